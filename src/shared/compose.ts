@@ -8,7 +8,7 @@ import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { RaiseAccess } from "./billing/access-version.ts";
 import { WalletStore } from "./billing/wallet-store.ts";
 import type { HttpDeps } from "./http/deps.ts";
-import type { Clock } from "./runtime/clock.ts";
+import type { Clock } from "./runtime/process.ts";
 import type { Config } from "./runtime/config.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { ConnectionIndexStore } from "./connections/connection-index-store.ts";
@@ -17,10 +17,9 @@ import { AccountCheckStore } from "./connections/account-check-store.ts";
 import { WithdrawalStore } from "./connections/withdrawal-store.ts";
 import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
-import { SingleFlight } from "./connections/credential-flights.ts";
+import { ConcurrencyLimit, SingleFlight } from "./runtime/promises.ts";
 import { PendingEventStore } from "./connections/pending-event-store.ts";
-import { KeptRows } from "./http/access/kept-rows.ts";
-import { Companions } from "./http/companions.ts";
+import { AccessCache } from "./http/access/access-cache.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
@@ -67,6 +66,9 @@ import { Stop } from "./runtime/process.ts";
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import { WalkStore } from "./background/walk-store.ts";
+
+/** Bounds the work that one process has under way beside the messages that its host counts. */
+const COMPANIONS_MAX = 64;
 
 /** What the process has. The `deps.ts` of each folder declares what its verbs need; they take it as first argument. */
 export type Services = HttpDeps;
@@ -192,8 +194,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ...hashingServices(identity),
     sessions: createSessions(sessionSecrets, now),
     grants: createGrants(grantSecrets, now),
-    keptRows: new KeptRows(),
-    companions: new Companions(),
+    accessCache: new AccessCache(),
+    companions: new ConcurrencyLimit(COMPANIONS_MAX),
     operators: createOperators(identity.operators, outbound, now),
     audit: new AuditRing(),
     connections: new ConnectionStore({

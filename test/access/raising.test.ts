@@ -25,7 +25,9 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 type Declared = "reads" | "raises" | { readonly raisesNot: string };
 
 const NEW = { raisesNot: "it adds a row, and no process keeps the absence of one" };
-const BACKGROUND = { raisesNot: "nobody waits for what is found in the background; kept rows end" };
+const BACKGROUND = {
+  raisesNot: "nobody waits for what is found in the background; cached rows end",
+};
 const ELSEWHERE = { raisesNot: "no such row is asked who may publish what" };
 
 /** Every method of every store that is handed the tables of those rows. A new one has to be declared. */

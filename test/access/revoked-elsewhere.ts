@@ -17,7 +17,7 @@ export async function aPostToRead(relay: RelayProcess, customer: Customer): Prom
 
 /**
  * Makes a key, reads what is at the path with it on the one process, revokes it on the other, and reads again at once. Returns the
- * statuses of the reads: two before the revoke, of which the second finds kept rows, and one after it.
+ * statuses of the reads: two before the revoke, of which the second finds cached rows, and one after it.
  */
 export async function readAroundRevoke(
   { office, branch }: Processes,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
-import { SingleFlight } from "../../src/shared/connections/credential-flights.ts";
+import { SingleFlight } from "../../src/shared/runtime/promises.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";

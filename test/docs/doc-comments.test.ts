@@ -16,7 +16,8 @@ function docComments(text: string): string[] {
   const tree = ts.createSourceFile("any.ts", text, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    const { pos = 0, end = 0 } = ts.getLeadingCommentRanges(text, node.getFullStart())?.at(-1) ?? {};
+    const { pos = 0, end = 0 } =
+      ts.getLeadingCommentRanges(text, node.getFullStart())?.at(-1) ?? {};
     const comment = text.slice(pos, end);
     if (isFunction(node) && comment.startsWith("/**")) found.push(comment);
     ts.forEachChild(node, visit);
@@ -36,6 +37,7 @@ test("the doc comment of each function and method begins with a verb", () => {
 });
 
 test("another beginning is noticed", () => {
-  const text = "/** Whether it is. */\nconst is = () => true;\nclass A {\n  /** Returns it. */\n  a() {}\n}";
+  const text =
+    "/** Whether it is. */\nconst is = () => true;\nclass A {\n  /** Returns it. */\n  a() {}\n}";
   expect(docComments(text).map(beginsWithVerb)).toEqual([false, true]);
 });

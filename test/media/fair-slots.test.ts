@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
-import { FairSlots } from "../../src/shared/media/fair-slots.ts";
+import { FairLimit } from "../../src/shared/media/fair-limit.ts";
 
 /** Work that goes on until it is ended, and tells that it began. */
-function works(slots: FairSlots) {
+function works(slots: FairLimit) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -28,7 +28,7 @@ function works(slots: FairSlots) {
 
 describe("slots", () => {
   test("leave room for others when one owner has as much as it may", async () => {
-    const at = works(new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 8 }));
+    const at = works(new FairLimit({ capacity: 4, perOwner: 3, waitingMax: 8 }));
     for (const name of ["a1", "a2", "a3", "a4"]) await at.start(name, "a");
     await at.start("b1", "b");
     expect(at.begun).toEqual(["a1", "a2", "a3", "b1"]);
@@ -37,7 +37,7 @@ describe("slots", () => {
   });
 
   test("go to the owner with the least in hand, and then to whom came first", async () => {
-    const at = works(new FairSlots({ capacity: 2, perOwner: 2, waitingMax: 8 }));
+    const at = works(new FairLimit({ capacity: 2, perOwner: 2, waitingMax: 8 }));
     for (const name of ["a1", "a2", "a3", "a4"]) await at.start(name, "a");
     await at.start("b1", "b");
     await at.end("a1");
@@ -48,7 +48,7 @@ describe("slots", () => {
   });
 
   test("let an owner's light work pass its own heavy work, which has to wait", async () => {
-    const at = works(new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 8 }));
+    const at = works(new FairLimit({ capacity: 4, perOwner: 3, waitingMax: 8 }));
     await at.start("heavy", "a", 2);
     await at.start("second", "a", 2);
     await at.start("light", "a", 1);
@@ -58,7 +58,7 @@ describe("slots", () => {
   });
 
   test("are kept free for heavy work that is next, whatever light work comes behind it", async () => {
-    const at = works(new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 8 }));
+    const at = works(new FairLimit({ capacity: 3, perOwner: 2, waitingMax: 8 }));
     await at.start("a1", "a");
     await at.start("b1", "b");
     await at.start("heavy", "c", 2);
@@ -71,7 +71,7 @@ describe("slots", () => {
   });
 
   test("refuse at once what would wait too long, and one owner before others", async () => {
-    const at = works(new FairSlots({ capacity: 1, perOwner: 1, waitingMax: 4 }));
+    const at = works(new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 }));
     for (const name of ["a1", "a2", "a3"]) await at.start(name, "a");
     const { running: refused } = await at.start("a4", "a");
     expect(await refused).toBeUndefined();
@@ -82,7 +82,7 @@ describe("slots", () => {
 
   test("are not waited for for more than a minute", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const at = works(new FairSlots({ capacity: 1, perOwner: 1, waitingMax: 4 }));
+    const at = works(new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 }));
     await at.start("a1", "a");
     const { running: late } = await at.start("b1", "b");
     await vi.advanceTimersByTimeAsync(60_000);
@@ -94,7 +94,7 @@ describe("slots", () => {
   });
 
   test("are given back by what fails", async () => {
-    const slots = new FairSlots({ capacity: 1, perOwner: 1, waitingMax: 4 });
+    const slots = new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 });
     const failing = slots.run("a", 1, () => Promise.reject(new Error("no")));
     const next = slots.run("b", 1, () => Promise.resolve("went on"));
     await expect(failing).rejects.toThrow("no");
@@ -102,7 +102,7 @@ describe("slots", () => {
   });
 
   test("take what is heavier than an owner may have, as if it were just that", async () => {
-    const slots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 4 });
+    const slots = new FairLimit({ capacity: 4, perOwner: 3, waitingMax: 4 });
     expect(await slots.run("a", 100, () => Promise.resolve("done"))).toBe("done");
   });
 });

@@ -116,15 +116,15 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     firstSeed: 660,
     shownBy: fence,
     services(services) {
-      const { keptRows, wallets } = services;
-      const keepLater = async (platformId: string, row: Parameters<typeof keptRows.keep>[1]) => {
+      const { accessCache, wallets } = services;
+      const addLater = async (platformId: string, row: Parameters<typeof accessCache.add>[1]) => {
         const version = await wallets.readAccessVersion(platformId);
-        keptRows.keep(platformId, { ...row, version });
+        accessCache.add(platformId, { ...row, version });
       };
-      const keep: typeof keptRows.keep = (platformId, row) => {
-        keepLater(platformId, row).catch(() => undefined);
+      const add: typeof accessCache.add = (platformId, row) => {
+        addLater(platformId, row).catch(() => undefined);
       };
-      return { ...services, keptRows: withMethods(keptRows, { keep }) };
+      return { ...services, accessCache: withMethods(accessCache, { add }) };
     },
   },
   {

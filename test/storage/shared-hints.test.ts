@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { expect, test, vi } from "vitest";
 import type { Services } from "../../src/shared/compose.ts";
-import { Companions } from "../../src/shared/http/companions.ts";
+import { ConcurrencyLimit } from "../../src/shared/runtime/promises.ts";
 import { worker } from "../../src/shared/http/worker.ts";
 import { HintQueue, hintShape } from "../../src/shared/runtime/storage/queue.ts";
 
@@ -97,7 +97,7 @@ const shared = (names: readonly string[]) => {
 
 /** A process whose worker notes what it runs. */
 function aProcess(run: (name: string) => Promise<void>) {
-  const services = { companions: new Companions() } as unknown as Services;
+  const services = { companions: new ConcurrencyLimit(64) } as unknown as Services;
   const alone: string[] = [];
   const errands = worker("errands", "errands", {
     message: Errand,

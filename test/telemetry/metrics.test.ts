@@ -135,7 +135,7 @@ describe("the table of metrics", () => {
       "publishing/accept/create-post",
       "publishing/schedule/start-post",
       "publishing/publish/settle",
-      "publishing/publish/work",
+      "publishing/publish/leg-run",
       "publishing/publish/unmapped-signals",
       "background/reconcile-wallet",
       "webhooks/deliveries/record-attempt",

@@ -11,7 +11,7 @@ function textOfMessage(message: unknown): string {
 }
 
 /**
- * Keeps and tells of a message that no worker could do, for an alert to find by its event. What the message hinted at
+ * Stores and logs a message that failed at every attempt; an alert finds it by its `event`. What the message hinted at
  * is not lost with it: the row that stands for the work is still there, and its timer finds it. Never throws: a message
  * that came this far has nowhere else to go.
  */

@@ -102,7 +102,7 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
  */
 export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
   const tick = new Tick(services, system);
-  const isFirst = ({ schedule }: Walk) => schedule === "fireSchedule";
+  const isFirst = ({ schedule }: Walk) => schedule === "dueSchedule";
   await tick.run(WALKS.filter(isFirst).flatMap(shardsOf));
   const states = await services.walks.list();
   report(services, states);

@@ -29,7 +29,7 @@ const EARLY_MS_MAX = 1_000;
 export const PLATFORM_SHARDS = 4;
 
 type Schedule =
-  "fireSchedule" | "sweepSchedule" | "reconcileSchedule" | "healthSchedule" | "purgeSchedule";
+  "dueSchedule" | "sweepSchedule" | "reconcileSchedule" | "accountCheckSchedule" | "purgeSchedule";
 
 /** Work that goes round and round over many rows, in steps, in as many shards as may be worked on side by side. */
 export interface Walk {

@@ -58,14 +58,14 @@ const HOUR = 60 * MINUTE;
 export const WALKS: readonly Walk[] = [
   {
     name: "fire-due-posts",
-    schedule: "fireSchedule",
+    schedule: "dueSchedule",
     shards: DUE_SHARDS,
     behindSecondsMax: 5 * MINUTE,
     begin: hintDuePosts,
   },
   {
     name: "hint-due-deliveries",
-    schedule: "fireSchedule",
+    schedule: "dueSchedule",
     shards: DUE_SHARDS,
     behindSecondsMax: 10 * MINUTE,
     begin: hintDueDeliveries,
@@ -116,7 +116,7 @@ export const WALKS: readonly Walk[] = [
   },
   {
     name: "look-after-accounts",
-    schedule: "healthSchedule",
+    schedule: "accountCheckSchedule",
     shards: 1,
     // A day, less what a timer may be late: rounds begin at the same hour.
     roundSeconds: 23.5 * HOUR,

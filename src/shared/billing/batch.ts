@@ -148,7 +148,7 @@ export class Batch {
   }
 
   /** Decides the operations in turn, and returns those that are left for a later batch. */
-  place(pendings: readonly Pending[]): Pending[] {
+  decideAll(pendings: readonly Pending[]): Pending[] {
     const left: Pending[] = [];
     let isFull = false;
     for (const pending of pendings) {

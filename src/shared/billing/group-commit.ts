@@ -126,7 +126,7 @@ export class GroupCommit {
       doubtedEtag: undefined,
     };
     this.#byId.set(operation.id, pending);
-    if (isOutdated && isRepeat(pending)) void this.#lookAside(pending);
+    if (isOutdated && isRepeat(pending)) void this.#answerRepeat(pending);
     else this.#enqueue(pending);
     return pending;
   }
@@ -140,7 +140,7 @@ export class GroupCommit {
    * Answers an operation that was done before without a transaction, so that the others of the wallet don't wait for
    * what it has to read. It has one row, which is right on its own, whatever happens to the wallet meanwhile.
    */
-  async #lookAside(pending: Pending): Promise<void> {
+  async #answerRepeat(pending: Pending): Promise<void> {
     const { operation } = pending;
     unread(pending);
     try {
@@ -241,7 +241,7 @@ export class GroupCommit {
     // After the wallet, not at the same time: a transaction under its version is then decided on rows of that version.
     await Promise.all(members.map((pending) => this.#load(pending, stored)));
     const batch = new Batch(stored, this.#cached?.readAt ?? 0, () => this.#partition.now());
-    this.#queue.unshift(...batch.place(members));
+    this.#queue.unshift(...batch.decideAll(members));
     for (const { pending, error } of batch.unfit) this.#fail(pending, error);
     if (batch.isTorn) return this.#doubt(batch);
     if (batch.writers.length > 0 && !(await this.#write(batch))) return;
@@ -317,7 +317,7 @@ export class GroupCommit {
       pending.joins = "next";
     }
     this.#queue.unshift(...this.#inTime(others), ...this.#inTime(changed));
-    for (const pending of this.#inTime(outdated.filter(isRepeat))) void this.#lookAside(pending);
+    for (const pending of this.#inTime(outdated.filter(isRepeat))) void this.#answerRepeat(pending);
   }
 
   /** Divides a transaction that storage never takes, until only the operations fail that cause it. */

@@ -2,6 +2,7 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account, LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
+import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
 /** Identifies a connection: a profile has at most one for each network. */
@@ -168,3 +169,14 @@ function toErrorView({ code, at }: ConnectionError) {
   const { message, remediation } = LEG_ERRORS[code];
   return { code, message, remediation, at };
 }
+
+/** Credentials that were found usable, or renewed. */
+interface UsableCredentials {
+  readonly kind: "usable";
+  readonly credentials: NetworkData;
+  /** The connection as it is now. Its generation is that of the credentials. */
+  readonly connection: Connection;
+}
+
+/** What asking for usable credentials leads to. */
+export type FreshCredentials = UsableCredentials | TryLater | Rejected;

@@ -1,4 +1,5 @@
 import type { NetworkName } from "../networks/lookup.ts";
+import type { SingleFlight } from "../runtime/promises.ts";
 import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { ConnectionIndexStore } from "./connection-index-store.ts";
@@ -7,7 +8,7 @@ import type { AccountCheckStore } from "./account-check-store.ts";
 import type { WithdrawalStore } from "./withdrawal-store.ts";
 import type { HostStore } from "./host-store.ts";
 import type { OAuthStateStore } from "./oauth-state-store.ts";
-import type { FreshCredentials, SingleFlight } from "./credential-flights.ts";
+import type { FreshCredentials } from "./connection.ts";
 import type { PendingEventStore } from "./pending-event-store.ts";
 
 /** What linking accounts reads of a tenant's row. */

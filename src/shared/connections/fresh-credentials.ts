@@ -12,10 +12,9 @@ import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { OpenedConnection } from "./connection-store.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, FreshCredentials } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
-import type { FreshCredentials } from "./credential-flights.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at the same time. */
 const LEASE_MS = 30_000;

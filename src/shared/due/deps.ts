@@ -1,4 +1,4 @@
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../runtime/process.ts";
 import type { Log } from "../runtime/log.ts";
 
 /** What looking for due work takes of the process. */

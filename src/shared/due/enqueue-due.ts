@@ -10,11 +10,11 @@ const HINT_LOST_MS_MAX = 15 * 60_000;
 const SENDS_AT_ONCE = 16;
 /** After an outage nearly all of them are empty. */
 const MINUTES_AT_ONCE = 16;
-/** One owner's work that is due at once is told at this rate, after the first few: others' is told in between. */
+/** Hints for one owner's work that is due at once are spaced at this rate, after the first few: others' fit in between. */
 const OWNER_FREE = 50;
 const OWNER_MS = 20;
 
-/** One kind of work that becomes due: where its times are kept, and how its workers are told. */
+/** One kind of work that becomes due: where its times are kept, and how its hints are sent. */
 export interface DueWork<Ref> {
   readonly store: DueStore<Ref>;
   readonly hint: (due: Due<Ref>, delaySeconds: number) => Promise<void>;
@@ -57,7 +57,7 @@ function delaySeconds<Ref>({ work, nextAt }: Run<Ref>, due: Due<Ref>, now: Date)
 }
 
 /** Handles a row. Returns true when the row need not be looked at again in its minute. */
-async function attend<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promise<boolean> {
+async function hintIfNeeded<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promise<boolean> {
   const { services, work } = run;
   const { store, hint } = work;
   try {
@@ -112,7 +112,7 @@ async function enqueueMinute<Ref>(run: Run<Ref>, minute: string, at: WalkAt): Pr
     for (let index = 0; index < dues.length; index += SENDS_AT_ONCE) {
       if (index > 0 && at.isTimeUp()) return { isDone: false, isRead: false };
       const batch = dues.slice(index, index + SENDS_AT_ONCE);
-      const done = await Promise.all(batch.map((due) => attend(run, due, now)));
+      const done = await Promise.all(batch.map((due) => hintIfNeeded(run, due, now)));
       isDone &&= done.every(Boolean);
     }
     after = next;

@@ -6,7 +6,7 @@ import type { Page } from "../runtime/page.ts";
 import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { storedRows } from "../tenants/access-rows.ts";
 import type { AccessRequest } from "./access/access.ts";
-import { onKeptRows } from "./access/on-kept-rows.ts";
+import { onCachedRows } from "./access/on-cached-rows.ts";
 import { callerAddress } from "./access/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ERROR_STATUS } from "./error-status.ts";
@@ -67,15 +67,15 @@ async function resolveScope({ spec }: Route, request: AccessRequest): Promise<un
   }
 }
 
-/** Runs a route on kept rows where its access rule allows that. */
+/** Runs a route on cached rows where its access rule allows that. */
 async function runRoute(route: Route, incoming: Incoming, request: AccessRequest) {
   const { access } = route.spec;
-  if (access.onKeptRows === undefined) return await runOnce(route, incoming, request);
+  if (access.onCachedRows === undefined) return await runOnce(route, incoming, request);
   // A body can be read once, and the call may be run again.
   let read: Promise<Uint8Array> | undefined;
   const body = () => (read ??= incoming.body());
   const run = (on: AccessRequest) => runOnce(route, { ...incoming, body }, on);
-  return await onKeptRows(access, request, run);
+  return await onCachedRows(access, request, run);
 }
 
 async function runOnce(route: Route, incoming: Incoming, request: AccessRequest) {

@@ -8,7 +8,7 @@ import {
 import { hasChunks } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { refused, tooLarge, unreachable } from "./dialled.ts";
-import { FairSlots } from "./fair-slots.ts";
+import { FairLimit } from "./fair-limit.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { SAMPLE_BYTES } from "./open-media.ts";
@@ -20,7 +20,7 @@ const CHECKED_BYTES_MAX = 1_048_576;
 const FETCH_MS_MAX = 60_000;
 
 /** Bytes of images in memory: bounded for the process, and for each owner. */
-const held = new FairSlots({
+const held = new FairLimit({
   capacity: 128 * 1024 * 1024,
   perOwner: 64 * 1024 * 1024,
   waitingMax: 64,

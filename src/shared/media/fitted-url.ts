@@ -7,7 +7,7 @@ import {
   type FittedImage,
 } from "../networks/contract/media.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../runtime/process.ts";
 import { limitCalls } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -15,7 +15,7 @@ import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";
 import { fitImage } from "./fit-image.ts";
 import { openMedia } from "./open-media.ts";
-import { FairSlots } from "./fair-slots.ts";
+import { FairLimit } from "./fair-limit.ts";
 import { mediaReader } from "./media-reader.ts";
 
 /** A network may fetch a file while it processes the post, which takes up to a day on Instagram. */
@@ -59,7 +59,7 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims | und
 const SERVE_MS_MAX = 100_000;
 
 /** Anybody with an address may fetch it any number of times: this leaves room for publishing. */
-const slots = new FairSlots({ capacity: 2, perOwner: 1, waitingMax: 16 });
+const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 16 });
 
 export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> {
   /** How long a copy may be kept. */

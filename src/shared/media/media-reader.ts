@@ -5,7 +5,7 @@ import {
   IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
 import { refused, unreachable } from "./dialled.ts";
-import { FairSlots } from "./fair-slots.ts";
+import { FairLimit } from "./fair-limit.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
 
@@ -58,9 +58,9 @@ export const FIT_LIMITS: ReadingLimits = {
 };
 
 /** Reading facts is fast; publishing and validation share these slots. */
-const factsSlots = new FairSlots({ capacity: 3, perOwner: 2, waitingMax: 256 });
+const factsLimit = new FairLimit({ capacity: 3, perOwner: 2, waitingMax: 256 });
 /** In units of a light image; in total well below the memory of the smallest instance. */
-const fitSlots = new FairSlots({ capacity: 4, perOwner: 3, waitingMax: 64 });
+const fitLimit = new FairLimit({ capacity: 4, perOwner: 3, waitingMax: 64 });
 const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
@@ -123,7 +123,7 @@ const processes = new ReadingProcesses();
 const busy = () => unreachable("too many files at once");
 
 async function read(
-  slots: FairSlots,
+  slots: FairLimit,
   { owner, weight }: { readonly owner: string; readonly weight: number },
   ask: () => Promise<Reading>,
 ): Promise<{ readonly answer: FileAnswer; readonly bytes: Buffer | null }> {
@@ -157,7 +157,7 @@ export function createMediaReader(limits: {
       const parts = pieces.map(({ start, bytes }) => ({ start, length: bytes.length }));
       const input = pieces.map(({ bytes }) => bytes);
       const job: FileJob = { kind: "facts", contentType, size, pieces: parts };
-      const { answer } = await read(factsSlots, { owner, weight: LIGHT }, () =>
+      const { answer } = await read(factsLimit, { owner, weight: LIGHT }, () =>
         processes.run(job, input, limits.facts),
       );
       if (answer.kind === "missing") return answer;
@@ -172,7 +172,7 @@ export function createMediaReader(limits: {
       const weight = weightOf(image);
       // By the size that its server stated: an image that is in fact heavier must not use the memory of others.
       const residentBytes = weight === LIGHT ? LIGHT_RESIDENT_BYTES : limits.fit.residentBytes;
-      const { answer, bytes: made } = await read(fitSlots, { owner, weight }, () =>
+      const { answer, bytes: made } = await read(fitLimit, { owner, weight }, () =>
         processes.run(job, [bytes], { ...limits.fit, residentBytes }),
       );
       if (answer.kind !== "fitted") throw unexpected(answer);

@@ -9,7 +9,7 @@ import type { Post, PostRef } from "./post.ts";
 // Hints are messages that make workers read rows. Any of them may be lost: the sweep and the timer of due posts find
 // the same work, only later.
 
-export interface Waiting {
+export interface HintsToSend {
   /** The networks whose legs can be worked on. */
   readonly networks: readonly NetworkName[];
   /** When work on these legs may begin; null for now. */
@@ -19,7 +19,7 @@ export interface Waiting {
   readonly dueAt: string | null;
 }
 
-export const NOTHING_WAITS: Waiting = {
+export const NO_HINTS: HintsToSend = {
   networks: [],
   startAt: null,
   hasEvents: false,
@@ -33,19 +33,19 @@ export function newDueTime(before: Post | undefined, { status, draft }: Post): s
 }
 
 /** Returns the legs that a change starts: those for which it reserves tokens. */
-export function begunLegs(before: readonly Leg[], after: readonly Leg[]): readonly Leg[] {
+export function startedLegs(before: readonly Leg[], after: readonly Leg[]): readonly Leg[] {
   const isOpen = ({ reservation }: Leg) => reservation.state === "open";
   const open = new Set(before.filter(isOpen).map(({ network }) => network));
   return after.filter((leg) => isOpen(leg) && !open.has(leg.network));
 }
 
 /** Returns the work that a change of a post leaves. Pure; `events` is the number of its events. */
-export function waitingAfter(
+export function hintsAfter(
   before: PostWithLegs | undefined,
   after: PostWithLegs,
   events: number,
-): Waiting {
-  const begun = begunLegs(before?.legs ?? [], after.legs);
+): HintsToSend {
+  const begun = startedLegs(before?.legs ?? [], after.legs);
   return {
     networks: begun.map(({ network }) => network),
     startAt: begun[0]?.notBefore ?? null,
@@ -69,9 +69,9 @@ export function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> 
 export async function hint(
   services: PublishingDeps,
   ref: PostRef,
-  waiting: Partial<Waiting>,
+  waiting: Partial<HintsToSend>,
 ): Promise<void> {
-  const { networks, startAt, hasEvents, dueAt } = { ...NOTHING_WAITS, ...waiting };
+  const { networks, startAt, hasEvents, dueAt } = { ...NO_HINTS, ...waiting };
   const now = services.clock.now();
   const sent: Promise<void>[] = [];
   const seconds = secondsUntil(startAt, now);

@@ -33,7 +33,7 @@ export function nextRetrySeconds(
  * Returns the seconds until an unknown outcome is looked up again, or null when it will stay unknown. After the last
  * automatic attempt the schedule runs once more for look-ups alone, because a network that is down may come back.
  */
-export function nextLookSeconds(
+export function nextReconcileSeconds(
   schedule: readonly number[],
   retries: number,
   random: number,
@@ -48,7 +48,7 @@ export function nextLookSeconds(
  * when that was done. Most networks show the effect of a call within half a minute, all within a minute. Without these
  * look-ups, an outage of a few seconds would leave an outcome unknown for good.
  */
-export function lastLookSeconds({ calledAt }: Leg, now: Date): number | null {
+export function lastReconcileSeconds({ calledAt }: Leg, now: Date): number | null {
   if (calledAt === null) return null;
   const sinceSeconds = (now.getTime() - Date.parse(calledAt)) / 1000;
   const look = LAST_LOOKS_SECONDS.find((seconds) => seconds > sinceSeconds);

@@ -42,12 +42,12 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing claimed, sent work outlasts a third of a lease the same              renewed: leaseUntil           -
  *   publishing claimed, sent the process is told to stop      the same              endingAt: leaseUntil          -
  *   publishing claimed, sent another account is linked        the same              movedTo: account, remote      -
- *   publishing claimed, sent that account is busy             as before the claim   givenBack: notBefore          -
- *   publishing claimed       network still processes media    publishing waiting    parked: remote, notBefore     -
+ *   publishing claimed, sent that account is busy             as before the claim   asBeforeClaim: notBefore      -
+ *   publishing claimed       network still processes media    publishing waiting    postponed: remote, notBefore  -
  *   publishing claimed, sent the visible call is next         publishing sent       markedSent: remote, sentAt    -
- *   publishing claimed, sent certainly not published, retry   pending idle, open    putBack: retries + 1          -
- *   publishing sent          outcome not known, look up again publishing sent       toBeLookedUp: retries + 1     -
- *   publishing claimed, sent published                        succeeded, captured   succeeded: id, url            settle
+ *   publishing claimed, sent certainly not published, retry   pending idle, open    toRetry: retries + 1          -
+ *   publishing sent          outcome not known, look up again publishing sent       toReconcile: retries + 1      -
+ *   publishing claimed, sent published                        succeeded, captured   succeeded: id, url            capture
  *   publishing claimed, sent failed, or stays unknown         failed, released      failed: error                 release
  *   failed                   owner retries                    pending idle, open    retried: round, resend        reserve
  *
@@ -308,7 +308,7 @@ export function unsent(marked: Leg, before: Leg): Leg {
 }
 
 /** Returns the leg as it was before the worker took it, except for the account. A lease that ended stays counted. */
-export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
+export function asBeforeClaim(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
   return {
     ...before,
     phase: before.phase === "claimed" ? "waiting" : before.phase,
@@ -323,7 +323,7 @@ export function givenBack(before: Leg, taken: Leg, now: Date, seconds: number): 
 }
 
 /** Returns the leg without its lease, to be worked on in `seconds`. Keeps the mark that the leg was sent. */
-export function parked(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
+export function postponed(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
   return {
     ...leg,
     status: "publishing",
@@ -336,13 +336,8 @@ export function parked(leg: Leg, remote: NetworkData | null, now: Date, seconds:
 }
 
 /** Returns the leg with its outcome to be looked up in `seconds`, which counts as a retry. */
-export function toBeLookedUp(
-  leg: Leg,
-  remote: NetworkData | null,
-  now: Date,
-  seconds: number,
-): Leg {
-  return { ...parked(leg, remote, now, seconds), retries: leg.retries + 1 };
+export function toReconcile(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
+  return { ...postponed(leg, remote, now, seconds), retries: leg.retries + 1 };
 }
 
 const unclaimed = {
@@ -356,7 +351,7 @@ const unclaimed = {
  * Returns the leg to wait for its next attempt, because the network certainly did not get this one. `sentAt` is the
  * time of an earlier call whose outcome is still unknown.
  */
-export function putBack(leg: Leg, now: Date, seconds: number, sentAt: string | null): Leg {
+export function toRetry(leg: Leg, now: Date, seconds: number, sentAt: string | null): Leg {
   return {
     ...leg,
     ...unclaimed,

@@ -3,7 +3,7 @@ import { paced } from "../billing/wallet.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { begunLegs, hint, NOTHING_WAITS, waitingAfter, type Waiting } from "./hints.ts";
+import { startedLegs, hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
 import { isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
 import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
 import {
@@ -106,7 +106,7 @@ export type PostDecision<Answer> =
   | NoWrite<Answer>;
 
 /** The rows of a change, the platform's pace after it, and the work that it leaves. */
-type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly waiting: Waiting };
+type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly waiting: HintsToSend };
 
 export interface PostOperation<Answer> extends CoreOperation<Answer> {
   readonly ref: PostRef;
@@ -212,7 +212,7 @@ function withPace(
   { wallet, now }: CoreView,
   pace: Pace | undefined,
 ): PacedLegs {
-  const begun = begunLegs(before, after);
+  const begun = startedLegs(before, after);
   if (begun.length === 0) return { legs: after };
   invariant(pace !== undefined, "legs begin at no pace");
   const { paceUntil, startAt } = paced(wallet, begun.length, now, pace.legsPerSecond);
@@ -241,7 +241,7 @@ export function postWrite(
       ...workWrites(before, { post, legs }, nextCheckAt),
       ...events,
     ],
-    waiting: waitingAfter(known, { post, legs }, events.length),
+    waiting: hintsAfter(known, { post, legs }, events.length),
   };
 }
 
@@ -299,14 +299,14 @@ export async function commitPost<Answer>(
     by === "verb" ? openWork.mark(ref.platformId, now) : undefined,
     dueAt === null ? undefined : due.add({ ref, dueAt }, now),
   ]);
-  let waiting = NOTHING_WAITS;
+  let waiting = NO_HINTS;
   const answer = await wallets.commit(ref.platformId, {
     ...operation,
     decide(view) {
       const decision = operation.decide(view);
       // Kept from try to try, because a try with an unknown outcome may have been applied.
       if (decision.kind === "write") ({ waiting } = decision);
-      else if (decision.isForeign === true) waiting = NOTHING_WAITS;
+      else if (decision.isForeign === true) waiting = NO_HINTS;
       invariant(waiting.dueAt === null || waiting.dueAt === dueAt, "a post is due without a row");
       return decision;
     },

@@ -61,11 +61,11 @@ export interface Config {
     /** Per rolling day and real account, by `<network>.<kind>`. */
     readonly quotas: Readonly<Record<string, number>>;
     readonly duplicateWindowHours: number;
-    readonly fireSchedule: string;
+    readonly dueSchedule: string;
     readonly sweepSchedule: string;
     readonly reconcileSchedule: string;
     readonly purgeSchedule: string;
-    readonly healthSchedule: string;
+    readonly accountCheckSchedule: string;
     /** Of the one timer: the finest of these schedules. */
     readonly timerSchedule: string;
   };
@@ -203,10 +203,10 @@ function schedulesOf(
   settings: Settings,
 ): Pick<Config["publishing"], keyof Config["publishing"] & `${string}Schedule`> {
   const schedules = {
-    fireSchedule: settings.FIRE_SCHEDULE,
+    dueSchedule: settings.FIRE_SCHEDULE,
     sweepSchedule: settings.SWEEP_SCHEDULE,
     reconcileSchedule: settings.RECONCILE_SCHEDULE,
-    healthSchedule: settings.HEALTH_SCHEDULE,
+    accountCheckSchedule: settings.HEALTH_SCHEDULE,
     purgeSchedule: settings.PURGE_SCHEDULE,
   };
   return { ...schedules, timerSchedule: finestOf(Object.values(schedules)) };

@@ -1,3 +1,8 @@
+/** Tells the time. Tests have one of their own. */
+export interface Clock {
+  now(): Date;
+}
+
 type Callback = (endsAt: Date) => Promise<void>;
 
 /** What runs before the process ends, when it gets a signal beforehand. */

@@ -31,3 +31,38 @@ export async function inBatches<Item, Result>(
     results.push(...(await Promise.all(items.slice(start, start + size).map(run))));
   return results;
 }
+
+/** Joins calls for the same thing while one is under way, so that all get its outcome. */
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Promise<T>>();
+
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const joined = this.#flights.get(key);
+    if (joined !== undefined) return joined;
+    const flight = work().finally(() => this.#flights.delete(key));
+    this.#flights.set(key, flight);
+    return flight;
+  }
+}
+
+/** Runs at most `max` pieces of work at once, and refuses more. */
+export class ConcurrencyLimit {
+  readonly #max: number;
+  #running = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Runs the work, unless too much is under way. Returns whether it ran it. */
+  async run(work: () => Promise<void>): Promise<boolean> {
+    if (this.#running >= this.#max) return false;
+    this.#running += 1;
+    try {
+      await work();
+    } finally {
+      this.#running -= 1;
+    }
+    return true;
+  }
+}

@@ -9,10 +9,10 @@ import type { User } from "./staff/user.ts";
 /** The rows that requests are checked against. */
 export interface AccessRows {
   /**
-   * Whether they were kept from earlier requests. Such rows may only allow: what they refuse is neither told nor
-   * recorded, but asked again of rows that are read.
+   * Whether they are cached from earlier requests. Such rows may only allow: a refusal based on them is neither answered
+   * nor recorded; the request is checked again on rows that are read.
    */
-  readonly areKept: boolean;
+  readonly areCached: boolean;
   /** The platform's access version, read before all of them; "" where nobody asks for it. */
   readonly accessVersion: string;
   key(keyId: string): Promise<KeyWithHash | undefined>;
@@ -31,7 +31,7 @@ export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => P
 export function accessRows(
   services: TenantsDeps,
   source: RowSource,
-  about: Pick<AccessRows, "areKept" | "accessVersion">,
+  about: Pick<AccessRows, "areCached" | "accessVersion">,
 ): AccessRows {
   const { keys, users, platforms, applications, profiles, connections } = services;
   return {
@@ -46,10 +46,10 @@ export function accessRows(
   };
 }
 
-/** Makes rows that are read when they are asked for, and not kept. */
+/** Makes rows that are read when they are asked for, and not cached. */
 export function storedRows(services: TenantsDeps): AccessRows {
-  return accessRows(services, (_name, read) => read(), { areKept: false, accessVersion: "" });
+  return accessRows(services, (_name, read) => read(), { areCached: false, accessVersion: "" });
 }
 
-/** Thrown where kept rows don't allow what is asked, or are not there: the request is then checked on rows read anew. */
-export class NotKept extends Error {}
+/** Thrown where a row is not cached, or cached rows don't allow a request: it is then checked on rows that are read. */
+export class CacheMiss extends Error {}

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
   hint,
-  waitingAfter,
-  NOTHING_WAITS,
-  type Waiting,
+  hintsAfter,
+  NO_HINTS,
+  type HintsToSend,
 } from "../../../src/shared/publishing/hints.ts";
 import type { PublishingDeps } from "../../../src/shared/publishing/deps.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
@@ -26,7 +26,7 @@ const both = (overrides: Partial<Leg>) => [
 describe("what a change of a post leaves to do", () => {
   test("is every leg that it puts on its way, and when", () => {
     const after = { post: processing, legs: both({ notBefore: LATER }) };
-    expect(waitingAfter(undefined, after, 1)).toEqual({
+    expect(hintsAfter(undefined, after, 1)).toEqual({
       networks: ["bluesky", "mastodon"],
       startAt: LATER,
       hasEvents: true,
@@ -46,7 +46,7 @@ describe("what a change of a post leaves to do", () => {
     const known = { post: processing, legs: legsOf(before).filter((leg) => leg !== undefined) };
     const next = { post: processing, legs: legsOf(after).filter((leg) => leg !== undefined) };
     const expected = count === 1 ? ["mastodon"] : [];
-    expect(waitingAfter(known, next, 0)).toEqual({ ...NOTHING_WAITS, networks: expected });
+    expect(hintsAfter(known, next, 0)).toEqual({ ...NO_HINTS, networks: expected });
   });
 
   test.each([
@@ -57,12 +57,12 @@ describe("what a change of a post leaves to do", () => {
   ] as const)("is the start %s", (_what, before, after, dueAt) => {
     const legs = both({ reservation: none });
     const known = before && { post: before, legs };
-    expect(waitingAfter(known, { post: after, legs }, 0)).toEqual({ ...NOTHING_WAITS, dueAt });
+    expect(hintsAfter(known, { post: after, legs }, 0)).toEqual({ ...NO_HINTS, dueAt });
   });
 });
 
 /** Hints of what waits, with what is sent and marked; `fails` names what is away. */
-async function hinted(waiting: Partial<Waiting>, fails: readonly string[] = []) {
+async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = []) {
   const sent: [string, { networks?: readonly string[] }, ...unknown[]][] = [];
   const to =
     (name: string) =>

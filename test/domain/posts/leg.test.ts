@@ -6,12 +6,15 @@ import {
   failed,
   markedSent,
   nextLegStep,
-  parked,
-  putBack,
+  postponed,
+  toRetry,
   succeeded,
 } from "../../../src/shared/publishing/leg.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
-import { nextLookSeconds, nextRetrySeconds } from "../../../src/shared/publishing/leg-times.ts";
+import {
+  nextReconcileSeconds,
+  nextRetrySeconds,
+} from "../../../src/shared/publishing/leg-times.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const now = NOW;
@@ -131,11 +134,11 @@ describe("a leg that is about to be sent", () => {
   });
 });
 
-describe("a parked leg", () => {
+describe("a postponed leg", () => {
   const owned = claimed(legOf({ remote: { container: "1" } }), claim);
 
   test("waits without an owner and keeps its attempt", () => {
-    const waiting = parked(owned, { container: "2" }, now, 15);
+    const waiting = postponed(owned, { container: "2" }, now, 15);
     expect(waiting).toMatchObject({
       status: "publishing",
       phase: "waiting",
@@ -150,11 +153,11 @@ describe("a parked leg", () => {
   });
 
   test("keeps what was there when nothing new came", () => {
-    expect(parked(owned, null, now, 15).remote).toEqual({ container: "1" });
+    expect(postponed(owned, null, now, 15).remote).toEqual({ container: "1" });
   });
 
   test("stays sent when its outcome is not known", () => {
-    const waiting = parked(markedSent(owned, { container: "1" }, null, now), null, now, 15);
+    const waiting = postponed(markedSent(owned, { container: "1" }, null, now), null, now, 15);
     expect(waiting).toMatchObject({ phase: "sent", sentAt: at });
   });
 });
@@ -163,7 +166,7 @@ describe("a leg that is put back", () => {
   const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, null, now);
 
   test("waits for its next attempt as if this one had never begun", () => {
-    expect(putBack(owned, now, 30, null)).toMatchObject({
+    expect(toRetry(owned, now, 30, null)).toMatchObject({
       status: "pending",
       phase: "idle",
       claimId: null,
@@ -176,7 +179,7 @@ describe("a leg that is put back", () => {
   });
 
   test("keeps the earlier call whose outcome is still not known", () => {
-    expect(putBack(owned, now, 30, earlier).sentAt).toBe(earlier);
+    expect(toRetry(owned, now, 30, earlier).sentAt).toBe(earlier);
   });
 });
 
@@ -298,8 +301,10 @@ describe("the delay before a retry", () => {
   });
 
   test("for looking up an unknown outcome runs through the schedule once more", () => {
-    const delays = Array.from({ length: 11 }, (_, looks) => nextLookSeconds(SCHEDULE, looks, 0.5));
+    const delays = Array.from({ length: 11 }, (_, looks) =>
+      nextReconcileSeconds(SCHEDULE, looks, 0.5),
+    );
     expect(delays).toEqual([...SCHEDULE, ...SCHEDULE, null]);
-    expect(nextLookSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);
+    expect(nextReconcileSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);
   });
 });

@@ -1,4 +1,4 @@
-import { NotKept, type AccessRows } from "../../tenants/access-rows.ts";
+import { CacheMiss, type AccessRows } from "../../tenants/access-rows.ts";
 import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
 import { verifySession } from "../../tenants/staff/verify-session.ts";
 import type { Application } from "../../tenants/applications/application.ts";
@@ -38,10 +38,11 @@ export interface Access<Scope> {
   /** What the rule asks of callers, for the reference. */
   readonly contract: AccessContract;
   /**
-   * How a request may be answered on rows that were kept from earlier ones; absent: on rows that are read for it alone.
-   * `compared`: the verb compares the access version in its transaction. `beside`: it is read beside what the verb reads.
+   * How a request may be answered on rows that are cached from earlier ones; absent: on rows that are read for it alone.
+   * `compared`: the verb compares the access version in its transaction. `in_parallel`: the version is read while the
+   * verb reads.
    */
-  readonly onKeptRows?: "compared" | "beside";
+  readonly onCachedRows?: "compared" | "in_parallel";
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
@@ -72,7 +73,7 @@ export function denied(
   code: ErrorCode,
   message: string,
 ): Error {
-  if (request.rows.areKept) return new NotKept();
+  if (request.rows.areCached) return new CacheMiss();
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
   recordAudit(
     request.services,

@@ -134,18 +134,18 @@ export const publishingScope: Access<PublishingScope> = {
   },
 };
 
-/** Admits like `publishingScope`, to accept a post: on kept rows too, whose version the accepting transaction compares. */
+/** Admits like `publishingScope`, to accept a post: on cached rows too, whose version the accepting transaction compares. */
 export const acceptingScope: Access<AcceptingScope> = {
   ...publishingScope,
-  onKeptRows: "compared",
+  onCachedRows: "compared",
   async resolve(request) {
-    const { accessVersion, areKept: isKept } = request.rows;
+    const { accessVersion, areCached: isKept } = request.rows;
     return { ...(await publishingScope.resolve(request)), accessVersion, isKept };
   },
 };
 
-/** Admits like `profileScope`, to read: on kept rows too, with the version read beside what is wanted. */
-export const readingScope: Access<ProfileScope> = { ...profileScope, onKeptRows: "beside" };
+/** Admits like `profileScope`, to read: on cached rows too, with the version read in parallel. */
+export const readingScope: Access<ProfileScope> = { ...profileScope, onCachedRows: "in_parallel" };
 
 /**
  * Admits whoever may act for the profile of the connect session that the path names. The caller is checked before the

@@ -57,7 +57,7 @@ async function chooseForm(
 }
 
 /** Facebook fetches a photo before it answers: a leg with many goes on in its next turn. */
-const TURN_MS = 25_000;
+const RUN_MS = 25_000;
 const CONTINUE_SECONDS = 1;
 /** Unpublished photos live for about a day. */
 const PHOTOS_LIFE_MS = 20 * 3_600_000;
@@ -93,12 +93,12 @@ async function makeMissing(
   let made: Remote = { ...remote, photosSince };
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
     if (mediaIndex < remote.photos.length) continue;
-    const isNewTurn = made.photos.length > remote.photos.length;
-    if (isNewTurn && tools.now().getTime() - startedAt.getTime() > TURN_MS) return carryOn(made);
+    const hasProgress = made.photos.length > remote.photos.length;
+    if (hasProgress && tools.now().getTime() - startedAt.getTime() > RUN_MS) return carryOn(made);
     const photo = await makePhoto(leg, { item, mediaIndex }, tools);
     if (typeof photo !== "string") {
       // The ids that were got are worth keeping: each cost a download.
-      return photo.kind === "try_later" && isNewTurn ? { ...photo, remote: made } : photo;
+      return photo.kind === "try_later" && hasProgress ? { ...photo, remote: made } : photo;
     }
     made = { ...made, photos: [...made.photos, photo] };
   }

@@ -22,7 +22,7 @@ import { rules } from "./rule-table.ts";
 import { type Container, type Remote, remoteOf } from "./state.ts";
 
 /** Instagram fetches an image before it answers: a leg with many goes on in its next turn. */
-const TURN_MS = 25_000;
+const RUN_MS = 25_000;
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
 /** Containers that fail more often than this within this time are given up; a retry by hand, later, begins anew. */
@@ -115,7 +115,7 @@ async function makeItems(
   const children = [...remote.children];
   for (const [mediaIndex] of leg.draft.media.entries()) {
     if (mediaIndex < remote.children.length) continue;
-    const isOver = tools.now().getTime() - startedAt > TURN_MS;
+    const isOver = tools.now().getTime() - startedAt > RUN_MS;
     const hasSome = children.length > remote.children.length;
     if (isOver && hasSome) break;
     const made = await makeItem(leg, remote, mediaIndex, tools);

@@ -40,7 +40,7 @@ const remoteShape = shape(() =>
     children: z.array(containerShape()).default([]),
     /** What is published. */
     container: containerShape().optional(),
-    /** How often containers were given up of late, and when last. */
+    /** How often containers were given up lately, and when last. */
     restarts: z.number().int().default(0),
     restartedAt: z.iso.datetime().optional(),
   }),

@@ -14,7 +14,7 @@ import type { Draft, Post } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { acceptOperation } from "./accept.ts";
-import { checkPost, duplicateRefusal, unpublishableRefusal } from "./check-accounts.ts";
+import { checkPost, duplicateRefusal, unpublishableRefusal } from "./check-post.ts";
 import { fingerprint, isSameRequest, parseIdempotencyKey } from "./idempotency-key.ts";
 import { scheduleIssues } from "./schema.ts";
 
@@ -29,7 +29,7 @@ export interface CreatedPost {
 export interface AcceptingScope extends PublishingScope {
   /** The platform's access version, read before the rows that the scope was made of. */
   readonly accessVersion: string;
-  /** Whether these rows were kept from earlier requests. What they refuse is not told, but asked again of rows read anew. */
+  /** Whether these rows are cached. A refusal based on cached rows is not answered: the request is checked on fresh rows. */
   readonly isKept: boolean;
 }
 

@@ -11,7 +11,7 @@ import { errorsOf } from "../problems.ts";
 import { checkView } from "./check-draft.ts";
 import { type Draft, legDraft } from "../post.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
-import { checkPost } from "./check-accounts.ts";
+import { checkPost } from "./check-post.ts";
 import { scheduleIssues } from "./schema.ts";
 
 export interface ValidatePost {

@@ -25,7 +25,7 @@ export interface LegWriter {
 export class LegReadings {
   #counts: Readings;
   #stored: Readings;
-  readonly #open = new Map<string, number>();
+  readonly #underWay = new Map<string, number>();
   #writer: LegWriter | undefined;
   #rest: NodeJS.Timeout | undefined;
   #isStopping = false;
@@ -45,12 +45,12 @@ export class LegReadings {
   }
 
   /** Lets the start and end of a reading write the leg from now on. */
-  open(writer: LegWriter): void {
+  attach(writer: LegWriter): void {
     this.#writer = writer;
   }
 
   /** Ends the writing of notes, because the leg has ended. */
-  leave(): void {
+  detach(): void {
     this.#writer = undefined;
     clearTimeout(this.#rest);
   }
@@ -59,7 +59,7 @@ export class LegReadings {
   async close(): Promise<void> {
     clearTimeout(this.#rest);
     await this.#save();
-    this.leave();
+    this.detach();
   }
 
   /**
@@ -68,7 +68,7 @@ export class LegReadings {
    */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    for (const file of this.#open.keys()) this.#forget(file);
+    for (const file of this.#underWay.keys()) this.#forget(file);
     try {
       await this.#writer?.save();
     } catch (error) {
@@ -87,8 +87,8 @@ export class LegReadings {
   }
 
   async #begin(file: string): Promise<void> {
-    const others = this.#open.get(file) ?? 0;
-    this.#open.set(file, others + 1);
+    const others = this.#underWay.get(file) ?? 0;
+    this.#underWay.set(file, others + 1);
     if (others > 0 || this.#isStopping) return;
     clearTimeout(this.#rest);
     const before = this.#stored[file] ?? 0;
@@ -102,12 +102,12 @@ export class LegReadings {
   }
 
   #end(file: string): void {
-    const others = (this.#open.get(file) ?? 1) - 1;
+    const others = (this.#underWay.get(file) ?? 1) - 1;
     if (others > 0) {
-      this.#open.set(file, others);
+      this.#underWay.set(file, others);
       return;
     }
-    this.#open.delete(file);
+    this.#underWay.delete(file);
     this.#forget(file);
     clearTimeout(this.#rest);
     this.#rest = setTimeout(() => void this.#save(), REST_MS);

@@ -5,13 +5,13 @@ import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
-import { accountOf, quotaFor } from "../accept/check-accounts.ts";
+import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
-import { type Leg, parked } from "../leg.ts";
+import { type Leg, postponed } from "../leg.ts";
 import { legDraft } from "../post.ts";
 import { toLegWarnings } from "../problems.ts";
 import { fail, reject, tryLater } from "./settle.ts";
-import { renewingLease, park, type Work } from "./work.ts";
+import { renewingLease, saveAndHint, type LegRun } from "./leg-run.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
@@ -23,8 +23,8 @@ const DUPLICATE_SECONDS = 5;
  * Claims the account's text and quota for a leg before anything is sent. May be repeated. Returns false when the leg
  * ended, or waits for another one with the same text.
  */
-export async function claimAccount(work: Work, connection: Connection): Promise<boolean> {
-  const { services, ref, post, stored } = work;
+export async function claimTextAndQuota(run: LegRun, connection: Connection): Promise<boolean> {
+  const { services, ref, post, stored } = run;
   const { network, key } = stored.leg;
   const account = accountOf(connection);
   const hash = textHash(legDraft(post.draft, network).text);
@@ -32,11 +32,11 @@ export async function claimAccount(work: Work, connection: Connection): Promise<
     const state = await claimText(services, account, hash, { ref, legKey: key });
     const failure = { code: "duplicate_content", networkCode: null } as const;
     if (state.kind === "pending")
-      await tryLater(work, { kind: "try_later", failure, retryAfterSeconds: DUPLICATE_SECONDS });
-    if (state.kind === "published") await fail(work, failure);
+      await tryLater(run, { kind: "try_later", failure, retryAfterSeconds: DUPLICATE_SECONDS });
+    if (state.kind === "published") await fail(run, failure);
     if (state.kind !== "free") return false;
   }
-  return claimQuota(work, connection);
+  return claimQuota(run, connection);
 }
 
 /**
@@ -44,26 +44,26 @@ export async function claimAccount(work: Work, connection: Connection): Promise<
  * does not count towards any more is given back. False when the quota is used up and the leg ended.
  */
 export async function claimQuota(
-  work: Work,
+  run: LegRun,
   connection: Connection,
   remote?: NetworkData,
 ): Promise<boolean> {
-  const { services, post, stored } = work;
+  const { services, post, stored } = run;
   const { network, key } = stored.leg;
   const { limits } = connection;
   const account = accountOf(connection);
   const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
-  if (remote !== undefined) await returnUnusedQuota(work, remote);
+  if (remote !== undefined) await returnUnusedQuota(run, remote);
   if (quota === undefined) return true;
   const now = services.clock.now();
   if (await services.networkAccounts.claimQuota(account, quota, key, now)) return true;
-  await fail(work, { code: "quota_exceeded", networkCode: null });
+  await fail(run, { code: "quota_exceeded", networkCode: null });
   return false;
 }
 
 /** Gives back what the leg took and does not count towards any more, now that `remote` is made of it. */
-export async function returnUnusedQuota(work: Work, remote: NetworkData): Promise<void> {
-  const { services, post, stored } = work;
+export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promise<void> {
+  const { services, post, stored } = run;
   const { network, account, key } = stored.leg;
   const kindOf = (made: NetworkData) =>
     quotaFor(services, post.draft, network, { remote: made })?.kind;
@@ -113,7 +113,7 @@ function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly
 
 /** Returns a warning for each alternative text that was cut: the account's limit may not be what it was on accepting. */
 function cutWarnings(
-  { post, stored }: Work,
+  { post, stored }: LegRun,
   network: Network,
   { limits }: Connection,
   { files }: Noted,
@@ -128,42 +128,46 @@ function cutWarnings(
 
 /** Uploads media and makes containers. Returns the prepared leg, or undefined when it ended or waits. */
 export async function prepare(
-  work: Work,
+  run: LegRun,
   network: Network,
   connection: Connection,
   leg: LegToPublish,
 ): Promise<LegToPublish | undefined> {
   const noted: Noted = { repairs: [], files: new Map() };
-  const tools = noting(work.tools, noted);
+  const tools = noting(run.tools, noted);
   const { repairs } = noted;
-  const outcome = await renewingLease(work, () => network.prepare(leg, tools));
+  const outcome = await renewingLease(run, () => network.prepare(leg, tools));
   // Written with the leg's next state.
   const found = [
-    ...cutWarnings(work, network, connection, noted),
+    ...cutWarnings(run, network, connection, noted),
     ...repairWarnings(network.name, repairs),
   ];
-  work.stored = { ...work.stored, leg: withWarnings(work.stored.leg, found) };
-  const now = work.services.clock.now();
+  run.stored = { ...run.stored, leg: withWarnings(run.stored.leg, found) };
+  const now = run.services.clock.now();
   switch (outcome.kind) {
     case "ready":
-      work.services.log.info("leg prepared", {
+      run.services.log.info("leg prepared", {
         network: network.name,
         form: outcome.remote["form"] ?? null,
         repairs: repairs.length,
       });
       return { ...leg, remote: outcome.remote };
     case "processing": {
-      const since = Date.parse(work.stored.leg.lastAttemptAt ?? now.toISOString());
+      const since = Date.parse(run.stored.leg.lastAttemptAt ?? now.toISOString());
       if (now.getTime() - since > PROCESSING_MS_MAX)
-        await fail(work, { code: "media_not_ready", networkCode: null });
-      else await park(work, parked(work.stored.leg, outcome.remote, now, outcome.pollAfterSeconds));
+        await fail(run, { code: "media_not_ready", networkCode: null });
+      else
+        await saveAndHint(
+          run,
+          postponed(run.stored.leg, outcome.remote, now, outcome.pollAfterSeconds),
+        );
       return undefined;
     }
     case "try_later":
-      await tryLater(work, outcome, outcome.remote);
+      await tryLater(run, outcome, outcome.remote);
       return undefined;
     case "rejected":
-      await reject(work, connection, outcome);
+      await reject(run, connection, outcome);
       return undefined;
   }
 }

@@ -7,52 +7,21 @@ import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
+import { AccountDrains } from "../accounts/account-drains.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import { claimed, CRASHES_MAX, nextLegStep, type Leg } from "../leg.ts";
+import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
 import type { PublishHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type PostRef } from "../post.ts";
-import { attachAccount, releaseAccountOf, releaseAccount, takeAccount } from "./attach-account.ts";
+import { attachAccount, passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
 import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
-import { claimAccount, claimQuota, prepare } from "./prepare.ts";
+import { claimTextAndQuota, claimQuota, prepare } from "./prepare.ts";
 import { send } from "./send.ts";
-import { fail, failOrLook, lookAgain, outcomeUnknown, succeed } from "./settle.ts";
-import { createTrace } from "./trace.ts";
-import { AccountDrains, begun, change, keepingOpened, save, type Work } from "./work.ts";
-import { lastLookSeconds } from "../leg-times.ts";
-
-/** Returns whether what the network says of the first call covers a later one, whose effect may not show yet. */
-function isShown(leg: Leg, now: Date): boolean {
-  return leg.calledAt === leg.sentAt || lastLookSeconds(leg, now) === null;
-}
-
-/** Looks up a call of unknown outcome. Returns true when the leg may be sent (again), false when it ended or waits. */
-async function reconcile(work: Work, network: Network, ready: LegToPublish): Promise<boolean> {
-  const { services, stored } = work;
-  const outcome = await network.reconcile(ready, work.tools);
-  switch (outcome.kind) {
-    case "published":
-      await succeed(work, outcome);
-      return false;
-    case "may_publish":
-      if (outcome.isAbsent && isShown(stored.leg, services.clock.now())) work.doubtSince = null;
-      if (stored.leg.retries <= services.config.publishing.retrySeconds.length) return true;
-      await failOrLook(work, { code: "network_unavailable", networkCode: null });
-      return false;
-    case "ask_again":
-      await lookAgain(work, outcome.failure, outcome.pollAfterSeconds);
-      return false;
-    case "unknowable":
-      if (stored.leg.resend) return true;
-      await fail(work, outcomeUnknown(outcome.failure));
-      return false;
-    case "rejected":
-      if (isShown(stored.leg, services.clock.now())) work.doubtSince = null;
-      await fail(work, outcome.failure);
-      return false;
-  }
-}
+import { reconcile } from "./reconcile.ts";
+import { fail } from "./settle.ts";
+import { createTimelineRecorder } from "./timeline-recorder.ts";
+import { change, firstRemote, keepingOpened, save, type LegRun } from "./leg-run.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
@@ -61,20 +30,19 @@ const EARLY_SECONDS_MAX = 5;
 const HAND_BACK_SECONDS = 1;
 
 /** Sends a hint again that came a few seconds early, because of a clock that runs behind. */
-async function hintAgain({ services, ref, stored }: Work, at: string, now: Date): Promise<void> {
+async function hintAgain({ services, ref, stored }: LegRun, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
   if (seconds <= EARLY_SECONDS_MAX)
     await services.publishQueue.hint({ ...ref, networks: [stored.leg.network] }, seconds);
 }
 
-async function isDue(work: Work): Promise<boolean> {
-  const { services, stored } = work;
+async function isDue(run: LegRun): Promise<boolean> {
+  const { services, stored } = run;
   const now = services.clock.now();
   const step = nextLegStep(stored.leg, now);
-  if (step.kind === "later" && step.at === stored.leg.notBefore)
-    await hintAgain(work, step.at, now);
-  // It may have been called to its account, and keeps nobody waiting.
-  if (step.kind === "ended") await releaseAccountOf(work);
+  if (step.kind === "later" && step.at === stored.leg.notBefore) await hintAgain(run, step.at, now);
+  // The account may have been handed to this leg, which needs it no longer.
+  if (step.kind === "ended") await passOnAccount(run);
   return step.kind === "claim";
 }
 
@@ -82,36 +50,36 @@ async function isDue(work: Work): Promise<boolean> {
  * Claims the leg for this worker. Returns false when another one was first. What the network chooses once, such as a
  * key of the post, is chosen and stored here, so that it outlives the worker.
  */
-async function claim(work: Work): Promise<boolean> {
-  const { services, stored } = work;
+async function claim(run: LegRun): Promise<boolean> {
+  const { services, stored } = run;
   const now = services.clock.now();
   const afterCrash = stored.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
   const taken = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
-  const leg = { ...taken, remote: taken.remote ?? begun(work, now) };
-  if (!(await save(work, leg))) return false;
-  work.readings.open({
-    save: () => change(work, (taken) => taken),
-    warn: (error) => services.log.warn("reading not noted", { postId: work.ref.postId, error }),
+  const leg = { ...taken, remote: taken.remote ?? firstRemote(run, now) };
+  if (!(await save(run, leg))) return false;
+  run.readings.attach({
+    save: () => change(run, (taken) => taken),
+    warn: (error) => services.log.warn("reading not noted", { postId: run.ref.postId, error }),
   });
   // The signal came while the claim was written.
-  if (services.stop.endsAt !== undefined) await work.readings.stop();
-  work.trace.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
+  if (services.stop.endsAt !== undefined) await run.readings.stop();
+  run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network, attempts } = leg;
   services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
   return true;
 }
 
 function toPublish(
-  work: Work,
+  run: LegRun,
   network: Network,
   { connection, credentials }: { connection: Connection; credentials: NetworkData },
 ): LegToPublish {
-  const { leg } = work.stored;
+  const { leg } = run.stored;
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {
     key: leg.key,
-    draft: withShortAltTexts(legDraft(work.post.draft, leg.network), altTextMax),
+    draft: withShortAltTexts(legDraft(run.post.draft, leg.network), altTextMax),
     account: connection.account,
     credentials,
     instanceUrl: connection.instanceUrl,
@@ -122,35 +90,38 @@ function toPublish(
   };
 }
 
-/** Runs the phases of a claimed leg in order. Each goes on to the next, ends the leg or gives it back. */
-async function runPhases(work: Work, network: Network): Promise<void> {
-  const usable = await attachAccount(work);
+/** Runs the phases of a claimed leg in order. Each goes on to the next, ends the leg or postpones it. */
+async function runPhases(run: LegRun, network: Network): Promise<void> {
+  const usable = await attachAccount(run);
   if (usable === undefined) return;
-  const { leg } = work.stored;
+  const { leg } = run.stored;
   const { connection } = usable;
-  const ready = toPublish(work, network, usable);
-  if (leg.sentAt !== null && !(await reconcile(work, network, ready))) return;
-  if (!(await claimAccount(work, connection))) return;
-  const isUnpublished = work.doubtSince === null;
-  const prepared = await prepare(work, network, connection, { ...ready, isUnpublished });
+  const ready = toPublish(run, network, usable);
+  if (leg.sentAt !== null && !(await reconcile(run, network, ready))) return;
+  if (!(await claimTextAndQuota(run, connection))) return;
+  const isUnpublished = run.doubtSince === null;
+  const prepared = await prepare(run, network, connection, { ...ready, isUnpublished });
   if (prepared === undefined) return;
   // What was made may count towards another quota than the draft: a video that is no reel.
-  if (await claimQuota(work, connection, prepared.remote))
-    await send(work, network, connection, prepared);
+  if (await claimQuota(run, connection, prepared.remote))
+    await send(run, network, connection, prepared);
 }
 
 /** Writes the worker's steps to the timeline, whatever becomes of the leg. */
-async function withTrace({ services, ref, stored, trace }: Work, run: () => Promise<void>) {
+async function withTimeline(
+  { services, ref, stored, timeline }: LegRun,
+  phases: () => Promise<void>,
+) {
   try {
-    await run();
+    await phases();
   } finally {
-    await trace.save(services, ref.postId, stored.leg.claimId ?? "");
+    await timeline.save(services, ref.postId, stored.leg.claimId ?? "");
   }
 }
 
 /** Fails a leg with a file that crashed every worker that read it. Nothing was sent. */
-async function failUnreadable(on: Work, mediaIndex: number | null): Promise<void> {
-  const { services, ref, stored } = on;
+async function failUnreadable(run: LegRun, mediaIndex: number | null): Promise<void> {
+  const { services, ref, stored } = run;
   const { network } = stored.leg;
   services.log.error("leg failed, reading its file crashed the process", {
     event: "leg_given_up",
@@ -159,23 +130,23 @@ async function failUnreadable(on: Work, mediaIndex: number | null): Promise<void
     mediaIndex,
   });
   const note = "reading it crashed the process, twice in a row";
-  await fail(on, mediaRejected(`${network}.media.crash`, note, mediaIndex ?? undefined).failure);
+  await fail(run, mediaRejected(`${network}.media.crash`, note, mediaIndex ?? undefined).failure);
 }
 
-async function work(on: Work): Promise<void> {
-  const { services, ref } = on;
-  const { leg } = on.stored;
+async function runLeg(run: LegRun): Promise<void> {
+  const { services, ref } = run;
+  const { leg } = run.stored;
   const network = findAvailable(leg.network, services.config.networkApps);
-  if (network === undefined) return fail(on, { code: "app_misconfigured", networkCode: null });
+  if (network === undefined) return fail(run, { code: "app_misconfigured", networkCode: null });
   const fatal = fatalFile(leg);
-  if (fatal !== undefined) return failUnreadable(on, fatal.mediaIndex);
-  if (leg.crashes < CRASHES_MAX) return runPhases(on, network);
+  if (fatal !== undefined) return failUnreadable(run, fatal.mediaIndex);
+  if (leg.crashes < CRASHES_MAX) return runPhases(run, network);
   services.log.error("leg given up after crashes", {
     event: "leg_given_up",
     postId: ref.postId,
     network: leg.network,
   });
-  await fail(on, { code: "internal_error", networkCode: null });
+  await fail(run, { code: "internal_error", networkCode: null });
 }
 
 /**
@@ -191,14 +162,14 @@ async function publishLeg(
 ): Promise<void> {
   const { post, etag: postEtag } = seen;
   const { network, sentAt } = stored.leg;
-  const trace = createTrace(network, () => on.stored.leg.attempts, services.clock);
+  const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
   const readings = new LegReadings(stored.leg);
   const readBy = notingReadings(readings, { owner: ref.platformId, draft: post.draft, network });
   const files = keepingOpened(createNetworkTools(services, network, BACKGROUND_LIMITS, readBy));
-  const tools = trace.tools(files.tools);
+  const tools = timeline.tools(files.tools);
   const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
-  const worker = { services, ref, post, postEtag, tools, trace, readings, callsEndAt, drains };
-  const on: Work = {
+  const worker = { services, ref, post, postEtag, tools, timeline, readings, callsEndAt, drains };
+  const run: LegRun = {
     ...worker,
     stored,
     written: stored,
@@ -207,24 +178,24 @@ async function publishLeg(
     accountLease: null,
     doubtSince: sentAt,
   };
-  if (!(await isDue(on))) return;
+  if (!(await isDue(run))) return;
   const { account } = stored.leg;
   // Before the claim, so that waiting for the account costs no write of the leg.
-  if (account !== null && !(await takeAccount(on, { network, accountId: account.id }))) return;
+  if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
   const noMoreStop = services.stop.before(() => readings.stop());
   try {
-    if (services.stop.endsAt !== undefined) await handBack(services, ref, [network]);
-    else if (await claim(on)) await withTrace(on, () => work(on));
+    if (services.stop.endsAt !== undefined) await requeueHint(services, ref, [network]);
+    else if (await claim(run)) await withTimeline(run, () => runLeg(run));
   } finally {
     noMoreStop();
     await files.close();
     await readings.close();
-    await releaseAccount(on);
+    await releaseAccount(run);
   }
 }
 
 /** Sends the hint back to the queue: a process that stops begins no leg. */
-function handBack(services: PublishingDeps, ref: PostRef, networks: PublishHint["networks"]) {
+function requeueHint(services: PublishingDeps, ref: PostRef, networks: PublishHint["networks"]) {
   return services.publishQueue.hint({ ...ref, networks }, HAND_BACK_SECONDS);
 }
 
@@ -279,7 +250,7 @@ async function publishNamed(
  */
 export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
   const { networks, ...ref } = asked;
-  if (services.stop.endsAt !== undefined) return handBack(services, ref, networks);
+  if (services.stop.endsAt !== undefined) return requeueHint(services, ref, networks);
   const drains = new AccountDrains(services, (called) => publishNamed(services, called, drains));
   try {
     await publishNamed(services, asked, drains);

@@ -22,7 +22,7 @@ import { hasStarted, type Draft, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
-import { noteStep } from "./trace.ts";
+import { noteStep } from "./timeline-recorder.ts";
 
 const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
 

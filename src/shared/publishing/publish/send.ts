@@ -3,13 +3,13 @@ import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";
 import { nextRetrySeconds } from "../leg-times.ts";
-import { markedSent, putBack, unsent } from "../leg.ts";
+import { markedSent, toRetry, unsent } from "../leg.ts";
 import { returnUnusedQuota } from "./prepare.ts";
-import { fail, lookAgain, reject, succeed, tryLater } from "./settle.ts";
-import { park, save, type Work } from "./work.ts";
+import { fail, reconcileLater, reject, succeed, tryLater } from "./settle.ts";
+import { saveAndHint, save, type LegRun } from "./leg-run.ts";
 
 /** Returns whether a call may take its full time: the lease lasts as long, and the worker goes on for as long. */
-function timeSuffices({ services, stored, callsEndAt }: Work): boolean {
+function timeSuffices({ services, stored, callsEndAt }: LegRun): boolean {
   const leaseMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
   const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
   return leftMs > services.config.publishing.networkTimeoutMs;
@@ -21,17 +21,17 @@ const leaseTooShort: TryLater = {
   retryAfterSeconds: 0,
 };
 
-/** Gives the leg back for another worker to take at once. The stop of a process does not use up a retry. */
-function giveBack(work: Work, prepared: NetworkData | null = null): Promise<void> {
-  const { services, stored } = work;
-  if (services.stop.endsAt === undefined) return tryLater(work, leaseTooShort, prepared);
+/** Leaves the leg for another worker to take at once. The stop of a process does not use up a retry. */
+function yieldLeg(run: LegRun, prepared: NetworkData | null = null): Promise<void> {
+  const { services, stored } = run;
+  if (services.stop.endsAt === undefined) return tryLater(run, leaseTooShort, prepared);
   const { retries, remote } = stored.leg;
-  const back = putBack(stored.leg, services.clock.now(), 0, work.doubtSince);
-  return park(work, { ...back, retries, remote: prepared ?? remote });
+  const back = toRetry(stored.leg, services.clock.now(), 0, run.doubtSince);
+  return saveAndHint(run, { ...back, retries, remote: prepared ?? remote });
 }
 
 /** Records for people that the account is in use. A failure does not fail the post. */
-async function recordUse({ services }: Work, connection: Connection): Promise<void> {
+async function recordUse({ services }: LegRun, connection: Connection): Promise<void> {
   try {
     await services.connections.recordUse(connection);
   } catch (error) {
@@ -39,21 +39,21 @@ async function recordUse({ services }: Work, connection: Connection): Promise<vo
   }
 }
 
-async function finish(work: Work, connection: Connection, outcome: PublishOutcome): Promise<void> {
-  const { services, stored } = work;
+async function finish(run: LegRun, connection: Connection, outcome: PublishOutcome): Promise<void> {
+  const { services, stored } = run;
   switch (outcome.kind) {
     case "published":
-      await succeed(work, outcome);
-      return recordUse(work, connection);
+      await succeed(run, outcome);
+      return recordUse(run, connection);
     case "in_doubt":
-      return lookAgain(work, outcome.failure, outcome.pollAfterSeconds, outcome.remote);
+      return reconcileLater(run, outcome.failure, outcome.pollAfterSeconds, outcome.remote);
     case "try_later":
-      return tryLater(work, outcome);
+      return tryLater(run, outcome);
     case "rejected":
-      return reject(work, connection, outcome);
+      return reject(run, connection, outcome);
     case "prepare_again": {
-      await returnUnusedQuota(work, outcome.remote);
-      // Judged to fit, and refused by a rule all the same: the rule is not the network's own.
+      await returnUnusedQuota(run, outcome.remote);
+      // The check accepted it and the network refused it: our rule is not the network's.
       if (outcome.failure.rule !== undefined)
         services.log.warn("network.fact_doubtful", {
           network: stored.leg.network,
@@ -65,9 +65,9 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
         Math.random(),
         outcome.pollAfterSeconds,
       );
-      if (seconds === null) return fail(work, outcome.failure);
-      const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
-      return park(work, { ...back, remote: outcome.remote }, outcome.failure);
+      if (seconds === null) return fail(run, outcome.failure);
+      const back = toRetry(stored.leg, services.clock.now(), seconds, run.doubtSince);
+      return saveAndHint(run, { ...back, remote: outcome.remote }, outcome.failure);
     }
   }
 }
@@ -77,30 +77,30 @@ async function finish(work: Work, connection: Connection, outcome: PublishOutcom
  * before the call does.
  */
 export async function send(
-  work: Work,
+  run: LegRun,
   network: Network,
   connection: Connection,
   ready: LegToPublish,
 ): Promise<void> {
-  const { services } = work;
+  const { services } = run;
   // What was uploaded is kept: uploading it again would use up the next lease as well.
-  if (!timeSuffices(work)) return giveBack(work, ready.remote);
+  if (!timeSuffices(run)) return yieldLeg(run, ready.remote);
   const now = services.clock.now();
-  const before = work.stored.leg;
-  const marked = markedSent(before, ready.remote, work.doubtSince, now);
-  if (!(await save(work, marked))) return;
+  const before = run.stored.leg;
+  const marked = markedSent(before, ready.remote, run.doubtSince, now);
+  if (!(await save(run, marked))) return;
   const notSent = () => {
-    work.stored = { ...work.stored, leg: unsent(work.stored.leg, before) };
+    run.stored = { ...run.stored, leg: unsent(run.stored.leg, before) };
   };
   // Writing the marker may have taken long, too.
-  if (!timeSuffices(work)) {
+  if (!timeSuffices(run)) {
     notSent();
-    return giveBack(work);
+    return yieldLeg(run);
   }
-  const leg = { ...ready, sentAt: new Date(work.doubtSince ?? now) };
-  services.log.info("leg sent", { network: network.name, attempt: work.stored.leg.attempts });
-  const outcome = await network.publish(leg, work.tools);
+  const leg = { ...ready, sentAt: new Date(run.doubtSince ?? now) };
+  services.log.info("leg sent", { network: network.name, attempt: run.stored.leg.attempts });
+  const outcome = await network.publish(leg, run.tools);
   // Certainly not sent, so the owner's permission to send without a look-up is kept.
   if (outcome.kind === "try_later" || outcome.kind === "prepare_again") notSent();
-  await finish(work, connection, outcome);
+  await finish(run, connection, outcome);
 }

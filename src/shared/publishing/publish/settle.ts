@@ -4,10 +4,10 @@ import { markIfRefused } from "../../connections/fresh-credentials.ts";
 import type { LegFailure, Published, Rejected, TryLater } from "../../networks/contract/outcome.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { quotaFor } from "../accept/check-accounts.ts";
+import { quotaFor } from "../accounts/account-quota.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { lastLookSeconds, nextLookSeconds, nextRetrySeconds } from "../leg-times.ts";
-import { failed, type Leg, putBack, succeeded, toBeLookedUp } from "../leg.ts";
+import { lastReconcileSeconds, nextReconcileSeconds, nextRetrySeconds } from "../leg-times.ts";
+import { failed, type Leg, toRetry, succeeded, toReconcile } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -17,7 +17,7 @@ import {
 } from "../post-change.ts";
 import { legKey, type PostToPublish } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
-import { park, type Work } from "./work.ts";
+import { saveAndHint, type LegRun } from "./leg-run.ts";
 
 export type LegEnd =
   | { readonly kind: "published"; readonly published: Published }
@@ -107,7 +107,7 @@ async function settleLeg(services: PublishingDeps, settlement: Settlement): Prom
 }
 
 /** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
-async function returnQuota({ services, post, stored }: Work): Promise<void> {
+async function returnQuota({ services, post, stored }: LegRun): Promise<void> {
   const { network, account, key, remote } = stored.leg;
   if (account === null) return;
   const real = { network, accountId: account.id };
@@ -121,91 +121,92 @@ async function returnQuota({ services, post, stored }: Work): Promise<void> {
  * Returns the post and its only leg as this worker knows them, which saves reading them. The other legs of a post with
  * several have changed meanwhile, and so has its row when one of them ended.
  */
-async function lastKnown(work: Work): Promise<PostToPublish | undefined> {
-  const { post, postEtag: etag } = work;
-  await Promise.allSettled([work.writing]);
-  return post.draft.networks.length === 1 ? { post, etag, legs: [work.written] } : undefined;
+async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
+  const { post, postEtag: etag } = run;
+  await Promise.allSettled([run.writing]);
+  return post.draft.networks.length === 1 ? { post, etag, legs: [run.written] } : undefined;
 }
 
-async function end(work: Work, how: LegEnd): Promise<void> {
-  const { services, ref, post, stored } = work;
-  const known = await lastKnown(work);
+async function end(run: LegRun, how: LegEnd): Promise<void> {
+  const { services, ref, post, stored } = run;
+  const known = await lastKnown(run);
   await settleLeg(services, { ref, post, leg: stored.leg, end: how, stored: known });
-  work.readings.leave();
+  run.readings.detach();
 }
 
-export async function fail(work: Work, failure: LegFailure): Promise<void> {
-  const { services, stored } = work;
+export async function fail(run: LegRun, failure: LegFailure): Promise<void> {
+  const { services, stored } = run;
   services.unmappedSignals.record(stored.leg.network, failure);
-  const known = work.doubtSince === null ? failure : outcomeUnknown(failure);
+  const known = run.doubtSince === null ? failure : asUnknown(failure);
   const at = services.clock.now().toISOString();
-  if (known.code !== "outcome_unknown") await returnQuota(work);
-  await end(work, { kind: "failed", failure: known });
+  if (known.code !== "outcome_unknown") await returnQuota(run);
+  await end(run, { kind: "failed", failure: known });
   const { networkCode, note = null } = failure;
-  work.trace.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
+  run.timeline.record({ step: "leg_settled", at, outcome: known.code, networkCode, note });
 }
 
-export async function succeed(work: Work, published: Published): Promise<void> {
-  const at = work.services.clock.now().toISOString();
-  await end(work, { kind: "published", published });
-  work.trace.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
+export async function succeed(run: LegRun, published: Published): Promise<void> {
+  const at = run.services.clock.now().toISOString();
+  await end(run, { kind: "published", published });
+  run.timeline.record({ step: "leg_settled", at, outcome: "succeeded", note: published.url });
 }
 
 export async function reject(
-  work: Work,
+  run: LegRun,
   connection: Connection,
   { failure }: Rejected,
 ): Promise<void> {
-  await markIfRefused(work.services, connection, failure);
-  await fail(work, failure);
+  await markIfRefused(run.services, connection, failure);
+  await fail(run, failure);
 }
 
 /** Retries a leg that was certainly not published, or fails it after the last retry. Keeps what was `prepared`. */
 export async function tryLater(
-  work: Work,
+  run: LegRun,
   { failure, retryAfterSeconds }: TryLater,
   prepared: NetworkData | null = null,
 ): Promise<void> {
-  const { services, stored } = work;
+  const { services, stored } = run;
   const seconds = nextRetrySeconds(
     services.config.publishing.retrySeconds,
     stored.leg.retries,
     Math.random(),
     retryAfterSeconds,
   );
-  if (seconds === null) return failOrLook(work, failure);
-  const back = putBack(stored.leg, services.clock.now(), seconds, work.doubtSince);
-  await park(work, { ...back, remote: prepared ?? back.remote }, failure);
+  if (seconds === null) return failOrReconcile(run, failure);
+  const back = toRetry(stored.leg, services.clock.now(), seconds, run.doubtSince);
+  await saveAndHint(run, { ...back, remote: prepared ?? back.remote }, failure);
 }
 
-export function outcomeUnknown({ networkCode }: LegFailure): LegFailure {
+/** Returns a failure as one of which nobody can tell whether the post is out. */
+export function asUnknown({ networkCode }: LegFailure): LegFailure {
   return { code: "outcome_unknown", networkCode };
 }
 
 /** Looks an unknown outcome up again by the schedule, and in the end reports it as unknown. */
-export async function lookAgain(
-  work: Work,
+export async function reconcileLater(
+  run: LegRun,
   failure: LegFailure,
   pollAfterSeconds?: number,
   remote: NetworkData | null = null,
 ): Promise<void> {
-  const { services, stored } = work;
+  const { services, stored } = run;
   const { retrySeconds } = services.config.publishing;
   const { leg } = stored;
   const now = services.clock.now();
   const seconds =
-    nextLookSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds) ??
-    lastLookSeconds(leg, now);
-  if (seconds === null) return fail(work, outcomeUnknown(failure));
-  await park(work, toBeLookedUp(leg, remote, now, seconds), failure);
+    nextReconcileSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds) ??
+    lastReconcileSeconds(leg, now);
+  if (seconds === null) return fail(run, asUnknown(failure));
+  await saveAndHint(run, toReconcile(leg, remote, now, seconds), failure);
 }
 
 /** Fails a leg whose schedule is used up, after a last look-up where an earlier call may still show an effect. */
-export async function failOrLook(work: Work, failure: LegFailure): Promise<void> {
-  const { services, stored, doubtSince } = work;
+export async function failOrReconcile(run: LegRun, failure: LegFailure): Promise<void> {
+  const { services, stored, doubtSince } = run;
   const now = services.clock.now();
-  const seconds = doubtSince === null ? null : lastLookSeconds(stored.leg, now);
-  if (seconds === null) return fail(work, failure);
+  const seconds = doubtSince === null ? null : lastReconcileSeconds(stored.leg, now);
+  if (seconds === null) return fail(run, failure);
   const doubted = { ...stored.leg, sentAt: doubtSince };
-  await park(work, toBeLookedUp(doubted, null, now, seconds), failure);
+  await saveAndHint(run, toReconcile(doubted, null, now, seconds), failure);
 }

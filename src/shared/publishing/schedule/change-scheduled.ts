@@ -3,7 +3,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { checkPost, unpublishableRefusal } from "../accept/check-accounts.ts";
+import { checkPost, unpublishableRefusal } from "../accept/check-post.ts";
 import { issuesOfChange, updatedDraft, type UpdatePost } from "../accept/schema.ts";
 import { newDueTime } from "../hints.ts";
 import { canceled, firstLeg } from "../leg.ts";

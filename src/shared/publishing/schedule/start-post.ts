@@ -8,7 +8,7 @@ import { timeOfId } from "../../runtime/ids.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 import { reserveMovement } from "../accept/accept.ts";
-import { checkPost } from "../accept/check-accounts.ts";
+import { checkPost } from "../accept/check-post.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { duePosts } from "../hints.ts";
 import { isEnded, notStarted, started, type Leg } from "../leg.ts";

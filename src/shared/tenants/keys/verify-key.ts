@@ -2,7 +2,7 @@ import type { ApiKeyCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
-import { NotKept, type AccessRows } from "../access-rows.ts";
+import { CacheMiss, type AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
@@ -69,7 +69,7 @@ export async function verifyKey<T>(
   if (found === undefined || pepper === undefined) throw invalidCredentials();
   const { key } = found;
   // A hash that is to be made again is made with the row as it is stored.
-  if (rows.areKept && isToBeRenewed(found, pepper)) throw new NotKept();
+  if (rows.areCached && isToBeRenewed(found, pepper)) throw new CacheMiss();
   const now = services.clock.now();
   await requireLive(services, rows, key, now);
   const isNoted = services.keys.noteUse(key.id, now);
@@ -91,13 +91,13 @@ function callerOf(key: ApiKey): ApiKeyCaller {
 /** Refuses a key that has ended; that it was revoked is told once no process allows it any longer. */
 async function requireLive(
   { wallets }: TenantsDeps,
-  { areKept }: AccessRows,
+  { areCached }: AccessRows,
   key: ApiKey,
   now: Date,
 ): Promise<void> {
   const status = keyStatus(key, now);
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
   if (status !== "revoked") return;
-  if (!areKept) await wallets.raiseFor(key.platformId, key.id);
+  if (!areCached) await wallets.raiseFor(key.platformId, key.id);
   throw new AppError("api_key_revoked", "The API key was revoked.");
 }

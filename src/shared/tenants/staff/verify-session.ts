@@ -19,7 +19,7 @@ export async function verifySession<T>(
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
   if (user === undefined || !isSessionLive(user, session)) {
-    if (!rows.areKept) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
+    if (!rows.areCached) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
     throw invalidCredentials();
   }
   return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };

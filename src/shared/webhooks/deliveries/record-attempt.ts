@@ -104,7 +104,7 @@ function noteStep({ steps, services }: Drain, delivery: Delivery, attempt: Attem
   else known.push(step);
 }
 
-/** Changes the endpoint's state, and tells of a circuit that opens or closes by it. */
+/** Changes the endpoint's state, and reports a circuit that opens or closes by it. */
 async function saveHealth(
   { services, lease, endpointId }: Drain,
   { platformId }: Delivery,

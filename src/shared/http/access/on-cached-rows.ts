@@ -3,7 +3,7 @@ import { isWellFormed, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { parseApiKey } from "../../runtime/secrets.ts";
 import { pauseAfter } from "../../runtime/until-won.ts";
-import { accessRows, NotKept, type AccessRows } from "../../tenants/access-rows.ts";
+import { accessRows, CacheMiss, type AccessRows } from "../../tenants/access-rows.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { Access, AccessRequest } from "./access.ts";
 
@@ -25,36 +25,36 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
   }
 }
 
-/** Returns the rows that are kept of a platform, unless this process knows that its access version was raised since. */
-function keptRowsOf(services: HttpDeps, platformId: string): AccessRows | undefined {
-  const { keptRows, wallets, clock } = services;
-  const kept = keptRows.of(platformId, wallets.lastAccessVersion(platformId), clock.now());
-  if (kept === undefined) return undefined;
+/** Returns the cached rows of a platform, unless this process knows that its access version was raised since. */
+function cachedRowsOf(services: HttpDeps, platformId: string): AccessRows | undefined {
+  const { accessCache, wallets, clock } = services;
+  const cached = accessCache.of(platformId, wallets.lastAccessVersion(platformId), clock.now());
+  if (cached === undefined) return undefined;
   const take = <Wanted>(name: string): Promise<Wanted> => {
-    const found = kept.find(name);
+    const found = cached.find(name);
     // Safe: each name stands for rows of one type.
     return found === undefined
-      ? Promise.reject(new NotKept())
+      ? Promise.reject(new CacheMiss())
       : Promise.resolve(found.value as Wanted);
   };
-  return accessRows(services, take, { areKept: true, accessVersion: kept.version });
+  return accessRows(services, take, { areCached: true, accessVersion: cached.version });
 }
 
-/** Returns rows that are read now and kept for later requests. The version is read before any of them. */
-function readAndKept(services: HttpDeps, platformId: string, version: string): AccessRows {
-  const { keptRows, wallets, clock } = services;
+/** Returns rows that are read now and cached for later requests. The version is read before any of them. */
+function readAndCached(services: HttpDeps, platformId: string, version: string): AccessRows {
+  const { accessCache, wallets, clock } = services;
   const read = async <Wanted>(name: string, find: () => Promise<Wanted>): Promise<Wanted> => {
     const readAt = clock.now();
     const value = await find();
     const isOwn = isOf(platformId, value);
     if (isOwn && wallets.lastAccessVersion(platformId) === version)
-      keptRows.keep(platformId, { version, name, value, readAt });
+      accessCache.add(platformId, { version, name, value, readAt });
     return value;
   };
-  return accessRows(services, read, { areKept: false, accessVersion: version });
+  return accessRows(services, read, { areCached: false, accessVersion: version });
 }
 
-/** Returns whether there is something to keep, and nothing of it names another platform. */
+/** Returns whether there is something to cache, and nothing of it names another platform. */
 function isOf(platformId: string, value: unknown): boolean {
   if (value === undefined) return false;
   return (Array.isArray(value) ? value : [value]).every((row: object) => {
@@ -64,8 +64,8 @@ function isOf(platformId: string, value: unknown): boolean {
 }
 
 /**
- * Returns the request to be checked on rows that are read for it, and kept. Of a caller whom this process does not know
- * yet, none are kept, and what compares the version finds none and is run again.
+ * Returns the request to be checked on rows that are read for it, and cached. Rows of a caller unknown to this process
+ * are not cached; an operation that compares the version then fails with `OutdatedAccess`, and is run again.
  */
 async function onReadRows(access: Access<unknown>, request: AccessRequest): Promise<AccessRequest> {
   const { services } = request;
@@ -75,32 +75,32 @@ async function onReadRows(access: Access<unknown>, request: AccessRequest): Prom
   let version =
     wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
   // An absent version matches nothing, so the wallet has to have one.
-  if (version === "" && access.onKeptRows === "compared")
+  if (version === "" && access.onCachedRows === "compared")
     version = await wallets.raiseAccess(platformId);
-  return { ...request, rows: readAndKept(services, platformId, version) };
+  return { ...request, rows: readAndCached(services, platformId, version) };
 }
 
-/** Returns whether an error on kept rows is asked again of rows that are read: neither an outage nor a limit is. */
+/** Returns whether an error on cached rows leads to another try on rows that are read: outages and limits do not. */
 function isAskedAgain(error: unknown): boolean {
-  if (error instanceof OutdatedAccess || error instanceof NotKept) return true;
+  if (error instanceof OutdatedAccess || error instanceof CacheMiss) return true;
   if (!(error instanceof AppError)) return false;
   return error.code !== "service_unavailable" && error.code !== "rate_limited";
 }
 
 type Run<Made> = (request: AccessRequest) => Promise<Made>;
 
-/** Runs the call on kept rows. Returns undefined when it has to be run on rows that are read. */
-async function tryKept<Made>(
+/** Runs the call on cached rows. Returns undefined when it has to be run on rows that are read. */
+async function tryCached<Made>(
   access: Access<unknown>,
   request: AccessRequest,
   run: Run<Made>,
 ): Promise<{ readonly made: Made } | undefined> {
   const { services } = request;
   const platformId = await platformOf(request);
-  const rows = platformId === undefined ? undefined : keptRowsOf(services, platformId);
+  const rows = platformId === undefined ? undefined : cachedRowsOf(services, platformId);
   if (platformId === undefined || rows === undefined) return undefined;
   const versionNow =
-    access.onKeptRows === "beside"
+    access.onCachedRows === "in_parallel"
       ? services.wallets.readAccessVersion(platformId)
       : rows.accessVersion;
   const [made, version] = await Promise.allSettled([run({ ...request, rows }), versionNow]);
@@ -113,16 +113,16 @@ async function tryKept<Made>(
 }
 
 /**
- * Runs a call on rows that were kept from earlier requests, if they allow it and are as new as the last change that was
+ * Runs a call on rows that are cached from earlier requests, if they allow it and are as new as the last change that was
  * answered; else on rows that are read for it. So only these refuse anything. The call may be run several times, and
- * has to compare the access version itself unless the rule says `beside`.
+ * has to compare the access version itself unless the rule says `in_parallel`.
  */
-export async function onKeptRows<Made>(
+export async function onCachedRows<Made>(
   access: Access<unknown>,
   request: AccessRequest,
   run: Run<Made>,
 ): Promise<Made> {
-  const answered = await tryKept(access, request, run);
+  const answered = await tryCached(access, request, run);
   if (answered !== undefined) return answered.made;
   for (let tries = 1; ; tries += 1) {
     try {

@@ -1,33 +1,14 @@
 import type { Connection, QuotaView } from "../../connections/connection.ts";
-import { quotaOfKind, readQuota, type Quota } from "../../connections/view-connection.ts";
+import { readQuota } from "../../connections/view-connection.ts";
 import { AppError } from "../../runtime/errors.ts";
-import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
-import { findAvailable, networkOf } from "../../networks/lookup.ts";
+import { findAvailable } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { NetworkAccount } from "../accounts/account-store.ts";
+import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { errorsOf, type NetworkCheck } from "../problems.ts";
 import { checkDraft, checkUnavailable, checkView, problem } from "./check-draft.ts";
 import { legDraft, type Draft } from "../post.ts";
 import { findTextState, textHash } from "../accounts/recent-text.ts";
-
-export function accountOf({ network, account }: Connection): NetworkAccount {
-  return { network, accountId: account.id };
-}
-
-/**
- * Returns the quota that a draft uses on a network; undefined if it uses none. `remote` is what was made of it, as far
- * as it was prepared.
- */
-export function quotaFor(
-  services: PublishingDeps,
-  draft: Draft,
-  network: NetworkCheck["network"],
-  { limits = {}, remote }: { readonly limits?: NetworkData; readonly remote?: NetworkData } = {},
-): Quota | undefined {
-  const kind = networkOf(network).quotaOf?.(legDraft(draft, network), remote);
-  return kind === undefined ? undefined : quotaOfKind(services, kind, { network, limits });
-}
 
 async function checkQuota(
   services: PublishingDeps,
@@ -52,7 +33,7 @@ async function findDuplicate(services: PublishingDeps, draft: Draft, check: Netw
 }
 
 /** Adds the findings on the real account: its quota, and whether the text was recently published to it. */
-async function checkAccount(
+async function checkQuotaAndDuplicates(
   services: PublishingDeps,
   draft: Draft,
   check: NetworkCheck,
@@ -95,7 +76,7 @@ export async function checkPost(
       : checkDraft(draft, network, connection, isNow ? "now" : "later");
   });
   if (!isNow) return checks;
-  return Promise.all(checks.map((check) => checkAccount(services, draft, check)));
+  return Promise.all(checks.map((check) => checkQuotaAndDuplicates(services, draft, check)));
 }
 
 /** Returns `duplicate_content` when this alone keeps every network from taking the post. */

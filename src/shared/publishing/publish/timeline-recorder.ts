@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/process.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 
 type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
 
 /** Collects what one worker does for one leg, and stores it when the worker is done. */
-export interface Trace {
+export interface TimelineRecorder {
   record(step: Recorded): void;
   /** Returns the tools with every call recorded. */
   tools(tools: NetworkTools): NetworkTools;
@@ -46,8 +46,12 @@ export function noteStep(
   return append(services, postId, randomUUID(), [step]);
 }
 
-/** Returns an empty trace of a leg; `attempt` is the number of the one under way. */
-export function createTrace(network: NetworkName, attempt: () => number, clock: Clock): Trace {
+/** Returns an empty timeline of a leg; `attempt` is the number of the one under way. */
+export function createTimelineRecorder(
+  network: NetworkName,
+  attempt: () => number,
+  clock: Clock,
+): TimelineRecorder {
   const steps: TimelineStep[] = [];
   const record = (recorded: Recorded) => {
     const step = timelineStep(clock.now().toISOString(), recorded.step);

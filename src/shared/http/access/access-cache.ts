@@ -1,7 +1,7 @@
 /** Rows older than this are read again, for changes that nobody waits for, such as an account found expired. */
 const AGE_MS_MAX = 30_000;
 
-/** How much is kept. A row counts with the length of its JSON. */
+/** How much is cached. A row counts with the length of its JSON. */
 const LIMITS = {
   rows: 20_000,
   characters: 16 * 1024 * 1024,
@@ -9,7 +9,7 @@ const LIMITS = {
   charactersOfPlatform: 1024 * 1024,
 };
 
-interface Kept {
+interface CachedRow {
   readonly value: unknown;
   readonly readAt: number;
   readonly characters: number;
@@ -17,21 +17,21 @@ interface Kept {
 
 interface OfPlatform {
   readonly version: string;
-  readonly rows: Map<string, Kept>;
+  readonly rows: Map<string, CachedRow>;
   characters: number;
 }
 
-/** What was kept of a platform under one access version. */
-export interface KeptOfPlatform {
+/** What is cached of a platform under one access version. */
+export interface CachedOfPlatform {
   readonly version: string;
   find(name: string): { readonly value: unknown } | undefined;
 }
 
 /**
- * Keeps rows that requests were checked against, under the platform's access version that was read before them. Bounded
+ * Caches rows that requests were checked against, under the platform's access version that was read before them. Bounded
  * in number and size, of all platforms and of each; those of the platform that was not used for longest go first.
  */
-export class KeptRows {
+export class AccessCache {
   readonly #limits: typeof LIMITS;
   readonly #platforms = new Map<string, OfPlatform>();
   #rows = 0;
@@ -41,34 +41,34 @@ export class KeptRows {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** How many rows are kept, and how long they are together. */
+  /** How many rows are cached, and how long they are together. */
   get size(): { readonly rows: number; readonly characters: number } {
     return { rows: this.#rows, characters: this.#characters };
   }
 
-  /** Returns what is kept of a platform under that version. Drops what was kept under any other. */
-  of(platformId: string, version: string | undefined, now: Date): KeptOfPlatform | undefined {
-    const kept = this.#platforms.get(platformId);
-    if (kept === undefined) return undefined;
-    if (kept.version !== version) {
-      this.#drop(platformId, kept);
+  /** Returns what is cached of a platform under that version. Drops what was cached under any other. */
+  of(platformId: string, version: string | undefined, now: Date): CachedOfPlatform | undefined {
+    const cached = this.#platforms.get(platformId);
+    if (cached === undefined) return undefined;
+    if (cached.version !== version) {
+      this.#drop(platformId, cached);
       return undefined;
     }
     // A map lists its keys in the order in which they were added.
     this.#platforms.delete(platformId);
-    this.#platforms.set(platformId, kept);
-    return { version, find: (name) => findIn(kept, name, now) };
+    this.#platforms.set(platformId, cached);
+    return { version, find: (name) => findIn(cached, name, now) };
   }
 
-  /** Keeps a row. `version`: read before the row. `readAt`: before the row was read. */
-  keep(
+  /** Caches a row. `version`: read before the row. `readAt`: before the row was read. */
+  add(
     platformId: string,
     {
       version,
       name,
       value,
       readAt,
-    }: Pick<Kept, "value"> & {
+    }: Pick<CachedRow, "value"> & {
       readonly version: string;
       readonly name: string;
       readonly readAt: Date;
@@ -79,13 +79,13 @@ export class KeptRows {
     if (version === "" || characters > charactersOfPlatform) return;
     const before = this.#platforms.get(platformId);
     if (before !== undefined && before.version !== version) this.#drop(platformId, before);
-    const kept = this.#platforms.get(platformId) ?? { version, rows: new Map(), characters: 0 };
-    this.#platforms.set(platformId, kept);
-    this.#forget(kept, name);
-    kept.rows.set(name, { value, readAt: readAt.getTime(), characters });
-    this.#count(kept, 1, characters);
-    while (kept.rows.size > rowsOfPlatform || kept.characters > charactersOfPlatform)
-      this.#forget(kept, first(kept.rows));
+    const cached = this.#platforms.get(platformId) ?? { version, rows: new Map(), characters: 0 };
+    this.#platforms.set(platformId, cached);
+    this.#forget(cached, name);
+    cached.rows.set(name, { value, readAt: readAt.getTime(), characters });
+    this.#count(cached, 1, characters);
+    while (cached.rows.size > rowsOfPlatform || cached.characters > charactersOfPlatform)
+      this.#forget(cached, first(cached.rows));
     this.#shrink();
   }
 
@@ -98,21 +98,21 @@ export class KeptRows {
     }
   }
 
-  #forget(kept: OfPlatform, name: string): void {
-    const row = kept.rows.get(name);
+  #forget(cached: OfPlatform, name: string): void {
+    const row = cached.rows.get(name);
     if (row === undefined) return;
-    kept.rows.delete(name);
-    this.#count(kept, -1, -row.characters);
+    cached.rows.delete(name);
+    this.#count(cached, -1, -row.characters);
   }
 
-  #drop(platformId: string, kept: OfPlatform): void {
+  #drop(platformId: string, cached: OfPlatform): void {
     this.#platforms.delete(platformId);
-    this.#rows -= kept.rows.size;
-    this.#characters -= kept.characters;
+    this.#rows -= cached.rows.size;
+    this.#characters -= cached.characters;
   }
 
-  #count(kept: OfPlatform, rows: number, characters: number): void {
-    kept.characters += characters;
+  #count(cached: OfPlatform, rows: number, characters: number): void {
+    cached.characters += characters;
     this.#rows += rows;
     this.#characters += characters;
   }
@@ -122,7 +122,7 @@ function first(map: ReadonlyMap<string, unknown>): string {
   return map.keys().next().value ?? "";
 }
 
-function findIn({ rows }: OfPlatform, name: string, now: Date): Kept | undefined {
+function findIn({ rows }: OfPlatform, name: string, now: Date): CachedRow | undefined {
   const row = rows.get(name);
   if (row === undefined) return undefined;
   const age = now.getTime() - row.readAt;

@@ -19,7 +19,7 @@ export interface FairLimits {
  * Bounds the work that runs at a time and shares it among owners: of the waiting owners, the one with the least running
  * is next, with its oldest work that fits. One owner never fills the queue.
  */
-export class FairSlots {
+export class FairLimit {
   readonly #limits: FairLimits;
   readonly #used = new Map<string, number>();
   #waiting: Waiting[] = [];

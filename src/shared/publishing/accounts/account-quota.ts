@@ -1,0 +1,26 @@
+import type { Connection } from "../../connections/connection.ts";
+import { quotaOfKind, type Quota } from "../../connections/view-connection.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
+import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { legDraft, type Draft } from "../post.ts";
+import type { NetworkAccount } from "./account-store.ts";
+
+/** Returns the real account that a connection is linked to. */
+export function accountOf({ network, account }: Connection): NetworkAccount {
+  return { network, accountId: account.id };
+}
+
+/**
+ * Returns the quota that a draft uses on a network; undefined if it uses none. `remote` is what was made of it, as far
+ * as it was prepared.
+ */
+export function quotaFor(
+  services: PublishingDeps,
+  draft: Draft,
+  network: NetworkName,
+  { limits = {}, remote }: { readonly limits?: NetworkData; readonly remote?: NetworkData } = {},
+): Quota | undefined {
+  const kind = networkOf(network).quotaOf?.(legDraft(draft, network), remote);
+  return kind === undefined ? undefined : quotaOfKind(services, kind, { network, limits });
+}
