@@ -42,7 +42,7 @@ function magicWords(): string {
     );
     return `<h3>${escapeHtml(mode)}</h3><dl>${rows.join("")}</dl>`;
   });
-  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post, or into the alt text of a file, to see how the relay copes. All five networks know them.</p>${modes.join("")}</section>`;
+  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
 }
 
 function samples(): string {

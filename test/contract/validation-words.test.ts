@@ -4,9 +4,13 @@ import { chapters, routes } from "../../src/functions/routes.ts";
 import { parseInput } from "../../src/shared/http/parse-input.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
 import type { Route } from "../../src/shared/http/route.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { foreignWords } from "./own-words.ts";
 import { createShapes, nearly } from "./request-shapes.ts";
+
+const QUOTED = NETWORK_NAMES.map((name) => `"${name}"`);
+const ANY_NETWORK = `${QUOTED.slice(0, -1).join(", ")} or ${QUOTED.at(-1)}`;
 
 const RUNS_PER_ROUTE = 200;
 const SEED = 20_260_304;
@@ -68,21 +72,25 @@ describe("a refused request is told in whole sentences what each field has to be
     [
       "text for a list",
       { platforms: "bluesky" },
-      [`"platforms" must be a list of 1 to 5 items, not text.`],
+      [`"platforms" must be a list of 1 to ${NETWORK_NAMES.length} items, not text.`],
     ],
     [
       "a list that is empty, and text that is a number",
       { text: 5, platforms: [] },
       [
         `"text" must be text of at most 63,206 characters, not a number.`,
-        `"platforms" must have 1 to 5 items, not 0.`,
+        `"platforms" must have 1 to ${NETWORK_NAMES.length} items, not 0.`,
       ],
     ],
-    ["nothing at all", {}, [`"platforms" is missing and must be a list of 1 to 5 items.`]],
+    [
+      "nothing at all",
+      {},
+      [`"platforms" is missing and must be a list of 1 to ${NETWORK_NAMES.length} items.`],
+    ],
     [
       "a choice that there is not",
       { platforms: ["myspace"] },
-      [`"platforms.0" must be "facebook", "instagram", "linkedin", "bluesky" or "mastodon".`],
+      [`"platforms.0" must be ${ANY_NETWORK}.`],
     ],
     [
       "a name of the customer's that is too long",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { Browser, decide, locationOf } from "../connect/browser.ts";
 import { anOwner, openWorld } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";
@@ -68,7 +69,11 @@ export function useConnect(
     const path = `/v1/profiles/${by.profileId}/connections`;
     const answer = await world.relay.call("GET", path, { key: by.key });
     expect(answer.status).toBe(200);
-    expect(answer.body.page).toEqual({ nextCursor: null, hasMore: false, limit: 5 });
+    expect(answer.body.page).toEqual({
+      nextCursor: null,
+      hasMore: false,
+      limit: NETWORK_NAMES.length,
+    });
     return answer.body.data;
   }
 

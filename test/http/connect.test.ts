@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { Browser, formsOf, locationOf, readable } from "../connect/browser.ts";
 import {
   anOwner,
@@ -33,9 +34,9 @@ describe("connect sessions", () => {
     expect(JSON.stringify(read)).not.toContain(new URL(made.connectUrl).searchParams.get("token"));
   });
 
-  test("without a list of networks all five are offered", async () => {
+  test("without a list of networks all are offered", async () => {
     const { platforms } = await aSession();
-    expect(platforms).toEqual(["facebook", "instagram", "linkedin", "bluesky", "mastodon"]);
+    expect(platforms).toEqual(NETWORK_NAMES);
   });
 
   test.each([

@@ -165,7 +165,7 @@ function build(chapters: readonly Chapter[], baseUrl: string, serviceName: strin
     info: {
       title: serviceName,
       version: DOCUMENT_VERSION,
-      summary: "One post in, five social networks out.",
+      summary: "One post in, many social networks out.",
       description: API_GUIDE.map(({ title, text }) => `## ${title}\n\n${text}`).join("\n\n"),
       license: { name: "MIT", identifier: "MIT" },
     },

@@ -11,7 +11,6 @@ export interface NetworkTools {
   readonly service: ServiceIdentity;
   http(request: HttpRequest): Promise<HttpResponse>;
   now(): Date;
-  /** Downloads a customer's media file; throws `MediaFailure`. */
   /** Opens a customer's media file of at most `bytesMax`, without downloading it; throws `MediaFailure`. */
   openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
   /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */

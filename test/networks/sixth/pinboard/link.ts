@@ -1,16 +1,18 @@
 import * as z from "zod";
 import { exchange } from "../../../../src/shared/networks/contract/answers.ts";
 import { HttpFailure } from "../../../../src/shared/runtime/http-call.ts";
+import { shape } from "../../../../src/shared/runtime/shape.ts";
 import type { LinkFlow, LinkOutcome } from "../../../../src/shared/networks/contract/link.ts";
 import type { NetworkData } from "../../../../src/shared/networks/contract/draft.ts";
 import type { NetworkTools } from "../../../../src/shared/networks/contract/tools.ts";
 
 export const ORIGIN = "https://api.pinboard.test";
 
-const meShape = z.object({ id: z.string(), name: z.string() });
+const meShape = shape(() => z.object({ id: z.string(), name: z.string() }));
+const credentialsShape = shape(() => z.object({ token: z.string() }));
 
 export function tokenOf(credentials: NetworkData): string {
-  return z.object({ token: z.string() }).parse(credentials).token;
+  return credentialsShape().parse(credentials).token;
 }
 
 async function signIn(
@@ -24,7 +26,7 @@ async function signIn(
     headers: { authorization: `Bearer ${token}` },
   });
   if (answer instanceof HttpFailure) return { kind: "failed", code: "network_unavailable" };
-  const me = meShape.safeParse(answer.json()).data;
+  const me = meShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || me === undefined)
     return { kind: "failed", code: "wrong_credentials" };
   const account = {

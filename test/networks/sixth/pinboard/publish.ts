@@ -14,7 +14,7 @@ import { ORIGIN } from "./link.ts";
 import { boardOf } from "./options.ts";
 import { headersOf, readPin } from "./reconcile.ts";
 
-/** Under a key of the leg's own: Pinboard keeps one pin per key. */
+/** Publishes under a key of the leg's own: Pinboard keeps one pin per key. */
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const answer = await exchange(tools, {
     method: "POST",

@@ -6,6 +6,7 @@ import {
   type ReconcileOutcome,
 } from "../../../../src/shared/networks/contract/outcome.ts";
 import { HttpFailure, type HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
+import { shape } from "../../../../src/shared/runtime/shape.ts";
 import type { LegToPublish } from "../../../../src/shared/networks/contract/network.ts";
 import type { NetworkTools } from "../../../../src/shared/networks/contract/tools.ts";
 import { classify } from "./errors.ts";
@@ -14,10 +15,10 @@ import { ORIGIN, tokenOf } from "./link.ts";
 /** What an earlier call set off is done by then. */
 const SETTLED_MS = 30_000;
 
-const pinShape = z.object({ id: z.string(), url: z.url() });
+const pinShape = shape(() => z.object({ id: z.string(), url: z.url() }));
 
 export function readPin(answer: HttpResponse): Published | undefined {
-  const pin = pinShape.safeParse(answer.json()).data;
+  const pin = pinShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || pin === undefined) return undefined;
   return { kind: "published", networkPostId: pin.id, url: pin.url };
 }
