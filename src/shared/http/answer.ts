@@ -109,7 +109,7 @@ function asAppError(error: unknown, log: Log): AppError {
   return known;
 }
 
-/** Returns what is told of an error, with whom to ask for what no customer can do. */
+/** Returns the message of an error, with the contact for what customers cannot solve themselves. */
 function messageOf({ code, message }: AppError, { config }: HttpDeps): string {
   return code === "insufficient_tokens"
     ? `${message} Ask an operator of ${config.service.name} to add some.`

@@ -4,7 +4,7 @@ import type { LimitsDeps } from "./deps.ts";
 import { afterFailure, blockedSeconds } from "./login-history-store.ts";
 import { rateLimited } from "./rate-limiter.ts";
 
-/** A try to prove one's identity by a password or a code. */
+/** An attempt to sign in with a password or a code. */
 export interface LoginAttempt {
   /** Counts the failure. Returns the error to throw, which does not say what was wrong. */
   failed(): Promise<AppError>;

@@ -56,7 +56,7 @@ async function chooseForm(
   return isNoReel ? "video" : form;
 }
 
-/** Facebook fetches a photo before it answers: a leg with many goes on in its next turn. */
+/** Facebook fetches a photo before it answers: a leg with many continues in its next run. */
 const RUN_MS = 25_000;
 const CONTINUE_SECONDS = 1;
 /** Unpublished photos live for about a day. */

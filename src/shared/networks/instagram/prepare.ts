@@ -21,7 +21,7 @@ import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import { type Container, type Remote, remoteOf } from "./state.ts";
 
-/** Instagram fetches an image before it answers: a leg with many goes on in its next turn. */
+/** Instagram fetches an image before it answers: a leg with many continues in its next run. */
 const RUN_MS = 25_000;
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;

@@ -43,7 +43,7 @@ export class RowWriter {
 
   async #run(): Promise<void> {
     this.#isWriting = true;
-    // What is asked for in the same turn goes along.
+    // Whatever is requested in the same tick is part of the same write.
     await Promise.resolve();
     for (let batch = this.#next(); batch.length > 0; batch = this.#next())
       await this.#commit(batch);

@@ -111,7 +111,7 @@ async function reasonAgainst(services: Settings, text: string): Promise<string |
   return isStandIn ? undefined : await reasonOfName(services, url);
 }
 
-/** Addresses change: each attempt checks the one that it dials. What is wrong already is told to who is there to hear. */
+/** Returns why a host name must not be called, if so. Addresses change: each attempt also checks the one it dials. */
 async function reasonOfName(services: Settings, { hostname }: URL): Promise<string | undefined> {
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
   const allowed = allowList(services.config.outbound.allowCidrs);
