@@ -5,6 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { isId } from "../../src/shared/runtime/ids.ts";
 import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
+import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
+import { Rerun } from "../../src/shared/webhooks/hint-queue.ts";
+import { hintsOf } from "../../src/shared/http/worker.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import {
@@ -388,6 +391,37 @@ describe("a worker", () => {
     await relay.drain();
     relay.queues.onSend = () => "keep";
     expect(receiver.received(endpoint.path)).toHaveLength(2);
+  });
+
+  test("whose clock is behind sends a hint again that another one with a faster clock has used up", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    const { platform } = endpoint.application;
+    const clock = { now: () => new Date(relay.clock.now().getTime() - 2 * SECOND) };
+    const slow = { ...relay.services, clock, drains: new Rerun() };
+    const times: string[] = [];
+    relay.queues.onSend = (message) => {
+      for (const hint of hintsOf(message)) {
+        const { dueAt } = hint as { readonly dueAt?: string };
+        if (dueAt !== undefined) times.push(dueAt);
+      }
+      return "lose";
+    };
+    const fannedOut = async (services: typeof slow) => {
+      await happen(relay, endpoint.application);
+      await fanOutEvents(services, { v: 1, platformId: platform.id });
+    };
+    await fannedOut(relay.services);
+    await deliverWebhook(slow, hintOf(endpoint));
+    const [dueAt = ""] = times;
+    expect(times).toEqual([dueAt]);
+    await fannedOut(slow);
+    receiver.behave(endpoint.path, async (outgoing) => {
+      await deliverWebhook(relay.services, { ...hintOf(endpoint), dueAt });
+      outgoing.end();
+    });
+    await deliverWebhook(slow, hintOf(endpoint));
+    expect(receiver.received(endpoint.path)).toHaveLength(1);
+    expect(times).toEqual([dueAt, dueAt]);
   });
 
   test("that died after the call leaves a delivery that is made again under the same id", async () => {

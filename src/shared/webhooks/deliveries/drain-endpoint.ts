@@ -166,7 +166,7 @@ export async function drainEndpoint(
   endpointId: string,
   dueAt: string | undefined,
 ): Promise<void> {
-  const taken = await EndpointLease.take(services, endpointId, READ);
+  const taken = await EndpointLease.take(services, endpointId, { limit: READ, dueAt });
   if (taken === undefined) return;
   const { lease, work } = taken;
   const startedAt = performance.now();

@@ -32,18 +32,25 @@ export class EndpointLease {
     this.#etag = work.etag;
   }
 
-  /** Takes the lease. Where another process has it, asks that one to look once more, and returns undefined. */
+  /**
+   * Takes the lease. Where another process has it, asks that one to look once more, and returns undefined. `dueAt` is
+   * the time of the due row that asked: its hint is used up, and where the other's clock is behind, that one has to send
+   * another when it looks.
+   */
   static async take(
     services: WebhooksDeps,
     endpointId: string,
-    limit: number,
+    { limit, dueAt }: { readonly limit: number; readonly dueAt: string | undefined },
   ): Promise<{ readonly lease: EndpointLease; readonly work: EndpointWork } | undefined> {
     return untilWon(async () => {
       const work = await services.pending.read(endpointId, limit);
       const lease = new EndpointLease(services, endpointId, work);
       if (!isLeased(work.state, services.clock.now()))
         return (await lease.#begin()) ? { lease, work } : LOST;
-      const isAsked = work.state.isWanted || (await lease.#try({ isWanted: true }));
+      const { isWanted, nextAt } = work.state;
+      const isUsedUp = dueAt !== undefined && nextAt === dueAt;
+      const asked = { isWanted: true, ...(isUsedUp && { nextAt: null }) };
+      const isAsked = (isWanted && !isUsedUp) || (await lease.#try(asked));
       return isAsked ? undefined : LOST;
     });
   }
