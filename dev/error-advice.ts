@@ -18,7 +18,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     advice: "Make a key for the post, store it with the post, and send it.",
     again: "with the header",
   },
-  idempotency_key_invalid: { advice: "A UUID is a good key.", again: "with another key" },
+  idempotency_key_invalid: {
+    advice: "A UUID is a good key. Send it in one header line.",
+    again: "with another key",
+  },
   profile_header_required: { advice: "Send the profile's id.", again: "with the header" },
   profile_header_mismatch: {
     advice: "Leave the header out where the path names the profile, or send the same id.",
@@ -99,7 +102,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     again: NO,
   },
   payload_too_large: { advice: "Send less; files are given by their URLs.", again: NO },
-  unsupported_media_type: { advice: "Send `Content-Type: application/json`.", again: NO },
+  unsupported_media_type: {
+    advice: "Send `Content-Type: application/json`, and no `Content-Encoding`.",
+    again: NO,
+  },
   rate_limited: { advice: "Wait as long as `Retry-After` says.", again: "yes, after that" },
   internal_error: {
     advice: "Repeat it with the same Idempotency-Key; tell the operators the `requestId`.",

@@ -45,14 +45,14 @@ const END_NOTICES = {
   503: "Not possible right now.",
 };
 
-/** Steps that take a form of the page. Issues of a form are answered with a page, too. */
-const FORM = {
-  body: BrowserFields,
-  bodyKind: "form",
-  browserFields: formFields,
-  refused: async (error: AppError, call: RefusedCall) =>
-    (await loadPage()).asRefusedPage(error, call),
-} as const;
+/** Answers a request of a browser that is refused with a page, too. */
+const refused = async (error: AppError, call: RefusedCall) =>
+  (await loadPage()).asRefusedPage(error, call);
+
+/** Steps that take a form of the page. */
+const FORM = { body: BrowserFields, bodyKind: "form", browserFields: formFields, refused } as const;
+
+const DAMAGED_ADDRESS = { 400: "The address is damaged: a part of it is there twice." };
 
 const FORM_ANSWERS = {
   303: LEADS_ON,
@@ -141,9 +141,10 @@ export const connectRoutes: readonly Route[] = [
     access: anyone,
     query: BrowserFields,
     browserFields: pageFields,
+    refused,
     status: 200,
     produces: "page",
-    answers: { 200: "The page.", ...END_NOTICES },
+    answers: { 200: "The page.", ...DAMAGED_ADDRESS, ...END_NOTICES },
     async run(call) {
       const { asPage, showPage } = await loadPage();
       return await asPage(call, (request) => showPage(call.services, request, call.query));
@@ -184,11 +185,13 @@ export const connectRoutes: readonly Route[] = [
     access: anyone,
     query: BrowserFields,
     browserFields: callbackFields,
+    refused,
     status: 303,
     produces: "page",
     answers: {
       200: "The end, where there is no `returnUrl`.",
       303: LEADS_ON,
+      ...DAMAGED_ADDRESS,
       403: "Another browser than the one that began.",
       ...END_NOTICES,
     },

@@ -51,9 +51,10 @@ function problemOfRouted(declared: DeclaredAnswer, answer: Answer): string | und
   return isTyped ? problemOf(declared.body, answer) : `as ${type}`;
 }
 
-/** Absent from what is refused before the caller is known, and from what is no replay. */
+/** Absent from what is refused before the caller is known, from what is no replay, and from a body of another type. */
 function isOptional(name: string, status: number): boolean {
-  return name === "Idempotent-Replayed" || (name.startsWith("RateLimit-") && status >= 400);
+  if (["Idempotent-Replayed", "Accept-Encoding"].includes(name)) return true;
+  return name.startsWith("RateLimit-") && status >= 400;
 }
 
 /**

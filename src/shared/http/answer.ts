@@ -15,6 +15,7 @@ import { parseInput, type Incoming } from "./parse-input.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
 import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
+import { refuseRepeats } from "./sent-once.ts";
 
 const SHOWN = ["platformId", "applicationId", "profileId"] as const;
 
@@ -191,10 +192,13 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     let outgoing: Outgoing;
     let refusal: AppError | undefined;
     try {
+      refuseRepeats(route, incoming);
       outgoing = toOutgoing(route.spec, await runRoute(route, incoming, request));
     } catch (error) {
       refusal = asAppError(error, log);
       outgoing = await toRefusal(route, refusal, request);
+      if (typeof refusal.details["acceptEncoding"] === "string")
+        outgoing.headers.set("accept-encoding", refusal.details["acceptEncoding"]);
     }
     for (const [name, value] of limits.headers()) outgoing.headers.set(name, value);
     return { outgoing, refusal, caller: limits.caller };

@@ -6,6 +6,7 @@ import { ERROR_REFERENCE } from "./reference/error-reference.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import type { AnswerHeader } from "./headers.ts";
 import type { Route } from "./route.ts";
+import { refusesRepeats } from "./sent-once.ts";
 
 /** What a route may answer with one status. Anything else is an error of the route or of its declaration. */
 export interface DeclaredAnswer {
@@ -62,6 +63,9 @@ function queryErrors(spec: Route["spec"]): readonly ErrorCode[] {
   return "cursor" in query.shape ? ["validation_failed", "invalid_cursor"] : ["validation_failed"];
 }
 
+/** What any route answers to a header or parameter with one value that was sent more than once. */
+const REPEAT_ERRORS = ["validation_failed", "idempotency_key_invalid"] as const;
+
 /** Returns every code that the route can answer, in the order of the list of codes. */
 export function errorsOfRoute(route: Route): readonly ErrorCode[] {
   const { spec } = route;
@@ -69,6 +73,7 @@ export function errorsOfRoute(route: Route): readonly ErrorCode[] {
     ...accessContractOf(route).errors,
     ...bodyErrors(spec),
     ...queryErrors(spec),
+    ...(refusesRepeats(route) ? REPEAT_ERRORS : []),
     ...(spec.errors ?? []),
   ]);
   return ERROR_CODES.filter((code) => all.has(code));
@@ -142,6 +147,7 @@ function successBody(spec: Route["spec"]): z.ZodType | undefined {
 
 function errorHeaders(status: number): readonly AnswerHeader[] {
   if (status === 401) return ["WWW-Authenticate"];
+  if (status === 415) return ["Accept-Encoding"];
   return status === 429 || status === 503 ? ["Retry-After"] : [];
 }
 

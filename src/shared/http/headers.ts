@@ -27,9 +27,9 @@ export const REQUEST_HEADERS = {
       .string()
       .min(8)
       .max(128)
-      .regex(/^[\x21-\x7e]{8,128}$/)
+      .regex(/^[\x21-\x2b\x2d-\x7e]{8,128}$/)
       .describe(
-        "Chosen by you, new for every new post: the same key with the same request answers the original post, publishes nothing and charges nothing.",
+        "Chosen by you, new for every new post, without a comma: the same key with the same request answers the original post, publishes nothing and charges nothing.",
       )
       .meta({ examples: ["order-20391-announcement"] }),
   ),
@@ -66,6 +66,9 @@ export const ANSWER_HEADERS = {
     z
       .literal("true")
       .describe("Sent when the Idempotency-Key was used before: this is the original post."),
+  ),
+  "Accept-Encoding": shape(() =>
+    z.literal("identity").describe("Sent when the body was compressed: send it uncompressed."),
   ),
   Location: shape(() => z.string().describe("Where the browser goes on.")),
 } as const;

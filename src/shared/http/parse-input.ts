@@ -2,7 +2,9 @@ import type * as z from "zod";
 import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import { issuesOf, issueWords } from "./issue-words.ts";
+import { repeatedMembers } from "./json-names.ts";
 import type { Route, Unparsed } from "./route.ts";
+import { repeatedNames } from "./sent-once.ts";
 
 /** A request as the host received it, before anything was checked. */
 export interface Incoming {
@@ -30,9 +32,24 @@ function lengthRequired(): AppError {
   );
 }
 
-/** Reads the body within its bound. @throws AppError 411 or 413 */
+/** Makes the error for a body that is declared to be compressed, whether it is or not. */
+function encodedBody(): AppError {
+  return new AppError(
+    "unsupported_media_type",
+    "The body came with a Content-Encoding and can't be read. Send it uncompressed, without that header.",
+    { details: { acceptEncoding: "identity" } },
+  );
+}
+
+function isEncoded(headers: Headers): boolean {
+  const codings = (headers.get("content-encoding") ?? "").split(",");
+  return codings.some((coding) => !["", "identity"].includes(coding.trim().toLowerCase()));
+}
+
+/** Reads the body within its bound. @throws AppError 411, 413 or 415 */
 async function readBounded(incoming: Incoming): Promise<Uint8Array> {
   const { headers } = incoming;
+  if (isEncoded(headers)) throw encodedBody();
   if (headers.has("transfer-encoding") && !headers.has("content-length")) throw lengthRequired();
   const tooLarge = () =>
     new AppError("payload_too_large", `The body is larger than ${BODY_BYTES_MAX} bytes.`, {
@@ -103,14 +120,18 @@ export async function readJson(incoming: Incoming): Promise<ReadBody> {
   const type = mediaType(incoming);
   if (type !== "application/json" && !type.endsWith("+json"))
     throw new AppError("unsupported_media_type", "The body must be application/json.");
+  const text = decode(bytes);
   let value: unknown;
   try {
-    value = JSON.parse(decode(bytes));
-  } catch (error) {
-    if (error instanceof AppError) throw error;
+    value = JSON.parse(text);
+  } catch {
     throw new AppError("invalid_json", "The body is not valid JSON.");
   }
-  const issues: Issue[] = [];
+  const issues: Issue[] = repeatedMembers(text, ISSUES_MAX).map((path) => ({
+    path,
+    code: "repeated",
+    message: "must be given once",
+  }));
   structuralIssues(value, [], issues);
   return { value, issues };
 }
@@ -125,10 +146,11 @@ export async function readForm(incoming: Incoming): Promise<ReadBody> {
     throw validationFailed([
       { path: "body", code: "too_big", message: `must have at most ${FIELDS_MAX} fields` },
     ]);
-  return { value: Object.fromEntries(new URLSearchParams(text)), issues: [] };
+  const fields = new URLSearchParams(text);
+  return { value: Object.fromEntries(fields), issues: repeatedNames(fields) };
 }
 
-/** Reads the query's parameters. Of a repeated one, the last counts. */
+/** Reads the query's parameters. A repeated one was refused before. */
 function readQuery(incoming: Incoming): Record<string, string> {
   return Object.fromEntries(incoming.url.searchParams);
 }

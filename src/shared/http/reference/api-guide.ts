@@ -18,7 +18,7 @@ Routes for one profile take its id in \`X-Profile-Id\` or in the path. What belo
   },
   {
     title: "Requests and answers",
-    text: `Bodies are JSON in UTF-8, 256 KiB at most. Unknown fields are refused; every problem of a request is named at once. Times need \`Z\` or an offset in requests and are UTC in answers.
+    text: `Bodies are JSON in UTF-8, 256 KiB at most. Unknown fields are refused; every problem of a request is named at once. A body is sent uncompressed, with its \`Content-Length\`. A header that has one value (\`Authorization\`, \`Content-Type\`, \`Idempotency-Key\`, \`X-Profile-Id\`, \`X-Application-Id\`, \`X-Profile-Grant\`), a query parameter or a field of a body that comes twice is refused with 400, whether the values are equal or not. Times need \`Z\` or an offset in requests and are UTC in answers.
 
 A success is \`{"data": …}\`. An error is \`{"error": {"code", "message", "details", "requestId"}}\`; build on \`code\`, for messages may change. Within \`/v1\` only fields, routes and codes are added, so ignore what you do not know.
 
@@ -26,7 +26,7 @@ Every answer carries \`X-Request-Id\`: your own when you sent one of 8 to 64 let
   },
   {
     title: "Idempotency",
-    text: `\`POST /v1/posts\` requires an \`Idempotency-Key\` of 8 to 128 visible ASCII characters, new for every new post. The same key with the same request answers the original post as it is now, with the first call's status and \`Idempotent-Replayed: true\`: nothing is published or charged twice, so repeat a call whose answer was lost. The same key with another request gets 409 \`idempotency_conflict\`. A refused request does not use its key up. Keys belong to the platform and are kept as long as their post, which is until its profile is erased.`,
+    text: `\`POST /v1/posts\` requires an \`Idempotency-Key\` of 8 to 128 visible ASCII characters without a comma, new for every new post. The same key with the same request answers the original post as it is now, with the first call's status and \`Idempotent-Replayed: true\`: nothing is published or charged twice, so repeat a call whose answer was lost. The same key with another request gets 409 \`idempotency_conflict\`. A refused request does not use its key up. Keys belong to the platform and are kept as long as their post, which is until its profile is erased.`,
   },
   {
     title: "Pagination",

@@ -19,7 +19,7 @@ const issues = shape(() =>
   z.strictObject({
     issues: z.array(
       z.strictObject({
-        path: z.string().describe("The field, in dots."),
+        path: z.string().describe("The field, in dots; or the parameter or header."),
         code: z.string(),
         message: z.string(),
       }),
@@ -31,12 +31,12 @@ const issues = shape(() =>
 export const ERROR_REFERENCE = {
   invalid_json: plain("The body is not JSON in UTF-8."),
   validation_failed: {
-    when: "Fields are missing, wrong or unknown. All of them are named at once.",
+    when: "Fields are missing, wrong, unknown or given twice. All of them are named at once.",
     details: issues,
   },
   idempotency_key_required: plain("The Idempotency-Key header is missing."),
   idempotency_key_invalid: plain(
-    "The Idempotency-Key is not 8 to 128 visible ASCII characters without spaces.",
+    "The Idempotency-Key is not 8 to 128 visible ASCII characters without spaces and commas, or was sent twice.",
   ),
   profile_header_required: plain("The X-Profile-Id header is missing."),
   profile_header_mismatch: {
@@ -106,7 +106,17 @@ export const ERROR_REFERENCE = {
     when: "The body is too large.",
     details: shape(() => z.strictObject({ bytesMax: count() })),
   },
-  unsupported_media_type: plain("The body has another content type than this takes."),
+  unsupported_media_type: {
+    when: "The body has another content type than this takes, or is compressed.",
+    details: shape(() =>
+      z.strictObject({
+        acceptEncoding: z
+          .literal("identity")
+          .optional()
+          .describe("Where the body is compressed; in the header Accept-Encoding too."),
+      }),
+    ),
+  },
   not_publishable: {
     when: "Not one of the networks could take the post. Nothing was written.",
     details: shape(() => z.strictObject({ platforms: networkValidations() })),

@@ -6,7 +6,8 @@ import type { Accepted } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
 import { inBatches } from "../../runtime/promises.ts";
 
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{8,128}$/;
+/** Without the comma, with which the host joins two keys that were sent. */
+const IDEMPOTENCY_KEY = /^[\x21-\x2b\x2d-\x7e]{8,128}$/;
 
 /**
  * Returns the Idempotency-Key of a request.
@@ -22,7 +23,7 @@ export function parseIdempotencyKey(given: string | null): string {
   if (!IDEMPOTENCY_KEY.test(key))
     throw new AppError(
       "idempotency_key_invalid",
-      "The Idempotency-Key must be 8 to 128 visible ASCII characters without spaces.",
+      "The Idempotency-Key must be 8 to 128 visible ASCII characters without spaces and commas.",
     );
   return key;
 }

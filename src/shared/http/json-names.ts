@@ -1,0 +1,42 @@
+/** A text or a sign of JSON. Numbers, words and white space between them have neither quotes nor signs. An open text ends at the end. */
+const TOKEN = /"(?:[^"\\]|\\.)*"?|[{}[\],]/g;
+
+interface Open {
+  /** Names so far of an object; undefined in a list. */
+  readonly names: Set<string> | undefined;
+  /** The name or the index of the value that is being read. */
+  at: string | number;
+  /** Whether the next text is a name and not a value. */
+  namesNext: boolean;
+}
+
+/**
+ * Returns the paths of names that an object has more than once, at most `max` of them. `JSON.parse` keeps the last value
+ * of such a name and other readers the first, so that a proxy may have checked another value than the one that counts.
+ * @param text valid JSON
+ */
+export function repeatedMembers(text: string, max: number): readonly string[] {
+  const repeated = new Set<string>();
+  const open: Open[] = [];
+  for (const [token] of text.matchAll(TOKEN)) {
+    const inside = open.at(-1);
+    if (token === "{") open.push({ names: new Set(), at: "", namesNext: true });
+    else if (token === "[") open.push({ names: undefined, at: 0, namesNext: false });
+    else if (token === "}" || token === "]") open.pop();
+    else if (inside === undefined) continue;
+    else if (token === ",") startNext(inside);
+    else if (inside.namesNext && inside.names !== undefined) {
+      inside.namesNext = false;
+      inside.at = String(JSON.parse(token));
+      if (inside.names.has(inside.at)) repeated.add(open.map(({ at }) => at).join("."));
+      inside.names.add(inside.at);
+      if (repeated.size >= max) break;
+    }
+  }
+  return [...repeated];
+}
+
+function startNext(inside: Open): void {
+  if (typeof inside.at === "number") inside.at += 1;
+  else inside.namesNext = true;
+}
