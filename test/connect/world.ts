@@ -51,6 +51,7 @@ export interface World {
 export async function openWorld(
   more: Readonly<Record<string, string>> = {},
   servers: Readonly<Record<string, string>> = {},
+  options: Pick<RelayOptions, "emulatedTables"> = {},
 ): Promise<World> {
   let heard: Hear | undefined;
   let relay: Relay | undefined = undefined;
@@ -76,7 +77,7 @@ export async function openWorld(
     ...real,
     request: (request) => (heard === undefined ? send(request) : heard(request, send)),
   };
-  const started = await startRelay({ settings, outbound });
+  const started = await startRelay({ ...options, settings, outbound });
   relay = started;
   return {
     relay: started,
