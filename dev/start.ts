@@ -165,7 +165,7 @@ async function bringUp(run: Run, options: Options): Promise<void> {
   await untilHealthy(run, baseUrl, hasOwnHost ? HEALTH_MS : Infinity);
   const operatorToken = await issuer.token({
     roles: ["Admin"],
-    audience: environment["OPERATOR_AUDIENCE"] ?? AUDIENCE,
+    audience: environment["OPERATOR_AUDIENCE"]?.trim().split(/\s+/)[0] ?? AUDIENCE,
     expiresIn: OPERATOR_TOKEN_SECONDS,
   });
   const demoFile = join(local, "demo.json");

@@ -196,7 +196,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     grants: createGrants(grantSecrets, now),
     accessCache: new AccessCache(),
     companions: new ConcurrencyLimit(COMPANIONS_MAX),
-    operators: createOperators(identity.operators, outbound, now),
+    operators: createOperators(identity.operators, { outbound, log, now }),
     audit: new AuditRing(),
     connections: new ConnectionStore({
       table: tables.connections,

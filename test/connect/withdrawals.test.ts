@@ -75,6 +75,12 @@ async function link(
   await world.services.connections.saveLinked({ ...owner, id, network: "facebook", linked });
 }
 
+/** What the log says of the check that refused the latest request. */
+function failedCheck(): unknown {
+  const line = world.relay.logLines.findLast((one) => one.includes('"message":"request"'));
+  return (JSON.parse(line ?? "{}") as { failedCheck?: unknown }).failedCheck;
+}
+
 async function statusOf(owner: Owner, network: NetworkName = "facebook"): Promise<string> {
   return (await storedConnection(world, owner, network)).status;
 }
@@ -187,7 +193,7 @@ describe("a person who removed the app at Meta", () => {
 });
 
 describe("a notice", () => {
-  test.each<[string, () => string]>([
+  test.each<[string, () => string, string?]>([
     ["of nobody's", () => "x.y"],
     ["that is empty", () => ""],
     ["signed with another secret", () => signed({ secret: "0".repeat(32) })],
@@ -199,18 +205,23 @@ describe("a notice", () => {
       },
     ],
     ["with something behind it", () => `${signed()}.x`],
-    ["of another algorithm", () => signed({ algorithm: "none" })],
-    ["about nobody", () => signed({ userId: "" })],
-    ["of yesterday", () => signed({ ageSeconds: DAY_SECONDS + 60 })],
-    ["of tomorrow", () => signed({ ageSeconds: -DAY_SECONDS })],
-    ["that never ends", () => "x".repeat(5_000)],
-  ])("%s is refused, and changes nothing", async (_what, request) => {
+    ["of another algorithm", () => signed({ algorithm: "none" }), "form"],
+    ["about nobody", () => signed({ userId: "" }), "form"],
+    ["of yesterday", () => signed({ ageSeconds: DAY_SECONDS + 60 }), "issued at"],
+    ["of tomorrow", () => signed({ ageSeconds: -DAY_SECONDS }), "issued at"],
+    ["that never ends", () => "x".repeat(5_000), "length"],
+  ])("%s is refused, and changes nothing", async (_what, request, check = "signature") => {
     const owner = await anOwner(world);
     await link(owner);
     for (const path of [DEAUTHORIZE, DELETE]) {
       const { status, body } = await send(path, request());
       expect([status, body.error.code]).toEqual([400, "validation_failed"]);
       expect(body.error.details.issues).toMatchObject([{ path: "signed_request" }]);
+      // The schema refuses what is too long before anything is checked, and says so in the answer.
+      if (check !== "length") expect(failedCheck()).toMatchObject({ check });
+      if (check === "signature")
+        for (const { id } of [DEMO_FACEBOOK_APP, DEMO_INSTAGRAM_APP])
+          expect(failedCheck()).toMatchObject({ expected: expect.stringContaining(id) });
     }
     expect(await statusOf(owner)).toBe("active");
   });

@@ -96,7 +96,7 @@ describe("the environment of a local start", () => {
       "bsky.social": "http://127.0.0.1:8072",
       "login.sandbox.test": "http://127.0.0.1:8073",
     });
-    expect(identity.operators).toMatchObject({ audience: "api://relay" });
+    expect(identity.operators).toMatchObject({ audiences: ["api://relay"] });
   });
 
   test.each([

@@ -168,7 +168,7 @@ describe("operators", () => {
         "https://login.microsoftonline.com/tenant-1/v2.0",
         "https://sts.windows.net/tenant-1/",
       ],
-      audience: "api://relay",
+      audiences: ["api://relay"],
       jwksUrl: "https://login.microsoftonline.com/tenant-1/discovery/v2.0/keys",
       tenantId: "tenant-1",
     });
@@ -183,7 +183,7 @@ describe("operators", () => {
       }),
     ).toEqual({
       issuers: ["https://id.example.com"],
-      audience: "relay",
+      audiences: ["relay"],
       jwksUrl: "https://id.example.com/keys",
       tenantId: undefined,
     });

@@ -5,11 +5,14 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { createOperators, type Operators } from "../../src/shared/callers/tokens.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "../setup/operator-issuer.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+
+const silent = createLog({ level: "error", sink: () => undefined });
 
 const nowhere: Outbound = {
   request: () => Promise.reject(new Error("nothing but the key set is asked for")),
@@ -27,8 +30,8 @@ afterEach(() => vi.useRealTimers());
 
 function operatorsOf(issuer: OperatorIssuer, now: () => Date): Operators {
   const { url, audience, jwksUrl } = issuer;
-  const config = { issuers: [url], audience, jwksUrl, tenantId: undefined };
-  return createOperators(config, issuer.inFrontOf(nowhere), now);
+  const config = { issuers: [url], audiences: [audience], jwksUrl, tenantId: undefined };
+  return createOperators(config, { outbound: issuer.inFrontOf(nowhere), log: silent, now });
 }
 
 async function outcome(operators: Operators, token: string): Promise<string> {
@@ -147,7 +150,11 @@ describe("over a real connection", () => {
       ...settings(server.origin),
     });
     const outbound = createOutbound(config);
-    const operators = createOperators(config.identity.operators, outbound, () => new Date());
+    const operators = createOperators(config.identity.operators, {
+      outbound,
+      log: silent,
+      now: () => new Date(),
+    });
     try {
       return await outcome(operators, await issuer.token({}, new Date()));
     } finally {

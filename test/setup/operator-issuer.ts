@@ -24,6 +24,8 @@ export interface OperatorIssuer {
   rotate(): Promise<void>;
   /** Whether the key set can be had. */
   setReachable(reachable: boolean): void;
+  /** From now on answers this text in place of its key set. */
+  answerKeys(text: string): void;
   publicKeys(): { readonly keys: readonly JWK[] };
   token(claims: OperatorClaims, now: Date): Promise<string>;
   /** Answers the key set itself and passes everything else on. */
@@ -51,6 +53,7 @@ export async function createOperatorIssuer(
   let keyCount = 1;
   let fetches = 0;
   let reachable = true;
+  let keysText: string | undefined;
   const publicKeys = () => ({ keys: [key.jwk] });
 
   return {
@@ -64,6 +67,9 @@ export async function createOperatorIssuer(
     },
     setReachable: (value) => {
       reachable = value;
+    },
+    answerKeys: (text) => {
+      keysText = text;
     },
     publicKeys,
     token(claims, now) {
@@ -82,7 +88,7 @@ export async function createOperatorIssuer(
         if (request.url !== jwksUrl) return await outbound.request(request);
         fetches += 1;
         if (!reachable) throw new HttpFailure("not_sent", "connect_failed");
-        const text = JSON.stringify(publicKeys());
+        const text = keysText ?? JSON.stringify(publicKeys());
         return {
           status: 200,
           headers: { "content-type": "application/json" },

@@ -132,6 +132,24 @@ describe("a rotation of data keys", () => {
     });
   });
 
+  test("says in the log whose credentials do not open without it", async () => {
+    const { owners } = await sealSomething();
+    const early = await withKeys(NEW);
+    const [first] = owners;
+    if (first === undefined) throw new Error("nobody is there");
+    expect(await freshCredentials(early.services, first.connection)).toMatchObject({
+      failure: { code: "connection_needs_reauth" },
+    });
+    const lines = early.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: "error",
+        message: "credentials do not open: their data key is gone",
+        connection: first.connection.id,
+      }),
+    );
+  });
+
   test("does not undo what is stored at the same time", async () => {
     const { owner, connection } = await aLinkedOwner(world, "bluesky");
     // The new key comes last at first, so that every instance opens it before any seals with it.

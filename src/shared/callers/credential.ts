@@ -1,4 +1,4 @@
-import { AppError } from "../runtime/errors.ts";
+import { AppError, type FailedCheck } from "../runtime/errors.ts";
 import { parseApiKey } from "../runtime/secrets.ts";
 
 /** What a request presents. The form shows which kind it is, but not whether it is right. */
@@ -10,9 +10,9 @@ export interface Credential {
 /** Longer than any token of ours or of an identity provider. Parsing longer ones would only cost time. */
 const LENGTH_MAX = 8 * 1024;
 
-/** Returns the error for wrong credentials, which says nothing about what is wrong. */
-export function invalidCredentials(): AppError {
-  return new AppError("invalid_credentials", "The credentials are not valid.");
+/** Returns the error for wrong credentials, whose answer says nothing about what is wrong. */
+export function invalidCredentials(failedCheck?: FailedCheck): AppError {
+  return new AppError("invalid_credentials", "The credentials are not valid.", { failedCheck });
 }
 
 /** Reads the bearer credential of a request. @throws AppError 401 when there is none or it is too long */
@@ -23,7 +23,12 @@ export function readCredential(headers: Headers): Credential {
       "unauthenticated",
       "Send an API key or a session token as `Authorization: Bearer …`.",
     );
-  if (text.length > LENGTH_MAX) throw invalidCredentials();
+  if (text.length > LENGTH_MAX)
+    throw invalidCredentials({
+      check: "length",
+      expected: `at most ${LENGTH_MAX} characters`,
+      found: String(text.length),
+    });
   return { kind: text.startsWith("sk_live_") ? "api_key" : "token", text };
 }
 

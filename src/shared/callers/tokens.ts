@@ -1,10 +1,12 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from "jose";
 import type { OperatorConfig } from "../runtime/config.ts";
-import { AppError, serviceUnavailable } from "../runtime/errors.ts";
+import { AppError, boundedText, serviceUnavailable } from "../runtime/errors.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { OperatorCaller } from "./caller.ts";
 import { invalidCredentials } from "./credential.ts";
 import { ownTokens } from "../runtime/rotating-keys.ts";
+import { failedTokenCheck } from "../runtime/token-check.ts";
 
 /** How long keys are used while their endpoint can't be reached, and how seldom unknown keys are looked up. */
 const KEYS_MAX_AGE_MS = 24 * 3600 * 1000;
@@ -14,6 +16,13 @@ const KEYS_RENEW_MS = 3600 * 1000;
 const FETCH_TIMEOUT_MS = 5_000;
 const KEYS_BYTES_MAX = 256 * 1024;
 const CLOCK_TOLERANCE_SECONDS = 60;
+const ALGORITHMS = ["RS256", "ES256"];
+
+interface OperatorDeps {
+  readonly outbound: Outbound;
+  readonly log: Log;
+  readonly now: () => Date;
+}
 
 export interface Operators {
   /**
@@ -23,7 +32,7 @@ export interface Operators {
   verify(token: string): Promise<OperatorCaller>;
 }
 
-function openKeys(config: OperatorConfig, outbound: Outbound, now: () => Date) {
+function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) {
   let renewedAt = 0;
   const fetchKeys = async (url: string): Promise<Response> => {
     try {
@@ -52,7 +61,9 @@ function openKeys(config: OperatorConfig, outbound: Outbound, now: () => Date) {
     if (keys.jwks() === undefined) renewedAt = time;
     if (time - renewedAt < KEYS_RENEW_MS) return;
     renewedAt = time;
-    keys.reload().catch(() => undefined);
+    keys.reload().catch((error: unknown) => {
+      log.warn("the operators' keys were not renewed, the present ones stay in use", { error });
+    });
   };
   return { keys, renew };
 }
@@ -63,36 +74,65 @@ function rolesOf(payload: JWTPayload): readonly string[] {
   return Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [];
 }
 
+/** Returns whether the issuer's key set is at fault, and not the token. */
+function isKeySetFault(error: errors.JOSEError): boolean {
+  return (
+    error instanceof errors.JWKSInvalid ||
+    error instanceof errors.JWKSTimeout ||
+    // Of a set that is no JSON.
+    error.code === errors.JOSEError.code
+  );
+}
+
+/** Returns the caller of a verified token. @throws AppError `invalid_credentials` */
+function operatorOf(payload: JWTPayload, tenantId: string | undefined): OperatorCaller {
+  if (tenantId !== undefined && payload["tid"] !== tenantId)
+    throw invalidCredentials({
+      check: "tenant",
+      expected: tenantId,
+      found: boundedText(payload["tid"]),
+    });
+  const subject = [payload["oid"], payload.sub].find((id) => typeof id === "string" && id !== "");
+  if (typeof subject !== "string")
+    throw invalidCredentials({
+      check: "subject",
+      expected: "text in oid or sub",
+      found: boundedText([payload["oid"], payload.sub]),
+    });
+  return { kind: "operator", subject, roles: rolesOf(payload) };
+}
+
 /** Verifies access tokens of the operators' identity provider. Without its settings no token is accepted. */
 export function createOperators(
   config: OperatorConfig | undefined,
-  outbound: Outbound,
-  now: () => Date,
+  services: OperatorDeps,
 ): Operators {
-  if (config === undefined) return { verify: () => Promise.reject(invalidCredentials()) };
-  const { keys, renew } = openKeys(config, outbound, now);
+  if (config === undefined) {
+    const check = "settings";
+    const expected = "ENTRA_TENANT_ID or OPERATOR_ISSUER, and OPERATOR_AUDIENCE";
+    return { verify: () => Promise.reject(invalidCredentials({ check, expected })) };
+  }
+  const { keys, renew } = openKeys(config, services);
+  const { issuers, audiences, jwksUrl, tenantId } = config;
   return {
     async verify(token) {
       renew();
+      const now = services.now();
       try {
         const { payload } = await jwtVerify(token, keys, {
-          algorithms: ["RS256", "ES256"],
-          issuer: [...config.issuers],
-          audience: config.audience,
+          algorithms: ALGORITHMS,
+          issuer: [...issuers],
+          audience: [...audiences],
           requiredClaims: ["exp"],
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
-          currentDate: now(),
+          currentDate: now,
         });
-        if (config.tenantId !== undefined && payload["tid"] !== config.tenantId)
-          throw invalidCredentials();
-        const subject = [payload["oid"], payload.sub].find(
-          (id) => typeof id === "string" && id !== "",
-        );
-        if (typeof subject !== "string") throw invalidCredentials();
-        return { kind: "operator", subject, roles: rolesOf(payload) };
+        return operatorOf(payload, tenantId);
       } catch (error) {
-        if (error instanceof errors.JOSEError) throw invalidCredentials();
-        throw error;
+        if (!(error instanceof errors.JOSEError)) throw error;
+        if (isKeySetFault(error)) throw serviceUnavailable(error);
+        const wanted = { issuers, audiences, algorithms: ALGORITHMS, keysFrom: jwksUrl, now };
+        throw invalidCredentials(failedTokenCheck(error, token, wanted));
       }
     },
   };
@@ -102,6 +142,7 @@ const LIFETIME_SECONDS = 12 * 3600;
 const SESSION = {
   type: "session+jwt",
   audience: "dashboard",
+  secretSetting: "SESSION_SECRET",
   purpose: "session",
   claims: ["sub", "plt", "tv"],
   lifetimeSecondsMax: LIFETIME_SECONDS,
@@ -155,7 +196,8 @@ export function createSessions(
       } catch (error) {
         if (error instanceof errors.JWTExpired)
           throw new AppError("session_expired", "The session has expired. Sign in again.");
-        if (error instanceof errors.JOSEError) throw invalidCredentials();
+        if (error instanceof errors.JOSEError)
+          throw invalidCredentials(tokens.failedCheck(error, token));
         throw error;
       }
     },

@@ -81,7 +81,12 @@ async function look(
   opened: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
   const { connection, credentials } = opened;
-  if (credentials === undefined) return await refuse(services, opened, needsReauth);
+  if (credentials === undefined) {
+    const { id, profileId } = connection;
+    const ids = { network: network.name, connection: id, profileId };
+    services.log.error("credentials do not open: their data key is gone", ids);
+    return await refuse(services, opened, needsReauth);
+  }
   let isOnline = false;
   const offline: NetworkTools = {
     ...createNetworkTools(services, network.name, RENEWAL_LIMITS),

@@ -1,4 +1,4 @@
-import { validationFailed } from "../runtime/errors.ts";
+import { validationFailed, type FailedCheck } from "../runtime/errors.ts";
 import { networkOf, type NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { WithdrawalNotice } from "../networks/contract/network.ts";
@@ -27,15 +27,21 @@ function noticeIn(
   { config, clock }: ConnectionsDeps,
   sender: string,
   fields: Signed,
-): (WithdrawalNotice & { readonly network: NetworkName }) | undefined {
+): (WithdrawalNotice & { readonly network: NetworkName }) | FailedCheck {
+  const failed: FailedCheck[] = [];
   for (const network of NETWORK_NAMES) {
     const { withdrawals } = networkOf(network);
     const app = config.networkApps[network];
     if (withdrawals?.sender !== sender || app === undefined) continue;
     const notice = withdrawals.read(fields[withdrawals.field] ?? "", app, clock.now());
-    if (notice !== undefined) return { ...notice, network };
+    if ("key" in notice) return { ...notice, network };
+    failed.push(notice);
   }
-  return undefined;
+  if (failed.length === 0) return { check: "settings", expected: `an app of ${sender}` };
+  // A notice is signed with one app's secret: what another check says of it is the reason.
+  const told = failed.find(({ check }) => check !== "signature");
+  const expected = failed.map((one) => one.expected).join(" or ");
+  return told ?? { check: "signature", expected };
 }
 
 /**
@@ -50,10 +56,10 @@ export async function receiveWithdrawal(
   fields: Signed,
 ): Promise<string> {
   const notice = noticeIn(services, sender, fields);
-  if (notice === undefined) {
+  if ("check" in notice) {
     const message = "must be signed with an app's secret, within the last 24 hours";
     const [path = "body"] = Object.keys(fields);
-    throw validationFailed([{ path, code: "invalid_signature", message }]);
+    throw validationFailed([{ path, code: "invalid_signature", message }], notice);
   }
   const { key, network, grantId } = notice;
   await services.withdrawals.open(key, { network, grantId }, services.clock.now());

@@ -161,7 +161,8 @@ async function asWork(
     addStandardHeaders(outgoing, requestId);
     const { status } = outgoing;
     // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
-    const reason = refusal === undefined ? {} : { refusal: refusal.code };
+    const reason =
+      refusal === undefined ? {} : { refusal: refusal.code, failedCheck: refusal.failedCheck };
     const durationMs = Math.round(performance.now() - startedAt);
     log.info("request", { status, ...reason, durationMs, ...callerFields(caller) });
     return outgoing;

@@ -1,13 +1,13 @@
 import { invalidCredentials } from "../callers/credential.ts";
-import type { AppError } from "../runtime/errors.ts";
+import type { AppError, FailedCheck } from "../runtime/errors.ts";
 import type { LimitsDeps } from "./deps.ts";
 import { afterFailure, blockedSeconds } from "./login-history-store.ts";
 import { rateLimited } from "./rate-limiter.ts";
 
 /** An attempt to sign in with a password or a code. */
 export interface LoginAttempt {
-  /** Counts the failure. Returns the error to throw, which does not say what was wrong. */
-  failed(): Promise<AppError>;
+  /** Counts the failure. Returns the error to throw, whose answer does not say what was wrong. */
+  failed(failedCheck?: FailedCheck): Promise<AppError>;
   /**
    * Accepts what is right but proves less than a whole log-in: earlier failures stay.
    * @throws AppError as `succeeded`
@@ -36,14 +36,14 @@ export async function beginLoginAttempt(
   };
   await openHistory();
   return {
-    async failed() {
+    async failed(failedCheck) {
       let seconds = 0;
       await limits.logins.change(email, (history) => {
         const at = now();
         seconds = blockedSeconds(history, at);
         return seconds > 0 ? undefined : afterFailure(history, config.limits.loginAttempts, at);
       });
-      return seconds > 0 ? rateLimited(seconds) : invalidCredentials();
+      return seconds > 0 ? rateLimited(seconds) : invalidCredentials(failedCheck);
     },
     async passed() {
       await openHistory();

@@ -11,7 +11,7 @@ import type { Clock } from "../runtime/process.ts";
 import { limitCalls } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { AppError, serviceUnavailable } from "../runtime/errors.ts";
+import { AppError, serviceUnavailable, type FailedCheck } from "../runtime/errors.ts";
 import type { MediaDeps } from "./deps.ts";
 import { fitImage } from "./fit-image.ts";
 import { openMedia } from "./open-media.ts";
@@ -46,13 +46,15 @@ export function fittedUrl({ config, clock }: Issuing, url: string, target: Image
   return `${config.publicBaseUrl}/v1/media/${token}`;
 }
 
-/** Opens a token; undefined when it is not valid, was changed or has expired. */
-function openToken(token: string, keys: DataKeys, now: Date): FittedClaims | undefined {
-  if (token.length > TOKEN_LENGTH_MAX) return undefined;
-  const text = unseal(token, BOUND_TO, keys);
-  if (text === undefined) return undefined;
-  const claims = claimsShape().safeParse(JSON.parse(text)).data;
-  return claims !== undefined && claims.until > now.getTime() ? claims : undefined;
+/** Opens a token. @throws AppError 404 when it is not valid, was changed or has expired */
+function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
+  const text = token.length > TOKEN_LENGTH_MAX ? undefined : unseal(token, BOUND_TO, keys);
+  const claims = text === undefined ? undefined : claimsShape().safeParse(JSON.parse(text)).data;
+  if (claims === undefined)
+    throw notFound({ check: "seal", expected: "an address sealed with a key of DATA_KEYS" });
+  if (claims.until > now.getTime()) return claims;
+  const [expected, found] = [now, new Date(claims.until)].map((time) => time.toISOString());
+  throw notFound({ check: "expiry", expected: `after ${expected}`, found });
 }
 
 /** The caller is gone by then. */
@@ -66,7 +68,8 @@ export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> 
   readonly freshSeconds: number;
 }
 
-const notFound = () => new AppError("not_found", "There is no such file.");
+const notFound = (failedCheck?: FailedCheck) =>
+  new AppError("not_found", "There is no such file.", { failedCheck });
 
 /**
  * Returns the image of an address that `fittedUrl` made. Fetches and fits it each time.
@@ -75,7 +78,6 @@ const notFound = () => new AppError("not_found", "There is no such file.");
 export async function serveFitted(services: MediaDeps, token: string): Promise<ServedImage> {
   const now = services.clock.now();
   const claims = openToken(token, services.config.identity.dataKeys, now);
-  if (claims === undefined) throw notFound();
   const fitted = await slots.run(hostOf(claims), 1, () => fitInTime(services, claims));
   if (fitted === undefined) throw serviceUnavailable();
   const { bytes, contentType } = fitted;

@@ -13,7 +13,8 @@ export type StorageAccount =
 
 export interface OperatorConfig {
   readonly issuers: readonly string[];
-  readonly audience: string;
+  /** One of them has to be the token's. */
+  readonly audiences: readonly string[];
   readonly jwksUrl: string;
   readonly tenantId: string | undefined;
 }
@@ -100,18 +101,18 @@ function storageAccount(
 function operators(settings: Settings): OperatorConfig | undefined {
   const tenantId = settings.ENTRA_TENANT_ID;
   const login = "https://login.microsoftonline.com";
-  const audience = settings.OPERATOR_AUDIENCE;
+  const audiences = settings.OPERATOR_AUDIENCE;
   const jwksUrl =
     settings.OPERATOR_JWKS_URL ??
     (tenantId === undefined ? undefined : `${login}/${tenantId}/discovery/v2.0/keys`);
-  if (audience === undefined || jwksUrl === undefined) return undefined;
+  if (audiences === undefined || jwksUrl === undefined) return undefined;
   const issuers =
     settings.OPERATOR_ISSUER !== undefined
       ? [settings.OPERATOR_ISSUER]
       : tenantId === undefined
         ? []
         : [`${login}/${tenantId}/v2.0`, `https://sts.windows.net/${tenantId}/`];
-  return issuers.length === 0 ? undefined : { issuers, audience, jwksUrl, tenantId };
+  return issuers.length === 0 ? undefined : { issuers, audiences, jwksUrl, tenantId };
 }
 
 /** Reads the settings of each network. */

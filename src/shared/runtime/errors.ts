@@ -45,8 +45,32 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/**
+ * The check that refused a credential, with what it expected and found. The answer never has it, so that it helps
+ * nobody to guess; the log line of the request does, because only the operators can put the reason right.
+ */
+export interface FailedCheck {
+  readonly check: string;
+  readonly expected?: string | undefined;
+  readonly found?: string | undefined;
+  /** What a token names whose signature was not verified. */
+  readonly unverified?: Readonly<Record<string, string>>;
+}
+
+const FOUND_CHARACTERS_MAX = 200;
+
+/** Returns a caller's value for a log line, shortened. */
+export function boundedText(value: unknown): string {
+  if (value === undefined) return "(absent)";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > FOUND_CHARACTERS_MAX
+    ? `${text.slice(0, FOUND_CHARACTERS_MAX).toWellFormed()}…`
+    : text.toWellFormed();
+}
+
 export interface AppErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
+  readonly failedCheck?: FailedCheck | undefined;
   readonly cause?: unknown;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -57,6 +81,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
+  readonly failedCheck: FailedCheck | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -64,6 +89,7 @@ export class AppError extends Error {
     this.code = code;
     this.details = options.details ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.failedCheck = options.failedCheck;
   }
 }
 
@@ -100,12 +126,12 @@ function sentence({ path, message }: Issue): string {
 }
 
 /** Makes one error of all problems of a request, each with the field's path and a sentence about it. */
-export function validationFailed(found: readonly Issue[]): AppError {
+export function validationFailed(found: readonly Issue[], failedCheck?: FailedCheck): AppError {
   const issues = found.map((issue) => ({ ...issue, message: sentence(issue) }));
   const more = issues.length - 1;
   const rest = more > 0 ? ` \`details.issues\` has ${more} more.` : "";
   const message = `${issues[0]?.message ?? "The request is invalid."}${rest}`;
-  return new AppError("validation_failed", message, { details: { issues } });
+  return new AppError("validation_failed", message, { details: { issues }, failedCheck });
 }
 
 /** Reported at once: a body can have thousands of wrong fields. */

@@ -6,7 +6,9 @@ import {
   SignJWT,
   type JWTPayload,
 } from "jose";
+import type { FailedCheck } from "./errors.ts";
 import { deriveKey, randomToken } from "./secrets.ts";
+import { failedTokenCheck } from "./token-check.ts";
 
 /** The key that signs, and the one before it, which is still accepted while a secret is rotated. */
 export interface RotatingKeys {
@@ -41,11 +43,14 @@ async function verifyRotating(
 
 const ISSUER = "publishing-relay";
 const CLOCK_TOLERANCE_SECONDS = 5;
+const ALGORITHMS = ["HS256"];
 
 /** A kind of token: each has its own type, audience and key, so that none passes for another (RFC 8725). */
 interface TokenKind {
   readonly type: string;
   readonly audience: string;
+  /** The setting that holds the secret, for the log. */
+  readonly secretSetting: string;
   /** What the key is derived for. */
   readonly purpose: string;
   /** Required, beside the id and the times that every token has. */
@@ -60,6 +65,8 @@ export interface OwnTokens {
   ): Promise<{ readonly token: string; readonly expiresAt: string }>;
   /** Returns the claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
   verify(token: string): Promise<JWTPayload>;
+  /** Returns the check at which a token failed, by the error of `verify`. */
+  failedCheck(error: errors.JOSEError, token: string): FailedCheck;
 }
 
 export function ownTokens(
@@ -67,7 +74,7 @@ export function ownTokens(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,
 ): OwnTokens {
-  const { type, audience } = kind;
+  const { type, audience, secretSetting } = kind;
   const keys = rotatingKeys(secrets, kind.purpose);
   return {
     async sign(claims, seconds) {
@@ -85,7 +92,7 @@ export function ownTokens(
     },
     async verify(token) {
       const { payload } = await verifyRotating(token, keys, {
-        algorithms: ["HS256"],
+        algorithms: ALGORITHMS,
         typ: type,
         issuer: ISSUER,
         audience,
@@ -96,5 +103,13 @@ export function ownTokens(
       });
       return payload;
     },
+    failedCheck: (error, token) =>
+      failedTokenCheck(error, token, {
+        issuers: [ISSUER],
+        audiences: [audience],
+        algorithms: ALGORITHMS,
+        keysFrom: `${secretSetting} and ${secretSetting}_PREVIOUS`,
+        now: now(),
+      }),
   };
 }

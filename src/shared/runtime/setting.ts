@@ -27,6 +27,14 @@ export const ruled = <T>(schema: Schema<T>, holds: (value: T) => boolean, words:
   schema.check(z.refine(holds, words));
 
 export const text = shape(() => z.string().check(z.minLength(1)));
+/** The schema of one or more words with spaces between them. */
+export const severalWords = shape(() =>
+  ruled(
+    made(z.string(), (value) => value.split(/\s/).filter((word) => word !== "")),
+    (found) => found.length > 0,
+    "must have at least one word",
+  ),
+);
 export const secret = shape(() =>
   z.string().check(z.minLength(32, "must have at least 32 characters")),
 );

@@ -16,6 +16,7 @@ import {
   seconds,
   secret,
   setting,
+  severalWords,
   text,
   userAgent,
   webAddress,
@@ -123,9 +124,9 @@ const OWN_SETTINGS = {
   ),
   OPERATOR_ISSUER: setting(text, null, "Issuer of operator tokens."),
   OPERATOR_AUDIENCE: setting(
-    text,
+    severalWords,
     null,
-    "Audience of operator tokens: the API's client id or URI.",
+    "Audience of operator tokens: the API's client id or URI. Several are separated by spaces; Entra ID names one API in both ways.",
   ),
   OPERATOR_JWKS_URL: setting(httpUrl, null, "Where the issuer publishes its keys."),
   RATE_LIMIT_PER_MINUTE: withDefault(

@@ -3,7 +3,7 @@ import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
 import { verifySession } from "../../tenants/staff/verify-session.ts";
 import type { Application } from "../../tenants/applications/application.ts";
 import { recordAudit } from "../../audit/record.ts";
-import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
+import type { ApiKeyCaller, Caller, OperatorCaller, SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import type {
   ApplicationScope,
@@ -12,7 +12,13 @@ import type {
   SessionScope,
   OperatorScope,
 } from "../../callers/scope.ts";
-import { AppError, invariant, notFound, type ErrorCode } from "../../runtime/errors.ts";
+import {
+  AppError,
+  boundedText,
+  invariant,
+  notFound,
+  type ErrorCode,
+} from "../../runtime/errors.ts";
 import { verifyKey } from "../../tenants/keys/verify-key.ts";
 import type { Profile } from "../../tenants/profiles/profile.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -74,6 +80,11 @@ export function denied(
   message: string,
 ): Error {
   if (request.rows.areCached) return new CacheMiss();
+  recordDenied(request, caller, code);
+  return new AppError(code, message);
+}
+
+function recordDenied(request: AccessRequest, caller: Caller, code: ErrorCode): void {
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
   recordAudit(
     request.services,
@@ -85,7 +96,6 @@ export function denied(
       ...(caller.kind === "api_key" ? { applicationId: caller.applicationId } : {}),
     },
   );
-  return new AppError(code, message);
 }
 
 /** The rows that access is checked against, read in one round trip. */
@@ -182,7 +192,12 @@ export async function identify(
   const identified = await authenticate(request, { applicationId, profileId });
   const { caller, tenancy } = identified;
   const { platform, application } = tenancy;
-  if (platform === undefined) throw invalidCredentials();
+  if (platform === undefined)
+    throw invalidCredentials({
+      check: "platform",
+      expected: "a platform",
+      found: caller.platformId,
+    });
   if (platform.status === "suspended")
     throw denied(request, caller, "platform_suspended", "The platform is suspended.");
   if (caller.kind === "api_key") {
@@ -279,6 +294,14 @@ export const sessionOnly: Access<SessionScope> = {
 
 export type OperatorRole = "Admin" | "Operator";
 
+function roleRequired(roles: readonly OperatorRole[], caller: OperatorCaller): AppError {
+  const expected = roles.join(" or ");
+  const found = boundedText(caller.roles.join(", ") || "(none)");
+  return new AppError("role_required", `This needs the role ${expected}.`, {
+    failedCheck: { check: "role", expected, found },
+  });
+}
+
 /** Admits a token of the operators' identity provider with one of the roles; without roles, any valid token. */
 export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
   return {
@@ -287,16 +310,18 @@ export function operator(...roles: readonly OperatorRole[]): Access<OperatorScop
     async resolve(request) {
       const credential = readCredential(request.headers);
       request.limits.present(credential);
-      if (credential.kind === "api_key") throw invalidCredentials();
+      if (credential.kind === "api_key")
+        throw invalidCredentials({
+          check: "kind",
+          expected: "a token of the operators' issuer",
+          found: "an API key",
+        });
       const caller = await request.services.operators.verify(credential.text);
       await request.limits.admit(caller);
-      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role)))
-        throw denied(
-          request,
-          caller,
-          "role_required",
-          `This needs the role ${roles.join(" or ")}.`,
-        );
+      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role))) {
+        recordDenied(request, caller, "role_required");
+        throw roleRequired(roles, caller);
+      }
       return { ...requestScope(request), caller };
     },
   };

@@ -2,7 +2,7 @@ import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";
 import type { AcceptingScope } from "../../publishing/accept/create-post.ts";
-import { AppError, notFound } from "../../runtime/errors.ts";
+import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { isMinterAlive } from "../../tenants/keys/profile-grants.ts";
 import { invalidGrant } from "../../tenants/profiles/grant.ts";
@@ -37,11 +37,18 @@ async function hasGrant(
   const token = request.headers.get("x-profile-grant")?.trim() ?? "";
   if (token === "") return false;
   const grant = await request.services.grants.verify(token);
-  const fits =
-    grant.platformId === caller.platformId &&
-    grant.applicationId === caller.applicationId &&
-    grant.profileId === profileId;
-  if (!fits || !(await isMinterAlive(request.services, request.rows, grant))) throw invalidGrant();
+  const wanted = { platformId: caller.platformId, applicationId: caller.applicationId, profileId };
+  for (const name of ["platformId", "applicationId", "profileId"] as const) {
+    const [expected, found] = [wanted[name], grant[name]];
+    if (found !== expected)
+      throw invalidGrant({ check: name, expected: boundedText(expected), found });
+  }
+  if (!(await isMinterAlive(request.services, request.rows, grant)))
+    throw invalidGrant({
+      check: "minted by",
+      expected: "an active key or user",
+      found: grant.mintedBy,
+    });
   return true;
 }
 

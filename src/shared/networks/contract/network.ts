@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { FailedCheck } from "../../runtime/errors.ts";
 import type { Shape } from "../../runtime/shape.ts";
 import type { NetworkData, LegDraft } from "./draft.ts";
 import type { RuleTable, Problem, TextMeasure } from "./rules.ts";
@@ -84,8 +85,8 @@ export interface WithdrawalNotices {
   readonly sender: string;
   /** The form's field. */
   readonly field: string;
-  /** Returns what a notice says; undefined for one that was not signed for the app, or too long ago. Pure. */
-  read(signed: string, app: NetworkApp, now: Date): WithdrawalNotice | undefined;
+  /** Returns what a notice says, or the check at which it failed. Pure. */
+  read(signed: string, app: NetworkApp, now: Date): WithdrawalNotice | FailedCheck;
 }
 
 /**

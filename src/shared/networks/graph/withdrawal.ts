@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
+import { boundedText, type FailedCheck } from "../../runtime/errors.ts";
 import { shape } from "../../runtime/shape.ts";
 import { parseAnswer } from "../../runtime/http-call.ts";
 import { idShape } from "../contract/answers.ts";
@@ -23,18 +24,29 @@ const payloadShape = shape(() =>
  * Reads a `signed_request`: a signature and a payload in base64url, with a dot between them. The signature is made with
  * the app's secret (https://developers.facebook.com/docs/development/create-an-app/app-dashboard/data-deletion-callback).
  */
-function read(signed: string, { secret }: NetworkApp, now: Date): WithdrawalNotice | undefined {
+function read(
+  signed: string,
+  { id, secret }: NetworkApp,
+  now: Date,
+): WithdrawalNotice | FailedCheck {
   const [signature = "", payload = "", ...rest] = signed.split(".");
   const given = Buffer.from(signature, "base64url");
   const expected = createHmac("sha256", secret).update(payload).digest();
   const isAuthentic = given.length === expected.length && timingSafeEqual(given, expected);
-  if (!isAuthentic || rest.length > 0) return undefined;
+  if (!isAuthentic || rest.length > 0)
+    return { check: "signature", expected: `made with the secret of app ${id}` };
   const { data } = payloadShape().safeParse(
     parseAnswer(Buffer.from(payload, "base64url").toString("utf8")),
   );
-  if (data === undefined) return undefined;
+  if (data === undefined)
+    return { check: "form", expected: "algorithm HMAC-SHA256, user_id and issued_at" };
   const ageSeconds = now.getTime() / 1000 - data.issued_at;
-  if (ageSeconds > AGE_MAX_SECONDS || ageSeconds < -AHEAD_MAX_SECONDS) return undefined;
+  if (ageSeconds > AGE_MAX_SECONDS || ageSeconds < -AHEAD_MAX_SECONDS)
+    return {
+      check: "issued at",
+      expected: `within 24 hours before ${now.toISOString()}`,
+      found: boundedText(data.issued_at),
+    };
   const key = createHash("sha256").update(given).digest("hex").slice(0, KEY_CHARACTERS);
   return { grantId: data.user_id, key };
 }

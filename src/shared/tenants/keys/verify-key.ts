@@ -58,7 +58,8 @@ export async function verifyKey<T>(
   alongside: (binding: KeyBinding) => Promise<T>,
 ): Promise<{ readonly caller: ApiKeyCaller; readonly alongside: T }> {
   const parsed = parseApiKey(presented);
-  if (parsed === undefined) throw invalidCredentials();
+  if (parsed === undefined)
+    throw invalidCredentials({ check: "form", expected: "an API key with a right checksum" });
   const known = services.keys.bindingOf(parsed.keyId);
   const [found, early] = await Promise.all([
     rows.key(parsed.keyId),
@@ -66,7 +67,14 @@ export async function verifyKey<T>(
   ]);
   // Made for unknown ids too, so that the time of the answer does not tell them apart.
   const pepper = pepperOf(services, parsed.secretPart, found ?? NOBODY);
-  if (found === undefined || pepper === undefined) throw invalidCredentials();
+  if (found === undefined)
+    throw invalidCredentials({ check: "key id", expected: "a key", found: parsed.keyId });
+  if (pepper === undefined)
+    throw invalidCredentials({
+      check: "hash",
+      expected: "made with KEY_PEPPER or KEY_PEPPER_PREVIOUS",
+      found: parsed.keyId,
+    });
   const { key } = found;
   // A hash that is to be made again is made with the row as it is stored.
   if (rows.areCached && isToBeRenewed(found, pepper)) throw new CacheMiss();

@@ -1,10 +1,11 @@
 import { errors } from "jose";
-import { AppError } from "../../runtime/errors.ts";
+import { AppError, type FailedCheck } from "../../runtime/errors.ts";
 import { ownTokens } from "../../runtime/rotating-keys.ts";
 
 const GRANT = {
   type: "profile-grant+jwt",
   audience: "profile-grant",
+  secretSetting: "GRANT_SECRET",
   purpose: "profile grant",
   claims: ["plt", "app", "prf", "iby"],
   lifetimeSecondsMax: 7_200,
@@ -30,8 +31,10 @@ export interface Grants {
 }
 
 /** Returns the refusal of a grant that does not fit the request. */
-export function invalidGrant(): AppError {
-  return new AppError("invalid_grant_token", "The profile grant is not valid for this request.");
+export function invalidGrant(failedCheck: FailedCheck): AppError {
+  return new AppError("invalid_grant_token", "The profile grant is not valid for this request.", {
+    failedCheck,
+  });
 }
 
 /** Makes profile grants, which are signed with a secret of their own. */
@@ -44,7 +47,12 @@ export function createGrants(
     mint: ({ platformId, applicationId, profileId, mintedBy }, seconds) =>
       tokens.sign({ plt: platformId, app: applicationId, prf: profileId, iby: mintedBy }, seconds),
     async verify(token) {
-      if (token.length > LENGTH_MAX) throw invalidGrant();
+      if (token.length > LENGTH_MAX)
+        throw invalidGrant({
+          check: "length",
+          expected: `at most ${LENGTH_MAX} characters`,
+          found: String(token.length),
+        });
       try {
         const { plt, app, prf, iby } = await tokens.verify(token);
         return {
@@ -54,7 +62,7 @@ export function createGrants(
           mintedBy: String(iby),
         };
       } catch (error) {
-        if (error instanceof errors.JOSEError) throw invalidGrant();
+        if (error instanceof errors.JOSEError) throw invalidGrant(tokens.failedCheck(error, token));
         throw error;
       }
     },

@@ -95,7 +95,7 @@ export async function changePassword(
   await admitPasswords(services, { kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   if (!(await services.passwords.matches(currentPassword, user.passwordHash)))
-    throw await attempt.failed();
+    throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));
   await attempt.passed();
   const passwordHash = await services.passwords.hash(newPassword);
   const { sessionVersion } = user;
@@ -193,7 +193,8 @@ export async function removeTotp(
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
   const right = await services.passwords.matches(password, user.passwordHash);
   const proof = right ? checkCode(services, user, code) : undefined;
-  if (proof === undefined) throw await attempt.failed();
+  if (proof === undefined)
+    throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));
   await attempt.succeeded();
   const removed = await services.users.update(user, ({ secondFactor }) =>
     secondFactor !== null && spend(secondFactor, proof) !== undefined

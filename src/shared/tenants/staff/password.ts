@@ -1,5 +1,6 @@
 import { genSaltSync, getRounds } from "bcryptjs";
 import type { Config } from "../../runtime/config.ts";
+import type { FailedCheck } from "../../runtime/errors.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import { hashingThreads, type Hasher, type Urgency } from "./hashing-threads.ts";
 
@@ -17,6 +18,8 @@ export interface Passwords {
   matches(password: string, passwordHash: string | undefined, urgency?: Urgency): Promise<boolean>;
   /** Returns whether a hash was made with another cost, pepper or derivation than a new one would be. */
   isOutdated(passwordHash: string): boolean;
+  /** Returns why no password at all can match a hash: its pepper is gone; undefined when it is there. */
+  missingPepper(passwordHash: string): FailedCheck | undefined;
 }
 
 /** Parses `<pepper id>:<bcrypt hash>`. The id says which pepper was used and how, and reveals nothing about it. */
@@ -74,6 +77,12 @@ export function createPasswords(
     isOutdated(passwordHash) {
       const { pepperId, bcrypt } = parse(passwordHash);
       return pepperId !== currentId || getRounds(bcrypt) !== bcryptCost;
+    },
+    missingPepper(passwordHash) {
+      const { pepperId } = parse(passwordHash);
+      if (peppers.has(pepperId)) return undefined;
+      const expected = "a hash made with KEY_PEPPER or KEY_PEPPER_PREVIOUS";
+      return { check: "pepper", expected, found: pepperId };
     },
   };
 }

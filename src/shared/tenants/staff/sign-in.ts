@@ -107,7 +107,7 @@ export async function logIn(
     : { kind: "wrong" as const };
   if (step.kind === "wrong") {
     record("denied");
-    throw await attempt.failed();
+    throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));
   }
   if (step.kind === "missing") {
     record("denied");

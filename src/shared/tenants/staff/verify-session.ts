@@ -20,7 +20,11 @@ export async function verifySession<T>(
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
   if (user === undefined || !isSessionLive(user, session)) {
     if (!rows.areCached) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
-    throw invalidCredentials();
+    throw invalidCredentials(
+      user === undefined
+        ? { check: "user", expected: "a user of the platform", found: userId }
+        : { check: "session version", expected: "one that was not ended", found: userId },
+    );
   }
   return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
 }

@@ -1,0 +1,105 @@
+import { decodeJwt, decodeProtectedHeader, errors } from "jose";
+import { boundedText, type FailedCheck } from "./errors.ts";
+
+/** What a verifier asks of a token. */
+export interface WantedToken {
+  readonly issuers: readonly string[];
+  readonly audiences: readonly string[];
+  readonly algorithms: readonly string[];
+  /** Where the keys come from: an address, or the names of settings. */
+  readonly keysFrom: string;
+  readonly now: Date;
+}
+
+interface Parts {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+function partsOf(token: string): Parts {
+  const read = (decode: (text: string) => object) => {
+    try {
+      return { ...decode(token) };
+    } catch {
+      return {};
+    }
+  };
+  return { header: read(decodeProtectedHeader), claims: read(decodeJwt) };
+}
+
+const atTime = (seconds: unknown) =>
+  typeof seconds === "number" && Math.abs(seconds) < 8.64e12
+    ? new Date(seconds * 1000).toISOString()
+    : boundedText(seconds);
+
+type Claim = (wanted: WantedToken, parts: Parts) => FailedCheck;
+
+const CLAIMS: Readonly<Record<string, Claim>> = {
+  iss: ({ issuers }, { claims }) => ({
+    check: "issuer",
+    expected: issuers.join(" or "),
+    found: boundedText(claims["iss"]),
+  }),
+  aud: ({ audiences }, { claims }) => ({
+    check: "audience",
+    expected: audiences.join(" or "),
+    found: boundedText(claims["aud"]),
+  }),
+  exp: ({ now }, { claims }) => ({
+    check: "expiry",
+    expected: `after ${now.toISOString()}`,
+    found: atTime(claims["exp"]),
+  }),
+  nbf: ({ now }, { claims }) => ({
+    check: "not before",
+    expected: `before ${now.toISOString()}`,
+    found: atTime(claims["nbf"]),
+  }),
+  iat: ({ now }, { claims }) => ({
+    check: "issued at",
+    expected: `lately, before ${now.toISOString()}`,
+    found: atTime(claims["iat"]),
+  }),
+  typ: (_wanted, { header }) => ({ check: "type", found: boundedText(header["typ"]) }),
+};
+
+function failedClaim(claim: string, wanted: WantedToken, parts: Parts): FailedCheck {
+  const known = CLAIMS[claim];
+  if (known !== undefined) return known(wanted, parts);
+  return { check: `claim ${claim}`, found: boundedText(parts.claims[claim]) };
+}
+
+/** Returns the issuer and the audience that a token names; its signature does not vouch for them. */
+const unverified = ({ claims }: Parts) => ({
+  unverified: { issuer: boundedText(claims["iss"]), audience: boundedText(claims["aud"]) },
+});
+
+/** Returns the check at which a token failed. Values of the token are shortened; the token itself is never shown. */
+export function failedTokenCheck(
+  error: errors.JOSEError,
+  token: string,
+  wanted: WantedToken,
+): FailedCheck {
+  const parts = partsOf(token);
+  const { algorithms, keysFrom } = wanted;
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
+    return failedClaim(error.claim, wanted, parts);
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    const found = boundedText(parts.header["alg"]);
+    return { check: "algorithm", expected: algorithms.join(" or "), found, ...unverified(parts) };
+  }
+  if (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys
+  ) {
+    const found = boundedText(parts.header["kid"]);
+    return { check: "key id", expected: `one key of ${keysFrom}`, found, ...unverified(parts) };
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return {
+      check: "signature",
+      expected: `made with a key of ${keysFrom}`,
+      ...unverified(parts),
+    };
+  return { check: "form", expected: "a signed JSON Web Token", found: boundedText(error.message) };
+}
