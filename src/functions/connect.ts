@@ -80,6 +80,42 @@ const documentRoutes = NETWORK_NAMES.flatMap((network) =>
   ),
 );
 
+const CALLBACK = {
+  access: anyone,
+  query: BrowserFields,
+  browserFields: callbackFields,
+  refused,
+  status: 303,
+  produces: "page",
+  answers: {
+    200: "The end, where there is no `returnUrl`.",
+    303: LEADS_ON,
+    ...DAMAGED_ADDRESS,
+    403: "Another browser than the one that began.",
+    ...END_NOTICES,
+  },
+} as const;
+
+/** The callbacks of networks with many authorisation servers, each of which has its own. */
+const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
+  const { link, title } = networkOf(network);
+  if (link.kind !== "oauth" || link.hasServers !== true) return [];
+  return route("GET", `v1/connect/callback/${network}/{server}`, {
+    operationId: `finishConnectOAuthOf${network.charAt(0).toUpperCase()}${network.slice(1)}`,
+    summary: `Where the authorisation page of a ${title} server leads back to.`,
+    description:
+      "Each server has an address of its own, and the relay registers only this one there. A state that was made for another server is refused here, before any code is sent on.",
+    ...CALLBACK,
+    async run(call) {
+      const { asPage, finishOAuth } = await loadPage();
+      const { server } = call.params;
+      return await asPage(call, (request) =>
+        finishOAuth(call.services, request, { network, server, params: call.query }),
+      );
+    },
+  });
+});
+
 export const connectRoutes: readonly Route[] = [
   route("GET", "v1/profiles/{profileId}/connections", {
     operationId: "listConnections",
@@ -179,22 +215,12 @@ export const connectRoutes: readonly Route[] = [
     },
   }),
   ...documentRoutes,
+  ...serverCallbackRoutes,
   route("GET", "v1/connect/callback/{network}", {
     operationId: "finishConnectOAuth",
     summary: "Where a network's own authorisation page leads back to.",
-    access: anyone,
-    query: BrowserFields,
-    browserFields: callbackFields,
-    refused,
-    status: 303,
-    produces: "page",
-    answers: {
-      200: "The end, where there is no `returnUrl`.",
-      303: LEADS_ON,
-      ...DAMAGED_ADDRESS,
-      403: "Another browser than the one that began.",
-      ...END_NOTICES,
-    },
+    description: "For networks with one authorisation server.",
+    ...CALLBACK,
     async run(call) {
       const { asPage, finishOAuth } = await loadPage();
       return await asPage(call, (request) =>

@@ -62,6 +62,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "GET v1/connect/bluesky/client-metadata.json": "anyone",
   "GET v1/connect/bluesky/jwks.json": "anyone",
   "GET v1/connect/callback/{network}": "anyone",
+  "GET v1/connect/callback/mastodon/{server}": "anyone",
   "POST v1/connect/meta/deauthorize": "anyone",
   "POST v1/connect/meta/delete": "anyone",
   "GET v1/connect/meta/deletion/{code}": "anyone",
@@ -289,6 +290,7 @@ function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
     postId: [`pst_${unknown}`, `pst_${unknown}`],
     platformId: [owner.platform.id, `plt_${unknown}`],
     network: ["bluesky", "bluesky"],
+    server: ["mastodon.sandbox.test", "mastodon.sandbox.test"],
     code: ["0".repeat(40), "0".repeat(40)],
     token: ["v1.k1.AAAA.BBBB.CCCC", "v1.k1.AAAA.BBBB.CCCC"],
   };

@@ -18,7 +18,7 @@ describe("linking by OAuth", () => {
       returnUrl: "https://app.customer.test/",
     });
     const { browser, callback } = await towardsCallback(made.connectUrl);
-    expect(callback).toContain(`${BASE}/v1/connect/callback/mastodon?`);
+    expect(callback).toContain(`${BASE}/v1/connect/callback/mastodon/mastodon.sandbox.test?`);
     const back = new URL(locationOf(await browser.get(callback)));
     expect(back.searchParams.get("status")).toBe("completed");
     const [connection] = await connections();

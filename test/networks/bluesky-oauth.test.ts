@@ -172,6 +172,25 @@ describe("authorising at Bluesky's own page", () => {
     expect(failure(await finish(change(params), flow))).toBe("instance_unsupported");
   });
 
+  test("an answer without an issuer is not taken from a server that announces none", async () => {
+    const quiet: SandboxTools = {
+      ...tools,
+      async http(request) {
+        const answer = await tools.http(request);
+        if (!request.url.endsWith("/.well-known/oauth-authorization-server")) return answer;
+        const { authorization_response_iss_parameter_supported: _announced, ...metadata } =
+          answer.json() as Record<string, unknown>;
+        return { ...answer, body: Buffer.from(JSON.stringify(metadata)) };
+      },
+    };
+    const { url, flow } = await start(DEMO_HANDLE, LOCAL, quiet);
+    const { params } = await decide(url, { decision: "allow" }, quiet);
+    const before = callsTo("oauthToken");
+    const finished = await finish(without("iss", params), flow, quiet);
+    expect(failure(finished)).toBe("instance_unsupported");
+    expect(callsTo("oauthToken")).toBe(before);
+  });
+
   test("a permission that another account gave is ended, not kept", async () => {
     const friend = sandbox.networks.bluesky.accounts.find(({ handle }) => handle === FRIEND_HANDLE);
     const { url, flow } = await start(DEMO_HANDLE);

@@ -28,8 +28,9 @@ const NODEINFO = `GET ${ORIGIN}/nodeinfo/2.0`;
 
 describe("linking a Mastodon account", () => {
   const { link } = mastodon;
-  const redirectUri = "https://relay.example/v1/connect/callback/mastodon";
-  const oauth = { redirectUri, state: "state-1", codeChallenge: "challenge" };
+  const general = "https://relay.example/v1/connect/callback/mastodon";
+  const redirectUri = `${general}/m.example`;
+  const oauth = { redirectUri: general, state: "state-1", codeChallenge: "challenge" };
   const configuration = {
     statuses: {
       max_characters: 5000,
@@ -86,7 +87,7 @@ describe("linking a Mastodon account", () => {
     const { outcome } = await start();
     if (outcome.kind !== "redirect") throw new Error("not started");
     const tools = scriptedTools(given);
-    const callback = { params, codeVerifier: "verifier", redirectUri, flow: outcome.flow };
+    const callback = { params, codeVerifier: "verifier", redirectUri: general, flow: outcome.flow };
     return { outcome: await link.finish(callback, tools), tools };
   };
   const failure = (outcome: LinkOutcome | { kind: "redirect" }) =>

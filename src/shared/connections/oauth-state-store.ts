@@ -17,6 +17,8 @@ const secretsShape = shape(() =>
     flow: networkData(),
     /** Origin of the authorisation page, which must also be the origin of the answer. */
     server: z.string().optional(),
+    /** The server in the callback's path, where each server of the network has a callback of its own. */
+    callbackServer: z.string().optional(),
     /** Set once an authorisation came back that covers several accounts, of which the end user must choose one. */
     candidates: z
       .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))

@@ -143,9 +143,17 @@ export function stepAddress(config: Config, step: NetworkName | "done"): string 
   return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
 }
 
+/** A callback's path: the network, and the server of it where each has a callback of its own. */
+export interface CallbackPath {
+  readonly network: string;
+  /** As `serverSegment` writes it. */
+  readonly server?: string | undefined;
+}
+
 /** Returns the address that a network leads back to. It is registered there, so it is constant and exact. */
-export function callbackAddress(config: Config, network: string): string {
-  return `${config.publicBaseUrl}/v1/connect/callback/${network}`;
+export function callbackAddress(config: Config, { network, server }: CallbackPath): string {
+  const base = `${config.publicBaseUrl}/v1/connect/callback/${network}`;
+  return server === undefined ? base : `${base}/${server}`;
 }
 
 /**
@@ -156,10 +164,10 @@ export function callbackAddress(config: Config, network: string): string {
 export function callbackAtHome(
   config: Config,
   host: string | null,
-  callback: { readonly network: string; readonly params: Readonly<Record<string, string>> },
+  callback: CallbackPath & { readonly params: Readonly<Record<string, string>> },
 ): string | undefined {
   const isLocal = config.publicBaseUrl.startsWith("http://localhost");
   if (!isLocal || !/^127\.0\.0\.1(?::\d+)?$/.test(host ?? "")) return undefined;
   const query = new URLSearchParams(callback.params).toString();
-  return `${callbackAddress(config, callback.network)}?${query}`;
+  return `${callbackAddress(config, callback)}?${query}`;
 }

@@ -5,6 +5,7 @@ import {
   callbackAddress,
   callbackAtHome,
   isSameBrowser,
+  type CallbackPath,
   pageAddress,
   redirect,
   type BrowserAnswer,
@@ -25,12 +26,12 @@ type Params = Readonly<Record<string, string>>;
 export async function finishOAuth(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  callback: { readonly network: string; readonly params: Params },
+  callback: CallbackPath & { readonly params: Params },
 ): Promise<BrowserAnswer> {
   const atHome = callbackAtHome(services.config, request.host ?? null, callback);
   if (atHome !== undefined) return redirect(atHome);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
-  const found = await findStarted(services, state, callback.network);
+  const found = await findStarted(services, state, callback);
   if (found === undefined) return plainNotice(request, "usedStep", 410);
   const { attempt } = found;
   if (!isSameBrowser(services.config, request, attempt.cookieHash))
@@ -72,16 +73,23 @@ function isOfAnother(issuer: string | undefined, server: string | undefined): bo
   return !URL.canParse(issuer) || new URL(issuer).origin !== server;
 }
 
-/** Finds the attempt of a state. The name of a choice is not a state, though both are stored in one table. */
+/**
+ * Finds the attempt of a state that may come back at this address. A server leads people back only to the address that
+ * is registered there. So a code at the address of another server than the one the state was made for was given out by
+ * that other server, and must not be sent to this one (RFC 9700, section 4.4). The name of a choice is not a state,
+ * though both are stored in one table.
+ */
 async function findStarted(
   services: ConnectionsDeps,
   state: string,
-  network: string,
+  { network, server }: CallbackPath,
 ): Promise<FoundAttempt | undefined> {
   const found = state === "" ? undefined : await services.oauthStates.find(state);
-  const isStarted =
-    found?.attempt.network === network && found.attempt.secrets.candidates === undefined;
-  return isStarted ? found : undefined;
+  if (found === undefined) return undefined;
+  const { attempt } = found;
+  const isStarted = attempt.secrets.candidates === undefined;
+  const isItsAddress = attempt.network === network && attempt.secrets.callbackServer === server;
+  return isStarted && isItsAddress ? found : undefined;
 }
 
 async function finish(
@@ -92,7 +100,7 @@ async function finish(
 ): Promise<LinkOutcome | LinkChoice> {
   if (link.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
   const { codeVerifier, flow } = secrets;
-  const redirectUri = callbackAddress(services.config, name);
+  const redirectUri = callbackAddress(services.config, { network: name });
   const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
   return await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
 }

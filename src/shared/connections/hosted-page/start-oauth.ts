@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { OAuthFlow } from "../../networks/contract/link.ts";
+import { serverSegment, type OAuthFlow } from "../../networks/contract/link.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
+import { invariant } from "../../runtime/errors.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
@@ -39,8 +40,8 @@ export async function startOAuth(
   const { config, clock, outbound } = services;
   const [state, codeVerifier] = [randomToken(), randomToken()];
   const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
-  const redirectUri = callbackAddress(config, network);
   const tools = createNetworkTools(services, network, LIMITS);
+  const redirectUri = callbackAddress(config, { network });
   const started = await link.start(form, { redirectUri, state, codeChallenge }, tools);
   if (started.kind === "failed") {
     const { code, note } = started;
@@ -48,6 +49,8 @@ export async function startOAuth(
     return { problem: code };
   }
   if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
+  const hasCallback = started.server !== undefined;
+  invariant(hasCallback === (link.hasServers === true), "the callback of the server is not known");
   const browserId = readBrowserId(config, request) ?? newBrowserId();
   await services.oauthStates.insert(started.state ?? state, {
     sessionId: visit.session.id,
@@ -59,6 +62,7 @@ export async function startOAuth(
       token: visit.token,
       flow: started.flow,
       server: new URL(started.url).origin,
+      ...(hasCallback ? { callbackServer: serverSegment(started.server) } : {}),
     },
   });
   return redirect(outbound.browserUrl(started.url), [browserCookie(config, browserId)]);

@@ -19,6 +19,13 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   platformId: () => idOf("platform"),
   postId: () => idOf("post"),
   profileId: () => idOf("profile"),
+  server: () =>
+    z
+      .string()
+      .describe("The server's host name in lower case and punycode; `_` and its port.")
+      .meta({
+        examples: ["mastodon.social"],
+      }),
   sessionId: () => idOf("connectSession"),
   userId: () => idOf("user"),
   webhookId: () => idOf("endpoint"),

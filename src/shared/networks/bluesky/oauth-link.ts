@@ -52,8 +52,8 @@ export const oauthFields = [
 const flowShape = shape(() =>
   z.object({
     redirectUri: z.string(),
-    /** What the library wants back. */
-    saved: z.looseObject({}),
+    /** What the library wants back. `iss` is the issuer of the authorisation server. */
+    saved: z.looseObject({ iss: z.string() }),
     /** Of the account that was typed; the authorisation must be of no other one. */
     did: z.string().nullable(),
   }),
@@ -74,7 +74,7 @@ export async function start(
   form: Readonly<Record<string, string>>,
   oauth: OAuthStart,
   tools: NetworkTools,
-): Promise<Required<OAuthRedirect> | LinkFailure> {
+): Promise<(OAuthRedirect & { readonly state: string }) | LinkFailure> {
   const { app } = tools;
   const input = readInput(typedText(form["identifier"]));
   if (input === undefined) return linkFailed("input_invalid");
@@ -123,6 +123,10 @@ export async function finish(
   const { params } = callback;
   const { redirectUri, saved, did } = flowShape().parse(callback.flow);
   if (tools.app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
+  // AT Protocol requires `iss` of every server. The library asks for it only where the server's own metadata announce
+  // it, which a server that wants another one's code would leave out.
+  if (params["error"] === undefined && params["iss"] !== saved.iss)
+    return linkFailed("instance_unsupported", `the answer is of ${params["iss"] ?? "no issuer"}`);
   const client = await openClient(tools.app, redirectUri, tools);
   // Safe: the library's own data, as it was kept for it.
   client.states.set(params["state"] ?? "", saved as never);

@@ -85,6 +85,7 @@ export interface LinkField {
 }
 
 export interface OAuthStart {
+  /** Where the network leads back to. A network with `hasServers` makes each server's own of it: `serverCallback`. */
   readonly redirectUri: string;
   /** Opaque to the network; comes back with the callback. */
   readonly state: string;
@@ -97,6 +98,8 @@ export interface OAuthRedirect {
   readonly kind: "redirect";
   readonly url: string;
   readonly flow: NetworkData;
+  /** Origin of the server, for a network with `hasServers`: the callback is accepted at its address alone. */
+  readonly server?: string;
   /** Where the network's library chose a state of its own, as hard to guess, in place of `oauth.state`. */
   readonly state?: string;
 }
@@ -104,6 +107,7 @@ export interface OAuthRedirect {
 export interface OAuthCallback {
   readonly params: Readonly<Record<string, string>>;
   readonly codeVerifier: string;
+  /** As it was given to `start`. */
   readonly redirectUri: string;
   readonly flow: NetworkData;
 }
@@ -118,6 +122,11 @@ export interface LinkForm {
 export interface OAuthFlow {
   readonly kind: "oauth";
   readonly fields: readonly LinkField[];
+  /**
+   * Whether the network has many authorisation servers that don't name themselves in their answers. Each then has a
+   * callback address of its own, so that no server can have another one's code sent to it.
+   */
+  readonly hasServers?: true;
   /**
    * Origins that a browser is led to, or passed on between, before the network shows its first page: the page that it
    * leaves lets it go nowhere else. Absent: any, because the end user names the server.
@@ -136,6 +145,20 @@ export interface OAuthFlow {
   readonly alternative?: LinkForm;
   /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
   readonly needsApp?: boolean;
+}
+
+/**
+ * Returns a server's part of its callback address: `example.social`, or `example.social_8443` with a port. An origin is
+ * in the form that URL parsers give it (lower case, punycode, no default port), so a server has one address. Host names
+ * have no underscore, so no two servers share one.
+ */
+export function serverSegment(origin: string): string {
+  return new URL(origin).host.replace(/[^a-z0-9.-]/g, "_");
+}
+
+/** Returns the address that the server of this origin leads back to. */
+export function serverCallback(redirectUri: string, origin: string): string {
+  return `${redirectUri}/${serverSegment(origin)}`;
 }
 
 /** How an account of the network is linked. */

@@ -11,6 +11,7 @@ import {
   type OAuthRedirect,
   type OAuthStart,
   linkFailed,
+  serverCallback,
 } from "../contract/link.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -37,6 +38,7 @@ type Flow = ShapeOf<typeof flowShape>;
 
 export const mastodonLink = {
   kind: "oauth",
+  hasServers: true,
   fields: [
     {
       name: "instance",
@@ -62,12 +64,13 @@ async function start(
   const instance = await findHome(typed, origin, tools);
   if ("code" in instance) return instance;
   const server = await discover(instance.origin, tools);
-  const client = await findClient(server, oauth.redirectUri, tools);
+  const redirectUri = serverCallback(oauth.redirectUri, instance.origin);
+  const client = await findClient(server, redirectUri, tools);
   if ("code" in client) return client;
   const query = new URLSearchParams({
     response_type: "code",
     client_id: client.clientId,
-    redirect_uri: oauth.redirectUri,
+    redirect_uri: redirectUri,
     scope: server.scope,
     state: oauth.state,
     force_login: "true",
@@ -84,7 +87,8 @@ async function start(
     hasPkce: server.hasPkce,
     limits: { ...instance.limits },
   };
-  return { kind: "redirect", url: `${instance.origin}/oauth/authorize?${query.toString()}`, flow };
+  const url = `${instance.origin}/oauth/authorize?${query.toString()}`;
+  return { kind: "redirect", url, flow, server: instance.origin };
 }
 
 async function findHome(
@@ -133,7 +137,7 @@ async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<Lin
       code,
       client_id: flow.clientId,
       client_secret: flow.clientSecret,
-      redirect_uri: callback.redirectUri,
+      redirect_uri: serverCallback(callback.redirectUri, flow.origin),
       ...(flow.hasPkce ? { code_verifier: callback.codeVerifier } : {}),
     }).toString(),
   });
