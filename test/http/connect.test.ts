@@ -196,7 +196,10 @@ describe("the hosted page", () => {
     ["a wrong token", (url: string) => `${url.slice(0, -3)}abc`],
     ["no token", (url: string) => url.replace(/&token=.*/, "")],
     ["a session that never was", (url: string) => url.replace(/cns_\w{26}/, "cns_x")],
-    ["a token of another kind", (url: string) => `${url}&token=%00${"é".repeat(300)}`],
+    [
+      "a token of another kind",
+      (url: string) => url.replace(/&token=.*/, `&token=%00${"é".repeat(300)}`),
+    ],
   ])("%s leads to one honest page", async (_name, change) => {
     const { connectUrl } = await aSession();
     const page = await new Browser(world).get(change(connectUrl));

@@ -19,9 +19,9 @@ const settings = {
 let relay: Relay;
 /** Where names lead; all others nowhere, as if no server answered. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
-  "inside.example.test": ["10.1.2.3"],
-  "half-inside.example.test": ["93.184.215.14", "fd00::1"],
-  "outside.example.test": ["93.184.215.14"],
+  "inside.example.org": ["10.1.2.3"],
+  "half-inside.example.org": ["93.184.215.14", "fd00::1"],
+  "outside.example.org": ["93.184.215.14"],
 };
 beforeAll(async () => {
   relay = await startRelay({ settings, lookUp: (host) => Promise.resolve(NAMES[host] ?? []) });
@@ -39,12 +39,16 @@ const balanceOf = async ({ key }: TestApplication) =>
 const issuesOf = (answer: { readonly body: { readonly error: { details: object } } }) =>
   (answer.body.error.details as { issues: { path: string; message: string }[] }).issues;
 
+const IMPOSSIBLE = "must have a host name that can exist on the public internet";
+const MISREAD_HOST =
+  "must have its host name as it is: without escapes, invisible or full-width characters, and an IPv4 address as four decimal numbers";
+
 describe("registering an endpoint", () => {
   test.each(["inside", "half-inside"])(
     "at a name that leads to a private address (%s) is refused with everything else that is wrong",
     async (name) => {
       const application = await anApplication(relay);
-      const url = `https://${name}.example.test/`;
+      const url = `https://${name}.example.org/`;
       const answer = await create(application, { url, events: ["nope"] });
       expect(answer.status).toBe(400);
       expect(issuesOf(answer).map(({ path }) => path)).toEqual(["events.0", "url"]);
@@ -58,9 +62,9 @@ describe("registering an endpoint", () => {
   test("at a public name, or one that nobody can tell anything of yet, is taken, and may not be moved inside", async () => {
     const application = await anApplication(relay);
     for (const name of ["outside", "not-yet"]) {
-      const answer = await create(application, { url: `https://${name}.example.test/` });
+      const answer = await create(application, { url: `https://${name}.example.org/` });
       expect(answer.status).toBe(201);
-      const url = "https://inside.example.test/";
+      const url = "https://inside.example.org/";
       expect((await patch(application, dataOf(answer).id, { url })).status).toBe(400);
     }
   });
@@ -174,8 +178,22 @@ describe("registering an endpoint", () => {
       "must use port 443, or one from 1024 on that browsers allow",
     ],
     ["https://127.0.0.1/", "must lead to a public address"],
-    ["https://2130706433/", "must lead to a public address"],
-    ["https://0x7f.1/", "must lead to a public address"],
+    ["https://2130706433/", MISREAD_HOST],
+    ["https://0x7f.1/", MISREAD_HOST],
+    [
+      "https://receiver.example.org/a\nb",
+      "must not contain line breaks, tabs or other control characters",
+    ],
+    [
+      "https://receiver.example.org\t/a",
+      "must not contain line breaks, tabs or other control characters",
+    ],
+    ["https:/receiver.example.org/a", "must have two slashes and then its host name"],
+    ["https:\\\\receiver.example.org\\a", "must not contain a backslash: write a slash, or %5C"],
+    ["https://receiver.invalid/", IMPOSSIBLE],
+    ["https://receiver.example/", IMPOSSIBLE],
+    [`https://${"a".repeat(64)}.example.org/`, IMPOSSIBLE],
+    ["https://receiver..example.org/", IMPOSSIBLE],
     ["https://[::1]/", "must lead to a public address"],
     ["https://[::ffff:10.0.0.1]/", "must lead to a public address"],
     ["https://169.254.169.254/latest/meta-data", "must lead to a public address"],

@@ -16,6 +16,7 @@ import type { Config } from "../../src/shared/runtime/config.ts";
 import { addressGroup, callerAddress } from "../../src/shared/http/access/caller-address.ts";
 import { readForm, readJson, type Incoming } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
+import { misreadAddress } from "../../src/shared/runtime/web-address.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
 import { readIdentifier } from "../../src/shared/networks/bluesky/identity.ts";
@@ -194,6 +195,11 @@ const TEXTS: readonly GrowthCase[] = [
     ],
   },
   { name: "a text's composed form", look: composed },
+  {
+    name: "an address as it is written",
+    look: (text) => misreadAddress(`https://${text}/`),
+    covers: ["runtime/web-address.ts: .normalize"],
+  },
   {
     name: "a count of graphemes",
     look: countGraphemes,

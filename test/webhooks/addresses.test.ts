@@ -46,7 +46,7 @@ async function endpointAt(
   application: TestApplication,
   url: string,
 ): Promise<TestEndpoint> {
-  const body = { url: "https://hooks.receivers.example/" };
+  const body = { url: "https://hooks.receivers.example.com/" };
   const { id, secret } = dataOf(
     await relay.call("POST", "/v1/webhooks", { key: application.key, body }),
   );
@@ -55,7 +55,7 @@ async function endpointAt(
   return { id, secret, path: "", application };
 }
 
-const newName = () => `n${(count += 1)}.receivers.example`;
+const newName = () => `n${(count += 1)}.receivers.example.com`;
 
 const listening = async (server: Server | HttpsServer): Promise<number> => {
   await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
@@ -262,7 +262,7 @@ describe("a delivery over TLS", () => {
   const latest = async (endpoint: TestEndpoint) => (await deliveriesOf(relay, endpoint))[0];
 
   beforeAll(async () => {
-    good = makeCertificate("*.receivers.example");
+    good = makeCertificate("*.receivers.example.com");
     setDefaultCACertificates([...DEFAULTS, good.cert]);
     const settings = { OUTBOUND_ALLOW_CIDRS: `${STAND_IN}/32` };
     relay = await startRelay({ settings });
@@ -322,9 +322,9 @@ describe("a delivery over TLS", () => {
   });
 
   test.each<[string, () => Certificate]>([
-    ["of an unknown issuer", () => makeCertificate("*.receivers.example")],
+    ["of an unknown issuer", () => makeCertificate("*.receivers.example.com")],
     ["for another name", () => trusted(makeCertificate("*.elsewhere.example"))],
-    ["that is over", () => trusted(makeCertificate("*.receivers.example", -1))],
+    ["that is over", () => trusted(makeCertificate("*.receivers.example.com", -1))],
   ])("to a receiver with a certificate %s is not sent", async (_, make) => {
     const { arrivals, port } = await receiverWith(make(), [200]);
     const name = newName();

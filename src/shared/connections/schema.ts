@@ -30,13 +30,6 @@ export const brandingShape = shape(() =>
 );
 export type Branding = ShapeOf<typeof brandingShape>;
 
-/** Refuses a backslash, which browsers read as a slash, and control characters, which they drop. */
-const returnUrl = shape(() =>
-  publicUrl().refine((text) => /^[^\\\s\p{Cc}]*$/u.test(text), {
-    error: "must not contain spaces, backslashes or control characters",
-  }),
-);
-
 export const CreateConnectSessionBody = shape(() =>
   z.strictObject({
     platforms: z
@@ -49,7 +42,7 @@ export const CreateConnectSessionBody = shape(() =>
       )
       .default([...NETWORK_NAMES])
       .meta({ description: "The networks that the page offers.", uniqueItems: true }),
-    returnUrl: returnUrl()
+    returnUrl: publicUrl()
       .nullish()
       .describe(
         "Where the page leads back to; https. Without it the page says that it can be closed.",

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
+import { misreadAddress } from "../runtime/web-address.ts";
 
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
@@ -9,15 +10,29 @@ export const ALT_TEXT_CHARACTERS_MAX = 10_000;
 export const ALT_TEXTS_FIT =
   'must have as many items as "mediaUrls", null where a file has no text';
 
+/** Makes the schema of an address of one of these protocols, which is read as it is written. */
+const address = (protocols: readonly string[], error: string) =>
+  z
+    .string()
+    .trim()
+    .max(URL_CHARACTERS_MAX)
+    .superRefine((text, context) => {
+      const isOne = URL.canParse(text) && protocols.includes(new URL(text).protocol);
+      const message = isOne ? misreadAddress(text) : error;
+      if (message !== undefined)
+        context.addIssue({ code: "invalid_format", format: "url", input: text, message });
+    })
+    .meta({ format: "uri" });
+
+/** An address that readers are led to. */
+export const linkUrl = shape(() => address(["https:", "http:"], "must be an http or https URL"));
+
 /** A URL that the relay itself fetches: https, and nothing in it that would have to be kept secret. */
 export const publicUrl = shape(() =>
-  z
-    .url({ protocol: /^https$/, error: "must be an https URL" })
-    .max(URL_CHARACTERS_MAX)
-    .refine(hasNoCredentials, {
-      error: "must not carry a user name or a password: the file has to be public",
-      abort: true,
-    }),
+  address(["https:"], "must be an https URL").refine(hasNoCredentials, {
+    error: "must not carry a user name or a password: the file has to be public",
+    abort: true,
+  }),
 );
 
 export const languageTag = shape(() =>

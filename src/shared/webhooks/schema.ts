@@ -13,7 +13,7 @@ const url = shape(() =>
     .string()
     .min(1)
     .max(URL_CHARACTERS_MAX)
-    .describe("https, a public host, without credentials. Checked again at every delivery."),
+    .describe("https, a public host that can exist, without credentials. Checked again at every delivery."),
 );
 const description = shape(() => z.string().max(DESCRIPTION_CHARACTERS_MAX).nullable());
 export const eventFilter = shape(() => z.enum(["*", ...EVENT_TYPES]));

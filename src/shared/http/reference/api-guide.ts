@@ -18,7 +18,7 @@ Routes for one profile take its id in \`X-Profile-Id\` or in the path. What belo
   },
   {
     title: "Requests and answers",
-    text: `Bodies are JSON in UTF-8, 256 KiB at most. Unknown fields are refused; every problem of a request is named at once. A body is sent uncompressed, with its \`Content-Length\`. A header that has one value (\`Authorization\`, \`Content-Type\`, \`Idempotency-Key\`, \`X-Profile-Id\`, \`X-Application-Id\`, \`X-Profile-Grant\`), a query parameter or a field of a body that comes twice is refused with 400, whether the values are equal or not. Times need \`Z\` or an offset in requests and are UTC in answers.
+    text: `Bodies are JSON in UTF-8, 256 KiB at most. Unknown fields are refused; every problem of a request is named at once. A body is sent uncompressed, with its \`Content-Length\`. A header that has one value (\`Authorization\`, \`Content-Type\`, \`Idempotency-Key\`, \`X-Profile-Id\`, \`X-Application-Id\`, \`X-Profile-Grant\`), a query parameter or a field of a body that comes twice is refused with 400, whether the values are equal or not. Addresses are read as they are written: white space around them is cut, accents, spaces in a path and international host names are encoded, and what a browser would silently repair (a line break, a backslash, a missing slash, an IPv4 address in octal) is refused. Times need \`Z\` or an offset in requests and are UTC in answers.
 
 A success is \`{"data": …}\`. An error is \`{"error": {"code", "message", "details", "requestId"}}\`; build on \`code\`, for messages may change. Within \`/v1\` only fields, routes and codes are added, so ignore what you do not know.
 

@@ -1,12 +1,10 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { languageTag, networkOptions, publicUrl } from "../options.ts";
-
-const LINK_CHARACTERS_MAX = 2048;
+import { languageTag, linkUrl, networkOptions, publicUrl } from "../options.ts";
 
 const linkCard = shape(() =>
   z.strictObject({
-    url: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS_MAX),
+    url: linkUrl(),
     title: z.string().trim().min(1).max(300),
     description: z.string().max(1000).optional(),
     thumbnailUrl: publicUrl().optional(),

@@ -1,16 +1,11 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { networkOptions } from "../options.ts";
-
-const LINK_CHARACTERS_MAX = 2048;
+import { linkUrl, networkOptions } from "../options.ts";
 
 const ownFields = shape(() => ({
   /** Without it, one video becomes a reel where Facebook takes it as one. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
-  link: z
-    .url({ protocol: /^https?$/, error: "must be an http or https URL" })
-    .max(LINK_CHARACTERS_MAX)
-    .optional(),
+  link: linkUrl().optional(),
   /** Of a video. */
   title: z.string().trim().min(1).max(255).optional(),
 }));

@@ -1,14 +1,13 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { networkOptions, publicUrl } from "../options.ts";
+import { linkUrl, networkOptions, publicUrl } from "../options.ts";
 
-const LINK_CHARACTERS_MAX = 2048;
 export const TITLE_CHARACTERS_MAX = 400;
 
 /** LinkedIn reads no page: what the card is to show has to be given. */
 const link = shape(() =>
   z.strictObject({
-    url: z.url({ protocol: /^https?$/ }).max(LINK_CHARACTERS_MAX),
+    url: linkUrl(),
     title: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX),
     description: z.string().max(4086).optional(),
     thumbnailUrl: publicUrl().optional(),

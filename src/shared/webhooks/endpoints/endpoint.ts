@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { EventType } from "../events/event.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import { type LookUp, allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
+import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
 import type { Config } from "../../runtime/config.ts";
 
 /** What an endpoint wants: every event, or those that it names. */
@@ -103,6 +104,8 @@ function isMapped({ config }: Settings, { protocol, hostname, username, password
 
 async function reasonAgainst(services: Settings, text: string): Promise<string | undefined> {
   if (!URL.canParse(text)) return "must be an https URL";
+  const misread = misreadAddress(text);
+  if (misread !== undefined) return misread;
   const url = new URL(text);
   const isStandIn = isMapped(services, url);
   const reason = isStandIn ? undefined : refusedUrl(text);
@@ -114,6 +117,8 @@ async function reasonAgainst(services: Settings, text: string): Promise<string |
 /** Returns why a host name must not be called, if so. Addresses change: each attempt also checks the one it dials. */
 async function reasonOfName(services: Settings, { hostname }: URL): Promise<string | undefined> {
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
+  if (isImpossibleName(hostname))
+    return "must have a host name that can exist on the public internet";
   const allowed = allowList(services.config.outbound.allowCidrs);
   const addresses = await services.lookUp(hostname);
   return addresses.every((address) => isAllowedAddress(address, allowed))

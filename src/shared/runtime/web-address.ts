@@ -1,0 +1,52 @@
+import { domainToUnicode } from "node:url";
+
+/** Characters of a longer address are not looked at: it is refused for its length. */
+const CHARACTERS_MAX = 2_048;
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+/** What lies between the two slashes and the path. */
+const AUTHORITY = /^https?:\/\/([^/?#]*)/i;
+
+/**
+ * Returns what is wrong with an address that a caller wrote, where `new URL` would silently read another one than is
+ * written; undefined where it reads what is written, and for what is no http or https address at all. White space around
+ * is cut. Accents, spaces in a path and international names may be encoded: they stay the same address.
+ */
+export function misreadAddress(given: string): string | undefined {
+  const text = given.trim();
+  if (text.length > CHARACTERS_MAX || !/^https?:/i.test(text) || !URL.canParse(text))
+    return undefined;
+  if (CONTROL.test(text)) return "must not contain line breaks, tabs or other control characters";
+  if (text.includes("\\")) return "must not contain a backslash: write a slash, or %5C";
+  return misreadAuthority(AUTHORITY.exec(text)?.[1] ?? "", new URL(text));
+}
+
+function misreadAuthority(
+  authority: string,
+  { hostname, username, password }: URL,
+): string | undefined {
+  if (authority === "") return "must have two slashes and then its host name";
+  const hostAt = authority.lastIndexOf("@") + 1;
+  if (hostAt > 0 && username === "" && password === "")
+    return "must not carry a user name or a password";
+  const host = authority.slice(hostAt);
+  if (host.startsWith("[") || isWrittenAs(host.split(":")[0] ?? "", hostname)) return undefined;
+  return "must have its host name as it is: without escapes, invisible or full-width characters, and an IPv4 address as four decimal numbers";
+}
+
+function isWrittenAs(host: string, hostname: string): boolean {
+  const written = host.toLowerCase().normalize("NFC");
+  return written === hostname || written === domainToUnicode(hostname);
+}
+
+/** Names that are reserved and lead nowhere on the public internet (RFC 6761, 6762, 7686, 8375, 9476). */
+const RESERVED = /(?:^|\.)(?:alt|example|home\.arpa|internal|invalid|local|localhost|onion|test)$/;
+const LABEL_CHARACTERS_MAX = 63;
+const NAME_CHARACTERS_MAX = 253;
+
+/** Returns whether no server on the public internet can have this name, as `URL` gives it. */
+export function isImpossibleName(hostname: string): boolean {
+  const name = hostname.replace(/\.$/, "");
+  const labels = name.split(".");
+  const fits = labels.every((label) => label !== "" && label.length <= LABEL_CHARACTERS_MAX);
+  return !fits || labels.length < 2 || name.length > NAME_CHARACTERS_MAX || RESERVED.test(name);
+}
