@@ -7,7 +7,7 @@ import { LongestFirst } from "./test/setup/longest-first.ts";
  * the packages takes most files longer than their tests.
  */
 const APART = [
-  "test/{browser,budget,examples,media,old-data,peers,releases,simulation,soak,start,whole}/**/*.test.ts",
+  "test/{browser,budget,examples,media,peers,releases,simulation,soak,start,whole}/**/*.test.ts",
   "test/contract/openapi.test.ts",
   "test/docs/executed.test.ts",
   "test/domain/billing/group-commit.test.ts",

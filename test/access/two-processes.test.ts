@@ -333,13 +333,3 @@ test("an end that nobody raised the version for is raised before it is told", as
   expect(outcomeOf(repeated)).toBe("401 api_key_revoked");
   expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
 });
-
-test("a wallet of version 0.2.0, which has no access version, gets one with the first post", async () => {
-  const customer = await aCustomer();
-  const { core } = office.tables;
-  const stored = await core.find(customer.platformId, "W");
-  const { accessVersion: _none, ...row } = stored?.row ?? { rowKey: "W" };
-  await core.put(customer.platformId, row);
-  expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("202");
-  expect((await office.services.wallets.read(customer.platformId)).accessVersion).not.toBe("");
-});

@@ -271,27 +271,6 @@ describe("an account", () => {
     ).toBeUndefined();
   });
 
-  test("has those whom version 0.2.0 queued in its row, among the others by their age", async () => {
-    const own = account("old queue");
-    const { accounts } = relay.tables;
-    const partition = `bluesky|${sha256Hex(own.accountId)}`;
-    const [first, second, third, fourth] = [aLeg("1"), aLeg("2"), aLeg("3"), aLeg("4")];
-    await accounts.put(partition, {
-      rowKey: "B",
-      legKey: first.legKey,
-      until: claim().until,
-      waiters0: JSON.stringify([second, fourth].map(({ legKey, ref }) => ({ legKey, place: ref }))),
-    });
-    for (const leg of [second, third]) expect(await take(own, leg)).toBeUndefined();
-    let turn = await taken(own, first);
-    for (const leg of [second, third, fourth]) {
-      expect(await release(turn)).toEqual(leg);
-      turn = await taken(own, leg);
-    }
-    expect(await release(turn)).toBeUndefined();
-    expect(await accounts.list({ partitionKey: partition, limit: 10 })).toEqual([]);
-  });
-
   test("hands over when the answer to that is lost, also where it was not done", async () => {
     for (const isDone of [true, false]) {
       const own = account("lost answer");

@@ -22,7 +22,7 @@ export interface Authenticator {
 }
 
 /** The app of somebody whose secret is known. */
-export function authenticatorOf(
+function authenticatorOf(
   relay: Relay,
   secret: string,
   recoveryCodes: readonly string[] = [],

@@ -15,7 +15,6 @@ const LONGEST = [
   "test/simulation/mutants.test.ts",
   "test/browser/flows.test.ts",
   "test/peers/oauth.test.ts",
-  "test/old-data/old-data.test.ts",
   "test/docs/executed.test.ts",
   "test/publishing/crash.test.ts",
   "test/browser/accessibility.test.ts",

@@ -19,7 +19,7 @@ async function add(count: number, dueAt: string): Promise<void> {
   const now = relay.clock.now();
   for (let index = 0; index < count; index += 50) {
     const batch = Array.from({ length: Math.min(50, count - index) }, () => ({
-      ref: { endpointId: newId("endpoint", now), deliveryId: newId("delivery", now) },
+      ref: { endpointId: newId("endpoint", now) },
       dueAt,
     }));
     await Promise.all(batch.map((due) => dueDeliveries.add(due, now)));
@@ -35,8 +35,8 @@ describe("the timer of what is due", () => {
     let refused = 0;
     const note = (message: object) => {
       for (const hint of hintsOf(message)) {
-        const { deliveryId } = hint as { deliveryId: string };
-        sent.set(deliveryId, (sent.get(deliveryId) ?? 0) + 1);
+        const { endpointId } = hint as { endpointId: string };
+        sent.set(endpointId, (sent.get(endpointId) ?? 0) + 1);
       }
       return "keep" as const;
     };

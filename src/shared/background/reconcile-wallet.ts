@@ -140,9 +140,9 @@ async function openLegs(
 
 /**
  * Returns what legs that entries touch had reserved before the first of these: nothing where it reserves, what it gives
- * back or charges where it ends a leg. Undefined when an entry does not name its legs.
+ * back or charges where it ends a leg.
  */
-function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, number> | undefined {
+function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, number> {
   const before = new Map<string, number>();
   const touch = (leg: string, tokens: number) => {
     if (!before.has(leg)) before.set(leg, tokens);
@@ -150,8 +150,7 @@ function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, nu
   for (const { type, postId, network, legs, tokens } of entries) {
     if (type === "settle" || type === "release") touch(legOf(postId, network), -tokens);
     if (type !== "reserve") continue;
-    if (legs === null) return undefined;
-    for (const leg of legs) touch(legOf(postId, leg), 0);
+    for (const leg of legs ?? []) touch(legOf(postId, leg), 0);
   }
   return before;
 }
@@ -204,7 +203,6 @@ async function checkReservations(
   if (entries.length !== moved)
     return ofMismatches([`${moved - entries.length} entries after ${wallet.sequence} are missing`]);
   const before = reservedBefore(entries);
-  if (before === undefined) return MOVING;
   return ofMismatches(reservationMismatches(open, before, wallet, clock.now()));
 }
 

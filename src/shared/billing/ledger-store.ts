@@ -31,7 +31,6 @@ const BEGINNING: Mark = {
   sequence: 0,
   balance: 0,
   reserved: 0,
-  isFolded: true,
   result: "moving",
   resultAt: null,
   checkedAt: null,
@@ -50,13 +49,11 @@ export class LedgerStore {
     this.#core = core;
   }
 
-  /** Returns the mark; one of 0.2.0 begins anew, for the totals of what it has checked do not exist. */
+  /** Returns the mark; that of an empty ledger when there is none. @throws DamagedRow */
   async findMark(platformId: string): Promise<StoredMark> {
     const stored = await this.#core.find(platformId, MARK_KEY);
     if (stored === undefined) return { mark: BEGINNING, etag: "" };
-    const mark = reconciledRow.decode(stored.row);
-    const checked = mark.isFolded ? mark : { ...mark, sequence: 0, balance: 0, reserved: 0 };
-    return { mark: checked, etag: stored.etag };
+    return { mark: reconciledRow.decode(stored.row), etag: stored.etag };
   }
 
   /** Returns the entries after one up to another, in the order of their numbers. @throws DamagedRow */
@@ -121,7 +118,7 @@ export class LedgerStore {
       }
     }
     const { sequence, balanceAfter: balance, reservedAfter: reserved } = last;
-    const moved = { ...mark, sequence, balance, reserved, isFolded: true };
+    const moved = { ...mark, sequence, balance, reserved };
     const row: Row = { ...reconciledRow.encode(moved), rowKey: MARK_KEY };
     const write: RowWrite = etag === "" ? { kind: "create", row } : { kind: "merge", row, etag };
     return (await this.#core.transact(platformId, [write, ...parts])).kind === "applied";

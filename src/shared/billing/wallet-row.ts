@@ -1,7 +1,6 @@
 import type { Actor } from "../callers/caller.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
-  absentIs,
   integer,
   integerOrNull,
   jsonOrNull,
@@ -10,7 +9,6 @@ import {
   rowCodec,
   text,
   textOrNull,
-  truth,
 } from "../runtime/storage/codec.ts";
 import type { WriterLease } from "./core-operation.ts";
 import type { Operation } from "./rate-card.ts";
@@ -29,9 +27,9 @@ export const walletRow = rowCodec("wallet", {
   day: text(),
   daySpent: integer(),
   paceUntil: textOrNull(),
-  // Absent: nothing has raised it yet, as in version 0.2.0, which had none. An absent one matches nothing.
-  accessVersion: absentIs("", text()),
-  writer: absentIs(null, jsonOrNull<WriterLease>()),
+  // "" until something raises it. An empty version matches nothing.
+  accessVersion: text(),
+  writer: jsonOrNull<WriterLease>(),
 });
 
 /** An entry of its ledger. */
@@ -52,7 +50,7 @@ export const ledgerRow = rowCodec("ledger entry", {
   requestId: text(),
   note: textOrNull(),
   createdAt: text(),
-  legs: absentIs(null, jsonOrNull<readonly NetworkName[]>()),
+  legs: jsonOrNull<readonly NetworkName[]>(),
 });
 
 /** A ledger entry as it is stored. */
@@ -75,20 +73,18 @@ export function toEntry(row: Row): StoredEntry {
 
 /**
  * How far a platform's ledger was found whole and added to the totals of its days, and what the last check of its wallet
- * found. Rows of 0.2.0 have the first three columns alone, of a ledger whose totals do not exist yet.
+ * found.
  */
 export const reconciledRow = rowCodec("mark of the reconciliation", {
   sequence: integer(),
   balance: integer(),
   reserved: integer(),
-  /** Whether the entries up to `sequence` are in the totals. */
-  isFolded: absentIs(false, truth()),
-  result: absentIs("moving", oneOf(["checked", "moving", "mismatch"])),
-  resultAt: absentIs(null, textOrNull()),
+  result: oneOf(["checked", "moving", "mismatch"]),
+  resultAt: textOrNull(),
   /** When everything was last found right. */
-  checkedAt: absentIs(null, textOrNull()),
-  /** When the platform was checked for the first time since there is such a column. */
-  watchedSince: absentIs(null, textOrNull()),
+  checkedAt: textOrNull(),
+  /** When the platform was checked for the first time. */
+  watchedSince: textOrNull(),
 });
 
 /**

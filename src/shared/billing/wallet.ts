@@ -68,7 +68,7 @@ export interface Movement {
 
 /** One immutable line of the ledger: the movement, signed, and the wallet after it. */
 export interface LedgerEntry extends Omit<Movement, "reservedOn" | "legs"> {
-  /** Null of what is no reservation, and of those that 0.2.0 made. */
+  /** Null for what is no reservation. */
   readonly legs: readonly NetworkName[] | null;
   readonly sequence: number;
   readonly balanceAfter: number;

@@ -48,13 +48,6 @@ export class AccountCheckStore {
     );
   }
 
-  /** Stores what a withdrawal at the network will name the account by. */
-  async saveGrant(connection: Connection, grantId: string): Promise<void> {
-    await this.#index.addGrant({ ...connection, grantId });
-    await this.#note(connection, () => connectionRow.encodePart({ grantId }));
-    await this.#index.removeGrant(connection);
-  }
-
   /** Records that the customer was warned of an end, together with the event that warns. Once for every end. */
   async recordWarned(connection: Connection, at: Date): Promise<void> {
     const { expiresAt } = connection;

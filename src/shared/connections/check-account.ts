@@ -75,14 +75,7 @@ async function touch(
   const tools = createNetworkTools(services, network.name, LIMITS);
   const on = { services, network, connection: current, kept, tools };
   const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on)) ?? "ok";
-  if (checked === "ok" && current.grantId === undefined) await fillGrant(on);
   return { checked, connection: current };
-}
-
-/** Connections of 0.2.0 may lack what a withdrawal at the network names an account by. */
-async function fillGrant({ services, network, connection, kept, tools }: Check): Promise<void> {
-  const grantId = await network.accountCheck?.findGrant?.(kept, tools);
-  if (grantId !== undefined) await services.accountChecks.saveGrant(connection, grantId);
 }
 
 /** Asks the network whether the account is still authorised. Returns undefined if nothing is wrong. */

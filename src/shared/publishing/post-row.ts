@@ -3,7 +3,6 @@ import type { Operation } from "../billing/rate-card.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
-  absentIs,
   integer,
   json,
   jsonOrNull,
@@ -51,8 +50,7 @@ export const legRow = rowCodec("leg", {
   attempts: integer(),
   retries: integer(),
   crashes: integer(),
-  // Absent: written before readings were noted.
-  readings: absentIs<Readings>({}, json()),
+  readings: json<Readings>(),
   sentAt: textOrNull(),
   calledAt: textOrNull(),
   resend: truth(),

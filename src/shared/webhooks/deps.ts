@@ -7,7 +7,7 @@ import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
-import type { DeliveryRef } from "./deliveries/delivery.ts";
+import type { DueEndpoint } from "./deliveries/delivery.ts";
 import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
@@ -46,7 +46,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly endpointHealth: EndpointHealthStore;
   readonly deliveries: DeliveryStore;
   readonly pending: PendingStore;
-  readonly dueDeliveries: DueStore<DeliveryRef>;
+  readonly dueDeliveries: DueStore<DueEndpoint>;
   readonly deadDeliveries: DeadDeliveryStore;
   readonly fanOutQueue: FanOutQueue;
   readonly deliveryQueue: DeliveryQueue;

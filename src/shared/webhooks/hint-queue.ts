@@ -67,8 +67,6 @@ export class FanOutQueue {
 /** A hint that an endpoint has deliveries to be made. */
 export const DeliveryHint = hintShape(() => ({
   endpointId: z.string(),
-  /** Of version 0.2.0, whose hints named each delivery. */
-  deliveryId: z.string().optional(),
   /** The time of the due row that the hint comes from. */
   dueAt: z.string().optional(),
 }));

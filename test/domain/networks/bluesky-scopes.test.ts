@@ -5,8 +5,8 @@ import {
   missingScopes,
 } from "../../../src/shared/networks/bluesky/client-documents.ts";
 
-/** What was asked for until 0.2.0. */
-const FORMER =
+/** Enough to publish, and nothing else. */
+const FEWEST =
   "atproto repo:app.bsky.feed.post?action=create&action=update blob:*/* rpc:com.atproto.repo.uploadBlob?aud=* rpc:app.bsky.video.getUploadLimits?aud=*";
 const EXTRAS = [
   "repo:app.bsky.feed.post?action=delete",
@@ -17,7 +17,7 @@ const EXTRAS = [
 describe("Bluesky's scopes", () => {
   test.each<[string, string, readonly string[]]>([
     ["all that is asked for", GRANULAR_SCOPE, []],
-    ["what 0.2.0 asked for", FORMER, EXTRAS],
+    ["the fewest that publish", FEWEST, EXTRAS],
     ["the broad one", "atproto transition:generic", []],
     ["every collection", "atproto repo:* blob:*/*", []],
     ["a collection with every action", "repo:app.bsky.feed.post blob:*/*", EXTRAS.slice(1)],
@@ -28,7 +28,7 @@ describe("Bluesky's scopes", () => {
     ],
     [
       "a gate that can't be taken away again",
-      `${FORMER} repo:app.bsky.feed.post?action=delete repo:app.bsky.feed.postgate repo:app.bsky.feed.threadgate?action=create`,
+      `${FEWEST} repo:app.bsky.feed.post?action=delete repo:app.bsky.feed.postgate repo:app.bsky.feed.threadgate?action=create`,
       EXTRAS.slice(1, 2),
     ],
   ])("%s posts, and lacks what it lacks", (_what, scope, missing) => {

@@ -36,20 +36,18 @@ const full = draftOf({
 
 describe("a request's fingerprint", () => {
   test("is its version and a SHA-256 in hex, and the same every time", () => {
-    expect(print(full)).toMatch(/^2\.[0-9a-f]{64}$/);
+    expect(print(full)).toMatch(/^1\.[0-9a-f]{64}$/);
     expect(print(structuredClone(full))).toBe(print(full));
   });
 
   // When this fails, the schema has a new default: keys of stored posts would not fit their own requests any more.
-  // `FORMS` says how to go on from there; what is stored never changes.
-  test.each<[string, string, object]>([
+  // Then leave the default out of what is hashed, or make a new version; what is stored never changes.
+  test.each<[string, object]>([
     [
-      "d9b01328862d573794174180842a353692f9a10dedd578a5857b810cea1a2104",
       "17eadd55fbb76b3c9c98cc78ca11d40db59cde53d061b34aa6ab5fa8a2d0ea37",
       { text: "Hi", platforms: ["bluesky"] },
     ],
     [
-      "d8d285c5d42e934757cc4d23f3ba505380c742f1b54e32538c2406a8eecb5e67",
       "8f76d48eff95ddbe4d6f736f765bcc2f35ebb10b3a1b8438ace95002cf63bf81",
       {
         text: "Hi",
@@ -62,18 +60,17 @@ describe("a request's fingerprint", () => {
         metadata: { campaign: "spring" },
       },
     ],
-  ])("of any build is that of the same request in every later one", (first, second, body) => {
+  ])("of any build is that of the same request in every later one", (hash, body) => {
     const draft = DraftBody().parse(body);
-    for (const stored of [first, `2.${second}`]) {
-      expect(isSameRequest(stored, scope, draft)).toBe(true);
-      expect(isSameRequest(stored, scope, { ...draft, text: "Hello" })).toBe(false);
-      expect(isSameRequest(stored, { ...scope, profileId: "prf_two" }, draft)).toBe(false);
-    }
-    expect(print(draft)).toBe(`2.${second}`);
+    const stored = `1.${hash}`;
+    expect(isSameRequest(stored, scope, draft)).toBe(true);
+    expect(isSameRequest(stored, scope, { ...draft, text: "Hello" })).toBe(false);
+    expect(isSameRequest(stored, { ...scope, profileId: "prf_two" }, draft)).toBe(false);
+    expect(print(draft)).toBe(stored);
   });
 
   test("of a later build can't be compared, and never makes a second post", () => {
-    expect(isSameRequest(`3.${"0".repeat(64)}`, scope, full)).toBe(true);
+    expect(isSameRequest(`2.${"0".repeat(64)}`, scope, full)).toBe(true);
   });
 
   const json = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), fc.jsonValue({ maxDepth: 3 }), {

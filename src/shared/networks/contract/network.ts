@@ -48,11 +48,6 @@ export interface AccountCheck {
   ): Promise<{ kind: "usable" } | TryLater | Rejected>;
   /** Returns the `limits` that the account would have if it were linked now; absent if they never change. */
   readLimits?(checked: CheckedAccount, tools: NetworkTools): Promise<LimitsOutcome>;
-  /**
-   * Returns `grantId` of an account that was linked before the network's connections had one; undefined when it can't
-   * be read now. Absent: the account's own id is it.
-   */
-  findGrant?(checked: CheckedAccount, tools: NetworkTools): Promise<string | undefined>;
 }
 
 /**

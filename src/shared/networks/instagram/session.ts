@@ -154,21 +154,8 @@ export const scopedIdShape = shape(() =>
     .catch(undefined),
 );
 
-async function readScopedId(
-  credentials: Pick<Credentials, "accessToken">,
-  tools: NetworkTools,
-): Promise<string | undefined> {
-  const answer = await exchange(
-    tools,
-    graphGet(accessOf(credentials, tools), "me", { fields: "id" }),
-  );
-  if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
-  return z.object({ id: scopedIdShape() }).safeParse(answer.json()).data?.id;
-}
-
 /** A token is renewed halfway through its life: a look a day leaves a month for many tries. */
 export const instagramAccountCheck: AccountCheck = {
   idleDaysMax: 0,
   readLimits: ({ credentials }, tools) => readLimits(credentialsOf(credentials), tools),
-  findGrant: ({ credentials }, tools) => readScopedId(credentialsOf(credentials), tools),
 };

@@ -40,51 +40,29 @@ function canonical(value: unknown): unknown {
   );
 }
 
-interface KeyedRequest {
+/**
+ * Version of fingerprints. Keys live as long as posts, so what a version hashes never changes: a new field of a draft has
+ * null as its default, which is left out, or makes a new version.
+ */
+const VERSION = "1.";
+
+interface KeyedScope {
   readonly applicationId: string;
   readonly profileId: string;
-  readonly draft: Draft;
+}
+
+/** Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body. */
+export function fingerprint({ applicationId, profileId }: KeyedScope, draft: Draft): string {
+  const request = canonical({ applicationId, profileId, draft });
+  return VERSION + sha256Hex(JSON.stringify(request));
 }
 
 /**
- * What each version of fingerprints hashes. Keys live as long as posts, so a version never changes: a field that is added
- * with a default makes a new version, and the earlier ones leave the field out where it has its default.
+ * Returns whether a stored fingerprint is that of a request. One of a later version can't be compared and counts as the
+ * same: answering with the post publishes nothing.
  */
-const FORMS = {
-  // Until 0.2.0; its rows have the hash alone.
-  1: (request: KeyedRequest) => ({ VERSION: 1, ...request }),
-  2: (request: KeyedRequest) => request,
-} as const satisfies Record<number, (request: KeyedRequest) => object>;
-type FingerprintVersion = keyof typeof FORMS;
-const PRESENT: FingerprintVersion = 2;
-
-/**
- * Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body,
- * and before it the version by which it was made.
- */
-export function fingerprint(
-  scope: { readonly applicationId: string; readonly profileId: string },
-  draft: Draft,
-  version: FingerprintVersion = PRESENT,
-): string {
-  const { applicationId, profileId } = scope;
-  const form = FORMS[version]({ applicationId, profileId, draft });
-  const hash = sha256Hex(JSON.stringify(canonical(form)));
-  return version === 1 ? hash : `${version}.${hash}`;
-}
-
-/**
- * Returns whether a stored fingerprint is that of a request, whichever version made it. One of a later version can't be
- * compared and counts as the same: answering with the post publishes nothing.
- */
-export function isSameRequest(
-  stored: string,
-  scope: { readonly applicationId: string; readonly profileId: string },
-  draft: Draft,
-): boolean {
-  const version = stored.includes(".") ? Number.parseInt(stored, 10) : 1;
-  const known = ([1, 2] as const).find((one) => one === version);
-  return known === undefined || stored === fingerprint(scope, draft, known);
+export function isSameRequest(stored: string, scope: KeyedScope, draft: Draft): boolean {
+  return !stored.startsWith(VERSION) || stored === fingerprint(scope, draft);
 }
 
 const POSTS_AT_ONCE = 16;

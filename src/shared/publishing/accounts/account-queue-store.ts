@@ -1,7 +1,7 @@
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { absentIs, longJsonOrNull, rowCodec, text, truth } from "../../runtime/storage/codec.ts";
+import { rowCodec, text, truth } from "../../runtime/storage/codec.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -33,8 +33,6 @@ interface StoredLease {
   readonly legKey: string;
   readonly until: string;
   readonly isAwaited: boolean;
-  /** Of version 0.2.0, which kept the queue in the lease's row, in its order. */
-  readonly waiters: readonly QueuedLeg[];
 }
 
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
@@ -44,8 +42,7 @@ const partitionOf = ({ network, accountId }: NetworkAccount) =>
 export const accountLeaseRow = rowCodec("account lease", {
   legKey: text(),
   until: text(),
-  isAwaited: absentIs(false, truth()),
-  waiters: longJsonOrNull<readonly { readonly legKey: string; readonly place: PostRef }[]>(),
+  isAwaited: truth(),
 });
 
 /** A leg that waits for the account. Its key begins with the post's id, so that legs lie in the order of acceptance. */
@@ -55,17 +52,10 @@ const queuedLegRow = rowCodec("queued leg", {
   postId: text(),
 });
 
-function toRow({ waiters, ...lease }: StoredLease): Row {
-  const stored = waiters.map(({ legKey, ref }) => ({ legKey, place: ref }));
-  const columns = { ...lease, waiters: stored.length === 0 ? null : stored };
-  return { ...accountLeaseRow.encode(columns), rowKey: LEASE_KEY };
-}
-
-function toLease(row: Row): StoredLease {
-  const { waiters, isAwaited, ...lease } = accountLeaseRow.decode(row);
-  const before = (waiters ?? []).map(({ legKey, place }) => ({ legKey, ref: place }));
-  return { ...lease, isAwaited: isAwaited || before.length > 0, waiters: before };
-}
+const toRow = (lease: StoredLease): Row => ({
+  ...accountLeaseRow.encode(lease),
+  rowKey: LEASE_KEY,
+});
 
 const toQueuedLeg = (row: Row): QueuedLeg => ({
   legKey: row.rowKey.slice(QUEUED.length),
@@ -104,18 +94,16 @@ export class AccountQueueStore {
     const { legKey } = leg;
     const partition = partitionOf(account);
     return untilWon(async () => {
-      const own = { legKey, until, isAwaited: false, waiters: [] };
+      const own = { legKey, until, isAwaited: false };
       const inserted = await this.#table.insertIfAbsent(partition, toRow(own));
       if (inserted !== undefined) return { account, legKey, etag: inserted, isAwaited: false };
       const stored = await this.#table.find(partition, LEASE_KEY);
       if (stored === undefined) return LOST;
-      const lease = toLease(stored.row);
+      const lease = accountLeaseRow.decode(stored.row);
       if (isOfAnother(lease, legKey, now)) {
-        const isThere = lease.waiters.some((waiter) => waiter.legKey === legKey);
-        return isThere || (await this.#join(partition, leg)) ? undefined : LOST;
+        return (await this.#join(partition, leg)) ? undefined : LOST;
       }
-      const waiters = lease.waiters.filter((waiter) => waiter.legKey !== legKey);
-      const taken = toRow({ ...lease, legKey, until, waiters });
+      const taken = toRow({ ...lease, legKey, until });
       const etag = await this.#table.mergeIfUnchanged(partition, taken, stored.etag);
       return etag === undefined ? LOST : { account, legKey, etag, isAwaited: lease.isAwaited };
     });
@@ -167,11 +155,12 @@ export class AccountQueueStore {
       if (lease.legKey !== legKey) return lease.legKey === called?.legKey ? called : undefined;
       if (next === undefined)
         return (await this.#table.delete(partition, LEASE_KEY, etag)) ? undefined : LOST;
-      called = next.leg;
-      const waiters = lease.waiters.filter((waiter) => waiter !== called);
-      const row = toRow({ ...lease, legKey: called.legKey, until, waiters });
-      const writes: RowWrite[] = [{ kind: "merge", row, etag }];
-      if (next.rowKey !== undefined) writes.push({ kind: "delete", rowKey: next.rowKey });
+      called = next;
+      const row = toRow({ ...lease, legKey: called.legKey, until });
+      const writes: RowWrite[] = [
+        { kind: "merge", row, etag },
+        { kind: "delete", rowKey: QUEUED + called.legKey },
+      ];
       return (await this.#table.transact(partition, writes)).kind === "applied" ? called : LOST;
     });
   }
@@ -184,18 +173,12 @@ export class AccountQueueStore {
     const range = { partitionKey: partition, from: LEASE_KEY, before: afterPrefix(QUEUED) };
     const [first, behind] = await this.#table.list({ ...range, limit: 2 });
     if (first?.row.rowKey !== LEASE_KEY) return undefined;
-    const lease = toLease(first.row);
-    const waiting = behind && unlessDamaged(() => toQueuedLeg(behind.row));
-    if (behind !== undefined && (waiting === undefined || waiting.legKey === legKey)) {
+    const lease = accountLeaseRow.decode(first.row);
+    const next = behind && unlessDamaged(() => toQueuedLeg(behind.row));
+    if (behind !== undefined && (next === undefined || next.legKey === legKey)) {
       await this.#table.delete(partition, behind.row.rowKey);
       return LOST;
     }
-    const rowKey = behind?.row.rowKey;
-    const queued = [
-      ...lease.waiters.map((leg) => ({ leg, rowKey: undefined })),
-      ...(waiting === undefined ? [] : [{ leg: waiting, rowKey }]),
-    ];
-    const [next] = queued.toSorted((one, other) => (one.leg.legKey < other.leg.legKey ? -1 : 1));
     return { lease, etag: first.etag, next };
   }
 }

@@ -173,14 +173,6 @@ export const longJsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<V
   },
 });
 
-/** Declares a column that rows of earlier versions lack, and the value that its absence means. */
-export const absentIs = <Value>(absent: Value, column: Column<Value>): Column<Value> => ({
-  form: column.form,
-  write: (into, name, value) => column.write(into, name, value),
-  read: (row, name) =>
-    row[name] === undefined && row[`${name}0`] === undefined ? absent : column.read(row, name),
-});
-
 /** Declares a kind of row. */
 export function rowCodec<const Of extends Declared>(
   kind: string,

@@ -10,7 +10,6 @@ import type { ApiKey } from "./key.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import {
-  absentIs,
   integer,
   longJson,
   longText,
@@ -22,7 +21,7 @@ import {
 
 /** The most keys that a key can descend from. */
 export const LINEAGE_MAX = 500;
-/** The most keys of an application that are in use. An application of 0.2.0 may have more, and makes no further ones. */
+/** The most keys of an application that are in use. */
 export const LIVE_KEYS_MAX = 1_000;
 /** The most keys of an application that will expire or did so lately: their times have to fit into one row. */
 export const EXPIRING_KEYS_MAX = 10_000;
@@ -34,10 +33,9 @@ export const keyIndexRow = rowCodec("key index entry", {
   applicationId: text(),
   status: oneOf(["active", "revoked"]),
   expiresAt: textOrNull(),
-  // Absent: a person made the key, or version 0.2.0, which did not store what a key descends from. A column of its own,
-  // so that descendants can be selected by it.
-  origin: absentIs("", text()),
-  lineage: absentIs("", longText()),
+  // "" for a key that a person made. A column of its own, so that descendants can be selected by it.
+  origin: text(),
+  lineage: longText(),
 });
 
 /** The keys of an application that are in use; its row changes together with the entries of the index. */

@@ -1,18 +1,12 @@
 import { isId } from "../../runtime/ids.ts";
-import {
-  absentIs,
-  longJson,
-  oneOf,
-  rowCodec,
-  text,
-  textOrNull,
-} from "../../runtime/storage/codec.ts";
+import { longJson, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import type { RaiseAccess } from "../../billing/access-version.ts";
 import { KeyIndexStore, type Descendant, type KeyRef, type Lineage } from "./key-index-store.ts";
 import type { ApiKey } from "./key.ts";
+import type { Actor } from "../../callers/caller.ts";
 
 /** An API key as requests are authenticated with it; the partition key is its id. */
 export const keyRow = rowCodec("API key", {
@@ -23,14 +17,11 @@ export const keyRow = rowCodec("API key", {
   allowedProfileIds: longJson<readonly string[]>(),
   keyPrefix: text(),
   keyHash: text(),
-  // Absent: the hash's key is the pepper itself, as in version 0.2.0.
-  keyDerivation: absentIs("", text()),
   status: oneOf(["active", "revoked"]),
   expiresAt: textOrNull(),
   createdAt: text(),
-  // Absent: version 0.2.0 did not note who made a key.
-  creatorKind: absentIs("", text()),
-  creatorId: absentIs("", text()),
+  creatorKind: text<Actor["kind"]>(),
+  creatorId: text(),
 });
 
 /** When a key was last used. A row of its own, so that noting it never conflicts with a revoke. */
@@ -55,27 +46,15 @@ export interface KeyBinding {
 export interface KeyWithHash {
   readonly key: ApiKey;
   readonly hash: Uint8Array;
-  /** Whether the hash was made with a key derived from the pepper. Version 0.2.0 used the pepper itself. */
-  readonly isDerived: boolean;
   readonly etag: string;
 }
 
-/** How the key of `keyHash` is derived from the pepper. Rows of version 0.2.0 have no such column. */
-const DERIVATION = "hkdf";
-const hashColumns = (hash: Uint8Array) => ({
-  keyHash: Buffer.from(hash).toString("hex"),
-  keyDerivation: DERIVATION,
-});
+const hashColumns = (hash: Uint8Array) => ({ keyHash: Buffer.from(hash).toString("hex") });
 
 function toKey(id: string, stored: ReturnType<typeof keyRow.decode>): ApiKey {
-  const { status, creatorKind, creatorId, ...columns } = stored;
-  const { keyHash: _hash, keyDerivation: _derivation, ...key } = columns;
-  const createdBy = creatorOf(creatorKind, creatorId);
+  const { status, creatorKind: kind, creatorId, keyHash: _hash, ...key } = stored;
+  const createdBy = { kind, id: creatorId };
   return { ...key, id, revoked: status === "revoked", lastUsedAt: null, createdBy };
-}
-
-function creatorOf(kind: string, id: string): ApiKey["createdBy"] {
-  return id === "" ? null : { kind: kind === "api_key" ? "api_key" : "session", id };
 }
 
 const orAbsent = (key: ApiKey | undefined) => key ?? "absent";
@@ -128,9 +107,7 @@ export class KeyStore {
     const key = toKey(keyId, columns);
     const { platformId, applicationId } = key;
     putBounded(this.#bindings, keyId, { platformId, applicationId });
-    const { keyHash, keyDerivation } = columns;
-    const isDerived = keyDerivation === DERIVATION;
-    return { key, hash: Buffer.from(keyHash, "hex"), isDerived, etag: stored.etag };
+    return { key, hash: Buffer.from(columns.keyHash, "hex"), etag: stored.etag };
   }
 
   /** Finds a key of the platform. Another platform's key is not found. @throws DamagedRow */
@@ -150,8 +127,8 @@ export class KeyStore {
       ...key,
       ...hashColumns(hash),
       status: "active",
-      creatorKind: key.createdBy?.kind ?? "",
-      creatorId: key.createdBy?.id ?? "",
+      creatorKind: key.createdBy.kind,
+      creatorId: key.createdBy.id,
     });
     await this.#keys.put(key.id, { ...columns, rowKey: KEY });
     if (await this.#index.add(key, lineage)) return true;

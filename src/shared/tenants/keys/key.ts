@@ -18,8 +18,7 @@ export interface ApiKey {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
-  /** Null for a key of version 0.2.0, which did not store it. */
-  readonly createdBy: Actor | null;
+  readonly createdBy: Actor;
 }
 
 export type KeyStatus = "active" | "revoked" | "expired";
@@ -44,8 +43,7 @@ export interface KeyView {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
-  /** Null for a key of version 0.2.0, which did not store it. */
-  readonly createdBy: Actor | null;
+  readonly createdBy: Actor;
 }
 
 export function viewKey(key: ApiKey, now: Date): KeyView {

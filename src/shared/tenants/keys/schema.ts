@@ -84,11 +84,7 @@ const fields = shape(() => ({
   expiresAt: time().nullable(),
   lastUsedAt: time().nullable().describe("Right to the minute."),
   createdAt: time(),
-  createdBy: actor()
-    .nullable()
-    .describe(
-      "The key or the person that made it; null for keys of a version that did not store it.",
-    ),
+  createdBy: actor().describe("The key or the person that made it."),
 }));
 
 export const apiKey = shape(

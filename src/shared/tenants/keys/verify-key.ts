@@ -12,17 +12,12 @@ export function hashKeySecret({ keyPeppers }: TenantsDeps, secretPart: string): 
   return hmacSha256(keyPeppers.current, secretPart);
 }
 
-type Stored = Pick<KeyWithHash, "hash" | "isDerived">;
-
 /** Returns the pepper with which the hash was made of the secret; undefined when it is another secret's hash. */
 function pepperOf(
-  { keyPeppers, config }: TenantsDeps,
+  { keyPeppers: { current, previous } }: TenantsDeps,
   secretPart: string,
-  { hash, isDerived }: Stored,
+  hash: Uint8Array,
 ): "current" | "previous" | undefined {
-  const { keyPepper, previousKeyPepper } = config.identity;
-  const current = isDerived ? keyPeppers.current : keyPepper;
-  const previous = isDerived ? keyPeppers.previous : previousKeyPepper;
   if (equalSecrets(hmacSha256(current, secretPart), hash)) return "current";
   if (previous === undefined) return undefined;
   return equalSecrets(hmacSha256(previous, secretPart), hash) ? "previous" : undefined;
@@ -45,7 +40,7 @@ async function hashAgain(
   }
 }
 
-const NOBODY: Stored = { hash: new Uint8Array(32), isDerived: true };
+const NOBODY = new Uint8Array(32);
 
 /**
  * Returns the caller that presents a key, checked on `rows`. `alongside` is read in the same round trip once this process
@@ -66,7 +61,7 @@ export async function verifyKey<T>(
     known === undefined ? undefined : alongside(known),
   ]);
   // Made for unknown ids too, so that the time of the answer does not tell them apart.
-  const pepper = pepperOf(services, parsed.secretPart, found ?? NOBODY);
+  const pepper = pepperOf(services, parsed.secretPart, found?.hash ?? NOBODY);
   if (found === undefined)
     throw invalidCredentials({ check: "key id", expected: "a key", found: parsed.keyId });
   if (pepper === undefined)
@@ -77,18 +72,12 @@ export async function verifyKey<T>(
     });
   const { key } = found;
   // A hash that is to be made again is made with the row as it is stored.
-  if (rows.areCached && isToBeRenewed(found, pepper)) throw new CacheMiss();
+  if (rows.areCached && pepper === "previous") throw new CacheMiss();
   const now = services.clock.now();
   await requireLive(services, rows, key, now);
-  const isNoted = services.keys.noteUse(key.id, now);
+  services.keys.noteUse(key.id, now);
   if (pepper === "previous") await hashAgain(services, found, parsed.secretPart);
-  // The hash of 0.2.0 stays valid, so nobody has to wait until it is renewed.
-  else if (!found.isDerived && isNoted) void hashAgain(services, found, parsed.secretPart);
   return { caller: callerOf(key), alongside: early ?? (await alongside(key)) };
-}
-
-function isToBeRenewed({ isDerived }: Stored, pepper: "current" | "previous"): boolean {
-  return pepper === "previous" || !isDerived;
 }
 
 function callerOf(key: ApiKey): ApiKeyCaller {

@@ -8,7 +8,7 @@ import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
 import type { User } from "../staff/user.ts";
 import { newUserRow } from "../staff/user-store.ts";
-import { absentIs, longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+import { longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 
 /** The row key of the platform itself, in its partition of table `tenants`. */
 export const PLATFORM_ROW_KEY = "P";
@@ -20,8 +20,8 @@ export const platformRow = rowCodec("platform", {
   createdAt: text(),
   updatedAt: text(),
   // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
-  // transaction with the application's own row. Absent: no application was ever disabled.
-  disabled: absentIs("", longText()),
+  // transaction with the application's own row.
+  disabled: longText(),
 });
 
 export function parseDisabled(disabled: string): readonly string[] {
@@ -83,7 +83,7 @@ export class PlatformStore {
    */
   async createWithOwner(platform: Platform, owner: User): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
-    const columns = platformRow.encodePart({ name, status, createdAt, updatedAt });
+    const columns = platformRow.encode({ name, status, createdAt, updatedAt, disabled: "" });
     await this.#tenants.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#tenants.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },

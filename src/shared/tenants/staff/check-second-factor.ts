@@ -2,7 +2,6 @@ import { invariant } from "../../runtime/errors.ts";
 import { equalSecrets, reseal, seal, sealingKey, unseal } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
 import {
-  hashesOfRecoveryCode,
   hashRecoveryCode,
   newRecoveryCodes,
   parseRecoveryCode,
@@ -67,8 +66,8 @@ function checkRecoveryCode(
   const code = parseRecoveryCode(text);
   if (code === undefined) return undefined;
   const { keyPepper, previousKeyPepper } = services.config.identity;
-  const given = [keyPepper, previousKeyPepper ?? keyPepper].flatMap((pepper) =>
-    hashesOfRecoveryCode(code, owner.id, pepper),
+  const given = [keyPepper, previousKeyPepper ?? keyPepper].map((pepper) =>
+    hashRecoveryCode(code, owner.id, pepper),
   );
   const hash = owner.secondFactor.recoveryHashes.find((known) =>
     given.some((hash) => equalSecrets(Buffer.from(hash), Buffer.from(known))),

@@ -16,19 +16,19 @@ export interface Passwords {
    * @throws AppError `service_unavailable` when too many wait
    */
   matches(password: string, passwordHash: string | undefined, urgency?: Urgency): Promise<boolean>;
-  /** Returns whether a hash was made with another cost, pepper or derivation than a new one would be. */
+  /** Returns whether a hash was made with another cost or pepper than a new one would be. */
   isOutdated(passwordHash: string): boolean;
   /** Returns why no password at all can match a hash: its pepper is gone; undefined when it is there. */
   missingPepper(passwordHash: string): FailedCheck | undefined;
 }
 
-/** Parses `<pepper id>:<bcrypt hash>`. The id says which pepper was used and how, and reveals nothing about it. */
+/** Parses `<pepper id>:<bcrypt hash>`. The id says which pepper was used, and reveals nothing about it. */
 function parse(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
   const [pepperId = "", bcrypt = ""] = passwordHash.split(":");
   return { pepperId, bcrypt };
 }
 
-const idOf = (pepper: string | Uint8Array) =>
+const idOf = (pepper: Uint8Array) =>
   hmacSha256(pepper, "pepper id").toString("hex").slice(0, PEPPER_ID_LENGTH);
 
 const derived = (pepper: string) => deriveKey(pepper, "password hashes");
@@ -49,10 +49,8 @@ export function createPasswords(
   const keyPepper = derived(config.keyPepper);
   const currentId = idOf(keyPepper);
   const given = [config.keyPepper, config.previousKeyPepper].filter((one) => one !== undefined);
-  // Version 0.2.0 hashed with the setting as it is.
-  const usable = given.flatMap((pepper) => [derived(pepper), pepper]);
-  const peppers = new Map(usable.map((pepper) => [idOf(pepper), pepper]));
-  const prehash = (password: string, pepper: string | Uint8Array) =>
+  const peppers = new Map(given.map(derived).map((pepper) => [idOf(pepper), pepper]));
+  const prehash = (password: string, pepper: Uint8Array) =>
     hmacSha256(pepper, `password|${password}`).toString("base64");
   // A well-formed hash of no password: comparing with it takes as long as with any other.
   const nobody = genSaltSync(bcryptCost).padEnd(BCRYPT_HASH_LENGTH, ".");

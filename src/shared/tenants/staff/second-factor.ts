@@ -59,20 +59,9 @@ export function parseRecoveryCode(text: string): string | undefined {
   return CODE.test(code) ? code : undefined;
 }
 
-/** The start of a hash whose key is derived from the pepper. Version 0.2.0 used the pepper itself, without this start. */
-const DERIVED = "1.";
-
 /** Returns what is stored of a parsed code; it is of no use without the pepper. */
 export function hashRecoveryCode(code: string, userId: string, pepper: string): string {
-  return DERIVED + hashWith(deriveKey(pepper, "recovery code hashes"), code, userId);
-}
-
-/** Returns what may be stored of a parsed code: the hash of now, and that of version 0.2.0. */
-export function hashesOfRecoveryCode(code: string, userId: string, pepper: string): string[] {
-  return [hashRecoveryCode(code, userId, pepper), hashWith(pepper, code, userId)];
-}
-
-function hashWith(key: string | Uint8Array, code: string, userId: string): string {
+  const key = deriveKey(pepper, "recovery code hashes");
   return hmacSha256(key, `recovery code|${userId}|${code}`).toString("base64url");
 }
 

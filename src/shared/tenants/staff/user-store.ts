@@ -2,14 +2,7 @@ import type { RaiseAccess } from "../../billing/access-version.ts";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { randomToken } from "../../runtime/secrets.ts";
-import {
-  absentIs,
-  integer,
-  rowCodec,
-  text,
-  textOrNull,
-  truth,
-} from "../../runtime/storage/codec.ts";
+import { integer, rowCodec, text, textOrNull, truth } from "../../runtime/storage/codec.ts";
 import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
 import { LOST, pauseAfter, untilWon } from "../../runtime/until-won.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
@@ -37,7 +30,7 @@ export const userRow = rowCodec("user", {
   recoveryHashes: text(),
   lastLoginAt: textOrNull(),
   // Absent: the user was never changed.
-  changeMark: absentIs("", text()),
+  changeMark: text(),
 });
 
 /** Changes with every user that is removed, so that two removals can't both count on the other user to stay. */

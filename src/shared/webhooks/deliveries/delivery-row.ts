@@ -23,7 +23,6 @@ export const deliveryRow = rowCodec("delivery", {
   status: oneOf(["pending", "succeeded", "dead"]),
   attempts: integer(),
   nextAttemptAt: textOrNull(),
-  leaseUntil: textOrNull(),
   lastError: textOrNull<DeliveryError>(),
   responseBody: textOrNull(),
   redriveOf: textOrNull(),

@@ -1,13 +1,9 @@
 import { inverted, isId } from "../../runtime/ids.ts";
-import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../events/event.ts";
 import { DELIVERY_ROWS, deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
-
-/** More than an endpoint gets while it fails; beyond that the newest are listed. */
-const UNTRIED_MAX = 20_000;
 
 export interface StoredDelivery {
   readonly delivery: Delivery;
@@ -88,27 +84,6 @@ export class DeliveryStore {
       },
       after,
     );
-  }
-
-  /** Lists an endpoint's pending deliveries since a time of which no attempt was begun, oldest first. */
-  async listUntried(endpointId: string, since: Date): Promise<Delivery[]> {
-    const values = ["pending"] satisfies DeliveryStatus[];
-    const range = {
-      from: DELIVERY_ROWS,
-      before: afterPrefix(DELIVERY_ROWS + inverted(since.getTime())),
-    };
-    const selection = { partitionKey: endpointId, ...range, property: "status", values };
-    const untried: Delivery[] = [];
-    let after: string | undefined;
-    do {
-      const { rows, next } = await this.#table.select(selection, after);
-      for (const { row } of rows) {
-        const delivery = unlessDamaged(() => toDelivery(endpointId, row));
-        if (delivery?.status === "pending" && delivery.attempts === 0) untried.push(delivery);
-      }
-      after = next;
-    } while (after !== undefined && untried.length < UNTRIED_MAX);
-    return untried.toReversed();
   }
 
   /** Lists an endpoint's deliveries, newest first; `after` is where the last listing stopped. */

@@ -46,8 +46,6 @@ export interface Delivery {
   readonly attempts: number;
   /** Of a delivery that is held: when the endpoint is tried next, as far as it was known when it was held. */
   readonly nextAttemptAt: string | null;
-  /** Of version 0.2.0, where each delivery had a lease of its own. */
-  readonly leaseUntil: string | null;
   readonly lastStatusCode: number | null;
   readonly lastError: DeliveryError | null;
   readonly durationMs: number | null;
@@ -64,10 +62,15 @@ export function refOf({ endpointId, id }: Delivery): DeliveryRef {
   return { endpointId, deliveryId: id };
 }
 
-/** How deliveries that are due are stored (table `duedeliveries`). */
-export const DUE_DELIVERIES: DueKind<DeliveryRef> = {
-  codec: rowCodec("due delivery", { ...DUE_COLUMNS, endpointId: text(), deliveryId: text() }),
-  idOf: ({ deliveryId }) => deliveryId,
+/** An endpoint whose next drain is due. */
+export interface DueEndpoint {
+  readonly endpointId: string;
+}
+
+/** How endpoints that are due are stored (table `duedeliveries`). */
+export const DUE_DELIVERIES: DueKind<DueEndpoint> = {
+  codec: rowCodec("due endpoint", { ...DUE_COLUMNS, endpointId: text() }),
+  idOf: ({ endpointId }) => endpointId,
 };
 
 const ID_PREFIX_LENGTH = "evt_".length;

@@ -3,7 +3,7 @@ import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-stor
 import { deliverBatch } from "./deliver-batch.ts";
 import { type Drain, RowWriter } from "./drain.ts";
 import { EndpointLease, LeaseLost } from "./endpoint-lease.ts";
-import { held, type EndpointWork, type Pending } from "./pending-store.ts";
+import { type EndpointWork, type Pending } from "./pending-store.ts";
 import { addDueDelivery, endpointDue, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
 
 /*
@@ -47,8 +47,6 @@ const BATCH = 16;
 const READ = BATCH + 1;
 /** Then another message continues, so that other endpoints get their turns. */
 const RUN_MS_MAX = 30_000;
-/** An event is fanned out a little after its id was made, and clocks differ. */
-const BEFORE_OPENING_MS = 60 * 60_000;
 
 /** What there is to do now, and when there will be something else. */
 interface Now {
@@ -58,26 +56,11 @@ interface Now {
   readonly later: string | undefined;
 }
 
-/** Holds the deliveries that version 0.2.0 left waiting for the circuit, so that they are sent with all that are held. */
-async function takeOverWaiting({ services, lease, endpointId }: Drain, since: string) {
-  const from = new Date(Date.parse(since) - BEFORE_OPENING_MS);
-  const untried = await services.deliveries.listUntried(endpointId, from);
-  const own = untried.filter(({ lastError }) => lastError === "endpoint_failing");
-  await lease.save(({ heldSince }) => ({ heldSince: heldSince ?? since }));
-  await services.pending.add(
-    endpointId,
-    own.map(({ id }) => held(id)),
-  );
-  await lease.save(() => ({ waitingSince: null }));
-}
-
 /** Lists held deliveries, where some can be sent. */
 async function sendable(drain: Drain, now: string): Promise<readonly Pending[]> {
   const { services, lease, endpointId } = drain;
   const circuit = circuitOf(lease.state);
   if (circuit !== null && circuit.probeAt > now) return [];
-  const { waitingSince } = lease.state;
-  if (circuit === null && waitingSince !== null) await takeOverWaiting(drain, waitingSince);
   if (lease.state.heldSince === null) return [];
   const found = await services.pending.listHeld(endpointId, BATCH);
   if (found.length === 0) await lease.save(() => ({ heldSince: null }));

@@ -132,18 +132,6 @@ export class PendingStore {
     return this.#table.transact(endpointId, writes);
   }
 
-  /** Adds rows for deliveries of version 0.2.0, which had none. */
-  async add(endpointId: string, pending: readonly Pending[]): Promise<void> {
-    await this.#table.putAll(
-      endpointId,
-      pending.map(({ key }) => ({ rowKey: key })),
-    );
-  }
-
-  async has(endpointId: string, { key }: Pending): Promise<boolean> {
-    return (await this.#table.find(endpointId, key)) !== undefined;
-  }
-
   /** Removes rows of deliveries that ended or have another one. */
   async remove(endpointId: string, pending: readonly Pending[]): Promise<void> {
     await this.#table.deleteAll(

@@ -1,5 +1,5 @@
 import type { WebhooksDeps } from "../deps.ts";
-import { deliveryIdOf, type Delivery, type DeliveryRef } from "./delivery.ts";
+import { deliveryIdOf, type Delivery, type DueEndpoint } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
 import type { Due } from "../../due/due-store.ts";
@@ -8,31 +8,22 @@ import type { TakeStep } from "../../runtime/walk-step.ts";
 import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-store.ts";
 import { isLeased } from "./endpoint-lease.ts";
 
-/** The time at which an endpoint's next drain is due; or, of version 0.2.0, a delivery's next attempt. */
-export type DueDelivery = Due<DeliveryRef>;
-
-/** Stands in the place of a delivery's id in the due rows of endpoints, as it did in some of version 0.2.0. */
-const ENDPOINT_PREFIX = "waiting|";
+/** The time at which an endpoint's next drain is due. */
+export type DueDelivery = Due<DueEndpoint>;
 
 /** Returns the due row that starts a drain of the endpoint. */
 export function endpointDue(endpointId: string, dueAt: string): DueDelivery {
-  return { ref: { endpointId, deliveryId: ENDPOINT_PREFIX + endpointId }, dueAt };
-}
-
-/** Returns whether a due row, or a hint of version 0.2.0, is about an endpoint and not about one delivery. */
-export function isOfEndpoint(deliveryId: string): boolean {
-  return deliveryId.startsWith(ENDPOINT_PREFIX);
+  return { ref: { endpointId }, dueAt };
 }
 
 function dueDeliveries({
   dueDeliveries: store,
   deliveryQueue,
-}: WebhooksDeps): DueWork<DeliveryRef> {
+}: WebhooksDeps): DueWork<DueEndpoint> {
   return {
     store,
-    hint({ ref: { endpointId, deliveryId }, dueAt }, seconds) {
-      const whose = isOfEndpoint(deliveryId) ? { endpointId } : { endpointId, deliveryId };
-      return deliveryQueue.hint({ ...whose, dueAt }, seconds);
+    hint({ ref: { endpointId }, dueAt }, seconds) {
+      return deliveryQueue.hint({ endpointId, dueAt }, seconds);
     },
   };
 }
@@ -76,7 +67,6 @@ function untried(now: Date) {
     status: "pending",
     attempts: 0,
     nextAttemptAt: at,
-    leaseUntil: null,
     lastStatusCode: null,
     lastError: null,
     durationMs: null,
@@ -148,8 +138,7 @@ const HINT_LOST_MS = 60_000;
 
 /** Returns when deliveries that are held can be sent; undefined when there are none. */
 function heldUntil(state: EndpointState): string | undefined {
-  if (state.heldSince === null && state.waitingSince === null) return undefined;
-  return circuitOf(state)?.probeAt ?? state.heldSince ?? state.waitingSince ?? undefined;
+  return state.heldSince === null ? undefined : (circuitOf(state)?.probeAt ?? state.heldSince);
 }
 
 /**

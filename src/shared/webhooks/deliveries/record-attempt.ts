@@ -38,7 +38,7 @@ async function write(
 /** Counts an attempt before its call, so that one that ends the process counts too. */
 export function claim(drain: Drain, item: Item): Promise<Item | undefined> {
   const { delivery, pending } = item;
-  const claimed = { ...delivery, attempts: delivery.attempts + 1, leaseUntil: null };
+  const claimed = { ...delivery, attempts: delivery.attempts + 1 };
   return write(drain, item, claimed, pending);
 }
 
@@ -52,7 +52,7 @@ export async function endAsDead(
   const { clock, deadDeliveries } = drain.services;
   const diedAt = clock.now().toISOString();
   if (!isFinal) await deadDeliveries.add(item.delivery, diedAt);
-  const ended = { status: "dead", nextAttemptAt: null, leaseUntil: null, diedAt } as const;
+  const ended = { status: "dead", nextAttemptAt: null, diedAt } as const;
   await write(drain, item, { ...item.delivery, ...last, ...ended }, undefined);
 }
 

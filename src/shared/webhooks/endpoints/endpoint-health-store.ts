@@ -1,4 +1,4 @@
-import { absentIs, integer, rowCodec, textOrNull, truth } from "../../runtime/storage/codec.ts";
+import { integer, rowCodec, textOrNull, truth } from "../../runtime/storage/codec.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import { HEALTHY, type EndpointHealth } from "./endpoint.ts";
@@ -31,30 +31,23 @@ export function circuitAfterFailure(
 /** The key of the row, beside the endpoint's deliveries. */
 export const STATE_ROW = "S";
 
-/** Declares a time that is absent until there was one. */
-const time = () => absentIs(null, textOrNull());
-
 /** The state of an endpoint: the recent results of its deliveries, and who delivers to it. */
 export const endpointStateRow = rowCodec("endpoint state", {
-  lastSuccessAt: time(),
-  lastFailureAt: time(),
+  lastSuccessAt: textOrNull(),
+  lastFailureAt: textOrNull(),
   failures: integer(),
   failingSince: textOrNull(),
-  openedAt: time(),
-  probeAt: time(),
-  // Of version 0.2.0: when the next delivery that began to wait was to look again.
-  wakeAt: time(),
-  // Of version 0.2.0: since when deliveries waited for the circuit. Null once a drain has taken them over.
-  waitingSince: time(),
+  openedAt: textOrNull(),
+  probeAt: textOrNull(),
   // Since when there may be held deliveries.
-  heldSince: time(),
+  heldSince: textOrNull(),
   // Of the drain that delivers to the endpoint.
-  leaseId: time(),
-  leaseUntil: time(),
+  leaseId: textOrNull(),
+  leaseUntil: textOrNull(),
   // Somebody asked for a drain while there was one: it looks once more before it ends.
-  isWanted: absentIs(false, truth()),
+  isWanted: truth(),
   // The time of the due row that starts the next drain.
-  nextAt: time(),
+  nextAt: textOrNull(),
 });
 export type EndpointState = ReturnType<typeof endpointStateRow.decode>;
 
@@ -66,8 +59,6 @@ export const NEW_STATE: EndpointState = {
   failingSince: null,
   openedAt: null,
   probeAt: null,
-  wakeAt: null,
-  waitingSince: null,
   heldSince: null,
   leaseId: null,
   leaseUntil: null,
@@ -120,6 +111,6 @@ export class EndpointHealthStore {
   /** Clears the failures of an endpoint that is made active again or has a new address. */
   async forgetFailures(endpointId: string): Promise<void> {
     const columns = endpointStateRow.encodePart(NO_FAILURES);
-    await this.#table.putProperties(endpointId, { ...columns, rowKey: STATE_ROW });
+    await this.#table.update(endpointId, STATE_ROW, () => columns);
   }
 }

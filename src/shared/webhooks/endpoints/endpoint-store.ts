@@ -7,15 +7,7 @@ import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
 import { secretHint } from "../deliveries/signature.ts";
-import {
-  absentIs,
-  json,
-  oneOf,
-  rowCodec,
-  text,
-  textOrNull,
-  truth,
-} from "../../runtime/storage/codec.ts";
+import { json, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 
 /** A webhook endpoint with its sealed secrets; its id is in the row key. */
 export const endpointRow = rowCodec("webhook endpoint", {
@@ -31,8 +23,6 @@ export const endpointRow = rowCodec("webhook endpoint", {
   previousSecretUntil: text(),
   createdAt: text(),
   updatedAt: text(),
-  // Of version 0.2.0; the state of the endpoint has it now.
-  isCircuitOpen: absentIs(false, truth()),
 });
 
 /** The ids of an application's endpoints. */
@@ -155,13 +145,12 @@ export class EndpointStore {
 
   #toRow(endpoint: Endpoint, secret: string): Row {
     const { id, platformId } = endpoint;
-    const { isCircuitOpen: _, ...columns } = endpointRow.encode({
+    const columns = endpointRow.encode({
       ...endpoint,
       secret: seal(secret, bindingOf(platformId, id), this.#dataKeys),
       secretHint: secretHint(secret),
       previousSecret: "",
       previousSecretUntil: "",
-      isCircuitOpen: false,
     });
     return { ...columns, rowKey: rowKey(id) };
   }

@@ -7,7 +7,7 @@ import { findAll, scan } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
-/** Right before the pending events, so that one read has both; version 0.2.0 does not see it. */
+/** Right before the pending events, so that one read has both. */
 const LEASE_ROW = "E";
 /** As long as the events of a process that dies wait for another one; many times what a round of them takes. */
 const LEASE_MS = 20_000;
