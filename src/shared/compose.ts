@@ -27,7 +27,8 @@ import { createLimits } from "./limits/rate-limiter.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
 import { RateWindowStore } from "./limits/rate-window-store.ts";
 import { createLog, type Log } from "./runtime/log.ts";
-import { lookUp, type LookUp, createOutbound, type Outbound } from "./runtime/outbound.ts";
+import { createNames, type Names } from "./runtime/names.ts";
+import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
 import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
@@ -79,7 +80,7 @@ export interface Overrides {
   readonly queue?: (name: string) => MessageQueue;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
-  readonly lookUp?: LookUp;
+  readonly names?: Names;
   readonly log?: Log;
 }
 
@@ -172,7 +173,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
-  const outbound = overrides.outbound ?? createOutbound(config);
+  const names = overrides.names ?? createNames(config);
+  const outbound = overrides.outbound ?? createOutbound(config, names);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
   const openWork = new OpenWorkStore(tables.dirty);
@@ -186,7 +188,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     metrics,
     stop: new Stop(),
     outbound,
-    lookUp: overrides.lookUp ?? lookUp,
+    names,
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     ...accessStores(tables, raiseAccess),
     emails: new EmailStore(tables.emails),

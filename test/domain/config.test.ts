@@ -76,6 +76,7 @@ describe("settings", () => {
   test.each([
     ["OUTBOUND_HOST_MAP", '{"graph.facebook.com":"http://127.0.0.1:7072"}'],
     ["OUTBOUND_ALLOW_CIDRS", "127.0.0.1/32"],
+    ["OUTBOUND_NAME_SERVERS", "127.0.0.1:5353"],
   ])("%s is refused in production and taken in development", (name, value) => {
     expect(problemsOf({ ...production, [name]: value })).toContain(`${name}: must not be given`);
     expect(problemsOf({ ...development, [name]: value })).toBe("");

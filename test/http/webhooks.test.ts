@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENT_TYPES } from "../../src/shared/webhooks/events/event.ts";
 import {
@@ -24,7 +25,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "outside.example.org": ["93.184.215.14"],
 };
 beforeAll(async () => {
-  relay = await startRelay({ settings, lookUp: (host) => Promise.resolve(NAMES[host] ?? []) });
+  const resolve = (host: string) =>
+    Promise.resolve((NAMES[host] ?? []).map((address) => ({ address, family: isIP(address) })));
+  relay = await startRelay({ settings, names: { resolve } });
 });
 afterAll(() => relay.stop());
 

@@ -18,6 +18,7 @@ const NEVER: Readonly<Record<string, string>> = {
   DATA_STORAGE: "a connection string: the identity is used",
   OUTBOUND_HOST_MAP: "development only: refused in production",
   OUTBOUND_ALLOW_CIDRS: "development only: refused in production",
+  OUTBOUND_NAME_SERVERS: "development only: refused in production",
 };
 
 /** Name of the setting → the secret in the vault that it refers to. */

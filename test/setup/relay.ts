@@ -7,7 +7,8 @@ import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/ans
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
-import { type LookUp, createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
+import { createNames, type Names } from "../../src/shared/runtime/names.ts";
+import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
@@ -24,8 +25,8 @@ export interface RelayOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** The outside world, the operators' key set excepted. */
   readonly outbound?: Outbound;
-  /** Where names lead; nowhere when absent: no test asks a name server. */
-  readonly lookUp?: LookUp;
+  /** Where names lead; nowhere when absent: no test asks the system's name servers. */
+  readonly names?: Names;
   /** The emulator's queues instead of the model's, whose delays follow the relay's clock. */
   readonly emulatedQueues?: boolean;
   /** The emulator's tables instead of the model's, for tests that are about storage itself. */
@@ -114,6 +115,13 @@ function toAnswer({ status, headers, body }: Outgoing): Answer {
   return { status, headers, body: isJson && typeof body === "string" ? JSON.parse(body) : body };
 }
 
+/** Resolves with the name servers that a test started, and resolves nothing where it started none. */
+function namesFor(config: Config): Names {
+  return config.outbound.nameServers.length > 0
+    ? createNames(config)
+    : { resolve: () => Promise.resolve([]) };
+}
+
 /** The storage of a deployment as one of its processes reaches it. */
 function storageOf(
   { sameDeploymentAs: same, emulatedTables, tableFault }: RelayOptions,
@@ -134,13 +142,14 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const clock = options.sameDeploymentAs?.clock ?? createClock();
   const logLines: string[] = [];
   const log = createLog({ level: config.logLevel, sink: (_level, line) => logLines.push(line) });
-  const outbound = issuer.inFrontOf(options.outbound ?? createOutbound(config));
+  const names = options.names ?? namesFor(config);
+  const outbound = issuer.inFrontOf(options.outbound ?? createOutbound(config, names));
   const { queues, storage, tables } = storageOf(options, config, clock);
   const services = buildServices(config, {
     clock,
     log,
     outbound,
-    lookUp: options.lookUp ?? (() => Promise.resolve([])),
+    names,
     tables,
     ...(options.emulatedQueues === true ? {} : { queue: (name: string) => queues.open(name) }),
   });

@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from "jose";
 import type { OperatorConfig } from "../runtime/config.ts";
 import { AppError, boundedText, serviceUnavailable } from "../runtime/errors.ts";
+import { OWN_HOSTS } from "../runtime/http-call.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { OperatorCaller } from "./caller.ts";
@@ -42,6 +43,7 @@ function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) 
         headers: { accept: "application/json" },
         timeoutMs: FETCH_TIMEOUT_MS,
         bytesMax: KEYS_BYTES_MAX,
+        owner: OWN_HOSTS,
       });
       if (answer.status !== 200) throw new Error(`the key set answered ${answer.status}`);
       return new Response(answer.text());

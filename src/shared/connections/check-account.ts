@@ -72,7 +72,10 @@ async function touch(
   const { connection: current, credentials } = fresh;
   const { account, instanceUrl } = current;
   const kept = { account, credentials, instanceUrl };
-  const tools = createNetworkTools(services, network.name, LIMITS);
+  const tools = createNetworkTools(services, network.name, {
+    ...LIMITS,
+    owner: connection.platformId,
+  });
   const on = { services, network, connection: current, kept, tools };
   const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on)) ?? "ok";
   return { checked, connection: current };

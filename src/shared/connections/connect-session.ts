@@ -1,3 +1,4 @@
+import type { CallLimits } from "../runtime/limited-calls.ts";
 import { equalSecrets, sha256Hex } from "../runtime/secrets.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionView } from "./connection.ts";
@@ -42,6 +43,20 @@ export function sessionStatus(session: ConnectSession, now: Date): SessionStatus
 export function isTokenOf(session: ConnectSession, token: string): boolean {
   return equalSecrets(Buffer.from(sha256Hex(token)), Buffer.from(session.tokenHash));
 }
+
+/**
+ * Returns the owner of the calls that a platform's visitors cause. They have no key, so they get none of what the
+ * platform's own calls use.
+ */
+export const visitorsOf = ({ platformId }: Pick<ConnectSession, "platformId">) =>
+  `visitors of ${platformId}`;
+
+/** Returns the limits of a visitor's calls: short, because a person waits for the page. */
+export const visitLimits = (session: Pick<ConnectSession, "platformId">): CallLimits => ({
+  callMs: 15_000,
+  totalMs: 40_000,
+  owner: visitorsOf(session),
+});
 
 export function linkedIds(session: ConnectSession): string[] {
   return session.links.filter((link) => link.isLinked).map((link) => link.connectionId);

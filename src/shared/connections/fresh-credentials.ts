@@ -114,7 +114,8 @@ async function renew(
     await services.connections.releaseLease(lease);
     return "read_again";
   }
-  const tools = createNetworkTools(services, network.name, RENEWAL_LIMITS);
+  const limits = { ...RENEWAL_LIMITS, owner: connection.platformId };
+  const tools = createNetworkTools(services, network.name, limits);
   const outcome = await network.freshen(credentials, connection.instanceUrl, tools);
   return await afterRenewal(services, { ...lease, credentials }, outcome);
 }

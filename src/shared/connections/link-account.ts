@@ -8,6 +8,7 @@ import type { ConnectionsDeps } from "./deps.ts";
 import {
   findLink,
   sessionStatus,
+  visitorsOf,
   withLinked,
   withPlan,
   type ConnectSession,
@@ -39,7 +40,7 @@ export async function linkAccount(
   linking: Linking,
 ): Promise<LinkResult> {
   const result = await link(services, linking);
-  if (result.kind !== "linked") await discard(services, linking.network, linking.linked);
+  if (result.kind !== "linked") await discard(services, linking, linking.linked);
   return result;
 }
 
@@ -61,7 +62,7 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
   await emitPendingEvents(services, saved.connection);
   if (saved.replaced?.credentials !== undefined) {
     const { connection, credentials } = saved.replaced;
-    await discard(services, network, { ...connection, credentials });
+    await discard(services, linking, { ...connection, credentials });
   }
   return { kind: "linked", session: after ?? session, connection: saved.connection };
 }
@@ -115,12 +116,13 @@ async function pay(
 /** Ends an authorisation at the network that is not stored. */
 async function discard(
   services: ConnectionsDeps,
-  network: NetworkName,
+  { network, session }: Pick<Linking, "network" | "session">,
   linked: Pick<LinkedAccount, "account" | "grantId" | "instanceUrl" | "credentials">,
 ): Promise<void> {
   const { instanceUrl, credentials } = linked;
   const grantId = grantIdOf(linked);
-  await revokeAtNetwork(services, { network, grantId, instanceUrl, credentials });
+  const owner = visitorsOf(session);
+  await revokeAtNetwork(services, { network, owner, grantId, instanceUrl, credentials });
 }
 
 /**

@@ -1,10 +1,11 @@
 import { isStorable } from "../networks/contract/bounded.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { MediaFailure, type MediaFile } from "../networks/contract/media.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import { type NetworkName, networkOf } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
 import type { ReadByFile } from "../media/media-reader.ts";
+import { OWN_HOSTS } from "../runtime/http-call.ts";
 import { limitCalls, type CallLimits } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { notFound } from "../runtime/errors.ts";
@@ -29,15 +30,16 @@ const late = () => {
 
 /**
  * Returns the tools that a network works with. From now on `limits` hold for its calls and for all that is done with
- * files.
+ * files. Their `owner` is the platform, or the group of strangers, that chose the servers.
  */
 export function createNetworkTools(
   services: ConnectionsDeps,
   network: NetworkName,
-  limits = BACKGROUND_LIMITS,
-  readByFile: ReadByFile = (reader) => ({ reader, owner: "" }),
+  limits: CallLimits = BACKGROUND_LIMITS,
+  readByFile: ReadByFile = (reader) => ({ reader, owner: limits.owner ?? "" }),
 ): NetworkTools {
   const calls = limitCalls(services, limits);
+  const { hasOwnHosts } = networkOf(network);
   const opened = new WeakMap<MediaFile, string>();
   const readBy = async (url: string) => readByFile((await media.reader()).mediaReader, url);
   const inTime = <Result>(work: Promise<Result>) => withTimeLimit(calls.leftMs(), work, late);
@@ -45,7 +47,7 @@ export function createNetworkTools(
   return {
     app: services.config.networkApps[network],
     service: services.config.service,
-    http: (request) => calls.request(request),
+    http: (request) => calls.request(hasOwnHosts ? { ...request, owner: OWN_HOSTS } : request),
     now: () => services.clock.now(),
     async openMedia(url, mediaLimits) {
       const { openMedia } = await media.open();

@@ -31,7 +31,8 @@ export async function removeConnection(
   // Before the call to the network, which may take long. An earlier try may have ended before it emitted the event.
   await emitPendingEvents(services, connection);
   if (credentials !== undefined) {
-    const unneeded = { network, grantId: grantIdOf(connection), instanceUrl, credentials };
+    const owner = scope.platformId;
+    const unneeded = { network, owner, grantId: grantIdOf(connection), instanceUrl, credentials };
     await revokeAtNetwork(services, unneeded);
     const target = { type: "connection", id: connectionId };
     recordAudit(services, scope, { action: "connection.removed", target });
@@ -44,6 +45,8 @@ const LIMITS = { callMs: 5_000, totalMs: 10_000 };
 /** An authorisation to end at the network. */
 export interface Unneeded {
   readonly network: NetworkName;
+  /** Whose calls they are. */
+  readonly owner: string;
   readonly grantId: string;
   readonly instanceUrl: string | null;
   readonly credentials: NetworkData;
@@ -57,12 +60,12 @@ export async function revokeAtNetwork(
   services: ConnectionsDeps,
   unneeded: Unneeded,
 ): Promise<void> {
-  const { grantId, credentials, instanceUrl } = unneeded;
+  const { owner, grantId, credentials, instanceUrl } = unneeded;
   const network = findAvailable(unneeded.network, services.config.networkApps);
   if (network === undefined) return;
   try {
     if (await services.connections.isLinked(network.name, grantId)) return;
-    const tools = createNetworkTools(services, network.name, LIMITS);
+    const tools = createNetworkTools(services, network.name, { ...LIMITS, owner });
     await network.revoke(credentials, instanceUrl, tools);
   } catch (error) {
     services.log.warn("an authorisation could not be ended", { network: network.name, error });

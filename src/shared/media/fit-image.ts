@@ -8,7 +8,7 @@ import {
 import { hasChunks } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { refused, tooLarge, unreachable } from "./dialled.ts";
-import { FairLimit } from "./fair-limit.ts";
+import { FairLimit } from "../runtime/fair-limit.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { SAMPLE_BYTES } from "./open-media.ts";

@@ -15,7 +15,7 @@ import { AppError, serviceUnavailable, type FailedCheck } from "../runtime/error
 import type { MediaDeps } from "./deps.ts";
 import { fitImage } from "./fit-image.ts";
 import { openMedia } from "./open-media.ts";
-import { FairLimit } from "./fair-limit.ts";
+import { FairLimit } from "../runtime/fair-limit.ts";
 import { mediaReader } from "./media-reader.ts";
 
 /** A network may fetch a file while it processes the post, which takes up to a day on Instagram. */
@@ -94,10 +94,11 @@ function fitInTime(services: MediaDeps, claims: FittedClaims): Promise<FittedIma
 
 async function fit(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
   const { url, target } = claims;
-  const readBy = { reader: mediaReader, owner: `host ${hostOf(claims)}` };
+  const owner = `host ${hostOf(claims)}`;
+  const readBy = { reader: mediaReader, owner };
   const bytesMax = IMAGE_SOURCE_BYTES_MAX;
   try {
-    const calls = limitCalls(services, { totalMs: SERVE_MS_MAX });
+    const calls = limitCalls(services, { totalMs: SERVE_MS_MAX, owner });
     const file = await openMedia(calls, url, { bytesMax, readBy });
     try {
       return await fitImage(file, target, readBy);

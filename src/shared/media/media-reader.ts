@@ -5,7 +5,7 @@ import {
   IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
 import { refused, unreachable } from "./dialled.ts";
-import { FairLimit } from "./fair-limit.ts";
+import { FairLimit } from "../runtime/fair-limit.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
 

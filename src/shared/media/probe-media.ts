@@ -1,6 +1,7 @@
 import type { MediaFacts, MediaReason, MediaTargets } from "../networks/contract/media.ts";
+import { HttpFailure } from "../runtime/http-call.ts";
 import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
-import { type Dialler, follow, mediaRequest, unreachable } from "./dialled.ts";
+import { type Dialler, follow, mediaRequest, toMediaFailure, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { openMedia } from "./open-media.ts";
 import type { ReadBy } from "./media-reader.ts";
@@ -29,7 +30,8 @@ export async function probeMedia(
   url: string,
   readBy?: ReadBy,
 ): Promise<MediaProbe> {
-  const hurried = limitCalls(calling, { callMs: CALL_MS, totalMs: PROBE_MS });
+  const limits = { callMs: CALL_MS, totalMs: PROBE_MS, owner: readBy?.owner ?? "" };
+  const hurried = limitCalls(calling, limits);
   const knownSize = await askForSize(hurried, url);
   const bytesMax = Number.MAX_SAFE_INTEGER;
   const file = await openMedia(hurried, url, { bytesMax, knownSize, readBy });
@@ -42,14 +44,18 @@ export async function probeMedia(
   }
 }
 
-/** Returns the size by a HEAD request; undefined when unknown, since many servers refuse HEAD. */
+/**
+ * Returns the size by a HEAD request; undefined when unknown, since many servers refuse HEAD.
+ * @throws MediaFailure when the server was not reached: asking it again would only take as long again
+ */
 async function askForSize(dialler: Dialler, url: string): Promise<number | undefined> {
   try {
     const ask = (address: string) => dialler.request(mediaRequest("HEAD", address));
     const { answer } = await follow(url, ask);
     const size = Number(answer.headers["content-length"] ?? Number.NaN);
     return answer.status === 200 && Number.isSafeInteger(size) ? size : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof HttpFailure && error.delivery === "not_sent") throw toMediaFailure(error);
     return undefined;
   }
 }

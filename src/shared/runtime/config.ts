@@ -79,6 +79,8 @@ export interface Config {
   readonly outbound: {
     readonly hostMap: Readonly<Record<string, string>>;
     readonly allowCidrs: readonly string[];
+    /** Asked for the names that customers chose; empty: those of the system. */
+    readonly nameServers: readonly string[];
   };
 }
 
@@ -153,6 +155,8 @@ function problemsOfProduction(settings: Settings): string[] {
     problems.push("OUTBOUND_HOST_MAP: must not be given in production");
   if (settings.OUTBOUND_ALLOW_CIDRS.length > 0)
     problems.push("OUTBOUND_ALLOW_CIDRS: must not be given in production");
+  if (settings.OUTBOUND_NAME_SERVERS.length > 0)
+    problems.push("OUTBOUND_NAME_SERVERS: must not be given in production");
   if (!settings.PUBLIC_BASE_URL.startsWith("https:"))
     problems.push("PUBLIC_BASE_URL: must be an https URL in production");
   if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: must be at least 10 in production");
@@ -278,6 +282,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     outbound: {
       hostMap: settings.OUTBOUND_HOST_MAP,
       allowCidrs: settings.OUTBOUND_ALLOW_CIDRS,
+      nameServers: settings.OUTBOUND_NAME_SERVERS,
     },
   };
 }

@@ -5,6 +5,12 @@ export interface StreamedBody {
   chunks(): AsyncIterable<Uint8Array>;
 }
 
+/**
+ * The owner of calls to hosts that the settings or the code name. Only these calls use the system's resolver, which knows
+ * private names, and no limit holds for them.
+ */
+export const OWN_HOSTS = "own hosts";
+
 export interface HttpRequest {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
   readonly url: string;
@@ -16,6 +22,11 @@ export interface HttpRequest {
   readonly bytesMax?: number;
   /** What becomes of a longer one: the call fails, or the rest is left unread where only the status matters. */
   readonly beyondMax?: "fail" | "cut";
+  /**
+   * Whose limits the call uses: a platform's id, the name of a group of strangers, or `OWN_HOSTS`. All calls without an
+   * owner share one group.
+   */
+  readonly owner?: string;
 }
 
 export interface HttpResponse {

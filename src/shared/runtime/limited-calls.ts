@@ -7,6 +7,8 @@ export interface CallLimits {
   readonly callMs?: number;
   /** Of all calls together, from when they were limited. */
   readonly totalMs: number;
+  /** The owner of the calls that name none. */
+  readonly owner?: string;
 }
 
 /** What makes the calls, and how long one may take that names no time. */
@@ -27,7 +29,7 @@ export interface LimitedCalls extends Pick<Outbound, "request" | "open"> {
  */
 export function limitCalls(
   { config, outbound }: Calling,
-  { callMs, totalMs }: CallLimits,
+  { callMs, totalMs, owner }: CallLimits,
 ): LimitedCalls {
   const endsAt = performance.now() + totalMs;
   const usualMs = callMs ?? config.publishing.networkTimeoutMs;
@@ -36,7 +38,8 @@ export function limitCalls(
     const left = leftMs();
     if (left === 0) throw new HttpFailure("not_sent", "timeout");
     const askedMs = request.timeoutMs ?? usualMs;
-    return { ...request, timeoutMs: Math.min(askedMs, callMs ?? Infinity, left) };
+    const whose = owner === undefined ? {} : { owner };
+    return { ...whose, ...request, timeoutMs: Math.min(askedMs, callMs ?? Infinity, left) };
   };
   return {
     leftMs,

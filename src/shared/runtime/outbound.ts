@@ -1,8 +1,9 @@
-import { lookup, type LookupAddress } from "node:dns";
 import { BlockList, isIP } from "node:net";
-import type { Agent, buildConnector, Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
+import { checkedConnector } from "./checked-connector.ts";
 import type { Config } from "./config.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "./http-call.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse, OWN_HOSTS } from "./http-call.ts";
+import { createNames, type Names } from "./names.ts";
 import {
   copyForm,
   readBody,
@@ -13,11 +14,14 @@ import {
   type OpenedResponse,
 } from "./outbound-body.ts";
 import { traceParentOfCall } from "./telemetry/work-context.ts";
-import { Resolver } from "node:dns/promises";
+import { RecentMap } from "./recent-map.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** Between two pieces of an answer. */
 const IDLE_TIMEOUT_MS = 60_000;
+/** How long a connection is kept for a later call, also when its server allows more. */
+const KEEP_ALIVE_MS = 4_000;
+/** Owners whose connections are kept for a later call. */
+const AGENTS_MAX = 1_000;
 const URL_LENGTH_MAX = 2_048;
 const USER_AGENT = "publishing-relay/1";
 
@@ -133,50 +137,6 @@ function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
   return allowed.check(host, family === 6 ? "ipv6" : "ipv4");
 }
 
-type LookupCallback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
-const blockedAddress = () => Object.assign(new Error("blocked address"), { code: "EBLOCKED" });
-
-/** Resolves a name and refuses it when any of its addresses may not be dialled; the connection uses just these. */
-function checkedLookup(allowed: BlockList) {
-  return (
-    host: string,
-    options: { readonly all?: boolean | undefined },
-    callback: LookupCallback,
-  ): void => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, []);
-      const first = addresses[0];
-      if (
-        first === undefined ||
-        addresses.some(({ address }) => !isAllowedAddress(address, allowed))
-      )
-        return callback(blockedAddress(), []);
-      if (options.all === true) return callback(null, addresses);
-      callback(null, first.address, first.family);
-    });
-  };
-}
-
-/** Checks the address of each connection before anything is sent over it, whatever was resolved. */
-function checkedConnector(
-  build: typeof buildConnector,
-  allowed: BlockList,
-): buildConnector.connector {
-  const connect = build({ lookup: checkedLookup(allowed), timeout: CONNECT_TIMEOUT_MS });
-  return (options, callback) =>
-    connect(options, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      if (isAllowedAddress(socket.remoteAddress ?? "", allowed)) return callback(null, socket);
-      socket.destroy();
-      callback(blockedAddress(), null);
-    });
-}
-
 export interface Outbound {
   /**
    * Makes one call: https only, public addresses only, checked on the address that is dialled; follows no redirect.
@@ -192,6 +152,7 @@ export interface Outbound {
 
 interface Target {
   readonly url: string;
+  readonly owner: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -201,7 +162,10 @@ interface Rules {
 }
 
 /** Returns where a call goes. @throws HttpFailure when it may not be made */
-function targetOf(text: string, { allowed, hostMap }: Rules): Target {
+function targetOf(
+  { url: text, owner = "" }: Pick<HttpRequest, "url" | "owner">,
+  { allowed, hostMap }: Rules,
+): Target {
   if (!URL.canParse(text)) throw blocked();
   const url = new URL(text);
   const origin = hostMap.get(url.hostname);
@@ -211,12 +175,13 @@ function targetOf(text: string, { allowed, hostMap }: Rules): Target {
     if (isIP(host) !== 0 && !isAllowedAddress(host, allowed)) throw blocked();
     return {
       url: mapped,
+      owner: OWN_HOSTS,
       headers: { "x-forwarded-host": url.host, "x-forwarded-proto": "https" },
     };
   }
   const refusal = refusedUrl(text, allowed);
   if (refusal !== undefined && !isAllowedPlainHttp(url, allowed)) throw blocked(new Error(refusal));
-  return { url: url.href, headers: {} };
+  return { url: url.href, owner, headers: {} };
 }
 
 /** Returns the trace header of a call: it names the calling step, and no other part of the trace is sent. */
@@ -225,26 +190,41 @@ function traceHeaders(): Record<string, string> {
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Creates the only client for outbound calls. Loads its library with the first call, since that is slow. */
-export function createOutbound(config: Config): Outbound {
+/** Returns what opens connections: an agent for each owner, so that none uses the look-ups and connections of another. */
+function createAgents(names: Names, allowed: BlockList) {
+  const agents = new RecentMap<Agent>(AGENTS_MAX);
+  const isAllowed = (address: string) => isAllowedAddress(address, allowed);
+  return {
+    /** Loads the library with the first call, since that is slow. */
+    async of(owner: string): Promise<Agent> {
+      // A CommonJS package that is loaded late has only its default export once it is bundled.
+      const { default: undici } = await import("undici");
+      const known = agents.get(owner);
+      if (known !== undefined) return known;
+      const agent = new undici.Agent({
+        connect: checkedConnector(undici.buildConnector, { names, owner, isAllowed }),
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+        maxHeaderSize: 16 * 1024,
+      });
+      agents.set(owner, agent);
+      return agent;
+    },
+    async close(): Promise<void> {
+      await Promise.all([...agents.values()].map((agent) => agent.close()));
+    },
+  };
+}
+
+/** Creates the only client for outbound calls. */
+export function createOutbound(config: Config, names = createNames(config)): Outbound {
   const allowed = allowList(config.outbound.allowCidrs);
   const hostMap = new Map(Object.entries(config.outbound.hostMap));
-  let agent: Promise<Agent> | undefined;
-
-  const openAgent = async (): Promise<Agent> => {
-    // A CommonJS package that is loaded late has only its default export once it is bundled.
-    const { default: undici } = await import("undici");
-    return new undici.Agent({
-      connect: checkedConnector(undici.buildConnector, allowed),
-      keepAliveTimeout: 4_000,
-      maxHeaderSize: 16 * 1024,
-    });
-  };
+  const agents = createAgents(names, allowed);
 
   const dial = async (request: HttpRequest): Promise<Dispatcher.ResponseData> => {
-    const { url, headers } = targetOf(request.url, { allowed, hostMap });
-    agent ??= openAgent();
-    const dispatcher = await agent;
+    const { url, owner, headers } = targetOf(request, { allowed, hostMap });
+    const dispatcher = await agents.of(owner);
     const { default: undici } = await import("undici");
     const sent = new SentBody(request.body);
     const body =
@@ -287,26 +267,6 @@ export function createOutbound(config: Config): Outbound {
       const origin = hostMap.get(url.hostname);
       return origin === undefined ? text : origin + url.pathname + url.search;
     },
-    async close() {
-      if (agent !== undefined) await (await agent).close();
-    },
+    close: () => agents.close(),
   };
 }
-
-/** An address that nobody tells in this time is checked when it is dialled. */
-const ANSWER_MS_MAX = 1_500;
-
-/** Returns the addresses that a name leads to now; none where nobody can tell in time. Never throws. */
-export type LookUp = (host: string) => Promise<readonly string[]>;
-
-/**
- * Asks name servers, and no thread of the process waits for them: a name whose server is silent, chosen by somebody who
- * means harm, would keep one from files and hashes.
- */
-export const lookUp: LookUp = async (host) => {
-  const resolver = new Resolver({ timeout: ANSWER_MS_MAX, tries: 1 });
-  const timer = setTimeout(() => resolver.cancel(), ANSWER_MS_MAX);
-  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  clearTimeout(timer);
-  return found.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-};

@@ -34,6 +34,11 @@ export class RecentMap<Value> {
     }
   }
 
+  /** Returns the values, the one that was not used for longest first. */
+  values(): Iterable<Value> {
+    return this.#values.values();
+  }
+
   delete(key: string): void {
     this.#values.delete(key);
   }

@@ -1,4 +1,5 @@
 // The small form of the library: every start loads it.
+import { isIP } from "node:net";
 import * as z from "zod/mini";
 import { shape, type Shape } from "./shape.ts";
 
@@ -135,8 +136,24 @@ export const webAddress = shape(() =>
   httpUrl().check(z.maxLength(2_000, "must have at most 2,000 characters")),
 );
 
+/** Returns the schema of parts that are separated by commas. */
+export const list = () =>
+  made(z.string(), (value) =>
+    value
+      .split(",")
+      .map((part) => part.trim())
+      .filter((part) => part !== ""),
+  );
+
 const addressRange = shape(() => z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]));
 export const isAddressRange = (part: string) => addressRange().safeParse(part).success;
+
+const PORT = /:\d{1,5}$/;
+/** Returns whether it is an address, perhaps with a port; an IPv6 address with a port is in brackets. */
+export const isNameServer = (part: string) => {
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(part)?.[1];
+  return isIP(bracketed ?? part) === 6 || isIP(part.replace(PORT, "")) === 4;
+};
 
 export const setting = <T>(
   schema: Shape<Schema<T>>,

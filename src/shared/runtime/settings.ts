@@ -7,7 +7,9 @@ import {
   httpUrl,
   integer,
   isAddressRange,
+  isNameServer,
   jsonOf,
+  list,
   made,
   matching,
   oneOf,
@@ -225,18 +227,24 @@ const OWN_SETTINGS = {
   OUTBOUND_ALLOW_CIDRS: withDefault(
     shape(() =>
       ruled(
-        made(z.string(), (value) =>
-          value
-            .split(",")
-            .map((part) => part.trim())
-            .filter((part) => part !== ""),
-        ),
+        list(),
         (parts) => parts.every(isAddressRange),
         "must be ranges of addresses such as 127.0.0.1/32, separated by commas",
       ),
     ),
     "",
     "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
+  ),
+  OUTBOUND_NAME_SERVERS: withDefault(
+    shape(() =>
+      ruled(
+        list(),
+        (parts) => parts.every(isNameServer),
+        "must be addresses such as 127.0.0.1 or 127.0.0.1:5353, separated by commas",
+      ),
+    ),
+    "",
+    "Development only. The name servers that are asked for hosts that customers chose; those of the system when empty.",
   ),
   LOG_LEVEL: withDefault(
     shape(() => oneOf("debug", "info", "warn", "error")),

@@ -2,7 +2,8 @@ import type { BillingDeps } from "../billing/deps.ts";
 import type { DueStore } from "../due/due-store.ts";
 import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
-import type { LookUp, Outbound } from "../runtime/outbound.ts";
+import type { Names } from "../runtime/names.ts";
+import type { Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
@@ -32,7 +33,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly outbound: Outbound;
-  readonly lookUp: LookUp;
+  readonly names: Names;
   readonly applications: {
     listIds(platformId: string): Promise<readonly string[]>;
   };

@@ -9,6 +9,7 @@ import {
   type BrowserAnswer,
   type BrowserRequest,
 } from "./browser.ts";
+import { visitLimits } from "../connect-session.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
 import type { OpenVisit } from "./visit.ts";
@@ -21,8 +22,6 @@ import { markOf } from "./marks.ts";
 
 const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
-/** Short, because a person waits for the page. */
-const LIMITS = { callMs: 15_000, totalMs: 40_000 };
 
 /**
  * Stores what an authorisation covers and leads back to the page, where one of its accounts is chosen. The browser gets
@@ -92,7 +91,8 @@ export async function takeChoice(
   if (candidate === undefined) return { kind: "unknown" };
   if (link.kind !== "oauth" || link.choose === undefined) return { kind: "over" };
   if (!(await services.oauthStates.consume(named.choice, found))) return { kind: "over" };
-  return link.choose(candidate.id, flow, createNetworkTools(services, network.name, LIMITS));
+  const tools = createNetworkTools(services, network.name, visitLimits(named.visit.session));
+  return link.choose(candidate.id, flow, tools);
 }
 
 async function findOpen(

@@ -12,11 +12,12 @@ import {
   type BrowserRequest,
 } from "./browser.ts";
 import { offerChoice } from "./choice.ts";
+import { visitLimits } from "../connect-session.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
-import { settleLink, SIGN_IN_LIMITS } from "./submit-form.ts";
-import { endNotice, plainNotice, openVisit } from "./visit.ts";
+import { settleLink } from "./submit-form.ts";
+import { endNotice, plainNotice, openVisit, type OpenVisit } from "./visit.ts";
 
 const STATE_CHARACTERS_MAX = 200;
 
@@ -58,7 +59,7 @@ async function linkReturned(
   if (isOfAnother(params["iss"], secrets.server)) return back("instance_unsupported");
   const network = findAvailable(name, services.config.networkApps);
   if (network === undefined) return back("not_available");
-  const outcome = await finish(services, network, attempt, params);
+  const outcome = await finish(services, network, visit, { attempt, params });
   if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? back(answer.problem) : answer;
@@ -95,12 +96,12 @@ async function findStarted(
 async function finish(
   services: ConnectionsDeps,
   { name, link }: RegisteredNetwork,
-  { secrets }: OAuthAttempt,
-  params: Params,
+  { session }: OpenVisit,
+  { attempt, params }: { readonly attempt: OAuthAttempt; readonly params: Params },
 ): Promise<LinkOutcome | LinkChoice> {
   if (link.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
-  const { codeVerifier, flow } = secrets;
+  const { codeVerifier, flow } = attempt.secrets;
   const redirectUri = callbackAddress(services.config, { network: name });
-  const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
+  const tools = createNetworkTools(services, name, visitLimits(session));
   return await link.finish({ params, codeVerifier, redirectUri, flow }, tools);
 }

@@ -14,12 +14,12 @@ import {
   type BrowserAnswer,
   type BrowserRequest,
 } from "./browser.ts";
+import { visitLimits } from "../connect-session.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { OpenVisit } from "./visit.ts";
 
 const STATE_MS = 10 * 60_000;
-const LIMITS = { callMs: 15_000, totalMs: 40_000 };
 
 interface Start {
   readonly visit: OpenVisit;
@@ -40,7 +40,7 @@ export async function startOAuth(
   const { config, clock, outbound } = services;
   const [state, codeVerifier] = [randomToken(), randomToken()];
   const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
-  const tools = createNetworkTools(services, network, LIMITS);
+  const tools = createNetworkTools(services, network, visitLimits(visit.session));
   const redirectUri = callbackAddress(config, { network });
   const started = await link.start(form, { redirectUri, state, codeChallenge }, tools);
   if (started.kind === "failed") {

@@ -10,7 +10,7 @@ import {
   type BrowserRequest,
 } from "./browser.ts";
 import { findChoice, takeChoice } from "./choice.ts";
-import { linkedIds, sessionStatus } from "../connect-session.ts";
+import { linkedIds, sessionStatus, visitLimits } from "../connect-session.ts";
 import { networkNamed } from "../connection-row.ts";
 import { linkAccount } from "../link-account.ts";
 import type { LinkProblem } from "./link-problem.ts";
@@ -20,8 +20,6 @@ import { connectPage, problemOf } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
 import { endNotice, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
 
-/** Short, because a person waits for the page. */
-export const SIGN_IN_LIMITS = { callMs: 15_000, totalMs: 40_000 };
 const FIELD_CHARACTERS_MAX = 1_000;
 /** Keeps the page from being used to guess passwords. */
 const ATTEMPTS_MAX = 50;
@@ -99,7 +97,7 @@ async function begin(
   const { name } = network;
   if (chosen.kind === "oauth")
     return await startOAuth(services, request, { visit, network: name, link: chosen.link, form });
-  const tools = createNetworkTools(services, name, SIGN_IN_LIMITS);
+  const tools = createNetworkTools(services, name, visitLimits(visit.session));
   const outcome = await chosen.link.signIn(form, tools);
   return await settleLink(services, request, { visit, network, outcome });
 }

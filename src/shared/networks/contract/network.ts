@@ -95,6 +95,8 @@ export interface Network {
   readonly title: string;
   /** Whether it needs a registration of the relay (`NetworkTools.app`); absent: it needs none. */
   readonly needsApp?: boolean;
+  /** Whether only the code and the settings name its hosts; absent: people choose their servers. */
+  readonly hasOwnHosts?: true;
   /** Its settings; absent: it has none. */
   readonly settings?: NetworkSettings;
   /** The documents that the service publishes for it; absent: none. */

@@ -14,6 +14,7 @@ export const facebook = {
   name: "facebook",
   title: "Facebook",
   needsApp: true,
+  hasOwnHosts: true,
   settings: facebookSettings,
   options: facebookOptions,
   link: facebookLink,

@@ -15,6 +15,7 @@ export const instagram = {
   name: "instagram",
   title: "Instagram",
   needsApp: true,
+  hasOwnHosts: true,
   settings: instagramSettings,
   options: instagramOptions,
   link: instagramLink,

@@ -15,6 +15,7 @@ export const linkedin = {
   name: "linkedin",
   title: "LinkedIn",
   needsApp: true,
+  hasOwnHosts: true,
   settings: linkedinSettings,
   versionEnd,
   options: linkedinOptions,

@@ -165,7 +165,8 @@ async function publishLeg(
   const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
   const readings = new LegReadings(stored.leg);
   const readBy = notingReadings(readings, { owner: ref.platformId, draft: post.draft, network });
-  const files = keepingOpened(createNetworkTools(services, network, BACKGROUND_LIMITS, readBy));
+  const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
+  const files = keepingOpened(createNetworkTools(services, network, limits, readBy));
   const tools = timeline.tools(files.tools);
   const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
   const worker = { services, ref, post, postEtag, tools, timeline, readings, callsEndAt, drains };

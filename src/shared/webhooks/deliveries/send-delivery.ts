@@ -121,6 +121,7 @@ export async function sendDelivery(
       },
       body,
       timeoutMs: services.config.webhooks.timeoutMs,
+      owner: endpoint.platformId,
       bytesMax: ANSWER_BYTES_MAX,
       beyondMax: "cut",
     });

@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import type { EventType } from "../events/event.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
-import { type LookUp, allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
+import type { Names } from "../../runtime/names.ts";
+import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
 import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
 import type { Config } from "../../runtime/config.ts";
 
@@ -93,8 +94,11 @@ export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
 
 interface Settings {
   readonly config: Pick<Config, "outbound">;
-  readonly lookUp: LookUp;
+  readonly names: Names;
 }
+
+/** Whose address it is. */
+type Owner = Pick<Endpoint, "platformId">;
 
 /** Returns whether the settings map the host to a stand-in, whatever its name. Development only. */
 function isMapped({ config }: Settings, { protocol, hostname, username, password }: URL): boolean {
@@ -102,7 +106,11 @@ function isMapped({ config }: Settings, { protocol, hostname, username, password
   return isPlain && config.outbound.hostMap[hostname] !== undefined;
 }
 
-async function reasonAgainst(services: Settings, text: string): Promise<string | undefined> {
+async function reasonAgainst(
+  services: Settings,
+  owner: Owner,
+  text: string,
+): Promise<string | undefined> {
   if (!URL.canParse(text)) return "must be an https URL";
   const misread = misreadAddress(text);
   if (misread !== undefined) return misread;
@@ -111,17 +119,21 @@ async function reasonAgainst(services: Settings, text: string): Promise<string |
   const reason = isStandIn ? undefined : refusedUrl(text);
   if (reason !== undefined) return reason;
   if (url.hash !== "") return "must not have a fragment (#…): no server gets to see it";
-  return isStandIn ? undefined : await reasonOfName(services, url);
+  return isStandIn ? undefined : await reasonOfName(services, owner, url);
 }
 
 /** Returns why a host name must not be called, if so. Addresses change: each attempt also checks the one it dials. */
-async function reasonOfName(services: Settings, { hostname }: URL): Promise<string | undefined> {
+async function reasonOfName(
+  services: Settings,
+  { platformId }: Owner,
+  { hostname }: URL,
+): Promise<string | undefined> {
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) return undefined;
   if (isImpossibleName(hostname))
     return "must have a host name that can exist on the public internet";
   const allowed = allowList(services.config.outbound.allowCidrs);
-  const addresses = await services.lookUp(hostname);
-  return addresses.every((address) => isAllowedAddress(address, allowed))
+  const addresses = await services.names.resolve(hostname, platformId);
+  return addresses.every(({ address }) => isAllowedAddress(address, allowed))
     ? undefined
     : "must lead to a public address, and its host name leads to a private one";
 }
@@ -129,14 +141,15 @@ async function reasonOfName(services: Settings, { hostname }: URL): Promise<stri
 /** Returns what is wrong with an endpoint's address. The schema reports what is no text or too long. */
 export async function endpointUrlIssues(
   services: Settings,
+  owner: Owner,
   url: unknown,
 ): Promise<readonly Issue[]> {
-  const message = typeof url === "string" ? await reasonAgainst(services, url) : undefined;
+  const message = typeof url === "string" ? await reasonAgainst(services, owner, url) : undefined;
   return message === undefined ? [] : [{ path: "url", code: "refused_url", message }];
 }
 
 /** Returns the address of an endpoint in its normal form. @throws AppError `validation_failed` with the reason */
-export async function endpointUrl(services: Settings, text: string): Promise<string> {
-  refuseIssues(await endpointUrlIssues(services, text));
+export async function endpointUrl(services: Settings, owner: Owner, text: string): Promise<string> {
+  refuseIssues(await endpointUrlIssues(services, owner, text));
   return new URL(text).href;
 }

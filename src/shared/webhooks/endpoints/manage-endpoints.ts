@@ -95,7 +95,7 @@ export async function createEndpoint(
   input: CreateEndpoint,
 ): Promise<EndpointWithSecret> {
   const { platformId, applicationId } = scope;
-  const url = await endpointUrl(services, input.url);
+  const url = await endpointUrl(services, scope, input.url);
   await requireTokens(services, platformId, priceOf("webhooks.create"));
   const now = services.clock.now();
   const at = now.toISOString();
@@ -147,7 +147,7 @@ export async function updateEndpoint(
   const { platformId } = before;
   const { status } = change;
   const isTurned = status !== undefined && status !== before.status;
-  const url = change.url === undefined ? undefined : await endpointUrl(services, change.url);
+  const url = change.url === undefined ? undefined : await endpointUrl(services, scope, change.url);
   const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
   // Before it is active: one more failure must not disable it at once.
   if (startsAnew) {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { FairLimit } from "../../src/shared/media/fair-limit.ts";
+import { FairLimit } from "../../src/shared/runtime/fair-limit.ts";
 
 /** Work that goes on until it is ended, and tells that it began. */
 function works(slots: FairLimit) {

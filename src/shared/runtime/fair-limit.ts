@@ -1,4 +1,4 @@
-/** Then whoever asked is better off asking later. */
+/** How long work waits where no time is given. After that the caller is better off asking later. */
 const WAIT_MS_MAX = 60_000;
 
 interface Waiting {
@@ -12,7 +12,10 @@ export interface FairLimits {
   readonly capacity: number;
   /** The weight that one owner may run at a time: less than all, so that there is always room for others. */
   readonly perOwner: number;
+  /** How many pieces of work may wait; 0: what finds no free slot is refused. */
   readonly waitingMax: number;
+  /** How long work may wait for a slot; a minute when absent. */
+  readonly waitMsMax?: number;
 }
 
 /**
@@ -30,8 +33,8 @@ export class FairLimit {
   }
 
   /**
-   * Waits for a slot and runs the work. Returns undefined, without running it, when too many wait, or when no slot is
-   * free for a minute.
+   * Waits for a slot and runs the work. Returns undefined, without running it, when too many wait, or when it has
+   * waited too long for a slot.
    */
   async run<T>(owner: string, weight: number, work: () => Promise<T>): Promise<T | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
@@ -54,7 +57,7 @@ export class FairLimit {
       this.#waiting = this.#waiting.filter((one) => one !== waiting);
       resolve(false);
       this.#beginNext();
-    }, WAIT_MS_MAX);
+    }, this.#limits.waitMsMax ?? WAIT_MS_MAX);
     this.#waiting.push(waiting);
     this.#beginNext();
     try {

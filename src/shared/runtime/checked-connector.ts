@@ -1,0 +1,83 @@
+import type { LookupAddress } from "node:dns";
+import { lookup } from "node:dns/promises";
+import type { buildConnector } from "undici";
+import { OWN_HOSTS } from "./http-call.ts";
+import type { Names } from "./names.ts";
+
+/** From the look-up of the name until the connection is secure. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How many addresses of a name are dialled, of each family. A name may have thousands. */
+const DIALLED_PER_FAMILY_MAX = 4;
+
+/** Finds the addresses of a name for a connection. @throws Error with the code of the failure */
+type FindAddresses = (host: string) => Promise<readonly LookupAddress[]>;
+type IsAllowed = (address: string) => boolean;
+
+const failed = (code: string, message: string) => Object.assign(new Error(message), { code });
+const blockedAddress = () => failed("EBLOCKED", "blocked address");
+
+/** Asks the system's resolver, which blocks a thread of the pool and can't be canceled: never for a name that a stranger chose. */
+const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
+
+/** Returns what finds the addresses of names that the owner of the calls chose. */
+function findWith(names: Names, owner: string): FindAddresses {
+  return async (host) => {
+    const addresses = await names.resolve(host, owner);
+    if (addresses.length === 0) throw failed("EAI_AGAIN", "the name could not be resolved in time");
+    return addresses;
+  };
+}
+
+/** Returns the addresses to dial: some of each family, if all that were found may be dialled. @throws Error */
+function dialled(found: readonly LookupAddress[], isAllowed: IsAllowed): LookupAddress[] {
+  if (!found.every(({ address }) => isAllowed(address))) throw blockedAddress();
+  const ofFamily = (family: number) =>
+    found.filter((one) => one.family === family).slice(0, DIALLED_PER_FAMILY_MAX);
+  const [preferred, other] = found[0]?.family === 6 ? [6, 4] : [4, 6];
+  return [...ofFamily(preferred), ...ofFamily(other)];
+}
+
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
+
+/** Resolves a name and refuses it when any of its addresses may not be dialled; the connection uses just these. */
+function checkedLookup(find: FindAddresses, isAllowed: IsAllowed) {
+  return (
+    host: string,
+    options: { readonly all?: boolean | undefined },
+    callback: LookupCallback,
+  ): void => {
+    const pass = (addresses: LookupAddress[]) => {
+      const [first] = addresses;
+      if (first === undefined) callback(failed("ENOTFOUND", "the name has no address"), []);
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    };
+    const fail = (error: unknown) => callback(error as NodeJS.ErrnoException, []);
+    void find(host)
+      .then((found) => dialled(found, isAllowed))
+      .then(pass, fail);
+  };
+}
+
+/**
+ * Returns what opens the connections of an owner. It checks the address of each one before anything is sent over it,
+ * whatever was resolved.
+ */
+export function checkedConnector(
+  build: typeof buildConnector,
+  { names, owner, isAllowed }: { names: Names; owner: string; isAllowed: IsAllowed },
+): buildConnector.connector {
+  const find = owner === OWN_HOSTS ? findBySystem : findWith(names, owner);
+  const connect = build({ lookup: checkedLookup(find, isAllowed), timeout: CONNECT_TIMEOUT_MS });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      if (isAllowed(socket.remoteAddress ?? "")) return callback(null, socket);
+      socket.destroy();
+      callback(blockedAddress(), null);
+    });
+}

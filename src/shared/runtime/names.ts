@@ -1,0 +1,70 @@
+import type { LookupAddress } from "node:dns";
+import { Resolver } from "node:dns/promises";
+import type { Config } from "./config.ts";
+import { FairLimit } from "./fair-limit.ts";
+
+/** From the request to the addresses, with the time in which the look-up waits for a slot. */
+const RESOLVE_MS = 3_000;
+/** How long a name server has before it, or the next one, is asked again. */
+const ANSWER_MS = 1_000;
+/** How long the addresses of one family wait for those of the other: some name servers never answer for IPv6. */
+const OTHER_FAMILY_MS = 300;
+
+/**
+ * Look-ups at a time. Each has a socket and no thread. One owner's silent names use 16 slots, so that 16 owners would
+ * have to act together to fill them all; even then a slot is free within three seconds, and the owner with the fewest
+ * look-ups gets it.
+ */
+const LIMITS = { capacity: 256, perOwner: 16, waitingMax: 1_024, waitMsMax: RESOLVE_MS };
+
+/** Resolves host names that strangers chose. */
+export interface Names {
+  /**
+   * Returns the addresses of a name, IPv4 first; none when it has none, or when no name server tells within three
+   * seconds. Never throws. `owner`: whose share of the look-ups is used.
+   */
+  resolve(host: string, owner: string): Promise<readonly LookupAddress[]>;
+}
+
+/** Asks the name servers for the addresses of both families. */
+async function ask(
+  host: string,
+  servers: readonly string[],
+  ms: number,
+): Promise<readonly LookupAddress[]> {
+  const resolver = new Resolver({ timeout: ANSWER_MS, tries: 2 });
+  if (servers.length > 0) resolver.setServers(servers);
+  const timers: NodeJS.Timeout[] = [];
+  const cancelIn = (after: number) => timers.push(setTimeout(() => resolver.cancel(), after));
+  const found = async (family: 4 | 6, answer: Promise<string[]>): Promise<LookupAddress[]> => {
+    const addresses = await answer;
+    cancelIn(OTHER_FAMILY_MS);
+    return addresses.map((address) => ({ address, family }));
+  };
+  cancelIn(ms);
+  const answers = await Promise.allSettled([
+    found(4, resolver.resolve4(host)),
+    found(6, resolver.resolve6(host)),
+  ]);
+  for (const timer of timers) clearTimeout(timer);
+  return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+}
+
+/**
+ * Creates the resolver for names that strangers chose. It asks name servers itself: `dns.lookup` waits in the process's
+ * thread pool, where names whose servers are silent hold up files, password hashes and other look-ups, and can't be
+ * canceled. Names are absolute, and `/etc/hosts` is not read.
+ */
+export function createNames({ outbound }: Pick<Config, "outbound">): Names {
+  const limit = new FairLimit(LIMITS);
+  return {
+    async resolve(host, owner) {
+      const endsAt = performance.now() + RESOLVE_MS;
+      const addresses = await limit.run(owner, 1, async () => {
+        const ms = endsAt - performance.now();
+        return ms > 0 ? await ask(host, outbound.nameServers, ms) : [];
+      });
+      return addresses ?? [];
+    },
+  };
+}
