@@ -2,6 +2,7 @@ import { app } from "@azure/functions";
 import { routeKeys, queues } from "./functions/manifest.ts";
 import { timers } from "./functions/timers.ts";
 import { readConfig } from "./shared/runtime/config.ts";
+import { keepRequestsRepresentable } from "./shared/http/representable.ts";
 import {
   registerRoutes,
   registerTimers,
@@ -34,6 +35,7 @@ const load = () => (running ??= open());
 registerRoutes(routeKeys, load);
 registerWorkers(queues, config, load);
 registerTimers(timers, config, load);
+keepRequestsRepresentable();
 // Where the signal reaches the app's process as well as the host, it comes before the host's own steps. The host ends
 // the process.
 process.once("SIGTERM", () => void running?.then((known) => known.stop(WORK_SECONDS)));

@@ -9,7 +9,7 @@ import { consoleLog, errorText, minimumLevel } from "./host-log.ts";
 import type { HostLog } from "./host-log.ts";
 import { readHostJson } from "./host-json.ts";
 import type { HostOptions } from "./host-json.ts";
-import { REQUEST_BODY_BYTES_MAX } from "./http-request.ts";
+import { BODY_LIMITS } from "./http-body.ts";
 import { RouteTable } from "./http-routing.ts";
 import { HttpServer } from "./http-server.ts";
 import { Invoker } from "./invocation.ts";
@@ -130,7 +130,7 @@ class Host {
       routes,
       invoker: this.#invoker,
       log: this.#log,
-      bodyBytesMax: Number.isInteger(limit) && limit > 0 ? limit : REQUEST_BODY_BYTES_MAX,
+      bodyBytesMax: Number.isInteger(limit) && limit > 0 ? limit : BODY_LIMITS.bytesMax,
       ...this.#options.extensions.http,
       showHomepage: process.env["AzureWebJobsDisableHomepage"]?.toLowerCase() !== "true",
     });

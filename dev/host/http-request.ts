@@ -3,9 +3,6 @@ import { isIPv6 } from "node:net";
 import type { HttpData, Nullable } from "./core-types.ts";
 import { decodePath, encodePath } from "./request-path.ts";
 
-/** The host's limit, which `FUNCTIONS_REQUEST_BODY_SIZE_LIMIT` changes. */
-export const REQUEST_BODY_BYTES_MAX = 104_857_600;
-
 export interface RequestTarget {
   /** Decoded; what is routed. */
   readonly path: string;
@@ -64,21 +61,6 @@ export function requestTarget(url: string): RequestTarget | undefined {
   return path === undefined
     ? undefined
     : { path, query: query.length === 0 ? "" : `?${query.join("?")}` };
-}
-
-/**
- * Returns the body; undefined when its declared length is over the limit. A body in chunks reaches the function empty:
- * the host looks at nothing but Content-Length.
- */
-export async function readBody(
-  request: IncomingMessage,
-  bytesMax: number,
-): Promise<Buffer | undefined> {
-  const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > bytesMax) return undefined;
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) if (declared > 0) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }
 
 /** The request as the host sends it to the worker. */

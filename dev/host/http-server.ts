@@ -4,11 +4,13 @@ import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { answerUnparsed } from "./http-unparsed.ts";
+import type { HttpData } from "./core-types.ts";
 import type { Invoker } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
 import { errorText } from "./host-log.ts";
 import type { RouteTable } from "./http-routing.ts";
-import { readBody, refusalOf, requestTarget, toHttpData } from "./http-request.ts";
+import { BODY_LIMITS, BodyReader } from "./http-body.ts";
+import { refusalOf, requestTarget, toHttpData } from "./http-request.ts";
 import type { RequestTarget } from "./http-request.ts";
 import { sendEmpty, sendResponse, SERVER } from "./http-response.ts";
 import { HttpThrottle } from "./http-throttle.ts";
@@ -34,6 +36,7 @@ export interface HttpServerOptions {
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #throttle: HttpThrottle;
+  readonly #bodies: BodyReader;
   readonly #server: Server;
   readonly #open = new Set<ServerResponse>();
   #drained: PromiseWithResolvers<void> | undefined;
@@ -44,6 +47,7 @@ export class HttpServer {
       options.maxConcurrentRequests,
       options.maxOutstandingRequests,
     );
+    this.#bodies = new BodyReader({ ...BODY_LIMITS, bytesMax: options.bodyBytesMax });
     this.#server = createServer(
       {
         keepAliveTimeout: KEEP_ALIVE_MS,
@@ -131,8 +135,11 @@ export class HttpServer {
     if (match === undefined) return this.#sendUnrouted(target, response);
     // This host has no keys, so that nobody can send one.
     if (match.needsKey) return sendEmpty(response, 401);
+    const body = await this.#bodies.read(request);
+    if (typeof body === "number") return sendLast(request, response, body);
+    const data = toHttpData(request, target, match.values, body);
     const answered = await this.#throttle.run(async () => {
-      await this.#invoke(match, target, request, response);
+      await this.#invoke(match.functionName, data, request, response);
       return true;
     });
     if (answered !== undefined) return;
@@ -150,15 +157,13 @@ export class HttpServer {
   }
 
   async #invoke(
-    { functionName, values }: NonNullable<ReturnType<RouteTable["match"]>>,
-    target: RequestTarget,
+    functionName: string,
+    data: HttpData,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const body = await readBody(request, this.#options.bodyBytesMax);
-    if (body === undefined) return sendLast(request, response, 500);
     const result = await this.#options.invoker.invoke(functionName, {
-      input: { http: toHttpData(request, target, values, body) },
+      input: { http: data },
       metadata: {},
       traceParent: single(request.headers["traceparent"]),
       traceState: single(request.headers["tracestate"]),

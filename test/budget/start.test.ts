@@ -62,7 +62,7 @@ test("no route, worker or store is loaded to register them, and of a network its
     /^src\/main\.ts$/,
     /^src\/functions\/(?:manifest|timers)\.ts$/,
     /^src\/shared\/runtime\/(?:config|ncrontab|setting|settings|shape)\.ts$/,
-    /^src\/shared\/http\/(?:register|invocation|route)\.ts$/,
+    /^src\/shared\/http\/(?:register|representable|invocation|route)\.ts$/,
     /^src\/shared\/networks\/(?:.*\/)?(?:settings|names)\.ts$/,
   ];
   expect(sources.filter((path) => !others.some((expected) => expected.test(path)))).toEqual([]);

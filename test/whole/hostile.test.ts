@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { drawing, endlessTimes, interlacedPng, manyTimes } from "../media/bombs.ts";
@@ -75,6 +77,48 @@ async function slowestHealth(work: Promise<unknown>): Promise<number> {
 let control: number;
 beforeAll(async () => {
   control = await slowestHealth(delay(CONTROL_MS));
+});
+
+/** Sends a request as raw bytes, and returns the whole answer. */
+async function sendRaw(start: string, headers: readonly string[], body = ""): Promise<string> {
+  const { port } = new URL(relay.baseUrl);
+  const socket = connect(Number(port), "127.0.0.1");
+  const head = [`${start} HTTP/1.1`, "Host: a.test", "Connection: close", ...headers];
+  socket.write(`${head.join("\r\n")}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  return textOf(socket);
+}
+
+describe("a header that the functions library can't represent", () => {
+  test.each(["X-Campaign: \u{1f389} launch", "User-Agent: B\u00fcro-\u20ac", "Cookie: \u4f8b=1"])(
+    "keeps no route from its answer: %s",
+    async (header) => {
+      expect(await sendRaw("GET /api/health", [header])).toMatch(/^HTTP\/1\.1 200 /);
+      expect(await sendRaw("GET /api/v1/posts", [header])).toMatch(
+        /^HTTP\/1\.1 401 .*"unauthenticated".*"requestId":"req_/s,
+      );
+      expect(await sendRaw("GET /api/nowhere", [header])).toMatch(
+        /^HTTP\/1\.1 404 .*"not_found".*"requestId":"req_/s,
+      );
+    },
+  );
+
+  test("is a bad Idempotency-Key", async () => {
+    const headers = [
+      `Authorization: Bearer ${attacker.key}`,
+      `X-Profile-Id: ${attacker.profileId}`,
+      "Content-Type: application/json",
+      "Idempotency-Key: the-key-of-10-\u20ac",
+    ];
+    const body = JSON.stringify({ text: "Fresh bread", platforms: ["mastodon"] });
+    expect(await sendRaw("POST /api/v1/posts", headers, body)).toMatch(
+      /^HTTP\/1\.1 400 .*"idempotency_key_invalid"/s,
+    );
+  });
+
+  test("is a scheme that two proxies named", async () => {
+    const twice = ["X-Forwarded-Proto: https", "X-Forwarded-Proto: http"];
+    expect(await sendRaw("GET /api/health", twice)).toMatch(/^HTTP\/1\.1 200 /);
+  });
 });
 
 let posts = 0;

@@ -1,5 +1,4 @@
 import { AppError, validationFailed, type Issue } from "../runtime/errors.ts";
-import type { Incoming } from "./parse-input.ts";
 import type { Route } from "./route.ts";
 
 const KEY_HEADER = "Idempotency-Key";
@@ -55,7 +54,10 @@ export function refusesRepeats({ spec }: Pick<Route, "spec">): boolean {
  * counts would be a guess, and a proxy may have guessed otherwise.
  * @throws AppError `validation_failed`, or `idempotency_key_invalid` where nothing but the key came twice
  */
-export function refuseRepeats(route: Route, { headers, url }: Incoming): void {
+export function refuseRepeats(
+  route: Route,
+  { headers, url }: { readonly headers: Headers; readonly url: URL },
+): void {
   const inQuery = repeatedNames(url.searchParams);
   if (isAddressOnly(route)) {
     const known = Object.keys(route.spec.browserFields?.().shape ?? {});
