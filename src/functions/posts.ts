@@ -37,7 +37,7 @@ export const postRoutes = [
     operationId: "validatePost",
     summary: "Check a post against the networks' rules.",
     description:
-      "Runs the rules that accepting a post runs, and publishes nothing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and looked at. What a network would not take is part of the answer, not an error.",
+      "Runs the rules that accepting a post runs, and publishes nothing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and looked at. What a network would not take is part of the answer, not an error. A file whose server doesn't answer in 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, more with `media=true` are refused with `rate_limited`.",
     access: publishingScope,
     body: DraftBody,
     query: ValidateQuery,

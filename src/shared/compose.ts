@@ -24,6 +24,7 @@ import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
 import { createLimits } from "./limits/rate-limiter.ts";
+import { WaitingRequests } from "./limits/waiting-requests.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
 import { RateWindowStore } from "./limits/rate-window-store.ts";
 import { createLog, type Log } from "./runtime/log.ts";
@@ -189,6 +190,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     stop: new Stop(),
     outbound,
     names,
+    waits: new WaitingRequests(),
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     ...accessStores(tables, raiseAccess),
     emails: new EmailStore(tables.emails),

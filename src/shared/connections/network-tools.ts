@@ -14,7 +14,7 @@ import type { NetworkDocument } from "../networks/contract/network.ts";
 /** Loaded when a post's files are first read: most requests never need them. */
 const media = {
   reader: () => import("../media/media-reader.ts"),
-  open: () => import("../media/open-media.ts"),
+  open: () => import("../media/open-in-time.ts"),
   fit: () => import("../media/fit-image.ts"),
 };
 
@@ -50,20 +50,10 @@ export function createNetworkTools(
     http: (request) => calls.request(hasOwnHosts ? { ...request, owner: OWN_HOSTS } : request),
     now: () => services.clock.now(),
     async openMedia(url, mediaLimits) {
-      const { openMedia } = await media.open();
-      const limited = { ...mediaLimits, readBy: await readBy(url) };
-      const opening = openMedia(calls, url, limited);
-      try {
-        const file = await inTime(opening);
-        opened.set(file, url);
-        return file;
-      } catch (error) {
-        void opening.then(
-          (file) => file.close(),
-          () => undefined,
-        );
-        throw error;
-      }
+      const { openInTime } = await media.open();
+      const file = await openInTime(calls, url, { ...mediaLimits, readBy: await readBy(url) });
+      opened.set(file, url);
+      return file;
     },
     async fitImage(file, target) {
       const { fitImage } = await media.fit();

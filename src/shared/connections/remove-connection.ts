@@ -11,9 +11,17 @@ import { createNetworkTools } from "./network-tools.ts";
 /**
  * Unlinks an account. Purges its secrets first, and then ends the authorisation at the network, best effort. May be
  * repeated.
- * @throws AppError `not_found`
+ * @throws AppError `not_found`, `rate_limited`
  */
 export async function removeConnection(
+  services: ConnectionsDeps,
+  scope: ProfileScope,
+  connectionId: string,
+): Promise<ConnectionView> {
+  return await services.waits.run(scope.platformId, () => remove(services, scope, connectionId));
+}
+
+async function remove(
   services: ConnectionsDeps,
   scope: ProfileScope,
   connectionId: string,

@@ -3,7 +3,7 @@ import { HttpFailure } from "../runtime/http-call.ts";
 import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
 import { type Dialler, follow, mediaRequest, toMediaFailure, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
-import { openMedia } from "./open-media.ts";
+import { openInTime } from "./open-in-time.ts";
 import type { ReadBy } from "./media-reader.ts";
 import { refusalOf, refusalError, repairWarning } from "../networks/contract/media-check.ts";
 import type { Network } from "../networks/contract/network.ts";
@@ -34,7 +34,7 @@ export async function probeMedia(
   const hurried = limitCalls(calling, limits);
   const knownSize = await askForSize(hurried, url);
   const bytesMax = Number.MAX_SAFE_INTEGER;
-  const file = await openMedia(hurried, url, { bytesMax, knownSize, readBy });
+  const file = await openInTime(hurried, url, { bytesMax, knownSize, readBy });
   try {
     const { contentType, size, width, height, durationSeconds, image } = file;
     if (image !== null && size === 0) throw unreachable("empty");

@@ -2,6 +2,7 @@ import type { BillingDeps } from "../billing/deps.ts";
 import type { DueStore } from "../due/due-store.ts";
 import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
+import type { WaitingRequests } from "../limits/waiting-requests.ts";
 import type { Names } from "../runtime/names.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
@@ -34,6 +35,8 @@ export interface WebhooksDeps extends BillingDeps {
   readonly metrics: Metrics;
   readonly outbound: Outbound;
   readonly names: Names;
+  /** Requests that wait for servers that customers chose. */
+  readonly waits: WaitingRequests;
   readonly applications: {
     listIds(platformId: string): Promise<readonly string[]>;
   };

@@ -12,12 +12,12 @@ import {
   type BrowserRequest,
 } from "./browser.ts";
 import { offerChoice } from "./choice.ts";
-import { visitLimits } from "../connect-session.ts";
+import { visitLimits, visitorsOf } from "../connect-session.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
 import { settleLink } from "./submit-form.ts";
-import { endNotice, plainNotice, openVisit, type OpenVisit } from "./visit.ts";
+import { endNotice, plainNotice, openVisit, type OpenVisit, type Visit } from "./visit.ts";
 
 const STATE_CHARACTERS_MAX = 200;
 
@@ -37,20 +37,25 @@ export async function finishOAuth(
   const { attempt } = found;
   if (!isSameBrowser(services.config, request, attempt.cookieHash))
     return plainNotice(request, "otherBrowser", 403);
-  if (!(await services.oauthStates.consume(state, found)))
-    return plainNotice(request, "usedStep", 410);
-  return await linkReturned(services, request, attempt, callback.params);
+  const { sessionId, secrets } = attempt;
+  const visit = await openVisit(services, { session: sessionId, token: secrets.token });
+  const link = async () =>
+    (await services.oauthStates.consume(state, found))
+      ? await linkReturned(services, request, visit, { attempt, params: callback.params })
+      : plainNotice(request, "usedStep", 410);
+  if (visit.kind !== "open") return await link();
+  // Before the state is used up, so that the page can be loaded again.
+  return await services.waits.run(visitorsOf(visit.session), link);
 }
 
 /** Links the account of an authorisation that this browser began, and that comes back for the first time. */
 async function linkReturned(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  attempt: OAuthAttempt,
-  params: Params,
+  visit: Visit,
+  { attempt, params }: { readonly attempt: OAuthAttempt; readonly params: Params },
 ): Promise<BrowserAnswer> {
   const { sessionId, secrets, network: name } = attempt;
-  const visit = await openVisit(services, { session: sessionId, token: secrets.token });
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
   if (visit.kind === "over") return endNotice(services, request, visit.session);
   const back = (problem: LinkProblem) =>

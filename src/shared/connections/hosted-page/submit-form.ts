@@ -10,7 +10,7 @@ import {
   type BrowserRequest,
 } from "./browser.ts";
 import { findChoice, takeChoice } from "./choice.ts";
-import { linkedIds, sessionStatus, visitLimits } from "../connect-session.ts";
+import { linkedIds, sessionStatus, visitLimits, visitorsOf } from "../connect-session.ts";
 import { networkNamed } from "../connection-row.ts";
 import { linkAccount } from "../link-account.ts";
 import type { LinkProblem } from "./link-problem.ts";
@@ -49,9 +49,11 @@ export async function submitForm(
     return await connectPage(services, request, visit, { status: STATUS_OTHERWISE, report });
   }
   const given = { visit, network, fields: step.fields };
-  return step.fields["choice"] === undefined
-    ? await signIn(services, request, given)
-    : await choose(services, request, given);
+  return await services.waits.run(visitorsOf(visit.session), () =>
+    step.fields["choice"] === undefined
+      ? signIn(services, request, given)
+      : choose(services, request, given),
+  );
 }
 
 interface SignIn {

@@ -133,8 +133,13 @@ export async function browserStep(
   try {
     return await step();
   } catch (error) {
-    const isOutage = error instanceof AppError && error.code === "service_unavailable";
-    services.log.error("a step of the hosted page failed", { requestId, error });
+    const code = error instanceof AppError ? error.code : undefined;
+    const isBusy = code === "rate_limited";
+    const isOutage = isBusy || code === "service_unavailable";
+    services.log[isBusy ? "info" : "error"]("a step of the hosted page failed", {
+      requestId,
+      error,
+    });
     const page = { language, back: null, branding: {}, requestId };
     const notice = isOutage ? "outage" : "failure";
     return pageAnswer(isOutage ? 503 : 500, (nonce) => renderNotice({ ...page, notice }, nonce));

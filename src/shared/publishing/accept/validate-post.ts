@@ -55,8 +55,20 @@ async function charge(
   await chargeTogether(services, scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
-/** Runs the rules that accepting runs, and publishes nothing. Charges first. @throws AppError 402 */
+/**
+ * Runs the rules that accepting runs, and publishes nothing. Charges first.
+ * @throws AppError 402; `rate_limited` when too many requests wait for files
+ */
 export async function validatePost(
+  services: PublishingDeps,
+  scope: PublishingScope,
+  asked: ValidatePost,
+): Promise<ValidationResult> {
+  const work = () => validate(services, scope, asked);
+  return asked.media ? await services.waits.run(scope.platformId, work) : await work();
+}
+
+async function validate(
   services: PublishingDeps,
   scope: PublishingScope,
   { draft, media }: ValidatePost,

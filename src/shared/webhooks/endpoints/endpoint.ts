@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { EventType } from "../events/event.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
+import type { WaitingRequests } from "../../limits/waiting-requests.ts";
 import type { Names } from "../../runtime/names.ts";
 import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
 import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
@@ -95,6 +96,7 @@ export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
 interface Settings {
   readonly config: Pick<Config, "outbound">;
   readonly names: Names;
+  readonly waits: WaitingRequests;
 }
 
 /** Whose address it is. */
@@ -132,7 +134,9 @@ async function reasonOfName(
   if (isImpossibleName(hostname))
     return "must have a host name that can exist on the public internet";
   const allowed = allowList(services.config.outbound.allowCidrs);
-  const addresses = await services.names.resolve(hostname, platformId);
+  const addresses = await services.waits.run(platformId, () =>
+    services.names.resolve(hostname, platformId),
+  );
   return addresses.every(({ address }) => isAllowedAddress(address, allowed))
     ? undefined
     : "must lead to a public address, and its host name leads to a private one";
