@@ -34,7 +34,7 @@ const WAITS = [
   "LEG_LEASE_SECONDS",
   "LEG_RETRY_SECONDS",
   "WORK_CHECK_SECONDS",
-  "SWEEP_SCHEDULE",
+  "TICK_SECONDS",
 ];
 const OWN_WAITS = Object.fromEntries(WAITS.map((name) => [name, SETTINGS[name]?.fallback ?? ""]));
 

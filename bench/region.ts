@@ -3,7 +3,7 @@ import { timers } from "../src/functions/timers.ts";
 import { workers } from "../src/functions/workers.ts";
 import { parseConfig } from "../src/shared/runtime/config.ts";
 import { systemScope, type Timer, type Worker } from "../src/shared/http/worker.ts";
-import { nextOccurrence, parseNcrontab } from "../src/shared/runtime/ncrontab.ts";
+import { nextOccurrence, parseNcrontab } from "../dev/host/ncrontab.ts";
 import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
 import { Machine, natureOf, quietly } from "../test/model/machine.ts";

@@ -49,11 +49,7 @@ param tuning = {
   WORK_CHECK_SECONDS: 'tuned'
   WEBHOOK_RETRY_SECONDS: 'tuned'
   WEBHOOK_TIMEOUT_MS: 'tuned'
-  FIRE_SCHEDULE: 'tuned'
-  SWEEP_SCHEDULE: 'tuned'
-  PURGE_SCHEDULE: 'tuned'
-  RECONCILE_SCHEDULE: 'tuned'
-  HEALTH_SCHEDULE: 'tuned'
+  DAILY_WALKS_AT: 'tuned'
   LOG_LEVEL: 'tuned'
 }
 param previousSecrets = ['KEY_PEPPER_PREVIOUS', 'SESSION_SECRET_PREVIOUS', 'GRANT_SECRET_PREVIOUS']

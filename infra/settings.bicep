@@ -49,10 +49,6 @@ type Tuning = {
   WORK_CHECK_SECONDS: string?
   WEBHOOK_RETRY_SECONDS: string?
   WEBHOOK_TIMEOUT_MS: string?
-  FIRE_SCHEDULE: string?
-  SWEEP_SCHEDULE: string?
-  PURGE_SCHEDULE: string?
-  RECONCILE_SCHEDULE: string?
-  HEALTH_SCHEDULE: string?
+  DAILY_WALKS_AT: string?
   LOG_LEVEL: string?
 }

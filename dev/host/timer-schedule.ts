@@ -1,4 +1,4 @@
-import { nextOccurrence, parseNcrontab } from "../../src/shared/runtime/ncrontab.ts";
+import { nextOccurrence, parseNcrontab } from "./ncrontab.ts";
 import { parseTimeSpan } from "./time-span.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { parseSchedule } from "../../dev/host/timer-schedule.ts";
-import { finestOf } from "../../src/shared/runtime/ncrontab.ts";
 import { parseTimeSpan } from "../../dev/host/time-span.ts";
 
 // A Tuesday.
@@ -86,20 +85,5 @@ describe("a time span", () => {
     ["", undefined],
   ])("%j is %s ms", (text, milliseconds) => {
     expect(parseTimeSpan(text)).toBe(milliseconds);
-  });
-});
-
-describe("of two schedules the finer one", () => {
-  test.each([
-    ["*/5 * * * * *", "0 * * * * *"],
-    ["0 * * * * *", "0 */2 * * * *"],
-    ["0 0,59 * * * *", "0 0 * * * *"],
-    // A wait within an hour, and the one from its last time to the first of the next.
-    ["0 0,20,40 * * * *", "0 0,10,20 * * * *"],
-    ["0 0 0,12 * * *", "0 59 0,13 * * *"],
-    ["0 0 3 * * *", "0 0 3 * * MON"],
-    ["0 0 0 * * *", "* * * 1 * *"],
-  ])("of %j and %j is the first", (finer, coarser) => {
-    expect(finestOf([coarser, finer])).toBe(finer);
   });
 });

@@ -19,6 +19,7 @@ const NEVER: Readonly<Record<string, string>> = {
   OUTBOUND_HOST_MAP: "development only: refused in production",
   OUTBOUND_ALLOW_CIDRS: "development only: refused in production",
   OUTBOUND_NAME_SERVERS: "development only: refused in production",
+  TICK_SECONDS: "development only: refused in production",
 };
 
 /** Name of the setting → the secret in the vault that it refers to. */

@@ -109,7 +109,7 @@ describe("a platform that asks for much at once", () => {
     };
     await runRound(relay.services, {
       name: "test",
-      schedule: "dueSchedule",
+      every: "tick",
       shards: 2,
       behindSecondsMax: 60,
       begin: (services) => hintDueWork(services, { store: due, hint }),

@@ -63,6 +63,5 @@ export function checkAccounts(
   const walk = WALKS.find(isNamed("look-after-accounts"));
   if (walk === undefined) throw new Error("there is no such walk");
   const steps: Walk["begin"] = (of) => stepsOfAccounts(of, bounds);
-  // At any hour, where the schedule itself names one.
-  return runRound(services, { ...walk, schedule: "sweepSchedule", begin: steps }, false);
+  return runRound(services, { ...walk, resumesEvery: "tick", begin: steps }, false);
 }

@@ -28,7 +28,7 @@ const settings = {
 };
 const searching = parseConfig(settings);
 /** The hourly search would hide for an hour what the sweeper has to find by itself. */
-const unsearching = parseConfig({ ...settings, RECONCILE_SCHEDULE: "0 30 1 * * *" });
+const unsearching = { ...searching, walks: { ...searching.walks, hourMs: 24 * 60 * 60_000 } };
 
 const MINUTE_MS = 60_000;
 const CHECK_MS = 25_000;

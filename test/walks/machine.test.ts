@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 
 const walkOf = (begin: Walk["begin"], more: Partial<Walk> = {}): Walk => ({
   name: "test",
-  schedule: "sweepSchedule",
+  every: "tick",
   shards: 1,
   behindSecondsMax: 600,
   begin,
@@ -247,7 +247,7 @@ test("every id is in one shard, and all shards have their part", () => {
 });
 
 test("the timer runs what is due, hands over what takes too long, and a message goes on with it", async () => {
-  const relay = await startRelay({ settings: { FIRE_SCHEDULE: "* * * * * *" } });
+  const relay = await startRelay({ settings: { TICK_SECONDS: "1" } });
   const { services } = relay;
   await runDueWalks(services, systemScope(services, "run-due-walks"));
   // The accounts wait for others, so they are a message's; nothing else takes half a second here.

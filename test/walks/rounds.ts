@@ -178,7 +178,7 @@ export interface Purged {
 
 /** Lets the nightly purge remove so many rows of each of these kinds. */
 export function purge(kinds: readonly (keyof typeof EXPIRED)[], count: number): Promise<Purged> {
-  const deployment = new Deployment(3, { PURGE_SCHEDULE: "0 2 10 * * *" });
+  const deployment = new Deployment(3, { DAILY_WALKS_AT: "11" });
   return deployment.run(async () => {
     const { services } = deployment.start();
     deployment.start();
@@ -188,7 +188,7 @@ export function purge(kinds: readonly (keyof typeof EXPIRED)[], count: number): 
     const left = () =>
       places.reduce((sum, [table, prefix]) => sum + deployment.count(table, prefix), 0);
     deployment.startTimer();
-    await deployment.pass(0.5);
+    await deployment.pass(59.5);
     const [before, handedOver] = [left(), deployment.handedOver];
     if (before < count * kinds.length) throw new Error("purged before its time");
     const from = deployment.time.now;

@@ -26,7 +26,7 @@ const SHORT_TIMES = {
   LEG_LEASE_SECONDS: "6",
   LEG_RETRY_SECONDS: "0.5,1,1,2,2",
   WORK_CHECK_SECONDS: "1",
-  SWEEP_SCHEDULE: "*/1 * * * * *",
+  TICK_SECONDS: "1",
 } as const;
 
 export interface RelayProcessOptions {

@@ -34,7 +34,6 @@ beforeAll(async () => {
     settings: {
       ...world.settings,
       AzureWebJobsStorage: storage.replace(TABLE_PORT, `$1${tables.port}`),
-      FIRE_SCHEDULE: "*/1 * * * * *",
       WEBHOOK_TIMEOUT_MS: "5000",
       WEBHOOK_RETRY_SECONDS: "1,1,2,2,4,4,4,4,4",
     },

@@ -105,7 +105,7 @@ function removeDeliveries(services: BackgroundDeps): TakeStep {
   });
 }
 
-const PURGE = { schedule: "purgeSchedule", behindSecondsMax: 12 * 60 * 60 } as const;
+const PURGE = { every: "day", behindSecondsMax: 12 * 60 * 60 } as const;
 
 const sharedWalks = Object.entries(SHARED).map(([kind, removePage]): Walk => ({
   ...PURGE,

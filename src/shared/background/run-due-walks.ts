@@ -1,5 +1,4 @@
 import type { SystemScope } from "../callers/scope.ts";
-import { nextOccurrence, parseNcrontab } from "../runtime/ncrontab.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { isDue, runWalk, secondsBehind, type RunEnd, type Walk } from "./walk.ts";
 import type { WalkState } from "./walk-store.ts";
@@ -21,9 +20,8 @@ const shardsOf = (walk: Walk): Shard[] =>
 
 /** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
 function runMsMax({ config, clock }: BackgroundDeps): number {
-  const now = clock.now();
-  const next = nextOccurrence(parseNcrontab(config.publishing.timerSchedule), now);
-  return Math.min(TIMER_MS_MAX, ((next?.getTime() ?? Infinity) - now.getTime()) / 2);
+  const { tickMs } = config.walks;
+  return Math.min(TIMER_MS_MAX, (tickMs - (clock.now().getTime() % tickMs)) / 2);
 }
 
 /** One run of the timer. */
@@ -102,7 +100,7 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
  */
 export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
   const tick = new Tick(services, system);
-  const isFirst = ({ schedule }: Walk) => schedule === "dueSchedule";
+  const isFirst = (walk: Walk) => walk.isFirst === true;
   await tick.run(WALKS.filter(isFirst).flatMap(shardsOf));
   const states = await services.walks.list();
   report(services, states);

@@ -1,7 +1,6 @@
 import type { SystemScope } from "../callers/scope.ts";
 import type { Config } from "../runtime/config.ts";
 import { newId } from "../runtime/ids.ts";
-import { nextOccurrence, parseNcrontab, type Ncrontab } from "../runtime/ncrontab.ts";
 import {
   addCounts,
   type TakeStep,
@@ -28,17 +27,18 @@ const EARLY_MS_MAX = 1_000;
 /** Of a walk over all platforms. */
 export const PLATFORM_SHARDS = 4;
 
-type Schedule =
-  "dueSchedule" | "sweepSchedule" | "reconcileSchedule" | "accountCheckSchedule" | "purgeSchedule";
+/** How often the rounds of a walk begin: with each run of the timer, each hour, or once a day. */
+type Rhythm = "tick" | "hour" | "day";
 
 /** Work that goes round and round over many rows, in steps, in as many shards as may be worked on side by side. */
 export interface Walk {
   readonly name: string;
-  /** The setting that says when a round begins. */
-  readonly schedule: Schedule;
+  readonly every: Rhythm;
+  /** When a round that rests goes on. Absent: when the next one would begin. */
+  readonly resumesEvery?: Rhythm;
   readonly shards: number;
-  /** Seconds that lie between the beginnings of two rounds at least. */
-  readonly roundSeconds?: number;
+  /** The timer runs it before all others, because posts and deliveries wait for it. */
+  readonly isFirst?: boolean;
   /** Its steps wait for others than storage: the timer leaves it to a queue. */
   readonly isSlow?: boolean;
   /**
@@ -54,7 +54,7 @@ export interface Walk {
 
 /**
  * What a run came to. `round_over`: the round was ended. `time_up`: there is more to do at once. `rests`: there is
- * more to do when the schedule comes next. `not_now`: somebody else goes on with it, or it is not due. `failed`: a step
+ * more to do when the walk is due next. `not_now`: somebody else goes on with it, or it is not due. `failed`: a step
  * failed; the next tick of the timer tries again.
  */
 export type RunEnd = "round_over" | "time_up" | "rests" | "not_now" | "failed";
@@ -66,30 +66,19 @@ export interface RunOptions {
   readonly isAsked?: boolean;
 }
 
-/** Schedules by their settings, which every tick asks about for every walk. */
-const parsedSchedules = new Map<string, Ncrontab>();
+const DAY_MS = 24 * 60 * 60_000;
+/** Hourly walks begin some minutes after the full hour, away from the daily ones. */
+const AFTER_THE_HOUR = 7 / 60;
 
-function parsedSchedule(expression: string): Ncrontab {
-  const known = parsedSchedules.get(expression);
-  if (known !== undefined) return known;
-  const parsed = parseNcrontab(expression);
-  parsedSchedules.set(expression, parsed);
-  return parsed;
-}
-
-function next(config: Config, schedule: Schedule, after: Date): number {
-  const at = nextOccurrence(parsedSchedule(config.publishing[schedule]), after);
-  return at?.getTime() ?? Infinity;
-}
-
-/** Returns when the round after one that began at that time is due, in milliseconds. */
-function nextRound(
-  { config }: Pick<BackgroundDeps, "config">,
-  walk: Walk,
-  roundAt: string,
-): number {
-  const earliest = Date.parse(roundAt) + (walk.roundSeconds ?? 0) * 1_000;
-  return next(config, walk.schedule, new Date(earliest));
+/** Returns the next time after `after` at which a walk of this rhythm is due, in milliseconds. */
+function next({ walks }: Pick<Config, "walks">, rhythm: Rhythm, after: number): number {
+  const { tickMs, hourMs, dailyAt } = walks;
+  const [lengthMs, offsetMs] = {
+    tick: [tickMs, 0],
+    hour: [hourMs, hourMs * AFTER_THE_HOUR],
+    day: [DAY_MS, dailyAt * 60 * 60_000],
+  }[rhythm] as [number, number];
+  return Math.floor((after - offsetMs) / lengthMs + 1) * lengthMs + offsetMs;
 }
 
 /** Returns whether a shard needs a run now; one that somebody goes on with does not. */
@@ -102,9 +91,10 @@ export function isDue(
   if (state === undefined) return true;
   if (state.leaseUntil > now.toISOString()) return false;
   const latest = now.getTime() + EARLY_MS_MAX;
-  if (state.endedAt !== null) return nextRound(services, walk, state.roundAt) <= latest;
+  const { config } = services;
+  if (state.endedAt !== null) return next(config, walk.every, Date.parse(state.roundAt)) <= latest;
   if (state.restsSince === null) return true;
-  return next(services.config, walk.schedule, new Date(state.restsSince)) <= latest;
+  return next(config, walk.resumesEvery ?? walk.every, Date.parse(state.restsSince)) <= latest;
 }
 
 /** Seconds since a round should have begun that is not over yet; 0 when none is. */
@@ -117,7 +107,7 @@ export function secondsBehind(
   const due =
     state.lastRoundAt === null
       ? Date.parse(state.roundAt)
-      : nextRound(services, walk, state.lastRoundAt);
+      : next(services.config, walk.every, Date.parse(state.lastRoundAt));
   return Math.max(0, Math.round((now.getTime() - due) / 1_000));
 }
 

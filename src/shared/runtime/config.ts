@@ -1,4 +1,3 @@
-import { finestOf } from "./ncrontab.ts";
 import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
@@ -62,13 +61,14 @@ export interface Config {
     /** Per rolling day and real account, by `<network>.<kind>`. */
     readonly quotas: Readonly<Record<string, number>>;
     readonly duplicateWindowHours: number;
-    readonly dueSchedule: string;
-    readonly sweepSchedule: string;
-    readonly reconcileSchedule: string;
-    readonly purgeSchedule: string;
-    readonly accountCheckSchedule: string;
-    /** Of the one timer: the finest of these schedules. */
-    readonly timerSchedule: string;
+  };
+  readonly walks: {
+    /** Time between two runs of the timer. */
+    readonly tickMs: number;
+    /** Time between two rounds of an hourly walk: 60 ticks. */
+    readonly hourMs: number;
+    /** Hour (UTC) at which the rounds of daily walks begin. */
+    readonly dailyAt: number;
   };
   readonly webhooks: {
     readonly timeoutMs: number;
@@ -160,6 +160,7 @@ function problemsOfProduction(settings: Settings): string[] {
   if (!settings.PUBLIC_BASE_URL.startsWith("https:"))
     problems.push("PUBLIC_BASE_URL: must be an https URL in production");
   if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: must be at least 10 in production");
+  if (settings.TICK_SECONDS !== 60) problems.push("TICK_SECONDS: must be 60 in production");
   return problems;
 }
 
@@ -202,19 +203,6 @@ function identityConfig(settings: Settings): Config["identity"] {
     bcryptCost: settings.BCRYPT_COST,
     operators: operators(settings),
   };
-}
-
-function schedulesOf(
-  settings: Settings,
-): Pick<Config["publishing"], keyof Config["publishing"] & `${string}Schedule`> {
-  const schedules = {
-    dueSchedule: settings.FIRE_SCHEDULE,
-    sweepSchedule: settings.SWEEP_SCHEDULE,
-    reconcileSchedule: settings.RECONCILE_SCHEDULE,
-    accountCheckSchedule: settings.HEALTH_SCHEDULE,
-    purgeSchedule: settings.PURGE_SCHEDULE,
-  };
-  return { ...schedules, timerSchedule: finestOf(Object.values(schedules)) };
 }
 
 /**
@@ -272,7 +260,11 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       legsPerSecond: settings.LEG_PACE_PER_SECOND,
       quotas: networks.quotas,
       duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
-      ...schedulesOf(settings),
+    },
+    walks: {
+      tickMs: settings.TICK_SECONDS * 1_000,
+      hourMs: settings.TICK_SECONDS * 60_000,
+      dailyAt: settings.DAILY_WALKS_AT,
     },
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,

@@ -197,22 +197,15 @@ const OWN_SETTINGS = {
     "10000",
     "Longest call to a webhook receiver.",
   ),
-  FIRE_SCHEDULE: withDefault(
-    text,
-    "0 * * * * *",
-    "NCRONTAB of the check for scheduled posts and webhook deliveries that are due.",
+  DAILY_WALKS_AT: withDefault(
+    integer(0, 23),
+    "3",
+    "Hour (UTC) at which the daily walks begin: the check of each linked account, and the removal of expired rows.",
   ),
-  SWEEP_SCHEDULE: withDefault(text, "0 * * * * *", "NCRONTAB of the sweep for stalled work."),
-  PURGE_SCHEDULE: withDefault(text, "0 30 3 * * *", "NCRONTAB of the removal of expired rows."),
-  HEALTH_SCHEDULE: withDefault(
-    text,
-    "0 17 * * * *",
-    "NCRONTAB of the account checks: each linked account is checked once a day, a part of them in each run.",
-  ),
-  RECONCILE_SCHEDULE: withDefault(
-    text,
-    "0 7 * * * *",
-    "NCRONTAB of the check that ledgers, wallets and open legs agree.",
+  TICK_SECONDS: withDefault(
+    integer(1, 60),
+    "60",
+    "Seconds between two runs of the timer. Shorter for tests alone: production refuses that.",
   ),
   OUTBOUND_HOST_MAP: withDefault(
     shape(() =>

@@ -143,35 +143,3 @@ function firstTime(
   }
   return undefined;
 }
-
-const DAY_SECONDS = 24 * 60 * 60;
-
-/** Returns the longest interval within one day, over midnight included, in seconds; more than a day for some days only. */
-function longestWait(expression: string): number {
-  const { hours, minutes, seconds, days, months, weekdays } = parseNcrontab(expression);
-  let longest = 0;
-  /** From the first time within a minute, an hour or a day to the last one. */
-  let span = 0;
-  for (const { times, unit } of [
-    { times: seconds, unit: 1 },
-    { times: minutes, unit: 60 },
-    { times: hours, unit: 60 * 60 },
-  ]) {
-    const waits = times.slice(1).map((time, index) => (time - (times[index] ?? 0)) * unit - span);
-    longest = Math.max(longest, ...waits);
-    span += ((times.at(-1) ?? 0) - (times[0] ?? 0)) * unit;
-  }
-  const daily = days.length === 31 && months.length === 12 && weekdays.length === 7;
-  return Math.max(longest, DAY_SECONDS - span) + (daily ? 0 : DAY_SECONDS);
-}
-
-/** Returns the expression with the shortest longest interval; of equal ones, the first. */
-export function finestOf(expressions: readonly string[]): string {
-  const waits = [...new Set(expressions)].map((expression) => ({
-    expression,
-    seconds: longestWait(expression),
-  }));
-  const finest = waits.toSorted((left, right) => left.seconds - right.seconds)[0];
-  if (finest === undefined) throw new Error("there is no schedule");
-  return finest.expression;
-}
