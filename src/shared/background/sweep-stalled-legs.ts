@@ -1,5 +1,5 @@
 import type { BackgroundDeps } from "./deps.ts";
-import { continueWork, NO_ORIGIN } from "../runtime/telemetry/work-context.ts";
+import { continueWork } from "../runtime/telemetry/work-context.ts";
 import {
   isOfShard,
   overItems,
@@ -7,9 +7,10 @@ import {
   type WalkAt,
   type WalkItem,
 } from "../runtime/walk-step.ts";
-import { isEnded, nextLegStep } from "../publishing/leg.ts";
+import { isEnded, type Leg, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
+import type { Post, PostRef } from "../publishing/post.ts";
 import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
 import { inBatches } from "../runtime/promises.ts";
 
@@ -27,6 +28,8 @@ type OpenWorkPage = Awaited<ReturnType<BackgroundDeps["posts"]["listOpenWork"]>>
 /** What a sweep has sent for one platform so far. */
 interface Sent {
   legs: number;
+  /** Whether the queue refused a hint. Then it most likely refuses the others, and each would take long. */
+  isRefused: boolean;
 }
 
 /** Returns the seconds by which a hint is delayed, so that stalled legs keep to the platform's pace as new ones do. */
@@ -35,29 +38,54 @@ function delayOf({ config }: BackgroundDeps, sent: Sent, legs: number): number {
   return Math.max(0, sent.legs - HINTS_FREE) / config.publishing.legsPerSecond;
 }
 
-/** Sends a new hint for legs that a lost hint or a dead worker left; removes the work row of a post without open legs. */
+/** Sends a hint for a post's stalled legs. Throws when the queue refuses it. */
+async function hintStalled(
+  services: BackgroundDeps,
+  {
+    ref,
+    post,
+    stalled,
+  }: { readonly ref: PostRef; readonly post: Post; readonly stalled: readonly Leg[] },
+  delaySeconds: number,
+): Promise<void> {
+  const networks = stalled.map(({ network }) => network);
+  const { platformId, postId } = ref;
+  await continueWork(post, { platformId, postId }, async () => {
+    await services.publishQueue.hint({ ...ref, networks }, delaySeconds);
+    services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
+  });
+}
+
+/**
+ * Sends a new hint for legs that a lost hint or a dead worker left; removes the work row of a post without open legs.
+ * The next check is put off only after the hint was sent: one that the queue refuses is sent by the next sweep, and a
+ * crash in between costs one hint more.
+ */
 async function sweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
   const found = await services.posts.find(ref);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
-  if (open.length === 0) return services.posts.removeWork(work);
+  if (found === undefined || open.length === 0) return services.posts.removeWork(work);
   const now = services.clock.now();
   const { workCheckSeconds } = services.config.publishing;
   const stalled = open.filter((leg) => nextLegStep(leg, now).kind === "claim");
   const delaySeconds = delayOf(services, sent, stalled.length);
+  if (stalled.length > 0) {
+    try {
+      await hintStalled(services, { ref, post: found.post, stalled }, delaySeconds);
+    } catch (error) {
+      sent.isRefused = true;
+      services.log.warn("hint not sent, the next sweep sends it", { postId: ref.postId, error });
+      return;
+    }
+  }
   const seen = new Date(now.getTime() + delaySeconds * 1000);
   const nextCheckAt = nextCheck(open, work.checks, workCheckSeconds, seen);
-  const mine = await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
-  if (!mine || stalled.length === 0) return;
-  const networks = stalled.map(({ network }) => network);
-  const { platformId, postId } = ref;
-  await continueWork(found?.post ?? NO_ORIGIN, { platformId, postId }, async () => {
-    services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
-    await services.publishQueue.hint({ ...ref, networks }, delaySeconds);
-  });
+  await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
 }
 
 async function trySweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
+  if (sent.isRefused) return;
   try {
     await sweepPost(services, work, sent);
   } catch (error) {
@@ -87,7 +115,7 @@ async function sweepPlatform(services: BackgroundDeps, platformId: string): Prom
     await services.openWork.mark(platformId, services.clock.now());
   if (events.length > 0) await services.fanOutQueue.hint(platformId);
   const due = await dueWork(services, platformId, first);
-  const sent = { legs: 0 };
+  const sent = { legs: 0, isRefused: false };
   await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
 }
 

@@ -49,7 +49,10 @@ export interface Due<Ref> {
   readonly dueAt: string;
 }
 
-/** When a row of due work was written, when a hint was last sent, and how many hints were lost before this row. */
+/**
+ * When a row of due work was written, when its last hint is seen (null as long as none was sent), and how many hints
+ * were sent before that one and had no effect. A hint that could not be sent counts as none.
+ */
 interface DueTimes {
   readonly dueAt: string;
   readonly createdAt: string;
@@ -122,13 +125,18 @@ export class DueStore<Ref> {
     await this.#put({ ...due, hintedAt: at.toISOString() });
   }
 
-  /** Moves a row to the present, so that it can't keep the watermark back for good. Returns what it is now. */
-  async moveUp(due: StoredDue<Ref>, now: Date): Promise<StoredDue<Ref>> {
-    const at = now.toISOString();
-    const moved = { ...due, dueAt: at, hintedAt: at, lost: due.lost + 1 };
-    await this.#put(moved);
+  /** Notes that the hint which the row was written with was not sent, so that the timer's next run sends it. */
+  async markUnsent(due: Due<Ref>): Promise<void> {
+    await this.#table.update(minuteOf(due.dueAt), this.#rowKey(due), () => ({ hintedAt: "" }));
+  }
+
+  /**
+   * Replaces a row by one of the present whose hint was sent, so that it can't keep the watermark back for good. `at` is
+   * when the hint is seen.
+   */
+  async moveUp(due: StoredDue<Ref>, dueAt: string, at: Date): Promise<void> {
+    await this.#put({ ...due, dueAt, hintedAt: at.toISOString(), lost: due.lost + 1 });
     await this.remove(due);
-    return moved;
   }
 
   async remove(due: Due<Ref>): Promise<void> {

@@ -56,6 +56,18 @@ function delaySeconds<Ref>({ work, nextAt }: Run<Ref>, due: Due<Ref>, now: Date)
   return (Math.max(dueAt, at) - now.getTime()) / 1000;
 }
 
+/**
+ * Sends another hint for a row, and then moves the row to the present. A crash in between costs one hint more. A hint
+ * that can't be sent leaves the row as it is, for the next run.
+ */
+async function hintAgain<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promise<void> {
+  const { store, hint } = run.work;
+  const dueAt = now.toISOString();
+  const seconds = delaySeconds(run, { ...due, dueAt }, now);
+  await hint({ ref: due.ref, dueAt }, seconds);
+  await store.moveUp(due, dueAt, new Date(now.getTime() + seconds * 1000));
+}
+
 /** Handles a row. Returns true when the row need not be looked at again in its minute. */
 async function hintIfNeeded<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date): Promise<boolean> {
   const { services, work } = run;
@@ -69,7 +81,7 @@ async function hintIfNeeded<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date):
         return false;
       }
       case "hint_again":
-        await hint(await store.moveUp(due, now), delaySeconds(run, due, now));
+        await hintAgain(run, due, now);
         return true;
       case "wait":
         return false;
@@ -77,6 +89,21 @@ async function hintIfNeeded<Ref>(run: Run<Ref>, due: StoredDue<Ref>, now: Date):
   } catch (error) {
     services.log.error("due work not hinted", { due: store.idOf(due), error });
     return false;
+  }
+}
+
+/** Notes a hint that was not sent. If that fails as well, the row waits as it does for a hint that had no effect. */
+async function noteUnsent<Ref>(
+  { log }: DueDeps,
+  store: DueStore<Ref>,
+  due: Due<Ref>,
+  cause: unknown,
+) {
+  log.warn("hint not sent, the timer will", { due: store.idOf(due), error: cause });
+  try {
+    await store.markUnsent(due);
+  } catch (error) {
+    log.warn("a hint that was not sent could not be noted", { due: store.idOf(due), error });
   }
 }
 
@@ -91,7 +118,7 @@ export async function hintIfSoon<Ref>(
   try {
     await hint(due, (Date.parse(due.dueAt) - now.getTime()) / 1000);
   } catch (error) {
-    services.log.warn("hint not sent, the timer will", { due: store.idOf(due), error });
+    await noteUnsent(services, store, due, error);
   }
 }
 
@@ -131,16 +158,16 @@ async function catchUp<Ref>(run: Run<Ref>, after: string | undefined): Promise<W
   const { services, work } = run;
   const { dues, next } = await work.store.listLeftBehind(services.clock.now(), after);
   for (let index = 0; index < dues.length; index += SENDS_AT_ONCE)
-    await Promise.all(dues.slice(index, index + SENDS_AT_ONCE).map((due) => moveUp(run, due)));
+    await Promise.all(dues.slice(index, index + SENDS_AT_ONCE).map((due) => catchUpWith(run, due)));
   const position: Position = next === undefined ? { from: null } : { after: next };
   return { next: JSON.stringify(position) };
 }
 
-async function moveUp<Ref>(run: Run<Ref>, due: StoredDue<Ref>): Promise<void> {
+async function catchUpWith<Ref>(run: Run<Ref>, due: StoredDue<Ref>): Promise<void> {
   const { services, work } = run;
   const now = services.clock.now();
   try {
-    await work.hint(await work.store.moveUp(due, now), delaySeconds(run, due, now));
+    await hintAgain(run, due, now);
   } catch (error) {
     services.log.error("due work not hinted", { due: work.store.idOf(due), error });
   }

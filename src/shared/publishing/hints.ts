@@ -62,6 +62,23 @@ export function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> 
   };
 }
 
+/** Hints legs. When that fails, the sweep checks them as soon as they can be worked on. */
+async function hintLegs(
+  services: PublishingDeps,
+  ref: PostRef,
+  { networks, startAt }: HintsToSend,
+): Promise<void> {
+  const now = services.clock.now();
+  try {
+    const seconds = secondsUntil(startAt, now);
+    await services.publishQueue.hint({ ...ref, networks: [...networks] }, seconds);
+  } catch (error) {
+    const { postId } = ref;
+    services.log.warn("hint not sent, the sweep sends it", { postId, error });
+    await services.posts.checkBy(ref, startAt ?? now.toISOString());
+  }
+}
+
 /**
  * Sends the hints for the work that waits. Marks the platform as having open work, since an earlier mark may be gone by
  * now. Legs that start now get one hint, and the worker that takes it sends the hint for their events. Never throws.
@@ -71,20 +88,19 @@ export async function hint(
   ref: PostRef,
   waiting: Partial<HintsToSend>,
 ): Promise<void> {
-  const { networks, startAt, hasEvents, dueAt } = { ...NO_HINTS, ...waiting };
+  const all = { ...NO_HINTS, ...waiting };
+  const { networks, startAt, hasEvents, dueAt } = all;
   const now = services.clock.now();
   const sent: Promise<void>[] = [];
-  const seconds = secondsUntil(startAt, now);
-  if (networks.length > 0)
-    sent.push(services.publishQueue.hint({ ...ref, networks: [...networks] }, seconds));
-  if (hasEvents && (networks.length === 0 || seconds > 0))
+  if (networks.length > 0) sent.push(hintLegs(services, ref, all));
+  if (hasEvents && (networks.length === 0 || secondsUntil(startAt, now) > 0))
     sent.push(services.fanOutQueue.hint(ref.platformId));
   if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), { ref, dueAt }));
   if (sent.length === 0) return;
   sent.push(services.openWork.mark(ref.platformId, now));
   for (const result of await Promise.allSettled(sent))
     if (result.status === "rejected")
-      services.log.warn("hint not sent, the sweep sends it again", {
+      services.log.warn("work not marked, the sweep finds it later", {
         postId: ref.postId,
         error: result.reason,
       });

@@ -244,6 +244,13 @@ export class PostStore {
     return written !== undefined;
   }
 
+  /** Brings the next check of a post's open work forward, if it has any. */
+  async checkBy(ref: PostRef, at: string): Promise<void> {
+    await this.#core.update(ref.platformId, workKey(ref.postId), (row) =>
+      workRow.decode(row).nextCheckAt > at ? workRow.encodePart({ nextCheckAt: at }) : undefined,
+    );
+  }
+
   /** Removes the work row of a post that has ended, unless a retry has written a new one. */
   async removeWork({ ref, etag }: StoredWork): Promise<void> {
     await this.#core.delete(ref.platformId, workKey(ref.postId), etag);

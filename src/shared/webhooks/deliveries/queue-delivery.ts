@@ -2,7 +2,7 @@ import type { WebhooksDeps } from "../deps.ts";
 import { deliveryIdOf, type Delivery, type DueEndpoint } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
-import type { Due } from "../../due/due-store.ts";
+import { minuteOf, type Due } from "../../due/due-store.ts";
 import { hintDueWork, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-store.ts";
@@ -45,10 +45,24 @@ export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
   return hintDueWork(services, dueDeliveries(services));
 }
 
-/** Sends a hint that the endpoint has work. Never throws: the sweep sends another, if the endpoint is marked. */
+/**
+ * Sends a hint that the endpoint has work. When that fails, leaves a due row of the present minute, so that the timer's
+ * next run sends it. Never throws: the sweep finds an endpoint that is marked, only later.
+ */
 export async function hintEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   try {
     await services.deliveryQueue.hint({ endpointId });
+  } catch (error) {
+    services.log.warn("hint not sent, the timer will", { endpointId, error });
+    await armEndpoint(services, endpointId);
+  }
+}
+
+/** Leaves a due row for the endpoint: one for all hints that are refused in a minute. Never throws. */
+async function armEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
+  const now = services.clock.now();
+  try {
+    await services.dueDeliveries.add(endpointDue(endpointId, minuteOf(now)), now);
   } catch (error) {
     services.log.warn("hint not sent, the sweep will", { endpointId, error });
   }
@@ -158,8 +172,11 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
   // First, so that a crash leaves the endpoint where the next sweep finds it.
   await services.openWork.mark(endpointId, now);
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
-  if (!isLeased(state, now) && (isOverdue || wakeAt > at)) {
+  if (isLeased(state, now) || !(isOverdue || wakeAt > at)) return;
+  try {
+    await services.deliveryQueue.hint({ endpointId });
     services.log.info("deliveries hinted again", { endpointId });
-    await hintEndpoint(services, endpointId);
+  } catch (error) {
+    services.log.warn("hint not sent, the next sweep will", { endpointId, error });
   }
 }
