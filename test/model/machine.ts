@@ -53,6 +53,8 @@ export class Machine {
   rewrite: Rewrite | undefined;
   /** What becomes of a call to a table, where a test chooses it. */
   fate: ((call: FatedCall) => WriteFault | undefined) | undefined;
+  /** What a write to a table waits for before it arrives, where a test holds it back. */
+  hold: ((call: FatedCall) => Promise<void> | undefined) | undefined;
   /** The number of the call that it will not live to see answered. */
   crashAt = Infinity;
   calls = 0;

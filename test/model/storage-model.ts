@@ -46,8 +46,12 @@ export class StorageModel {
   }
 
   /** The tables as one process reaches them. */
-  open(choose?: (call: FatedCall) => TableFault): Tables {
+  open(
+    choose?: (call: FatedCall) => TableFault,
+    hold?: (call: FatedCall) => Promise<void> | undefined,
+  ): Tables {
     const machine = new CalmMachine("test", this.#nature);
+    machine.hold = hold;
     if (choose !== undefined) machine.fate = (call) => WRITE_FAULTS_BY_NAME[choose(call)];
     return tablesOver(this.#model, machine);
   }

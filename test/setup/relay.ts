@@ -33,6 +33,8 @@ export interface RelayOptions {
   readonly emulatedTables?: boolean;
   /** What becomes of each call to the model's tables. */
   readonly tableFault?: (call: FatedCall) => TableFault;
+  /** What a write to the model's tables waits for before it arrives. */
+  readonly holdWrite?: (call: FatedCall) => Promise<void> | undefined;
   /** The clock of another relay, for two instances of one deployment. */
   readonly sameDeploymentAs?: Relay;
 }
@@ -124,14 +126,14 @@ function namesFor(config: Config): Names {
 
 /** The storage of a deployment as one of its processes reaches it. */
 function storageOf(
-  { sameDeploymentAs: same, emulatedTables, tableFault }: RelayOptions,
+  { sameDeploymentAs: same, emulatedTables, tableFault, holdWrite }: RelayOptions,
   config: Config,
   clock: TestClock,
 ) {
   const queues = new QueueModel(() => clock.now().getTime(), same?.queues);
   const isEmulated = emulatedTables ?? (same !== undefined && same.storage === undefined);
   const storage = isEmulated ? undefined : (same?.storage ?? new StorageModel());
-  return { queues, storage, tables: storage?.open(tableFault) ?? openTables(config) };
+  return { queues, storage, tables: storage?.open(tableFault, holdWrite) ?? openTables(config) };
 }
 
 /** The product in this process over a storage model of its own, or over the run's emulator where that is asked for. */

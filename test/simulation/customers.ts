@@ -476,6 +476,7 @@ export class Customers {
       platformId,
       userId: "usr_simulation",
       sessionId: null,
+      sessionVersion: 1,
     } as const;
     const owner = { platformId, applicationId, requestId: "an erasure", ip: "", caller };
     const erase = async ({ services }: Host) => {

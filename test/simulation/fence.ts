@@ -158,7 +158,8 @@ class Fence {
     if (tenant === undefined) throw new Error("there is no tenant");
     await this.#link(services, tenant);
     const { platformId } = tenant.scope;
-    const caller = { kind: "session", userId: "owner", platformId, sessionId: "first" } as const;
+    const session = { sessionId: "first", sessionVersion: 1 };
+    const caller = { kind: "session", userId: "owner", platformId, ...session } as const;
     const scope: ApplicationScope = { ...tenant.scope, caller };
     const { key, secret } = await issueKey(services, scope, {
       name: "key",

@@ -1,3 +1,4 @@
+import { onceAllowed } from "../callers/access-check.ts";
 import { actorOf, type Caller } from "../callers/caller.ts";
 import type { OperatorScope, RequestScope } from "../callers/scope.ts";
 import { isId, newId } from "../runtime/ids.ts";
@@ -26,8 +27,17 @@ export interface Audited {
 
 const REPEATS_MS = 60_000;
 
-/** Records what was done or refused: as a log line, which is kept, and in the process's ring, which can be listed. */
+/**
+ * Records what was done or refused: as a log line, which is kept, and in the process's ring, which can be listed. What a
+ * request did is recorded once it is certain that it stays.
+ */
 export function recordAudit(services: AuditDeps, scope: AuditedScope, audited: Audited): void {
+  const record = () => addToAudit(services, scope, audited);
+  if (audited.outcome === "denied") record();
+  else onceAllowed(record);
+}
+
+function addToAudit(services: AuditDeps, scope: AuditedScope, audited: Audited): void {
   const now = services.clock.now();
   const event: AuditEvent = {
     id: newId("auditEvent", now),

@@ -1,3 +1,4 @@
+import type { AccessCheck } from "../callers/access-check.ts";
 import { AppError } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { CoreOperation } from "./core-operation.ts";
@@ -30,18 +31,62 @@ export class OutdatedAccess extends AppError {
  */
 export type RaiseAccess = (platformId: string) => Promise<unknown>;
 
+/** What a raise did: the new version, and the one that it replaced; undefined when the wallet is damaged. */
+export interface Raised {
+  readonly version: string;
+  readonly replaced: string | undefined;
+}
+
 /**
- * Makes the operation that raises the access version, and answers with the new one. Each raise is an operation of its
- * own: one that is under way may be older than the change that this one is for. A platform without a wallet gets one.
+ * Makes the operation that raises the access version. Each raise is an operation of its own: one that is under way may
+ * be older than the change that this one is for. A platform without a wallet gets one.
  */
-export function raiseOperation(): CoreOperation<string> {
-  const accessVersion = randomToken(VERSION_BYTES);
+export function raiseOperation(): CoreOperation<Raised> {
+  const version = randomToken(VERSION_BYTES);
+  let answer: Raised = { version, replaced: undefined };
   return {
-    id: `access|${accessVersion}`,
+    id: `access|${version}`,
     rowKeys: [],
     decide({ wallet }) {
-      if (wallet.accessVersion === accessVersion) return { kind: "done", answer: accessVersion };
-      return { kind: "write", movements: [], writes: [], accessVersion, answer: accessVersion };
+      if (wallet.accessVersion === version) return { kind: "done", answer };
+      answer = { version, replaced: wallet.accessVersion };
+      return { kind: "write", movements: [], writes: [], accessVersion: version, answer };
     },
   };
+}
+
+/** More changes than come between the check and the transaction of one request. */
+const TRIES_MAX = 6;
+
+/**
+ * Submits an operation of a request that writes, which is refused under another access version than the one that the
+ * caller was checked under; the caller is then checked again. An earlier try that was applied stays applied.
+ */
+export async function checkedCommit<Answer>(
+  check: AccessCheck,
+  operation: CoreOperation<Answer>,
+  submit: (operation: CoreOperation<Answer>) => Promise<Answer>,
+): Promise<Answer> {
+  let isWritten = false;
+  const checked: CoreOperation<Answer> = {
+    ...operation,
+    decide(view) {
+      const decision = operation.decide(view);
+      if (decision.kind !== "write") return decision;
+      if (!check.fits(view.wallet.accessVersion))
+        return { kind: "refuse", error: new OutdatedAccess() };
+      isWritten = true;
+      return decision;
+    },
+  };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const answer = await submit(checked);
+      if (isWritten) check.allow();
+      return answer;
+    } catch (error) {
+      if (!(error instanceof OutdatedAccess) || tries === TRIES_MAX) throw error;
+      await check.again();
+    }
+  }
 }

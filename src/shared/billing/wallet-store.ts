@@ -5,7 +5,8 @@ import { isBusy } from "../runtime/storage/failure.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { raiseOperation } from "./access-version.ts";
+import { openCheckOf } from "../callers/access-check.ts";
+import { checkedCommit, raiseOperation, type Raised } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
 import type {
   CoreOperation,
@@ -87,10 +88,15 @@ export class WalletStore {
     this.#alerts = alerts;
   }
 
-  /** Applies a change of the platform's partition exactly once, together with other changes under way. */
+  /**
+   * Applies a change of the platform's partition exactly once, together with other changes under way. The change of a
+   * request that writes is refused if the caller's access was taken away since it was checked.
+   */
   async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
+    const check = openCheckOf(platformId);
     try {
-      return await this.#submit(platformId, operation);
+      if (check === undefined) return await this.#submit(platformId, operation);
+      return await checkedCommit(check, operation, (one) => this.#submit(platformId, one));
     } catch (error) {
       if (error instanceof AppError) await this.noteRefusal(platformId, error);
       throw error;
@@ -103,12 +109,38 @@ export class WalletStore {
    * @throws AppError `service_unavailable`
    */
   async raiseAccess(platformId: string): Promise<string> {
+    const check = openCheckOf(platformId);
+    let raised: Raised = { version: "", replaced: undefined };
     try {
-      const version = await this.#submit(platformId, raiseOperation());
-      this.#versions.set(platformId, version);
-      return version;
+      raised = await this.#submit(platformId, raiseOperation());
+      this.#versions.set(platformId, raised.version);
     } catch (error) {
-      if (error instanceof DamagedRow) return "";
+      if (!(error instanceof DamagedRow)) throw error;
+    }
+    // The raise comes after the rows of the change, so it is the check of the request that makes the change.
+    if (check?.fits(raised.replaced) === false) await check.again();
+    check?.allow();
+    return raised.version;
+  }
+
+  /**
+   * Makes the second check of the request under way, if there is one and it has not been made: of a caller whose access
+   * was taken away since the first check, nothing that was written is to stay.
+   * @throws AppError what the access rule refuses with
+   */
+  async checkAccess(platformId: string): Promise<void> {
+    const check = openCheckOf(platformId);
+    if (check === undefined) return;
+    if (!check.fits(await this.#versionToCompare(platformId))) await check.again();
+    check.allow();
+  }
+
+  /** Returns the stored access version; one that fits nothing when the wallet is damaged, since nobody can raise that. */
+  async #versionToCompare(platformId: string): Promise<string> {
+    try {
+      return (await this.#readStored(platformId)).wallet.accessVersion;
+    } catch (error) {
+      if (error instanceof DamagedRow) return "damaged";
       throw error;
     }
   }

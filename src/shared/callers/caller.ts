@@ -18,6 +18,8 @@ export interface SessionCaller {
   readonly platformId: string;
   /** The token's own id; null while the user is signing in and has none. */
   readonly sessionId: string | null;
+  /** The version of the user's sessions in the token; those of an earlier one have ended. */
+  readonly sessionVersion: number;
 }
 
 /** A service operator with a token of the external identity provider. */

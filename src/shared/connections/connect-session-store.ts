@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { undoIfRefused } from "../callers/access-check.ts";
 import { serviceUnavailable } from "../runtime/errors.ts";
 import { idBefore, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
@@ -60,6 +62,7 @@ export class ConnectSessionStore {
 
   /** Stores a new session. @throws AppError `service_unavailable` when its id is taken */
   async insert(session: ConnectSession): Promise<void> {
+    undoIfRefused(() => this.remove(session.id));
     const etag = await this.#table.insertIfAbsent(session.id, {
       rowKey: ROW_KEY,
       ...connectSessionRow.encode(session),
@@ -105,8 +108,13 @@ export class ConnectSessionStore {
   ): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
     let changed: ConnectSession | undefined;
+    let replaced: ConnectSession | undefined;
+    undoIfRefused(() =>
+      this.change(id, (present) => (isDeepStrictEqual(present, changed) ? replaced : undefined)),
+    );
     await this.#table.change(id, ROW_KEY, (stored) => {
       const before = stored === undefined ? undefined : fromRow(id, stored.row);
+      replaced = before;
       changed = before === undefined ? undefined : decide(before);
       return changed === undefined || changed === before
         ? { kind: "leave" }

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { undoIfRefused } from "../callers/access-check.ts";
 import type { RaiseAccess } from "../billing/access-version.ts";
 import { AppError, invariant } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
@@ -31,6 +32,7 @@ import {
   hasPendingEvent,
   newEvent,
   samePendingEvents,
+  withoutEvent,
   type RemovalReason,
   withPendingEvents,
 } from "./pending-event.ts";
@@ -196,21 +198,19 @@ export class ConnectionStore {
     const ref = { profileId, network };
     const now = this.#clock.now();
     const eventId = newId("event", now);
+    let before: Row | undefined;
+    undoIfRefused(() =>
+      this.#change(ref, ({ row }) => withoutEvent(ref, { row, before, eventId })),
+    );
     const connection = await this.#change(ref, ({ row }) => {
       // An earlier try was applied although its answer was lost, and had the secrets.
       if (hasPendingEvent(ref, row, eventId)) return LEAVE;
       opened = this.#opened(ref, row);
-      const before = opened.connection;
-      if (before.id !== id || before.status === "revoked") return LEAVE;
-      const updatedAt = now.toISOString();
-      const generation = before.generation + 1;
-      const revoked: Connection = {
-        ...before,
-        status: "revoked",
-        generation,
-        expiresAt: null,
-        updatedAt,
-      };
+      const linked = opened.connection;
+      if (linked.id !== id || linked.status === "revoked") return LEAVE;
+      before = row;
+      const changes = { generation: linked.generation + 1, updatedAt: now.toISOString() };
+      const revoked: Connection = { ...linked, ...changes, status: "revoked", expiresAt: null };
       const event = newEvent("connection.removed", revoked, now, { id: eventId, reason });
       const events = withPendingEvents(ref, row, event);
       return { kind: "write", columns: { ...toConnectionRow(revoked, ""), ...events } };

@@ -2,7 +2,13 @@ import * as z from "zod";
 import { newId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
 import { longJsonOrNull, oneOf, rowCodec } from "../runtime/storage/codec.ts";
-import { replacedChunks, type Columns, type Row, type RowValue } from "../runtime/storage/row.ts";
+import {
+  replacedChunks,
+  type Columns,
+  type Row,
+  type RowChange,
+  type RowValue,
+} from "../runtime/storage/row.ts";
 import { currentOrigin, type Origin } from "../runtime/telemetry/work-context.ts";
 import { fromConnectionRow, toConnectionRow } from "./connection-row.ts";
 import type { Connection, ConnectionRef } from "./connection.ts";
@@ -105,6 +111,15 @@ export function pendingEventsOf(ref: ConnectionRef, row: Row): PendingEvent[] {
 /** Returns whether the row has this event. @throws DamagedRow */
 export function hasPendingEvent(ref: ConnectionRef, row: Row, eventId: string): boolean {
   return pendingEventsOf(ref, row).some(({ id }) => id === eventId);
+}
+
+/** Returns the change that puts a row back as it was before it got this event, unless it was changed since. */
+export function withoutEvent(
+  ref: ConnectionRef,
+  { row, before, eventId }: { row: Row; before: Row | undefined; eventId: string },
+): RowChange {
+  if (before === undefined || !hasPendingEvent(ref, row, eventId)) return { kind: "leave" };
+  return { kind: "write", columns: before };
 }
 
 function toStored(events: readonly PendingEvent[]) {

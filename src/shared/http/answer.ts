@@ -6,6 +6,7 @@ import type { Page } from "../runtime/page.ts";
 import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { storedRows } from "../tenants/access-rows.ts";
 import type { AccessRequest } from "./access/access.ts";
+import { checkedWrite, isCheckedAgain, versionBefore } from "./access/checked-writes.ts";
 import { onCachedRows } from "./access/on-cached-rows.ts";
 import { callerAddress } from "./access/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -82,10 +83,13 @@ async function runRoute(route: Route, incoming: Incoming, request: AccessRequest
 async function runOnce(route: Route, incoming: Incoming, request: AccessRequest) {
   const { spec } = route;
   const { services, headers, params } = request;
+  const isChecked = isCheckedAgain(route);
+  const version = isChecked ? await versionBefore(request) : undefined;
   const scope = await resolveScope(route, request);
   noteWork(idsOfScope(scope));
   const { body, query } = await parseInput(route, incoming, { services, scope, params });
-  return await spec.run({ services, scope, params, body, query, headers });
+  const run = async () => await spec.run({ services, scope, params, body, query, headers });
+  return isChecked ? await checkedWrite({ route, request, scope, version }, run) : await run();
 }
 
 function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unknown): Outgoing {

@@ -11,7 +11,10 @@ import type { Access, AccessRequest } from "./access.ts";
 const TRIES_MAX = 6;
 
 /** Returns the platform that a credential names; undefined when this process can't tell without reading. */
-async function platformOf({ services, headers }: AccessRequest): Promise<string | undefined> {
+export async function platformOf({
+  services,
+  headers,
+}: AccessRequest): Promise<string | undefined> {
   try {
     const credential = readCredential(headers);
     if (!isWellFormed(credential)) return undefined;

@@ -1,3 +1,4 @@
+import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
 import type { RaiseAccess } from "../../billing/access-version.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
@@ -50,7 +51,9 @@ export class ApplicationStore {
   /** Stores a new application. May be repeated. */
   async create(platformId: string, application: Application): Promise<void> {
     const columns = applicationRow.encode(application);
-    await this.#tenants.put(platformId, { ...columns, rowKey: rowKey(application.id) });
+    const key = rowKey(application.id);
+    undoIfRefused(() => this.#tenants.delete(platformId, key));
+    await this.#tenants.put(platformId, { ...columns, rowKey: key });
   }
 
   /** Renames an application. Returns undefined when there is none. @throws DamagedRow */
@@ -61,9 +64,19 @@ export class ApplicationStore {
     at: string,
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
-    const row = await this.#tenants.update(platformId, rowKey(applicationId), () =>
-      applicationRow.encodePart({ name, updatedAt: at }),
+    const key = rowKey(applicationId);
+    let before: Application | undefined;
+    undoIfRefused(() =>
+      this.#tenants.update(platformId, key, (row) => {
+        if (before === undefined) return undefined;
+        const change = { before, after: { ...before, name, updatedAt: at } };
+        return applicationRow.encode(withoutChange(toApplication(row), change));
+      }),
     );
+    const row = await this.#tenants.update(platformId, key, (row) => {
+      before = toApplication(row);
+      return applicationRow.encodePart({ name, updatedAt: at });
+    });
     return row === undefined ? undefined : toApplication(row);
   }
 
@@ -81,12 +94,19 @@ export class ApplicationStore {
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const key = rowKey(applicationId);
+    let before: Application | undefined;
+    undoIfRefused(async () => {
+      const present = await this.find(platformId, applicationId);
+      if (before === undefined || present?.status !== status) return;
+      await this.setStatus(platformId, applicationId, before.status, before.updatedAt);
+    });
     const changed = await untilWon(async () => {
       const [application, platform] = await Promise.all([
         this.#tenants.find(platformId, key),
         this.#tenants.find(platformId, PLATFORM_ROW_KEY),
       ]);
       if (application === undefined || platform === undefined) return undefined;
+      before ??= toApplication(application.row);
       const changed = applicationRow.encodePart({ status, updatedAt: at });
       const { kind } = await this.#tenants.transact(platformId, [
         { kind: "merge", row: { rowKey: key, ...changed }, etag: application.etag },

@@ -1,3 +1,4 @@
+import { undoIfRefused } from "../../callers/access-check.ts";
 import type { Actor } from "../../callers/caller.ts";
 import { integer, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -50,7 +51,11 @@ export class ErasureStore {
 
   /** Stores a new erasure. If the profile is being erased already, that erasure goes on. */
   async open(erasure: Erasure): Promise<void> {
-    await this.#table.insertIfAbsent(PARTITION, toRow(erasure));
+    let etag: string | undefined;
+    undoIfRefused(async () => {
+      if (etag !== undefined) await this.#table.delete(PARTITION, erasure.profileId, etag);
+    });
+    etag = await this.#table.insertIfAbsent(PARTITION, toRow(erasure));
   }
 
   /** Returns whether any erasure is due. */

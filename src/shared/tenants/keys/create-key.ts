@@ -41,25 +41,8 @@ async function lineageOf(
 }
 
 /**
- * Removes the new key again when the key that made it has been revoked. Whoever revokes a key with its descendants
- * may have looked for them before the new one was stored.
- * @throws AppError `api_key_revoked`
- */
-async function requireMakerAlive(
-  services: TenantsDeps,
-  { caller }: ApplicationScope,
-  made: ApiKey,
-): Promise<void> {
-  if (caller.kind === "session") return;
-  const maker = await services.keys.findWithHash(caller.keyId);
-  if (maker !== undefined && !maker.key.revoked) return;
-  await services.keys.purge(made);
-  throw new AppError("api_key_revoked", "The API key was revoked.");
-}
-
-/**
  * Makes and stores a key of the scope's application, and returns it with its secret, which is not stored.
- * @throws AppError `limit_reached`; `api_key_revoked` when the calling key has been revoked
+ * @throws AppError `limit_reached`
  */
 export async function issueKey(
   services: TenantsDeps,
@@ -88,7 +71,8 @@ export async function issueKey(
     throw limitReached(
       `An application has at most ${LIVE_KEYS_MAX} API keys in use, and ${EXPIRING_KEYS_MAX} with those that expired within the hour. Revoke one, or wait.`,
     );
-  await requireMakerAlive(services, scope, key);
+  // A request that revokes the maker with its descendants may have read those before the new key was stored.
+  await services.wallets.checkAccess(key.platformId);
   recordAudit(services, scope, {
     action: "api_key.created",
     target: { type: "api_key", id },
@@ -168,7 +152,7 @@ async function expiryOf(
 /**
  * Creates a key. The answer holds its secret, which is shown only once.
  * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
- * `limit_reached`, `api_key_revoked`
+ * `limit_reached`
  */
 export async function createKey(
   services: TenantsDeps,

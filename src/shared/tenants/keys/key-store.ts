@@ -1,3 +1,4 @@
+import { endedByRequest, undoIfRefused } from "../../callers/access-check.ts";
 import { isId } from "../../runtime/ids.ts";
 import { longJson, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -130,6 +131,7 @@ export class KeyStore {
       creatorKind: key.createdBy.kind,
       creatorId: key.createdBy.id,
     });
+    undoIfRefused(() => this.purge(key));
     await this.#keys.put(key.id, { ...columns, rowKey: KEY });
     if (await this.#index.add(key, lineage)) return true;
     await this.#keys.delete(key.id, KEY);
@@ -138,6 +140,11 @@ export class KeyStore {
 
   /** Renames a key. Returns undefined when there is none. */
   async rename(key: ApiKey, name: string): Promise<ApiKey | undefined> {
+    undoIfRefused(() =>
+      this.#keys.update(key.id, KEY, (row) =>
+        row["name"] === name ? keyRow.encodePart({ name: key.name }) : undefined,
+      ),
+    );
     const row = await this.#keys.update(key.id, KEY, () => keyRow.encodePart({ name }));
     return row === undefined ? undefined : { ...key, name };
   }
@@ -149,11 +156,20 @@ export class KeyStore {
 
   /** Revokes several keys of one application: their own rows first, then raises the access version. May be repeated. */
   async revokeAll(keys: readonly KeyRef[]): Promise<void> {
-    await inBatches(keys, ({ id }) =>
-      this.#keys.update(id, KEY, (row) =>
-        row["status"] === "revoked" ? undefined : keyRow.encodePart({ status: "revoked" }),
+    const revoked = new Set<string>();
+    undoIfRefused(() =>
+      inBatches([...revoked], (id) =>
+        this.#keys.update(id, KEY, () => keyRow.encodePart({ status: "active" })),
       ),
     );
+    await inBatches(keys, ({ id }) =>
+      this.#keys.update(id, KEY, (row) => {
+        if (row["status"] === "revoked") return undefined;
+        revoked.add(id);
+        return keyRow.encodePart({ status: "revoked" });
+      }),
+    );
+    for (const id of revoked) endedByRequest(id);
     const [first] = keys;
     if (first !== undefined) await this.#raiseAccess(first.platformId);
     await this.#index.end(keys);

@@ -1,3 +1,4 @@
+import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
 import type { RaiseAccess } from "../../billing/access-version.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
@@ -102,7 +103,6 @@ export class ProfileStore {
     this.#tenants = tenants;
     this.#raiseAccess = raiseAccess;
     this.#counter = new ShardedCounter(tenants);
-    this.#raiseAccess = raiseAccess;
   }
 
   /** Finds a profile. @throws DamagedRow */
@@ -126,6 +126,11 @@ export class ProfileStore {
   async create(platformId: string, profile: Profile): Promise<ProfileWritten> {
     const written: ProfileWritten = { kind: "written", profile };
     const row: RowWrite = { kind: "create", row: toRow(profile) };
+    undoIfRefused(async () => {
+      // The claim of the external id is a row of its own.
+      await this.update(platformId, profile.id, (made) => ({ ...made, externalId: null }));
+      await this.delete(platformId, profile.id);
+    });
     const other = await this.#counter.commit<ProfileWritten>(
       countOf(platformId, profile.applicationId),
       { by: 1, writes: [row, ...claimWrites(undefined, profile)] },
@@ -151,6 +156,12 @@ export class ProfileStore {
   ): Promise<ProfileWritten | undefined> {
     if (!isId("profile", profileId)) return undefined;
     let isStillActive = false;
+    let replaced: { readonly before: Profile; readonly after: Profile } | undefined;
+    undoIfRefused(() =>
+      this.update(platformId, profileId, (present) =>
+        replaced === undefined ? present : withoutChange(present, replaced),
+      ),
+    );
     const written = await untilWon<ProfileWritten | undefined>(async () => {
       const stored = await this.#tenants.find(platformId, rowKey(profileId));
       if (stored === undefined) return undefined;
@@ -158,6 +169,7 @@ export class ProfileStore {
       const after = change(before);
       invariant(after.id === profileId, "an update changed a profile's id");
       isStillActive = before.status === "active" && after.status === "active";
+      replaced = { before, after };
       const result = await this.#tenants.transact(platformId, [
         { kind: "merge", row: toRow(after), etag: stored.etag },
         ...claimWrites(before, after),

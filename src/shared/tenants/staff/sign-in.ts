@@ -11,7 +11,7 @@ import { checkCode } from "./check-second-factor.ts";
 import type { LogIn, SignUp } from "./schema.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import type { UserChange } from "./user-store.ts";
-import { hasTotp, viewUser, type SignedIn, type User } from "./user.ts";
+import { hasTotp, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(
@@ -41,6 +41,7 @@ export async function signUp(
     userId: user.id,
     platformId: platform.id,
     sessionId: null,
+    sessionVersion: user.sessionVersion,
   };
   recordAudit(
     services,
@@ -141,21 +142,30 @@ export async function logIn(
 function recordLogin(
   services: TenantsDeps,
   scope: RequestScope,
-  { id: userId, platformId }: User,
+  { id: userId, platformId, sessionVersion }: User,
   outcome: "ok" | "denied",
 ): void {
-  const caller: SessionCaller = { kind: "session", userId, platformId, sessionId: null };
+  const caller: SessionCaller = {
+    kind: "session",
+    userId,
+    platformId,
+    sessionId: null,
+    sessionVersion,
+  };
   const target = { type: "user", id: userId };
   const action = "user.logged_in";
   recordAudit(services, { ...scope, caller, platformId }, { action, target, outcome });
 }
 
+/** Ends every session of the user. @throws AppError `invalid_credentials` when the caller's has ended meanwhile */
 export async function logOut(services: TenantsDeps, scope: SessionScope): Promise<void> {
-  const { userId, platformId } = scope.caller;
-  await services.users.update({ platformId, id: userId }, ({ sessionVersion }) => ({
-    sessionVersion: sessionVersion + 1,
-    keptSessionId: null,
-  }));
+  const { userId, platformId, sessionId, sessionVersion: version } = scope.caller;
+  const updated = await services.users.update({ platformId, id: userId }, (present) =>
+    isSessionLive(present, { version, sessionId })
+      ? { sessionVersion: present.sessionVersion + 1, keptSessionId: null }
+      : undefined,
+  );
+  if (updated === undefined) throw invalidCredentials();
   recordAudit(services, scope, {
     action: "user.logged_out",
     target: { type: "user", id: userId },

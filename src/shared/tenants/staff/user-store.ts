@@ -1,3 +1,4 @@
+import { endedByRequest, undoIfRefused, withoutChange } from "../../callers/access-check.ts";
 import type { RaiseAccess } from "../../billing/access-version.ts";
 import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
@@ -123,6 +124,7 @@ export class UserStore {
 
   /** Stores a new user. The id was made for this call, so a row under it is its own work. */
   async create(user: User): Promise<void> {
+    undoIfRefused(() => this.#tenants.delete(user.platformId, rowKeyOf(user.id)));
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.#tenants.insertIfAbsent(user.platformId, newUserRow(user));
@@ -150,6 +152,12 @@ export class UserStore {
     const mark = randomToken(MARK_BYTES);
     const lost: AppError[] = [];
     let raises = false;
+    let replaced: { readonly before: User; readonly after: User } | undefined;
+    undoIfRefused(() =>
+      this.update({ platformId, id }, (present) =>
+        replaced === undefined ? undefined : withoutChange(present, replaced),
+      ),
+    );
     const updated = await untilWon<User | undefined>(async () => {
       const stored = await this.#tenants.find(platformId, rowKey);
       if (stored === undefined) return undefined;
@@ -160,6 +168,7 @@ export class UserStore {
       if (changed === undefined && lost[0] !== undefined) throw lost[0];
       if (changed === undefined) return undefined;
       raises = changesAccess(user, changed);
+      replaced = { before: user, after: { ...user, ...changed } };
       const row = { ...changeColumns(changed, mark), rowKey };
       try {
         const etag = await this.#tenants.mergeIfUnchanged(platformId, row, stored.etag);
@@ -169,6 +178,9 @@ export class UserStore {
         return LOST;
       }
     });
+    // All sessions ended, the request's own among them.
+    const endsAll = replaced?.before.sessionVersion !== replaced?.after.sessionVersion;
+    if (endsAll && updated?.keptSessionId === null) endedByRequest(id);
     if (updated !== undefined && raises) await this.#raiseAccess(platformId);
     return updated;
   }
@@ -182,6 +194,11 @@ export class UserStore {
     userId: string,
   ): Promise<"deleted" | "absent" | "last"> {
     let inDoubt = 0;
+    let removed: User | undefined;
+    undoIfRefused(async () => {
+      if (removed !== undefined)
+        await this.#tenants.insertIfAbsent(platformId, newUserRow(removed));
+    });
     const outcome = await untilWon<"deleted" | "absent" | "last">(async (attempts) => {
       // Read before the users: a removal that these reads don't show yet changes it and makes the transaction fail.
       const removals = await this.#tenants.find(platformId, REMOVALS);
@@ -192,11 +209,14 @@ export class UserStore {
       // It was there at the first attempt: an attempt whose answer was lost has removed it, or another request.
       if (user === undefined) return attempts === 1 ? "absent" : "deleted";
       if (others.items.length < 2) return "last";
+      removed = user;
       const { kind } = await this.#tenants.transact(platformId, [
         { kind: "delete", rowKey: rowKeyOf(userId) },
         removalWrite(removals, userId),
       ]);
+      if (kind === "applied") endedByRequest(userId);
       if (kind === "applied") return "deleted";
+      if (kind === "refused") removed = undefined;
       if (kind === "in_doubt" && (inDoubt += 1) === LOST_ANSWERS_MAX) throw serviceUnavailable();
       return LOST;
     });

@@ -46,9 +46,10 @@ export function hasTotp(user: User): user is User & { readonly secondFactor: Sec
 /** Returns whether a session was not ended by a log-out or a change of the password. */
 export function isSessionLive(
   user: User,
-  session: { readonly version: number; readonly sessionId: string },
+  session: { readonly version: number; readonly sessionId: string | null },
 ): boolean {
-  return session.version === user.sessionVersion || session.sessionId === user.keptSessionId;
+  if (session.version === user.sessionVersion) return true;
+  return session.sessionId !== null && session.sessionId === user.keptSessionId;
 }
 
 export function viewUser(user: User): UserView {

@@ -15,7 +15,7 @@ export async function verifySession<T>(
   alongside: (platformId: string) => Promise<T>,
 ): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
   const session = await services.sessions.verify(token);
-  const { userId, platformId, sessionId } = session;
+  const { userId, platformId, sessionId, version } = session;
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
   if (user === undefined || !isSessionLive(user, session)) {
@@ -26,5 +26,12 @@ export async function verifySession<T>(
         : { check: "session version", expected: "one that was not ended", found: userId },
     );
   }
-  return { caller: { kind: "session", userId, platformId, sessionId }, alongside: read };
+  const caller = {
+    kind: "session",
+    userId,
+    platformId,
+    sessionId,
+    sessionVersion: version,
+  } as const;
+  return { caller, alongside: read };
 }

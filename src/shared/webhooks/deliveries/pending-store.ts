@@ -1,3 +1,4 @@
+import { undoIfRefused } from "../../callers/access-check.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { findAll } from "../../runtime/storage/scan.ts";
 import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
@@ -38,6 +39,9 @@ export const held = (deliveryId: string): Pending => ({
   deliveryId,
   at: null,
 });
+
+const firstPending = ({ id, nextAttemptAt, createdAt }: Delivery) =>
+  timed(id, nextAttemptAt ?? createdAt);
 
 function toPending(rowKey: string): Pending {
   const [, first = "", second] = rowKey.split("|");
@@ -146,6 +150,7 @@ export class PendingStore {
    */
   async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
     const inserted: Delivery[] = [];
+    undoIfRefused(() => this.#removeUntried(endpointId, inserted));
     for (let start = 0; start < deliveries.length; start += INSERTED_AT_ONCE) {
       const batch = deliveries.slice(start, start + INSERTED_AT_ONCE);
       if (await this.#insert(endpointId, batch)) inserted.push(...batch);
@@ -155,11 +160,17 @@ export class PendingStore {
     return inserted;
   }
 
+  /** Removes deliveries that were just inserted, and were not attempted yet. */
+  async #removeUntried(endpointId: string, deliveries: readonly Delivery[]): Promise<void> {
+    const rowKeys = deliveries.flatMap((one) => [deliveryKey(one.id), firstPending(one).key]);
+    await this.#table.deleteAll(endpointId, rowKeys);
+  }
+
   /** Returns false when one of them was there. */
   async #insert(endpointId: string, deliveries: readonly Delivery[]): Promise<boolean> {
     const writes = deliveries.flatMap((delivery): Write[] => [
       { kind: "create", row: toDeliveryRow(delivery) },
-      pendingWrite(timed(delivery.id, delivery.nextAttemptAt ?? delivery.createdAt)),
+      pendingWrite(firstPending(delivery)),
     ]);
     const result = await this.#table.transact(endpointId, writes);
     if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);

@@ -142,9 +142,17 @@ export async function queueDeliveries(
   return added.flat();
 }
 
-/** Queues one delivery; false when it was queued already. */
+/**
+ * Queues the delivery that a request asks for, as `queueDeliveries` does; false when it was queued already. Nothing is
+ * sent before the request is checked again.
+ */
 export async function queueDelivery(services: WebhooksDeps, delivery: Delivery): Promise<boolean> {
-  return (await queueDeliveries(services, [delivery])).length > 0;
+  const { endpointId, platformId } = delivery;
+  await services.openWork.mark(endpointId, services.clock.now());
+  const absent = await services.pending.insertAbsent(endpointId, [delivery]);
+  await services.wallets.checkAccess(platformId);
+  await wakeEndpoint(services, endpointId);
+  return absent.length > 0;
 }
 
 /** A hint that had no effect for this long was lost. */

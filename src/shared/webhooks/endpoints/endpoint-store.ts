@@ -1,3 +1,4 @@
+import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
@@ -103,29 +104,48 @@ export class EndpointStore {
    * repeat with the same endpoint.
    */
   async create(endpoint: Endpoint, secret: string): Promise<boolean> {
-    const { platformId, applicationId, id } = endpoint;
+    undoIfRefused(() => this.delete(endpoint));
+    return this.#insert(endpoint, this.#toRow(endpoint, secret), ENDPOINTS_MAX);
+  }
+
+  /** Inserts a row and its entry of the index. Returns false when the index has so many. */
+  #insert(
+    { platformId, applicationId, id }: Pick<Endpoint, "platformId" | "applicationId" | "id">,
+    row: Row,
+    max: number,
+  ): Promise<boolean> {
     return untilWon(async () => {
       const index = await this.#index(platformId, applicationId);
       if (index.ids.includes(id)) return true;
-      if (index.ids.length >= ENDPOINTS_MAX) return false;
+      if (index.ids.length >= max) return false;
       const result = await this.#tenants.transact(platformId, [
         index.write([...index.ids, id]),
-        { kind: "create", row: this.#toRow(endpoint, secret) },
+        { kind: "create", row },
       ]);
       return result.kind === "applied" ? true : LOST;
     });
   }
 
   /** Returns whether it was there to be deleted. */
-  async delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
+  async delete(endpoint: Endpoint): Promise<boolean> {
+    const { platformId, applicationId, id } = endpoint;
+    let removed: Row | undefined;
+    undoIfRefused(async () => {
+      // Its place in the index may have been taken, and what was there before is not refused for that.
+      if (removed !== undefined) await this.#insert(endpoint, removed, Infinity);
+    });
     return untilWon(async (attempts) => {
-      const index = await this.#index(platformId, applicationId);
+      const [index, stored] = await Promise.all([
+        this.#index(platformId, applicationId),
+        this.#tenants.find(platformId, rowKey(id)),
+      ]);
       // A repeat of ours whose first answer was lost looks like this too.
       if (!index.ids.includes(id)) return attempts > 1;
       const result = await this.#tenants.transact(platformId, [
         index.write(index.ids.filter((other) => other !== id)),
         { kind: "delete", rowKey: rowKey(id) },
       ]);
+      if (result.kind !== "refused") removed = stored?.row;
       return result.kind === "applied" ? true : LOST;
     });
   }
@@ -187,11 +207,31 @@ export class EndpointStore {
     change: EndpointChange,
     at: string,
   ): Promise<Endpoint | undefined> {
-    const row = await this.#tenants.update(platformId, rowKey(endpointId), () => ({
+    const row = await this.#change(platformId, endpointId, () => ({
       ...toProperties(change),
       updatedAt: at,
     }));
     return row === undefined ? undefined : toEndpoint(platformId, row);
+  }
+
+  /** Changes an endpoint for a request. A refused one puts back what it changed, if that was not changed since. */
+  async #change(
+    platformId: string,
+    endpointId: string,
+    change: (row: Row) => Columns,
+  ): Promise<Row | undefined> {
+    let changed: { readonly before: Row; readonly columns: Columns } | undefined;
+    undoIfRefused(() =>
+      this.#tenants.update(platformId, rowKey(endpointId), (present) => {
+        if (changed === undefined) return undefined;
+        const { before, columns } = changed;
+        return withoutChange(present, { before, after: { ...before, ...columns } });
+      }),
+    );
+    return this.#tenants.update(platformId, rowKey(endpointId), (before) => {
+      changed = { before, columns: change(before) };
+      return changed.columns;
+    });
   }
 
   /** Disables the endpoint. Returns false when it is gone or disabled already: the first reason stays. */
@@ -218,7 +258,7 @@ export class EndpointStore {
     times: { readonly at: string; readonly previousUntil: string },
   ): Promise<Endpoint | undefined> {
     const sealed = seal(secret, bindingOf(platformId, endpointId), this.#dataKeys);
-    const row = await this.#tenants.update(platformId, rowKey(endpointId), (before) =>
+    const row = await this.#change(platformId, endpointId, (before) =>
       endpointRow.encodePart({
         secret: sealed,
         secretHint: secretHint(secret),

@@ -162,6 +162,7 @@ export async function updateEndpoint(
     services.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
+  await services.wallets.checkAccess(platformId);
   // What was held is sent.
   if (startsAnew) await wakeEndpoint(services, webhookId);
   const target = { type: "webhook", id: webhookId };

@@ -1,3 +1,4 @@
+import { undoIfRefused } from "../../callers/access-check.ts";
 import { idBefore } from "../../runtime/ids.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
@@ -163,6 +164,8 @@ export class EventStore {
     const byApplication = Map.groupBy(events, ({ applicationId }) => applicationId);
     for (const [applicationId, own] of byApplication) {
       const rows = own.map((event) => toEventRow(event.id, event));
+      const ids = rows.map(({ rowKey }) => rowKey);
+      undoIfRefused(() => this.#log.deleteAll(applicationId, ids));
       await this.#log.putAll(applicationId, rows);
     }
   }
