@@ -123,7 +123,6 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
     {
       listRefs: "reads",
       recordChecked: BACKGROUND,
-      saveGrant: BACKGROUND,
       saveLimits: BACKGROUND,
       recordWarned: BACKGROUND,
       reseal: { raisesNot: "they are the same credentials under another key" },

@@ -105,33 +105,6 @@ describe("a key that a key makes", () => {
     const own = dataOf(await relay.call("POST", "/v1/keys", { ...session(), body: {} }));
     expect(own.createdBy).toEqual({ kind: "session", id: application.platform.userId });
   });
-
-  test("of a version that kept no maker shows null, and what it makes descends from it", async () => {
-    const { keys, tenants } = relay.tables;
-    const old = await madeBy(application.key);
-    const {
-      creatorKind: _,
-      creatorId: __,
-      ...row
-    } = (await keys.find(old.id, "K"))?.row ?? { rowKey: "K" };
-    await keys.put(old.id, row);
-    const index = (
-      await tenants.list({
-        partitionKey: application.platform.id,
-        from: "K|",
-        before: "K}",
-        limit: 10,
-      })
-    ).find((stored) => stored.row.rowKey.endsWith(old.id));
-    const { origin: ___, lineage0: ____, ...plain } = index?.row ?? { rowKey: "K|" };
-    await tenants.put(application.platform.id, plain);
-    const made = await madeBy(old.secret);
-    const listed = dataOf(await relay.call("GET", "/v1/keys", session()));
-    expect(listed.find(({ id }: { id: string }) => id === old.id).createdBy).toBeNull();
-    expect((await revoke(old.id, "?descendants=true")).status).toBe(204);
-    expect(await works(made.secret)).toBe("401 api_key_revoked");
-    expect(await works(application.key)).toBe("200");
-  });
 });
 
 describe("ending a key", () => {
