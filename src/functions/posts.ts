@@ -86,7 +86,8 @@ export const postRoutes = [
   route("PATCH", "v1/posts/{postId}", {
     operationId: "updatePost",
     summary: "Change a scheduled post.",
-    description: "Until it starts. Fields that are not named stay.",
+    description:
+      "Until it starts. Fields that are not named stay; null clears one that a new post may leave out, except `scheduleAt`.",
     access: activeProfileScope,
     body: UpdatePostBody,
     issuesBeside: ({ services, scope, params, body }) =>

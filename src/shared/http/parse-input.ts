@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { AppError, refuseIssues, validationFailed, type Issue } from "../runtime/errors.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
+import { withoutAbsentNulls } from "./absent-nulls.ts";
 import { issuesOf, issueWords } from "./issue-words.ts";
 import { repeatedMembers } from "./json-names.ts";
 import type { Route, Unparsed } from "./route.ts";
@@ -165,7 +166,7 @@ interface Input {
  * @throws AppError 400, 411, 413 or 415
  */
 export async function parseInput(
-  { spec }: Route,
+  { method, spec }: Route,
   incoming: Incoming,
   call: Omit<Unparsed<unknown>, "body">,
 ): Promise<Input> {
@@ -173,12 +174,12 @@ export async function parseInput(
   if (spec.body === undefined)
     return accepted({ query: query.data, body: undefined }, query.issues);
   const read = await (spec.bodyKind === "form" ? readForm : readJson)(incoming);
-  const parsed = parse(spec.body(), () => read.value);
+  const schema = spec.body();
+  const value = withoutAbsentNulls(schema, read.value, method === "PATCH");
+  const parsed = parse(schema, () => value);
   const found = joined(read.issues, parsed.issues);
   const isRefused = query.issues.length + found.length > 0;
-  const beside = isRefused
-    ? await spec.issuesBeside?.({ ...call, body: fieldsOf(read.value) })
-    : [];
+  const beside = isRefused ? await spec.issuesBeside?.({ ...call, body: fieldsOf(value) }) : [];
   const issues = [...query.issues, ...joined(found, beside ?? [])];
   return accepted({ query: query.data, body: parsed.data }, issues);
 }

@@ -43,6 +43,14 @@ export const metadata = shape(() =>
     }),
 );
 
+/** Makes a field of a PATCH that null clears: it becomes what an absent field of a POST is. */
+export function clearable<Schema extends z.ZodType>(schema: Schema, empty: z.output<Schema>) {
+  return schema
+    .nullable()
+    .transform((value): z.output<Schema> => value ?? empty)
+    .optional();
+}
+
 /** A time of an answer: UTC. */
 export const time = shape(() => z.iso.datetime());
 

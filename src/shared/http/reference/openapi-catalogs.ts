@@ -6,8 +6,15 @@ import { declaredAnswers, type DeclaredAnswer } from "../declared-answers.ts";
 import type { Route } from "../route.ts";
 import type { Answer, Content, JsonSchema, Reference } from "./openapi-types.ts";
 
-/** `input`: what a request may hold. `output`: what an answer holds, to which fields may be added. */
-type Direction = "input" | "output";
+/**
+ * `input`: what a parameter or a form may hold. `body`: what a JSON body may hold, in which null is as good as absent.
+ * `change`: the same of a PATCH, except for its own fields, of which null clears some. `output`: what an answer holds, to
+ * which fields may be added.
+ */
+type Direction = "input" | "body" | "change" | "output";
+
+/** Returns what the parts of such a schema are. */
+const inside = (direction: Direction): Direction => (direction === "change" ? "body" : direction);
 
 /** Formats that say the same as their pattern, in a tenth of the length. */
 const SELF_EXPLAINING = new Set(["date-time", "email", "uri"]);
@@ -30,14 +37,43 @@ function withoutNullBranch(schema: JsonSchema): JsonSchema {
   return { ...first, ...rest, type: [first.type, "null"] };
 }
 
+/** Returns the schema with null as a further value. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, anyOf, description, default: fallback, ...rest } = schema;
+  const about = {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+  };
+  if (anyOf !== undefined) {
+    const isThere = anyOf.some((option) => [option.type].flat().includes("null"));
+    return isThere ? schema : { ...schema, anyOf: [...anyOf, { type: "null" }] };
+  }
+  const types = [type ?? []].flat();
+  if (types.includes("null")) return schema;
+  const isPlain = types.length > 0 && rest.enum === undefined && rest.const === undefined;
+  if (isPlain) return { ...schema, type: [...types, "null"] };
+  const option = { ...(type === undefined ? {} : { type }), ...rest };
+  return { ...about, anyOf: [option, { type: "null" }] };
+}
+
+/** Tidies the fields of an object. Of a body, those that may be absent may be null. */
+function tidyFields({ properties = {}, required = [] }: JsonSchema, direction: Direction) {
+  const tidied = Object.entries(tidyMap(properties, inside(direction)));
+  if (direction !== "body") return Object.fromEntries(tidied);
+  return Object.fromEntries(
+    tidied.map(([name, field]) => [name, required.includes(name) ? field : orNull(field)]),
+  );
+}
+
 /** Tidies the parts of a schema that are schemas themselves. */
-function tidyParts(schema: JsonSchema, direction: Direction): JsonSchema {
+function tidyParts(schema: JsonSchema, outside: Direction): JsonSchema {
+  const direction = inside(outside);
   const { items, properties, additionalProperties, anyOf, oneOf, allOf } = schema;
   const list = (schemas: readonly JsonSchema[]) => schemas.map((one) => tidy(one, direction));
   return {
     ...schema,
     ...(items === undefined ? {} : { items: tidy(items, direction) }),
-    ...(properties === undefined ? {} : { properties: tidyMap(properties, direction) }),
+    ...(properties === undefined ? {} : { properties: tidyFields(schema, outside) }),
     ...(typeof additionalProperties === "object"
       ? { additionalProperties: tidy(additionalProperties, direction) }
       : {}),
@@ -80,12 +116,12 @@ export class SchemaCatalog {
   add(schema: z.ZodType, direction: Direction): JsonSchema {
     // Wrapped in another schema, so that a named schema becomes a reference wherever it is used.
     const { $defs, properties } = z.toJSONSchema(z.object({ wrapped: schema }), {
-      io: direction,
+      io: direction === "output" ? "output" : "input",
       unrepresentable: "any",
     });
     for (const [name, made] of Object.entries($defs ?? {})) {
       const { id: _, ...definition } = made as JsonSchema & { readonly id?: string };
-      this.#define(name, tidy(definition, direction));
+      this.#define(name, tidy(definition, inside(direction)));
     }
     const wrapped = properties?.["wrapped"];
     invariant(typeof wrapped === "object", "a schema was lost on its way");

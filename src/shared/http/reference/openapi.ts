@@ -85,7 +85,10 @@ const SECURITY_SCHEMES = {
 
 const pascal = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-function requestBodyOf({ spec }: Route, catalog: SchemaCatalog): OpenApiOperation["requestBody"] {
+function requestBodyOf(
+  { method, spec }: Route,
+  catalog: SchemaCatalog,
+): OpenApiOperation["requestBody"] {
   const { operationId, bodyKind, browserFields } = spec;
   const body = spec.body?.();
   if (body === undefined) return undefined;
@@ -95,12 +98,13 @@ function requestBodyOf({ spec }: Route, catalog: SchemaCatalog): OpenApiOperatio
       content: { [FORM_TYPE]: { schema: catalog.add(browserFields?.() ?? body, "input") } },
     };
   const example = spec.examples?.().body;
+  const direction = method === "PATCH" ? "change" : "body";
   return {
     // An absent body is read as `{}`.
     required: !body.safeParse({}).success,
     content: {
       [JSON_TYPE]: {
-        schema: catalog.addAs(`${pascal(operationId)}Request`, body, "input"),
+        schema: catalog.addAs(`${pascal(operationId)}Request`, body, direction),
         ...(example === undefined ? {} : { example }),
       },
     },

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { externalId, instant, metadata } from "../../runtime/fields.ts";
+import { clearable, externalId, instant, metadata } from "../../runtime/fields.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { platformOptionsSchema, type NetworkName } from "../../networks/lookup.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
@@ -57,17 +57,17 @@ const PostBody = shape(() =>
 );
 type Fields = ShapeOf<typeof PostBody>;
 
-/** PATCH of a scheduled post: absent fields stay. */
+/** PATCH of a scheduled post: absent fields stay, and null clears what a new post may leave out. */
 export const UpdatePostBody = shape(() =>
   z.strictObject({
-    text: text().optional().describe(ABOUT.text),
+    text: clearable(text(), "").describe(ABOUT.text),
     platforms: networkNames().optional(),
-    mediaUrls: mediaUrls().optional().describe(ABOUT.mediaUrls),
-    altTexts: altTexts().optional().describe(ABOUT.altTexts),
+    mediaUrls: clearable(mediaUrls(), []).describe(ABOUT.mediaUrls),
+    altTexts: clearable(altTexts(), []).describe(ABOUT.altTexts),
     scheduleAt: instant().optional().describe("More than 10 seconds and at most 365 days ahead."),
-    platformOptions: platformOptions().optional().describe(ABOUT.platformOptions),
+    platformOptions: clearable(platformOptions(), {}).describe(ABOUT.platformOptions),
     externalId: externalId().optional(),
-    metadata: metadata().optional(),
+    metadata: clearable(metadata(), {}),
   }),
 );
 export type UpdatePost = ShapeOf<typeof UpdatePostBody>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { externalId, externalIdFilter, idOf, metadata, time } from "../../runtime/fields.ts";
+import { clearable, externalId, externalIdFilter, idOf, metadata, time } from "../../runtime/fields.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -22,7 +22,7 @@ export const UpdateProfileBody = shape(() =>
   z.strictObject({
     title: title().optional(),
     externalId: externalId().optional(),
-    metadata: metadata().optional(),
+    metadata: clearable(metadata(), {}),
     status: z
       .enum(["active", "disabled"])
       .optional()
