@@ -6,7 +6,11 @@ import { chapters, routes } from "../../src/functions/routes.ts";
 import { ERROR_CODES } from "../../src/shared/runtime/errors.ts";
 import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
-import type { OpenApiOperation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
+import type {
+  JsonSchema,
+  OpenApiOperation,
+  Parameter,
+} from "../../src/shared/http/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { startRelay } from "../setup/relay.ts";
@@ -188,6 +192,76 @@ describe("what callers have to send", () => {
       maxItems: NETWORK_NAMES.length,
       uniqueItems: true,
     });
+  });
+});
+
+/** The formats of JSON Schema (2020-12, 7.3) that the document may use. */
+const FORMATS = ["date-time", "email", "uri"];
+
+/** Returns every schema of the document, with its place. Examples and defaults are values, not schemas. */
+function allSchemas(
+  part: unknown,
+  place = "#",
+): { readonly place: string; readonly schema: JsonSchema }[] {
+  if (typeof part !== "object" || part === null) return [];
+  const inner = Object.entries(part)
+    .filter(([name]) => !["example", "examples", "default", "enum"].includes(name))
+    .flatMap(([name, value]) => allSchemas(value, `${place}/${name}`));
+  return [{ place, schema: part }, ...inner];
+}
+
+describe("what generators make of it", () => {
+  const places = (isOdd: (schema: JsonSchema) => boolean) =>
+    allSchemas(JSON.parse(JSON.stringify(document)))
+      .filter(({ schema }) => isOdd(schema))
+      .map(({ place }) => place);
+  const isList = (schema: JsonSchema | undefined): boolean => {
+    if (schema?.$ref === undefined) return schema?.enum !== undefined;
+    return isList(document.components.schemas[schema.$ref.replace("#/components/schemas/", "")]);
+  };
+
+  test("knows every format", () => {
+    const isUnknown = ({ format }: JsonSchema) =>
+      typeof format === "string" && !FORMATS.includes(format);
+    expect(places(isUnknown)).toEqual([]);
+  });
+
+  test("finds every list of words in one piece", () => {
+    const isMixed = ({ anyOf = [] }: JsonSchema) => anyOf.filter(isList).length > 1;
+    expect(places(isMixed)).toEqual([]);
+    expect(document.components.schemas["FindingCode"]?.enum).toEqual([
+      ...(document.components.schemas["LegErrorCode"]?.enum ?? []),
+      "alt_text_shortened",
+    ]);
+  });
+
+  test("finds no choice directly in a choice, and no keyword that many do not read", () => {
+    const isNested = ({ anyOf = [] }: JsonSchema) => anyOf.some((one) => one.anyOf !== undefined);
+    const unread = ["oneOf", "allOf", "not", "if", "prefixItems", "patternProperties", "$defs"];
+    const isUnread = (schema: JsonSchema) =>
+      unread.some((keyword) => Object.hasOwn(schema, keyword));
+    expect(places(isNested)).toEqual([]);
+    expect(places(isUnread)).toEqual([]);
+  });
+
+  test("finds a value for each parameter that a person has to fill in", () => {
+    // The pages are opened by browsers, with parameters of their own.
+    const forPeople = named.filter(([, { spec }]) => spec.browserFields === undefined);
+    const lacking = forPeople.flatMap(([name]) =>
+      parameters(name)
+        .filter(({ schema, example }) => {
+          return example === undefined && schema.default === undefined && !isList(schema);
+        })
+        .map((parameter) => `${name}: ${parameter.in} ${parameter.name}`),
+    );
+    expect(lacking).toEqual([]);
+  });
+
+  test.each(named)("%s takes the examples of its parameters", (name) => {
+    for (const { schema, example } of parameters(name)) {
+      if (schema.pattern === undefined || example === undefined) continue;
+      expect(example).toMatch(new RegExp(schema.pattern));
+    }
   });
 });
 

@@ -70,6 +70,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
   commit: () => tests("group-commit"),
+  generators: () => tests("generators"),
   infra: () => tests("infra"),
   load: () => tests("schedule"),
   whole: () => tests("outage"),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { instant } from "../runtime/fields.ts";
-import { isId } from "../runtime/ids.ts";
+import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { RATE_CARD } from "./rate-card.ts";
@@ -28,13 +28,20 @@ export type Credit = ShapeOf<typeof CreditBody>;
 
 const operations = [...Object.keys(RATE_CARD), "billing.credit"];
 
+const idFilter = (kind: "application" | "profile" | "post") =>
+  z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ examples: [exampleId(kind)] });
+
 const usageFilter = shape(() => ({
   from: instant().optional().describe("Written then or later."),
   to: instant().optional().describe("Written before."),
   operation: z.enum(operations).optional(),
-  applicationId: z.string().max(64).optional(),
-  profileId: z.string().max(64).optional(),
-  postId: z.string().max(64).optional(),
+  applicationId: idFilter("application"),
+  profileId: idFilter("profile"),
+  postId: idFilter("post"),
 }));
 
 export const UsageQuery = shape(() =>

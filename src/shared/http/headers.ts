@@ -20,7 +20,8 @@ export const REQUEST_HEADERS = {
       .max(8_192)
       .describe(
         "A token of POST /v1/profile-grants: lets a restricted key act for a profile that is not on its allowlist. Other callers' grants are ignored.",
-      ),
+      )
+      .meta({ examples: ["eyJhbGciOiJIUzI1NiJ9.eyJwcmYiOiJwcmZfMDFNIn0.c2lnbmF0dXJl"] }),
   ),
   "Idempotency-Key": shape(() =>
     z

@@ -12,6 +12,7 @@ export const instant = shape(() =>
       offset: true,
       error: "must be a time with Z or an offset, such as 2030-01-31T09:00:00Z",
     })
+    .meta({ examples: ["2026-03-04T00:00:00Z"] })
     .transform((value) => new Date(value).toISOString()),
 );
 
@@ -27,7 +28,12 @@ export const externalId = shape(() =>
 
 /** A filter by the caller's own reference. */
 export const externalIdFilter = shape(() =>
-  z.string().min(1).max(EXTERNAL_ID_MAX).describe("Only those with this reference of yours."),
+  z
+    .string()
+    .min(1)
+    .max(EXTERNAL_ID_MAX)
+    .describe("Only those with this reference of yours.")
+    .meta({ examples: ["customer-42"] }),
 );
 
 /** The caller's own names and values. */

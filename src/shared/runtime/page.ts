@@ -25,7 +25,12 @@ export const pageQuery = shape(() => ({
     .pipe(z.int().min(1).max(LIMIT_MAX))
     .default(LIMIT_DEFAULT)
     .describe("How many at most."),
-  cursor: z.string().max(1_000).optional().describe("`page.nextCursor` of the page before."),
+  cursor: z
+    .string()
+    .max(1_000)
+    .optional()
+    .describe("`page.nextCursor` of the page before.")
+    .meta({ examples: ["Zk9x1Q8Wb0T3aM5uR2cE7g"] }),
 }));
 
 /** What a later build adds is passed over. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { instant } from "../runtime/fields.ts";
-import { isId } from "../runtime/ids.ts";
+import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { EVENT_TYPES } from "./events/event.ts";
@@ -13,7 +13,9 @@ const url = shape(() =>
     .string()
     .min(1)
     .max(URL_CHARACTERS_MAX)
-    .describe("https, a public host that can exist, without credentials. Checked again at every delivery."),
+    .describe(
+      "https, a public host that can exist, without credentials. Checked again at every delivery.",
+    ),
 );
 const description = shape(() => z.string().max(DESCRIPTION_CHARACTERS_MAX).nullable());
 export const eventFilter = shape(() => z.enum(["*", ...EVENT_TYPES]));
@@ -69,7 +71,8 @@ export const ListEventsQuery = shape(() =>
       .string()
       .refine((text) => isId("event", text), { error: "must be an event id (evt_…)" })
       .optional()
-      .describe("The last event that you have."),
+      .describe("The last event that you have.")
+      .meta({ examples: [exampleId("event")] }),
   }),
 );
 export type ListEvents = ShapeOf<typeof ListEventsQuery>;

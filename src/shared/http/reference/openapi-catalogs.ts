@@ -83,10 +83,29 @@ function tidyParts(schema: JsonSchema, outside: Direction): JsonSchema {
   };
 }
 
-/** Removes bounds that every number in JavaScript keeps. */
-function withoutVacuousBounds({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
+/** Merges a choice that is one of the choices of another into it: some generators lose the inner one. */
+function withoutNestedChoice(schema: JsonSchema): JsonSchema {
+  const { anyOf } = schema;
+  if (anyOf === undefined) return schema;
+  const isChoiceAlone = (one: JsonSchema) =>
+    one.anyOf !== undefined &&
+    Object.keys(one).every((name) => /^(?:anyOf|description)$/.test(name));
+  const inner = anyOf.filter(isChoiceAlone);
+  const description =
+    schema.description ?? (inner.length === 1 ? inner[0]?.description : undefined);
+  return {
+    ...schema,
+    ...(description === undefined ? {} : { description }),
+    anyOf: anyOf.flatMap((one) => (isChoiceAlone(one) ? (one.anyOf ?? []) : [one])),
+  };
+}
+
+/** Removes what says nothing: bounds that every number in JavaScript keeps, and that names are text. */
+function withoutVacuousRules({ minimum, maximum, propertyNames, ...rest }: JsonSchema): JsonSchema {
+  const namesAnything = isDeepStrictEqual(propertyNames, { type: "string" });
   return {
     ...rest,
+    ...(propertyNames === undefined || namesAnything ? {} : { propertyNames }),
     ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
     ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
   };
@@ -94,7 +113,9 @@ function withoutVacuousBounds({ minimum, maximum, ...rest }: JsonSchema): JsonSc
 
 /** Returns a schema as readers need it: with references to our components, and answers open to fields added later. */
 function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
-  const tidied = withoutVacuousBounds(withoutNullBranch(tidyParts(schema, direction)));
+  const tidied = withoutVacuousRules(
+    withoutNestedChoice(withoutNullBranch(tidyParts(schema, direction))),
+  );
   const { $ref, pattern, default: fallback, additionalProperties, ...rest } = tidied;
   const isRedundant = rest.format !== undefined && SELF_EXPLAINING.has(rest.format);
   const isClosed = additionalProperties === false && direction === "output";

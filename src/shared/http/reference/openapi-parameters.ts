@@ -11,7 +11,12 @@ import type { Route } from "../route.ts";
 
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   applicationId: () => idOf("application"),
-  code: () => z.string().describe("The `confirmation_code` of a deletion."),
+  code: shape(() =>
+    z
+      .string()
+      .describe("The `confirmation_code` of a deletion.")
+      .meta({ examples: ["8f14e45fceea167a5a36dedd4bea2543a1b2c3d4"] }),
+  ),
   connectionId: () => idOf("connection"),
   deliveryId: () => idOf("delivery"),
   keyId: () => idOf("key"),
@@ -30,7 +35,10 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   userId: () => idOf("user"),
   webhookId: () => idOf("endpoint"),
   token: shape(() =>
-    z.string().describe("Sealed: names the file, and until when the address is valid."),
+    z
+      .string()
+      .describe("Sealed: names the file, and until when the address is valid.")
+      .meta({ examples: ["v1.k1.c2VhbGVk.dGV4dA.dGFn"] }),
   ),
 };
 

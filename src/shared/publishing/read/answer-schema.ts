@@ -89,11 +89,13 @@ export const post = shape(
       }) satisfies z.ZodType<PostView>,
 );
 
+/** A plain list: a generator may use one enumeration in another before it has declared it. */
 const findingCode = shape(() =>
-  z.union([
-    legErrorCode(),
-    z.enum(WARNING_CODES).describe("Of warnings alone: the alternative text is cut behind a word."),
-  ]),
+  z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
+    id: "FindingCode",
+    description:
+      "A code of `LegErrorCode`, with the same meaning, or `alt_text_shortened`: a warning that the alternative text is cut after a word.",
+  }),
 );
 
 const finding = shape(() =>

@@ -65,7 +65,7 @@ export type ListKeys = ShapeOf<typeof ListKeysQuery>;
 
 export const MintGrantBody = shape(() =>
   z.strictObject({
-    profileId: z.string().startsWith("prf_").max(64),
+    profileId: profileId(),
     expiresIn: z.int().min(60).max(7_200).default(900).describe("Seconds."),
   }),
 );

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { chapters } from "../../src/functions/routes.ts";
+import { openApi } from "../../src/shared/http/reference/openapi.ts";
+import type { Parameter } from "../../src/shared/http/reference/openapi-types.ts";
+import { GENERATORS, generateAndCompile, postmanRequests } from "../generators/generators.ts";
+import { INSTALL_MS_MAX } from "../setup/install-packages.ts";
+
+const timeout = INSTALL_MS_MAX + 240_000;
+const document = openApi(chapters, "https://relay.example.net/api");
+
+test.each(GENERATORS)("the client that $name makes compiles", { timeout }, async (generator) => {
+  const startedAt = performance.now();
+  expect(await generateAndCompile(generator, document)).toBe("");
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  process.stdout.write(`${generator.name} ${seconds} s\n`);
+});
+
+test("a list that is made of a reference and a list is noticed", { timeout }, async () => {
+  const { Finding, LegErrorCode, ...schemas } = document.components.schemas;
+  const code = {
+    anyOf: [
+      { $ref: "#/components/schemas/LegErrorCode" },
+      { type: "string", enum: ["alt_text_shortened"] },
+    ],
+  };
+  const unusual = { ...Finding, properties: { ...Finding?.properties, code } };
+  const components = {
+    ...document.components,
+    schemas: { ...schemas, Finding: unusual, LegErrorCode },
+  };
+  const orval = GENERATORS.find(({ name }) => name === "orval");
+  if (orval === undefined) throw new Error("orval is not among the generators");
+  expect(await generateAndCompile(orval, { ...document, components })).toContain("LegErrorCode");
+});
+
+describe("Postman's import", () => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+  test("fills in what has to be sent", { timeout }, async () => {
+    const requests = await postmanRequests(document);
+    expect(requests).toHaveLength(operations.length);
+    for (const { path, method, operation } of operations) {
+      const name = `${method} ${path}`;
+      const steps = path.slice(1).replace(/\{(\w+)\}/g, ":$1");
+      const request = requests.find(
+        (one) => one.method === method.toUpperCase() && one.url.path.join("/") === steps,
+      );
+      if (request === undefined) throw new Error(`the import has no ${name}`);
+      const given = [...request.header, ...(request.url.variable ?? [])];
+      const values = new Map(given.map(({ key, value }) => [key, value]));
+      for (const required of (operation.parameters ?? []).map(resolved).filter(isToBeFilledIn))
+        expect([name, values.get(required.name)]).toEqual([name, required.example]);
+      const sent = operation.requestBody?.content["application/json"]?.example;
+      if (sent !== undefined) expect(JSON.parse(request.body?.raw ?? "null")).toEqual(sent);
+    }
+  });
+
+  const isToBeFilledIn = ({ required, example }: Parameter) => required && example !== undefined;
+
+  function resolved(parameter: Parameter | { readonly $ref: string }): Parameter {
+    if (!("$ref" in parameter)) return parameter;
+    const found = document.components.parameters[parameter.$ref.split("/").at(-1) ?? ""];
+    if (found === undefined) throw new Error(`there is no ${parameter.$ref}`);
+    return found;
+  }
+});
