@@ -11,15 +11,21 @@ import {
   sessionCanceledExample,
   sessionCreatedExample,
   sessionExample,
+  sessionOpenExample,
 } from "../shared/connections/answer-schema.ts";
 import {
   cancelSession,
   getSession,
+  listSessions,
   startConnectSession,
 } from "../shared/connections/connect-sessions.ts";
 import { listConnections } from "../shared/connections/view-connection.ts";
 import { removeConnection } from "../shared/connections/remove-connection.ts";
-import { BrowserFields, CreateConnectSessionBody } from "../shared/connections/schema.ts";
+import {
+  BrowserFields,
+  CreateConnectSessionBody,
+  ListSessionsQuery,
+} from "../shared/connections/schema.ts";
 import { publishedDocument } from "../shared/connections/network-tools.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
@@ -142,7 +148,7 @@ export const connectRoutes: readonly Route[] = [
     operationId: "createConnectSession",
     summary: "Start a visit to the hosted page on which an end user links accounts.",
     description:
-      "Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. A new account costs 5 tokens when it is linked.",
+      "Send the end user to `connectUrl`. The page leads back to `returnUrl` with `session`, `status`, `connections` and your `state` in the query. A new account costs 5 tokens when it is linked. The session ends with the key or user that started it, and with who minted the grant that the key used: once one of them is revoked, expired, deleted or removed, nothing more is linked, and its status is `canceled`.",
     access: activeProfileScope,
     body: CreateConnectSessionBody,
     status: 201,
@@ -150,6 +156,19 @@ export const connectRoutes: readonly Route[] = [
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: connectBodyExample(), answer: sessionCreatedExample() }),
     run: ({ services, scope, body }) => startConnectSession(services, scope, body),
+  }),
+  route("GET", "v1/profiles/{profileId}/connect/sessions", {
+    operationId: "listConnectSessions",
+    summary: "List the profile's open connect sessions, without the addresses of their pages.",
+    description:
+      "With `POST /v1/connect/sessions/{sessionId}/cancel` each can be ended. Sessions of a key or user that is gone have ended with it and are not listed. A page may be short, or empty, without being the last.",
+    access: profileScope,
+    query: ListSessionsQuery,
+    status: 200,
+    list: true,
+    response: connectSession,
+    examples: () => ({ answer: sessionOpenExample() }),
+    run: ({ services, scope, query }) => listSessions(services, scope, query),
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
     operationId: "getConnectSession",

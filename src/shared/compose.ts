@@ -23,6 +23,7 @@ import { AccessCache } from "./http/access/access-cache.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
+import { isActorActive } from "./tenants/keys/profile-grants.ts";
 import { createLimits } from "./limits/rate-limiter.ts";
 import { WaitingRequests } from "./limits/waiting-requests.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
@@ -136,13 +137,25 @@ function hashingServices(identity: Config["identity"]) {
 }
 
 /** Makes the stores of what requests are checked against. Each raises the access version when that changes. */
-function accessStores({ tenants, keys }: Tables, raiseAccess: RaiseAccess) {
+function accessStores(
+  { tenants, keys: keyRows }: Tables,
+  raiseAccess: RaiseAccess,
+  now: () => Date,
+) {
+  const users = new UserStore(tenants, raiseAccess);
+  const keys = new KeyStore(keyRows, tenants, raiseAccess);
+  const rows: Parameters<typeof isActorActive>[0] = {
+    key: (id) => keys.findWithHash(id),
+    user: (platformId, id) => users.find(platformId, id),
+  };
   return {
     platforms: new PlatformStore(tenants, raiseAccess),
-    users: new UserStore(tenants, raiseAccess),
+    users,
     applications: new ApplicationStore(tenants, raiseAccess),
-    keys: new KeyStore(keys, tenants, raiseAccess),
+    keys,
     profiles: new ProfileStore(tenants, raiseAccess),
+    isActorActive: (platformId: string, id: string) =>
+      isActorActive(rows, { platformId, id }, now()),
   };
 }
 
@@ -192,7 +205,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     names,
     waits: new WaitingRequests(),
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
-    ...accessStores(tables, raiseAccess),
+    ...accessStores(tables, raiseAccess, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
     ...hashingServices(identity),

@@ -53,6 +53,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "POST v1/profiles/{profileId}/erase": "admin",
   "GET v1/profiles/{profileId}/connections": "profile",
   "DELETE v1/profiles/{profileId}/connections/{connectionId}": "profile",
+  "GET v1/profiles/{profileId}/connect/sessions": "profile",
   "POST v1/profiles/{profileId}/connect/sessions": "profile",
   "GET v1/connect/sessions/{sessionId}": "profile",
   "POST v1/connect/sessions/{sessionId}/cancel": "profile",

@@ -1,6 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { connectSessionRow } from "../../src/shared/connections/connect-session-store.ts";
+import {
+  connectSessionRow,
+  profileSessionRow,
+} from "../../src/shared/connections/connect-session-store.ts";
 import { connectionIndexRow } from "../../src/shared/connections/connection-index-store.ts";
 import { connectionRow } from "../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../src/shared/connections/host-store.ts";
@@ -100,6 +103,7 @@ const KINDS = [
   wholeConnectionRow,
   connectionIndexRow,
   connectSessionRow,
+  profileSessionRow,
   oauthStateRow,
   hostRow,
   loginHistoryRow,
@@ -141,6 +145,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
       lostBefore: fc.nat(),
     }),
   ),
+  createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),
   branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }),
   links: fc.array(

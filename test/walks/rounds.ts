@@ -79,6 +79,13 @@ export const EXPIRED = {
       deployment.put("connectsessions", idAt("connectSession", old, index), { S: {} });
     return ["connectsessions", ""];
   },
+  "connect-session-lists"(deployment, count) {
+    const old = new Date(deployment.time.now - 40 * DAY_MS);
+    const expiresAt = old.toISOString();
+    for (let index = 0; index < count; index += 1)
+      deployment.put("connectsessions", idAt("profile", old, index), { S: { expiresAt } });
+    return ["connectsessions", ""];
+  },
   "oauth-states"(deployment, count) {
     const expiresAt = new Date(deployment.time.now - 2 * DAY_MS).toISOString();
     for (let index = 0; index < count; index += 1)

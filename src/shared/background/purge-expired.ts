@@ -38,6 +38,8 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
     services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
   "connect-sessions": (services, after) =>
     services.connectSessions.removeBefore(ago(services, SESSIONS_KEPT_MS), after),
+  "connect-session-lists": (services, after) =>
+    services.connectSessions.removeListedBefore(ago(services, SESSIONS_KEPT_MS), after),
   "oauth-states": (services, after) =>
     services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
   texts(services, after) {

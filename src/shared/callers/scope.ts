@@ -32,6 +32,8 @@ export interface ApplicationScope extends PlatformScope {
 
 export interface ProfileScope extends RequestScope {
   readonly caller: Caller;
+  /** The key or user that minted the grant under which a restricted key acts; absent without a grant. */
+  readonly grantedBy?: string;
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
@@ -100,7 +101,10 @@ const sessionFields = shape(() => ({
   id: idOf("connectSession"),
   applicationId: idOf("application"),
   profileId: idOf("profile"),
-  status: z.enum(["open", "completed", "canceled", "expired"]),
+  status: z
+    .enum(["open", "completed", "canceled", "expired"])
+    .describe("`canceled` also once the key or user that started it is gone."),
+  createdBy: actor().describe("The key or user that started it. The session ends with them."),
   platforms: z.array(networkName()).describe("The networks that the page offers."),
   returnUrl: z.string().nullable(),
   state: z.string().nullable(),
@@ -209,6 +213,7 @@ export const sessionExample = (): ShapeOf<typeof connectSession> => ({
   applicationId: exampleId("application"),
   profileId: exampleId("profile"),
   status: "completed",
+  createdBy: { kind: "api_key", id: exampleId("key") },
   platforms: ["bluesky", "mastodon"],
   returnUrl: "https://app.example.com/social/done",
   state: "customer-42",
@@ -223,6 +228,12 @@ export const sessionCreatedExample = (): ShapeOf<typeof connectSessionCreated> =
   status: "open",
   connections: [],
   connectUrl: `https://relay.example.com/api/v1/connect/ui?session=${exampleId("connectSession")}&token=c2VjcmV0`,
+});
+
+export const sessionOpenExample = (): ShapeOf<typeof connectSession> => ({
+  ...sessionExample(),
+  status: "open",
+  connections: [],
 });
 
 export const sessionCanceledExample = (): ShapeOf<typeof connectSession> => ({

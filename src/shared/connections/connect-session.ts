@@ -1,3 +1,4 @@
+import type { Actor } from "../callers/caller.ts";
 import type { CallLimits } from "../runtime/limited-calls.ts";
 import { equalSecrets, sha256Hex } from "../runtime/secrets.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -5,6 +6,13 @@ import type { ConnectionView } from "./connection.ts";
 import type { Branding } from "./schema.ts";
 
 export type SessionStatus = "open" | "completed" | "canceled" | "expired";
+
+/** A session's state at a moment. `ended`: the key or user that started it is gone. Customers see `canceled` for it. */
+export type SessionState = SessionStatus | "ended";
+
+/** Returns what customers see of a state. */
+export const shownStatus = (state: SessionState): SessionStatus =>
+  state === "ended" ? "canceled" : state;
 
 /** An account that is being linked in a session, or was. The id is chosen before anything is paid or written. */
 export interface SessionLink {
@@ -20,6 +28,10 @@ export interface ConnectSession {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
+  /** The key or user that started it. It ends with them. */
+  readonly createdBy: Actor;
+  /** The key or user that minted the grant under which it was started; it ends with them, too. Null without a grant. */
+  readonly grantedBy: string | null;
   /** As stored; `sessionStatus` adds the clock. */
   readonly status: Exclude<SessionStatus, "expired">;
   readonly networks: readonly NetworkName[];
@@ -120,11 +132,11 @@ export function withLinked(
 }
 
 /** Returns where the end user goes back to. The address is fixed with the session, so that no browser can choose it. */
-export function returnAddress(session: ConnectSession, now: Date): string | undefined {
+export function returnAddress(session: ConnectSession, state: SessionState): string | undefined {
   if (session.returnUrl === null) return undefined;
   const url = new URL(session.returnUrl);
   url.searchParams.set("session", session.id);
-  url.searchParams.set("status", sessionStatus(session, now));
+  url.searchParams.set("status", shownStatus(state));
   url.searchParams.set("connections", linkedIds(session).join(","));
   if (session.state !== null) url.searchParams.set("state", session.state);
   return url.href;
@@ -134,7 +146,7 @@ export function returnAddress(session: ConnectSession, now: Date): string | unde
 export function toSessionView(
   session: ConnectSession,
   connections: readonly ConnectionView[],
-  now: Date,
+  stateNow: SessionState,
 ) {
   const { id, applicationId, profileId, networks, returnUrl, state, branding } = session;
   const ids = linkedIds(session);
@@ -142,7 +154,8 @@ export function toSessionView(
     id,
     applicationId,
     profileId,
-    status: sessionStatus(session, now),
+    status: shownStatus(stateNow),
+    createdBy: session.createdBy,
     platforms: networks,
     returnUrl,
     state,
@@ -152,3 +165,6 @@ export function toSessionView(
     createdAt: session.createdAt,
   };
 }
+
+/** A session as customers see it. */
+export type SessionView = ReturnType<typeof toSessionView>;

@@ -1,13 +1,22 @@
 import { recordAudit } from "../audit/record.ts";
 import { requireTokens } from "../billing/charge.ts";
 import { priceOf } from "../billing/rate-card.ts";
+import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
+import { toPage, type Page } from "../runtime/page.ts";
 import { randomToken, sha256Hex } from "../runtime/secrets.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/browser.ts";
-import { sessionStatus, toSessionView, type ConnectSession } from "./connect-session.ts";
-import type { CreateConnectSession } from "./schema.ts";
+import {
+  sessionStatus,
+  shownStatus,
+  toSessionView,
+  type ConnectSession,
+  type SessionView,
+} from "./connect-session.ts";
+import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
+import { sessionState } from "./session-state.ts";
 import { AppError, notFound } from "../runtime/errors.ts";
 import { listConnections } from "./view-connection.ts";
 
@@ -29,6 +38,8 @@ export async function startConnectSession(
     platformId,
     applicationId,
     profileId,
+    createdBy: actorOf(scope.caller),
+    grantedBy: scope.grantedBy ?? null,
     status: "open",
     networks: input.platforms,
     returnUrl: input.returnUrl ?? null,
@@ -44,7 +55,7 @@ export async function startConnectSession(
   const target = { type: "connect_session", id: session.id };
   recordAudit(services, scope, { action: "connect_session.created", target });
   const connectUrl = pageAddress(services.config, session.id, token);
-  return { ...toSessionView(session, [], now), connectUrl };
+  return { ...toSessionView(session, [], "open"), connectUrl };
 }
 
 /**
@@ -69,8 +80,56 @@ export async function getSession(
   sessionId: string,
 ) {
   const session = await ownSession(services, scope, sessionId);
-  const { items } = await listConnections(services, scope);
-  return toSessionView(session, items, services.clock.now());
+  const [{ items }, state] = await Promise.all([
+    listConnections(services, scope),
+    sessionState(services, session),
+  ]);
+  return toSessionView(session, items, state);
+}
+
+/**
+ * Lists the profile's open sessions, newest first. None has the address of its page.
+ * @throws AppError `invalid_cursor`
+ */
+export async function listSessions(
+  services: ConnectionsDeps,
+  scope: ProfileScope,
+  { limit, cursor }: ListSessions,
+): Promise<Page<SessionView>> {
+  const { platformId, profileId } = scope;
+  const bound = { list: "connect sessions", platformId, profileId };
+  const after = services.cursors.read(cursor, bound);
+  const now = services.clock.now();
+  const since = new Date(now.getTime() - EXPIRES_IN_MAX * 1000);
+  const [listed, connections] = await Promise.all([
+    services.connectSessions.listOfProfile(profileId, { after, limit, since, now }),
+    listConnections(services, scope),
+  ]);
+  const items = await openOnes(services, scope, listed.items);
+  const makeCursor = (next: string) => services.cursors.make(next, bound);
+  const open = { items, next: listed.next };
+  return toPage(open, limit, makeCursor, (session) =>
+    toSessionView(session, connections.items, "open"),
+  );
+}
+
+/** Returns the sessions that are open. Asks once for each key or user that started some of them. */
+async function openOnes(
+  services: ConnectionsDeps,
+  { platformId }: ProfileScope,
+  sessions: readonly ConnectSession[],
+): Promise<readonly ConnectSession[]> {
+  const asked = new Map<string, Promise<boolean>>();
+  const once = (id: string) => {
+    const answer = asked.get(id) ?? services.isActorActive(platformId, id);
+    asked.set(id, answer);
+    return answer;
+  };
+  const isActorActive = (_platformId: string, id: string) => once(id);
+  const states = await Promise.all(
+    sessions.map((session) => sessionState({ clock: services.clock, isActorActive }, session)),
+  );
+  return sessions.filter((_session, at) => states[at] === "open");
 }
 
 /**
@@ -84,16 +143,18 @@ export async function cancelSession(
 ) {
   const session = await ownSession(services, scope, sessionId);
   const now = services.clock.now();
+  const before = shownStatus(await sessionState(services, session));
+  if (before !== "open") throw notOpen(before);
   const canceled = await services.connectSessions.change(session.id, (current) =>
     sessionStatus(current, now) === "open" ? { ...current, status: "canceled" } : undefined,
   );
-  if (canceled === undefined) {
-    const status = sessionStatus(session, now);
-    const is = status === "open" ? "no longer open" : status;
-    throw new AppError("invalid_state", `The connect session is ${is}.`);
-  }
+  if (canceled === undefined) throw notOpen("no longer open");
   const target = { type: "connect_session", id: session.id };
   recordAudit(services, scope, { action: "connect_session.canceled", target });
   const { items } = await listConnections(services, scope);
-  return toSessionView(canceled, items, now);
+  return toSessionView(canceled, items, "canceled");
+}
+
+function notOpen(state: string): AppError {
+  return new AppError("invalid_state", `The connect session is ${state}.`);
 }

@@ -22,6 +22,8 @@ export interface ConnectionsDeps extends WebhooksDeps {
     find(platformId: string, applicationId: string): Promise<Found | undefined>;
   };
   readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
+  /** Returns whether a key or a user of the platform may still act: neither revoked, expired, deleted nor removed. */
+  isActorActive(platformId: string, id: string): Promise<boolean>;
   readonly connections: ConnectionStore;
   readonly connectionIndex: ConnectionIndexStore;
   readonly accountChecks: AccountCheckStore;

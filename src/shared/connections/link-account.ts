@@ -14,12 +14,13 @@ import {
   type ConnectSession,
 } from "./connect-session.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
+import { hasOrigin } from "./session-state.ts";
 import { revokeAtNetwork } from "./remove-connection.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
-  /** Nothing is linked: the session was canceled, was completed or expired, or the profile was disabled. */
+  /** Nothing is linked: the session is over, whoever started it is gone, or the profile was disabled. */
   | { readonly kind: "closed" }
   /** Nothing is linked: the wallet can't pay for it. */
   | { readonly kind: "unpaid" };
@@ -47,7 +48,7 @@ export async function linkAccount(
 async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkResult> {
   const { session, network, linked } = linking;
   const { platformId, applicationId, profileId } = session;
-  if (!(await isProfileActive(services, session))) return { kind: "closed" };
+  if (!(await isAllowed(services, session))) return { kind: "closed" };
   const before = await services.connections.find(profileId, network);
   const isKnown = before?.account.id === linked.account.id;
   const id = await plan(services, linking, isKnown ? before.id : undefined);
@@ -123,6 +124,12 @@ async function discard(
   const grantId = grantIdOf(linked);
   const owner = visitorsOf(session);
   await revokeAtNetwork(services, { network, owner, grantId, instanceUrl, credentials });
+}
+
+/** Returns whether accounts may be linked in the session now, apart from its own status. */
+async function isAllowed(services: ConnectionsDeps, session: ConnectSession): Promise<boolean> {
+  const checks = [isProfileActive(services, session), hasOrigin(services, session)];
+  return (await Promise.all(checks)).every(Boolean);
 }
 
 /**

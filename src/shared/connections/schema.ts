@@ -1,9 +1,12 @@
 import * as z from "zod";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { publicUrl } from "../networks/options.ts";
+import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 
 const EXPIRES_IN_DEFAULT = 3_600;
+/** Two days, in seconds. */
+export const EXPIRES_IN_MAX = 172_800;
 
 /** Makes the schema of a short text without control characters and direction marks, which could disguise a name. */
 const label = (lengthMax: number) =>
@@ -49,10 +52,18 @@ export const CreateConnectSessionBody = shape(() =>
       ),
     state: z.string().max(512).nullish().describe("Comes back in the query of `returnUrl`."),
     branding: brandingShape().nullish().describe("What the end user sees of you."),
-    expiresIn: z.int().min(300).max(172_800).default(EXPIRES_IN_DEFAULT).describe("Seconds."),
+    expiresIn: z
+      .int()
+      .min(300)
+      .max(EXPIRES_IN_MAX)
+      .default(EXPIRES_IN_DEFAULT)
+      .describe("Seconds."),
   }),
 );
 export type CreateConnectSession = ShapeOf<typeof CreateConnectSessionBody>;
+
+export const ListSessionsQuery = shape(() => z.strictObject(pageQuery()));
+export type ListSessions = ShapeOf<typeof ListSessionsQuery>;
 
 /** The fields that a browser sends to the hosted page. The verbs check them, and answer anything wrong with a page. */
 export const BrowserFields = shape(() => z.record(z.string(), z.string()));

@@ -12,6 +12,7 @@ import {
   sessionStatus,
   type ConnectSession,
 } from "../connect-session.ts";
+import { sessionState } from "../session-state.ts";
 import { html, plainName } from "./markup.ts";
 import type { Branding } from "../schema.ts";
 import { fill, wordsOf, type Language } from "./language.ts";
@@ -39,23 +40,23 @@ export async function openVisit(
   const token = (fields["token"] ?? "").slice(0, ADDRESS_PART_MAX);
   const session = await services.connectSessions.find(id);
   if (session === undefined || !isTokenOf(session, token)) return { kind: "unknown" };
-  const status = sessionStatus(session, services.clock.now());
-  return status === "open" ? { kind: "open", session, token } : { kind: "over", session };
+  const state = await sessionState(services, session);
+  return state === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
 /** Answers with a page that says what is wrong, and has the way back if it is known. */
-export function endNotice(
+export async function endNotice(
   services: ConnectionsDeps,
   request: BrowserRequest,
   session: ConnectSession | undefined,
-): BrowserAnswer {
+): Promise<BrowserAnswer> {
   if (session === undefined) return plainNotice(request, "unknown", 404);
-  const now = services.clock.now();
   const { language } = request;
   const { branding } = session;
-  const address = returnAddress(session, now);
+  const notice = await sessionState(services, session);
+  const address = returnAddress(session, notice);
   const back = address === undefined ? null : services.outbound.browserUrl(address);
-  const page = { language, notice: sessionStatus(session, now), back, branding };
+  const page = { language, notice, back, branding };
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
@@ -65,7 +66,7 @@ export function leave(
   { language }: BrowserRequest,
   session: ConnectSession,
 ): BrowserAnswer {
-  const address = returnAddress(session, services.clock.now());
+  const address = returnAddress(session, sessionStatus(session, services.clock.now()));
   if (address !== undefined) return redirect(services.outbound.browserUrl(address));
   const { branding } = session;
   const notice = session.status === "completed" ? "allSet" : "nothing";

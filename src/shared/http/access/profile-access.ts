@@ -4,8 +4,8 @@ import type { PublishingScope } from "../../connections/connection.ts";
 import type { AcceptingScope } from "../../publishing/accept/create-post.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import { isMinterAlive } from "../../tenants/keys/profile-grants.ts";
-import { invalidGrant } from "../../tenants/profiles/grant.ts";
+import { isActorActive } from "../../tenants/keys/profile-grants.ts";
+import { invalidGrant, type Grant } from "../../tenants/profiles/grant.ts";
 import type { Profile } from "../../tenants/profiles/profile.ts";
 import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import {
@@ -28,14 +28,14 @@ function namedProfile({ headers, params }: AccessRequest): string | null | undef
   return new Set(named).size > 1 ? undefined : (named[0] ?? null);
 }
 
-/** Returns whether a valid grant was sent. Refuses one that does not fit, rather than ignore it. */
-async function hasGrant(
+/** Returns the grant that was sent, if it is valid. Refuses one that does not fit, rather than ignore it. */
+async function grantOf(
   request: AccessRequest,
   caller: ApiKeyCaller,
   profileId: string,
-): Promise<boolean> {
+): Promise<Grant | undefined> {
   const token = request.headers.get("x-profile-grant")?.trim() ?? "";
-  if (token === "") return false;
+  if (token === "") return undefined;
   const grant = await request.services.grants.verify(token);
   const wanted = { platformId: caller.platformId, applicationId: caller.applicationId, profileId };
   for (const name of ["platformId", "applicationId", "profileId"] as const) {
@@ -43,24 +43,26 @@ async function hasGrant(
     if (found !== expected)
       throw invalidGrant({ check: name, expected: boundedText(expected), found });
   }
-  if (!(await isMinterAlive(request.services, request.rows, grant)))
+  const minter = { platformId: grant.platformId, id: grant.mintedBy };
+  if (!(await isActorActive(request.rows, minter, request.services.clock.now())))
     throw invalidGrant({
       check: "minted by",
       expected: "an active key or user",
       found: grant.mintedBy,
     });
-  return true;
+  return grant;
 }
 
+/** Returns whether the caller may act for the profile, and who granted it that. */
 async function mayActFor(
   request: AccessRequest,
   caller: ApiKeyCaller | SessionCaller,
   profileId: string,
-): Promise<boolean> {
-  if (caller.kind === "session" || caller.keyScope === "app_admin") return true;
-  return (
-    (await hasGrant(request, caller, profileId)) || caller.allowedProfileIds.includes(profileId)
-  );
+): Promise<{ readonly isAllowed: boolean; readonly grantedBy?: string }> {
+  if (caller.kind === "session" || caller.keyScope === "app_admin") return { isAllowed: true };
+  const grant = await grantOf(request, caller, profileId);
+  if (grant !== undefined) return { isAllowed: true, grantedBy: grant.mintedBy };
+  return { isAllowed: caller.allowedProfileIds.includes(profileId) };
 }
 
 interface FoundProfile {
@@ -77,10 +79,10 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
   if (profileId === undefined) throw notFound();
   // A wrong grant is a wrong credential, so it is refused before the answer says anything about the profile.
-  const allowed = await mayActFor(request, caller, profileId);
+  const { isAllowed, ...granted } = await mayActFor(request, caller, profileId);
   if (profile === undefined) throw notFound();
   if (application !== undefined && profile.applicationId !== application.id) throw notFound();
-  if (!allowed)
+  if (!isAllowed)
     throw denied(
       request,
       caller,
@@ -93,6 +95,7 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
     platformId: caller.platformId,
     applicationId: profile.applicationId,
     profileId: profile.id,
+    ...granted,
   };
   return { scope, profile, application };
 }

@@ -46,7 +46,7 @@ async function clearSessions(
     const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
     // Before the sessions, by which they are found.
     await services.oauthStates.removeOfSessions(batch);
-    await Promise.all(batch.map((id) => services.connectSessions.remove(id)));
+    await Promise.all(batch.map((id) => services.connectSessions.remove({ id, profileId })));
   }
   return { removed: ids.length, next };
 }

@@ -4,7 +4,7 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Grant, ProfileGrant } from "../profiles/grant.ts";
+import type { ProfileGrant } from "../profiles/grant.ts";
 import { keyStatus } from "./key.ts";
 import type { MintGrant } from "./schema.ts";
 
@@ -30,14 +30,16 @@ export async function mintGrant(
   return { token, profileId, applicationId, expiresIn, expiresAt, header: "X-Profile-Grant" };
 }
 
-/** Returns whether the key or user that minted a grant still could: the grants of a revoked key are refused with it. */
-export async function isMinterAlive(
-  { clock }: Pick<TenantsDeps, "clock">,
-  rows: AccessRows,
-  grant: Grant,
+/**
+ * Returns whether a key or a user may still act. What they handed on ends with them: the grants that they minted, the
+ * connect sessions that they started.
+ */
+export async function isActorActive(
+  rows: Pick<AccessRows, "key" | "user">,
+  { platformId, id }: { readonly platformId: string; readonly id: string },
+  now: Date,
 ): Promise<boolean> {
-  if (grant.mintedBy.startsWith("usr_"))
-    return (await rows.user(grant.platformId, grant.mintedBy)) !== undefined;
-  const minter = await rows.key(grant.mintedBy);
-  return minter !== undefined && keyStatus(minter.key, clock.now()) === "active";
+  if (id.startsWith("usr_")) return (await rows.user(platformId, id)) !== undefined;
+  const found = await rows.key(id);
+  return found !== undefined && keyStatus(found.key, now) === "active";
 }

@@ -69,6 +69,10 @@ export const de: Words = {
       title: "Das wurde abgebrochen",
       text: "Auf dieser Seite kann nichts mehr verbunden werden. Um weiterzumachen, beginnen Sie dort neu, wo Sie hergekommen sind.",
     },
+    ended: {
+      title: "Dieser Link gilt nicht mehr",
+      text: "Der Dienst, der Sie hergeschickt hat, hat ihn zurückgezogen; auf dieser Seite lässt sich nichts mehr verbinden. Verbundene Konten bleiben verbunden; für andere beginnen Sie dort neu, wo Sie hergekommen sind.",
+    },
     expired: {
       title: "Diese Seite ist abgelaufen",
       text: "Sie war zu lange offen. Verbundene Konten bleiben verbunden; für andere beginnen Sie dort neu, wo Sie hergekommen sind.",

@@ -69,6 +69,10 @@ export const en = {
       title: "This was canceled",
       text: "Nothing more can be connected on this page. To go on, start again where you came from.",
     },
+    ended: {
+      title: "This link has ended",
+      text: "The service that sent you here has withdrawn it, and nothing more can be connected on this page. Accounts that were connected stay connected; for others, start again where you came from.",
+    },
     expired: {
       title: "This page has expired",
       text: "It was open for too long. Accounts that were connected stay connected; for others, start again where you came from.",

@@ -69,6 +69,10 @@ export const es: Words = {
       title: "Esto se canceló",
       text: "En esta página ya no se puede conectar nada. Para seguir, empieza de nuevo donde estabas antes.",
     },
+    ended: {
+      title: "Este enlace ya no es válido",
+      text: "El servicio que te envió aquí lo ha retirado, y en esta página ya no se puede conectar nada. Las cuentas conectadas siguen conectadas; para otras, empieza de nuevo donde estabas antes.",
+    },
     expired: {
       title: "Esta página ha caducado",
       text: "Estuvo abierta demasiado tiempo. Las cuentas conectadas siguen conectadas; para otras, empieza de nuevo donde estabas antes.",

@@ -69,6 +69,10 @@ export const fr: Words = {
       title: "Cela a été annulé",
       text: "Plus rien ne peut être connecté sur cette page. Pour continuer, recommencez là d’où vous venez.",
     },
+    ended: {
+      title: "Ce lien n’est plus valable",
+      text: "Le service qui vous a envoyé ici l’a retiré, et plus rien ne peut être connecté sur cette page. Les comptes connectés le restent ; pour les autres, recommencez là d’où vous venez.",
+    },
     expired: {
       title: "Cette page a expiré",
       text: "Elle est restée ouverte trop longtemps. Les comptes connectés le restent ; pour les autres, recommencez là d’où vous venez.",

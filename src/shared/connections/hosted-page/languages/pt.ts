@@ -69,6 +69,10 @@ export const pt: Words = {
       title: "Isto foi cancelado",
       text: "Nada mais pode ser conectado nesta página. Para continuar, comece de novo de onde você veio.",
     },
+    ended: {
+      title: "Este link não é mais válido",
+      text: "O serviço que enviou você para cá o retirou, e nada mais pode ser conectado nesta página. As contas conectadas continuam conectadas; para outras, comece de novo de onde você veio.",
+    },
     expired: {
       title: "Esta página expirou",
       text: "Ela ficou aberta por tempo demais. As contas conectadas continuam conectadas; para outras, comece de novo de onde você veio.",

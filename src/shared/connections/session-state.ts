@@ -1,0 +1,24 @@
+import type { ConnectionsDeps } from "./deps.ts";
+import { sessionStatus, type ConnectSession, type SessionState } from "./connect-session.ts";
+
+/** Returns the state of a session now. Reads who started it while it is open. */
+export async function sessionState(
+  services: Pick<ConnectionsDeps, "clock" | "isActorActive">,
+  session: ConnectSession,
+): Promise<SessionState> {
+  const status = sessionStatus(session, services.clock.now());
+  return status === "open" && !(await hasOrigin(services, session)) ? "ended" : status;
+}
+
+/**
+ * Returns whether those who started a session still could: its key or user, and who minted the grant that the key used.
+ * None of them comes back once gone, so a session that has ended stays so.
+ */
+export async function hasOrigin(
+  services: Pick<ConnectionsDeps, "clock" | "isActorActive">,
+  { platformId, createdBy, grantedBy }: ConnectSession,
+): Promise<boolean> {
+  const ids = grantedBy === null ? [createdBy.id] : [createdBy.id, grantedBy];
+  const found = await Promise.all(ids.map((id) => services.isActorActive(platformId, id)));
+  return found.every(Boolean);
+}
