@@ -1,10 +1,9 @@
 import { isStorable } from "../networks/contract/bounded.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
-import { MediaFailure, type MediaFile } from "../networks/contract/media.ts";
+import { MediaFailure } from "../networks/contract/media.ts";
 import { type NetworkName, networkOf } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
-import type { ReadByFile } from "../media/media-reader.ts";
 import { OWN_HOSTS } from "../runtime/http-call.ts";
 import { limitCalls, type CallLimits } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
@@ -36,14 +35,14 @@ export function createNetworkTools(
   services: ConnectionsDeps,
   network: NetworkName,
   limits: CallLimits = BACKGROUND_LIMITS,
-  readByFile: ReadByFile = (reader) => ({ reader, owner: limits.owner ?? "" }),
 ): NetworkTools {
   const calls = limitCalls(services, limits);
   const { hasOwnHosts } = networkOf(network);
-  const opened = new WeakMap<MediaFile, string>();
-  const readBy = async (url: string) => readByFile((await media.reader()).mediaReader, url);
+  const readBy = async () => ({
+    reader: (await media.reader()).mediaReader,
+    owner: limits.owner ?? "",
+  });
   const inTime = <Result>(work: Promise<Result>) => withTimeLimit(calls.leftMs(), work, late);
-  const readByOf = (file: MediaFile) => readBy(opened.get(file) ?? "");
   return {
     app: services.config.networkApps[network],
     service: services.config.service,
@@ -51,17 +50,15 @@ export function createNetworkTools(
     now: () => services.clock.now(),
     async openMedia(url, mediaLimits) {
       const { openInTime } = await media.open();
-      const file = await openInTime(calls, url, { ...mediaLimits, readBy: await readBy(url) });
-      opened.set(file, url);
-      return file;
+      return await openInTime(calls, url, { ...mediaLimits, readBy: await readBy() });
     },
     async fitImage(file, target) {
       const { fitImage } = await media.fit();
-      return await inTime(fitImage(file, target, await readByOf(file)));
+      return await inTime(fitImage(file, target, await readBy()));
     },
     async planImage(file, target) {
       const { planImage } = await media.fit();
-      return await inTime(planImage(file, target, await readByOf(file)));
+      return await inTime(planImage(file, target, await readBy()));
     },
     fittedUrl: (url, target) => fittedUrl(services, url, target),
     hosts: {

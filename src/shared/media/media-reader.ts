@@ -41,9 +41,6 @@ export interface ReadBy {
   readonly owner: string;
 }
 
-/** Chosen for each file, by its address. */
-export type ReadByFile = (reader: MediaReader, url: string) => ReadBy;
-
 const MEGABYTE = 1024 * 1024;
 
 export const FACTS_LIMITS: ReadingLimits = {

@@ -80,9 +80,6 @@ export interface Reservation {
  */
 export type LegPhase = "idle" | "claimed" | "waiting" | "sent";
 
-/** Counts by the index of the file in the draft's media, or `other`. */
-export type Readings = Readonly<Partial<Record<string, number>>>;
-
 export interface Leg {
   readonly network: NetworkName;
   readonly status: LegStatus;
@@ -99,8 +96,6 @@ export interface Leg {
   readonly retries: number;
   /** Leases that ended without a settled leg. */
   readonly crashes: number;
-  /** How often in a row the reading of a file began and never ended, by the file's index in the draft. */
-  readonly readings: Readings;
   /** When the first visible call was made whose outcome is unknown; null when there is none. */
   readonly sentAt: string | null;
   /** When the latest such call was made. Its effect may show only later. */
@@ -188,7 +183,6 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
     attempts: 0,
     retries: 0,
     crashes: 0,
-    readings: {},
     sentAt: null,
     calledAt: null,
     resend: false,
@@ -367,7 +361,6 @@ const ended = {
   claimId: null,
   leaseUntil: null,
   notBefore: null,
-  readings: {},
 } as const;
 
 /** Returns the leg as published, with its tokens captured. */
@@ -410,7 +403,6 @@ export function retried(leg: Leg, round: string, now: Date): Leg {
     round,
     retries: 0,
     crashes: 0,
-    readings: {},
     resend: leg.sentAt !== null,
     error: null,
     reservation: reserved("posts.retry_leg", now),

@@ -4,7 +4,6 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
   integer,
-  json,
   jsonOrNull,
   longJson,
   longJsonOrNull,
@@ -16,7 +15,7 @@ import {
 } from "../runtime/storage/codec.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import type { Draft, Post } from "./post.ts";
-import type { Reservation, Leg, LegAccount, LegPhase, Readings } from "./leg.ts";
+import type { Reservation, Leg, LegAccount, LegPhase } from "./leg.ts";
 import type { LegProblem, LegWarning } from "./problems.ts";
 
 /** What was asked for, and the progress of the post. */
@@ -50,7 +49,6 @@ export const legRow = rowCodec("leg", {
   attempts: integer(),
   retries: integer(),
   crashes: integer(),
-  readings: json<Readings>(),
   sentAt: textOrNull(),
   calledAt: textOrNull(),
   resend: truth(),

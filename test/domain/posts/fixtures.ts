@@ -56,7 +56,6 @@ export function legOf(overrides: Partial<Leg> = {}): Leg {
     attempts: 0,
     retries: 0,
     crashes: 0,
-    readings: {},
     sentAt: null,
     calledAt: null,
     resend: false,

@@ -128,7 +128,6 @@ const leg: fc.Arbitrary<Leg> = fc.record({
   attempts: count,
   retries: count,
   crashes: count,
-  readings: fc.dictionary(fc.constantFrom("0", "7", "other"), count),
   calledAt: timeOrNull,
   sentAt: timeOrNull,
   resend: fc.boolean(),

@@ -9,7 +9,6 @@ import { hint } from "../hints.ts";
 import { endingAt, type Leg, renewed } from "../leg.ts";
 import type { StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
-import type { LegReadings } from "./leg-readings.ts";
 import type { TimelineRecorder } from "./timeline-recorder.ts";
 
 /** Renewals within one lease, so that one may fail. */
@@ -35,7 +34,6 @@ export interface LegRun {
   written: StoredLeg;
   /** The leg before the claim. */
   readonly before: Leg;
-  readonly readings: LegReadings;
   readonly drains: AccountDrains;
   /** The last write of the leg. Each waits for the one before, whose version it names. */
   writing: Promise<unknown>;
@@ -64,16 +62,15 @@ function writeLast({ services, ref, stored }: LegRun, next: Leg, endsAt: Date) {
 /** Writes what `next` makes of the leg as it is after the writes before. */
 export async function change(run: LegRun, next: (leg: Leg) => Leg): Promise<boolean> {
   const write = async (): Promise<boolean> => {
-    const { services, ref, stored, readings } = run;
+    const { services, ref, stored } = run;
     const { endsAt } = services.stop;
-    const leg = { ...next(stored.leg), readings: readings.current };
+    const leg = next(stored.leg);
     const written = await (endsAt === undefined
       ? services.posts.replaceLegIfUnchanged(ref, leg, stored.etag)
       : writeLast(run, leg, endsAt));
     if (written === undefined) return false;
     run.stored = written;
     run.written = written;
-    readings.noteStored(leg.readings);
     return true;
   };
   const writing = run.writing.then(write, write);

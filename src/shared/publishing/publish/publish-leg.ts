@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Connection } from "../../connections/connection.ts";
 import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/network-tools.ts";
 import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
-import { mediaRejected } from "../../networks/contract/media-check.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { findAvailable } from "../../networks/lookup.ts";
@@ -15,7 +14,6 @@ import type { PublishHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type PostRef } from "../post.ts";
 import { attachAccount, passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
-import { fatalFile, LegReadings, notingReadings } from "./leg-readings.ts";
 import { claimTextAndQuota, claimQuota, prepare } from "./prepare.ts";
 import { send } from "./send.ts";
 import { reconcile } from "./reconcile.ts";
@@ -58,12 +56,6 @@ async function claim(run: LegRun): Promise<boolean> {
   const taken = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
   const leg = { ...taken, remote: taken.remote ?? firstRemote(run, now) };
   if (!(await save(run, leg))) return false;
-  run.readings.attach({
-    save: () => change(run, (taken) => taken),
-    warn: (error) => services.log.warn("reading not noted", { postId: run.ref.postId, error }),
-  });
-  // The signal came while the claim was written.
-  if (services.stop.endsAt !== undefined) await run.readings.stop();
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network, attempts } = leg;
   services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
@@ -107,6 +99,23 @@ async function runPhases(run: LegRun, network: Network): Promise<void> {
     await send(run, network, connection, prepared);
 }
 
+/** Writes the leg when the process is told to stop, so that its lease ends with the process and another one goes on. */
+async function endingLeaseAtStop(run: LegRun, work: () => Promise<void>): Promise<void> {
+  const { services, ref } = run;
+  const forget = services.stop.before(async () => {
+    try {
+      await change(run, (leg) => leg);
+    } catch (error) {
+      services.log.warn("lease not shortened", { postId: ref.postId, error });
+    }
+  });
+  try {
+    await work();
+  } finally {
+    forget();
+  }
+}
+
 /** Writes the worker's steps to the timeline, whatever becomes of the leg. */
 async function withTimeline(
   { services, ref, stored, timeline }: LegRun,
@@ -119,27 +128,11 @@ async function withTimeline(
   }
 }
 
-/** Fails a leg with a file that crashed every worker that read it. Nothing was sent. */
-async function failUnreadable(run: LegRun, mediaIndex: number | null): Promise<void> {
-  const { services, ref, stored } = run;
-  const { network } = stored.leg;
-  services.log.error("leg failed, reading its file crashed the process", {
-    event: "leg_given_up",
-    postId: ref.postId,
-    network,
-    mediaIndex,
-  });
-  const note = "reading it crashed the process, twice in a row";
-  await fail(run, mediaRejected(`${network}.media.crash`, note, mediaIndex ?? undefined).failure);
-}
-
 async function runLeg(run: LegRun): Promise<void> {
   const { services, ref } = run;
   const { leg } = run.stored;
   const network = findAvailable(leg.network, services.config.networkApps);
   if (network === undefined) return fail(run, { code: "app_misconfigured", networkCode: null });
-  const fatal = fatalFile(leg);
-  if (fatal !== undefined) return failUnreadable(run, fatal.mediaIndex);
   if (leg.crashes < CRASHES_MAX) return runPhases(run, network);
   services.log.error("leg given up after crashes", {
     event: "leg_given_up",
@@ -163,13 +156,11 @@ async function publishLeg(
   const { post, etag: postEtag } = seen;
   const { network, sentAt } = stored.leg;
   const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
-  const readings = new LegReadings(stored.leg);
-  const readBy = notingReadings(readings, { owner: ref.platformId, draft: post.draft, network });
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
-  const files = keepingOpened(createNetworkTools(services, network, limits, readBy));
+  const files = keepingOpened(createNetworkTools(services, network, limits));
   const tools = timeline.tools(files.tools);
   const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
-  const worker = { services, ref, post, postEtag, tools, timeline, readings, callsEndAt, drains };
+  const worker = { services, ref, post, postEtag, tools, timeline, callsEndAt, drains };
   const run: LegRun = {
     ...worker,
     stored,
@@ -183,14 +174,12 @@ async function publishLeg(
   const { account } = stored.leg;
   // Before the claim, so that waiting for the account costs no write of the leg.
   if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
-  const noMoreStop = services.stop.before(() => readings.stop());
   try {
     if (services.stop.endsAt !== undefined) await requeueHint(services, ref, [network]);
-    else if (await claim(run)) await withTimeline(run, () => runLeg(run));
+    else if (await claim(run))
+      await endingLeaseAtStop(run, () => withTimeline(run, () => runLeg(run)));
   } finally {
-    noMoreStop();
     await files.close();
-    await readings.close();
     await releaseAccount(run);
   }
 }

@@ -131,7 +131,6 @@ async function end(run: LegRun, how: LegEnd): Promise<void> {
   const { services, ref, post, stored } = run;
   const known = await lastKnown(run);
   await settleLeg(services, { ref, post, leg: stored.leg, end: how, stored: known });
-  run.readings.detach();
 }
 
 export async function fail(run: LegRun, failure: LegFailure): Promise<void> {
