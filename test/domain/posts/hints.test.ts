@@ -73,6 +73,7 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
     };
   const services = {
     clock: { now: () => NOW },
+    posts: { checkBy: to("check") },
     log: { warn: to("warn") },
     publishQueue: { hint: to("legs") },
     startQueue: { hint: to("start") },
@@ -120,6 +121,6 @@ describe("a hint", () => {
   test("that can't be sent keeps no other from being sent", async () => {
     const all = { networks: ["bluesky"], startAt: LATER, hasEvents: true, dueAt: DUE } as const;
     const sent = await hinted(all, ["legs", "mark"]);
-    expect(names(sent)).toEqual(["events", "start", "warn", "warn"]);
+    expect(names(sent)).toEqual(["check", "events", "start", "warn", "warn"]);
   });
 });
