@@ -8,6 +8,7 @@ import {
   dataOf,
   type TestApplication,
 } from "../setup/factories.ts";
+import { startNameServer, type NameAnswer, type NameServer } from "../setup/name-server.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { happen } from "../webhooks/subscriber.ts";
 
@@ -45,6 +46,49 @@ const issuesOf = (answer: { readonly body: { readonly error: { details: object }
 const IMPOSSIBLE = "must have a host name that can exist on the public internet";
 const MISREAD_HOST =
   "must have its host name as it is: without escapes, invisible or full-width characters, and an IPv4 address as four decimal numbers";
+
+describe("an endpoint at a name that name servers are asked for", () => {
+  let servers: NameServer;
+  let asking: Relay;
+  beforeAll(async () => {
+    const answers: Readonly<Record<string, NameAnswer>> = {
+      "gone.example.org": "nxdomain",
+      "broken.example.org": "servfail",
+      "bare.example.org": {},
+      "here.example.org": { a: ["93.184.215.14"] },
+      // A name server that answers for one family alone.
+      "half.example.org": { a: ["93.184.215.14"] },
+    };
+    servers = await startNameServer((name, family) =>
+      name === "half.example.org" && family === 6 ? "nxdomain" : (answers[name] ?? "nxdomain"),
+    );
+    asking = await startRelay({ settings: { OUTBOUND_NAME_SERVERS: servers.address } });
+  });
+  afterAll(async () => {
+    await asking.stop();
+    await servers.stop();
+  });
+
+  test("is refused before it is charged where there is no such name", async () => {
+    const { key } = await anApplication(asking);
+    const balance = async () =>
+      dataOf(await asking.call("GET", "/v1/billing/balance", { key })).tokenBalance;
+    const before = await balance();
+    const body = { url: "https://gone.example.org/relay" };
+    const answer = await asking.call("POST", "/v1/webhooks", { key, body });
+    expect(answer.status).toBe(400);
+    expect(issuesOf(answer)).toMatchObject([
+      { path: "url", message: '"url" must have a host name that exists: no name server knows it.' },
+    ]);
+    expect(await balance()).toBe(before);
+  });
+
+  test.each(["here", "half", "broken", "bare"])("is taken otherwise: %s", async (name) => {
+    const { key } = await anApplication(asking);
+    const body = { url: `https://${name}.example.org/relay` };
+    expect((await asking.call("POST", "/v1/webhooks", { key, body })).status).toBe(201);
+  });
+});
 
 describe("registering an endpoint", () => {
   test.each(["inside", "half-inside"])(

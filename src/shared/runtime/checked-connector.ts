@@ -22,7 +22,7 @@ const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
 /** Returns what finds the addresses of names that the owner of the calls chose. */
 function findWith(names: Names, owner: string): FindAddresses {
   return async (host) => {
-    const addresses = await names.resolve(host, owner);
+    const addresses = (await names.resolve(host, owner)) ?? [];
     if (addresses.length === 0) throw failed("EAI_AGAIN", "the name could not be resolved in time");
     return addresses;
   };

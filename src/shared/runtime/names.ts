@@ -1,5 +1,5 @@
 import type { LookupAddress } from "node:dns";
-import { Resolver } from "node:dns/promises";
+import { NOTFOUND, Resolver } from "node:dns/promises";
 import type { Config } from "./config.ts";
 import { FairLimit } from "./fair-limit.ts";
 
@@ -21,9 +21,10 @@ const LIMITS = { capacity: 256, perOwner: 16, waitingMax: 1_024, waitMsMax: RESO
 export interface Names {
   /**
    * Returns the addresses of a name, IPv4 first; none when it has none, or when no name server tells within three
-   * seconds. Never throws. `owner`: whose share of the look-ups is used.
+   * seconds; undefined when a name server says that there is no such name. Never throws. `owner`: whose share of the
+   * look-ups is used.
    */
-  resolve(host: string, owner: string): Promise<readonly LookupAddress[]>;
+  resolve(host: string, owner: string): Promise<readonly LookupAddress[] | undefined>;
 }
 
 /** Asks the name servers for the addresses of both families. */
@@ -31,7 +32,7 @@ async function ask(
   host: string,
   servers: readonly string[],
   ms: number,
-): Promise<readonly LookupAddress[]> {
+): Promise<readonly LookupAddress[] | undefined> {
   const resolver = new Resolver({ timeout: ANSWER_MS, tries: 2 });
   if (servers.length > 0) resolver.setServers(servers);
   const timers: NodeJS.Timeout[] = [];
@@ -47,7 +48,17 @@ async function ask(
     found(6, resolver.resolve6(host)),
   ]);
   for (const timer of timers) clearTimeout(timer);
-  return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  const addresses = answers.flatMap((answer) =>
+    answer.status === "fulfilled" ? answer.value : [],
+  );
+  return addresses.length === 0 && answers.some(saysNoSuchName) ? undefined : addresses;
+}
+
+/** Returns whether the name itself is said not to exist, which holds for both families. */
+function saysNoSuchName(answer: PromiseSettledResult<unknown>): boolean {
+  if (answer.status === "fulfilled") return false;
+  // Safe: the resolver rejects with errors of the system.
+  return (answer.reason as NodeJS.ErrnoException).code === NOTFOUND;
 }
 
 /**
@@ -60,11 +71,11 @@ export function createNames({ outbound }: Pick<Config, "outbound">): Names {
   return {
     async resolve(host, owner) {
       const endsAt = performance.now() + RESOLVE_MS;
-      const addresses = await limit.run(owner, 1, async () => {
+      const found = await limit.run(owner, 1, async () => {
         const ms = endsAt - performance.now();
-        return ms > 0 ? await ask(host, outbound.nameServers, ms) : [];
+        return { addresses: ms > 0 ? await ask(host, outbound.nameServers, ms) : [] };
       });
-      return addresses ?? [];
+      return found === undefined ? [] : found.addresses;
     },
   };
 }

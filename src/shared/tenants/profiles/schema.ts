@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { clearable, externalId, externalIdFilter, idOf, metadata, time } from "../../runtime/fields.ts";
+import {
+  clearable,
+  externalId,
+  externalIdFilter,
+  idOf,
+  metadata,
+  time,
+} from "../../runtime/fields.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";

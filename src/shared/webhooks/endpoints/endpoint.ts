@@ -137,6 +137,7 @@ async function reasonOfName(
   const addresses = await services.waits.run(platformId, () =>
     services.names.resolve(hostname, platformId),
   );
+  if (addresses === undefined) return "must have a host name that exists: no name server knows it";
   return addresses.every(({ address }) => isAllowedAddress(address, allowed))
     ? undefined
     : "must lead to a public address, and its host name leads to a private one";
