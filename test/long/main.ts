@@ -66,7 +66,9 @@ const tests = (name: string) =>
 
 const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   access: () => tests("access"),
-  bounds: () => testsWith("EXACT_BOUNDS", "--maxWorkers=1", ...BOUNDED),
+  bounds: async () =>
+    (await testsWith("EXACT_BOUNDS", "--maxWorkers=1", ...BOUNDED)) &&
+    (await tests("silent-names")),
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
   commit: () => tests("group-commit"),
