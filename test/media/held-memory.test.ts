@@ -52,7 +52,9 @@ test("one customer's files whose servers tell no size leave room in memory for o
   const told = (await settled).map((one) =>
     one.status === "rejected" ? String(one.reason.message) : "opened",
   );
-  expect(told.filter((each) => each === "too many files at once").length).toBeGreaterThanOrEqual(5);
+  expect(
+    told.filter((each) => each === "Too many media files are being read.").length,
+  ).toBeGreaterThanOrEqual(5);
   expect(probedFiles.total).toBeLessThanOrEqual(64 * MEGABYTE);
   for (const one of await settled) if (one.status === "fulfilled") await one.value.close();
   expect(probedFiles.total).toBe(0);

@@ -25,7 +25,10 @@ function hungry(): MediaReader & { asked: number } {
   };
 }
 
-const slow = { code: "media_unreachable", message: "its server is too slow" };
+const slow = {
+  code: "media_unreachable",
+  message: "The server of the media file sends it too slowly.",
+};
 
 test("a server that lets a look at its file wait is given up after half a minute", async () => {
   const reader = hungry();

@@ -81,7 +81,8 @@ function officeType(head: string, bytes: Uint8Array): string | undefined {
   return found[0]?.contentType;
 }
 const HEAD_BYTES = 64;
-const UNKNOWN = "application/octet-stream";
+/** What is none of the types that are known. */
+export const UNKNOWN_TYPE = "application/octet-stream";
 /** Where the first box of an MP4 or a related format has its name. */
 const BOX_NAME = 4;
 
@@ -106,10 +107,10 @@ function isNoBitmap({ contentType }: Signature, head: Buffer): boolean {
 export function contentTypeOf(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES));
   const text = head.toString("latin1");
-  if (text.startsWith("RIFF")) return RIFF[text.slice(8, 12)] ?? UNKNOWN;
+  if (text.startsWith("RIFF")) return RIFF[text.slice(8, 12)] ?? UNKNOWN_TYPE;
   const signature = SIGNATURES.find((known) => text.startsWith(known.text, known.offset));
-  if (signature === undefined) return officeType(text, bytes) ?? UNKNOWN;
+  if (signature === undefined) return officeType(text, bytes) ?? UNKNOWN_TYPE;
   // A box begins with its length. That of the first box is below 16 MiB, which no text looks like.
   const isText = signature.offset === BOX_NAME && head[0] !== 0;
-  return isText || isNoBitmap(signature, head) ? UNKNOWN : signature.contentType;
+  return isText || isNoBitmap(signature, head) ? UNKNOWN_TYPE : signature.contentType;
 }

@@ -1,16 +1,12 @@
 import { type MediaReason, MediaFailure } from "../networks/contract/media.ts";
-import { type HttpRequest, type HttpResponse, HttpFailure } from "../runtime/http-call.ts";
+import { type Arrived, follow } from "../networks/contract/redirects.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
+import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 
 /** What fetches media files. It checks each address when it is dialled, those of redirects too. */
 export type Dialler = Pick<Outbound, "request" | "open">;
-
-const REDIRECTS_MAX = 2;
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-
-export const unreachable = (message: string, cause?: unknown) =>
-  new MediaFailure("media_unreachable", message, { cause });
 
 export const refused = (reason: MediaReason, message: string, cause?: unknown) =>
   new MediaFailure("media_rejected", message, { reason, cause });
@@ -20,50 +16,17 @@ export const tooLarge = (bytesMax: number, cause?: unknown) =>
 
 /** Turns a call without an answer into a `MediaFailure`; returns other errors as they are. */
 export function toMediaFailure(error: unknown): unknown {
-  return error instanceof HttpFailure ? unreachable(error.reason, error) : error;
-}
-
-interface Answered {
-  readonly status: number;
-  readonly headers: HttpResponse["headers"];
-}
-
-interface Arrived<Answer> {
-  readonly url: string;
-  readonly answer: Answer;
-}
-
-/**
- * Asks for a file and follows up to two redirects, each checked like the first address. Returns the first answer that
- * is no redirect, whatever its status.
- */
-export async function follow<Answer extends Answered>(
-  url: string,
-  ask: (url: string) => Promise<Answer>,
-  leave: (answer: Answer) => void = () => undefined,
-): Promise<Arrived<Answer>> {
-  let address = url;
-  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-    const answer = await ask(address);
-    const location = answer.headers["location"];
-    if (!REDIRECTS.includes(answer.status) || location === undefined)
-      return { url: address, answer };
-    leave(answer);
-    if (!URL.canParse(location, address)) throw unreachable("redirected to no address");
-    address = new URL(location, address).href;
-  }
-  throw unreachable("redirected too often");
+  return error instanceof HttpFailure ? unreachable(error.reason, { error }) : error;
 }
 
 /** A compressed transfer would hide the file's size and shift its ranges. */
 const HEADERS = { accept: "*/*", "accept-encoding": "identity" } as const;
 
 export function mediaRequest(
-  method: "GET" | "HEAD",
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): HttpRequest {
-  return { method, url, headers: { ...HEADERS, ...headers } };
+  return { method: "GET", url, headers: { ...HEADERS, ...headers } };
 }
 
 /** Opens a file, from its beginning or for a range. @throws MediaFailure when there is no answer */
@@ -71,8 +34,9 @@ export async function openResponse(
   dialler: Dialler,
   request: HttpRequest,
 ): Promise<Arrived<OpenedResponse>> {
+  let arrived: Awaited<ReturnType<typeof follow<OpenedResponse>>>;
   try {
-    return await follow(
+    arrived = await follow(
       request.url,
       (url) => dialler.open({ ...request, url }),
       (answer) => answer.cancel(),
@@ -80,6 +44,8 @@ export async function openResponse(
   } catch (error) {
     throw toMediaFailure(error);
   }
+  if (typeof arrived === "string") throw unreachable(arrived);
+  return arrived;
 }
 
 /** A file at its address after redirects. */
@@ -88,9 +54,39 @@ export interface RemoteFile {
   readonly url: string;
 }
 
+/** Returns whether an answer has a whole file: from its server, or changed on the way (RFC 9110, 15.3.4). */
+export const isWholeFile = ({ status }: Pick<OpenedResponse, "status">) =>
+  status === 200 || status === 203;
+
+type Headers = Pick<OpenedResponse, "headers">;
+
 /** Returns the ETag or `Last-Modified`; null without one. Ignores weak tags, which don't promise the same bytes. */
-export function versionOf({ headers }: Pick<OpenedResponse, "headers">): string | null {
+export function versionOf({ headers }: Headers): string | null {
   const { etag } = headers;
   if (etag !== undefined && etag !== "" && !etag.startsWith("W/")) return etag;
   return headers["last-modified"] ?? null;
+}
+
+/** Returns what two answers differ in when the file has changed: weak tags tell that much (RFC 9110, 8.8.3.2). */
+export function markOf({ headers }: Headers): string | null {
+  return headers["etag"]?.replace(/^W\//, "") ?? headers["last-modified"] ?? null;
+}
+
+export interface Part {
+  readonly first: number;
+  readonly last: number;
+  /** Undefined where the server does not know it. */
+  readonly size: number | undefined;
+}
+
+/** Returns which part of the file an answer with status 206 has; undefined where it says none, or has several. */
+export function partOf({ headers }: Headers): Part | undefined {
+  const range = /^\s*bytes[ =]+(\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)\s*$/i;
+  const [, first, last, size] = range.exec(headers["content-range"] ?? "") ?? [];
+  if (first === undefined || last === undefined) return undefined;
+  return {
+    first: Number(first),
+    last: Number(last),
+    size: size === undefined ? undefined : Number(size),
+  };
 }

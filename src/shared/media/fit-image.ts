@@ -7,7 +7,8 @@ import {
 } from "../networks/contract/media.ts";
 import { hasChunks } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
-import { refused, tooLarge, unreachable } from "./dialled.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
+import { refused, tooLarge } from "./dialled.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
@@ -50,7 +51,7 @@ export async function fitImage(
     const { width, height } = file;
     return reader.fit(owner, { bytes, contentType, width, height }, target);
   });
-  if (fitted === undefined) throw unreachable("too many images at once");
+  if (fitted === undefined) throw unreachable("busy");
   return fitted;
 }
 
@@ -98,7 +99,7 @@ async function readAll(file: MediaFile): Promise<Uint8Array> {
     for (;;) {
       const { value, done } = await inTime(chunks.next(), until);
       if (done === true) break;
-      if (filled + value.length > bytes.length) throw unreachable("longer than its server said");
+      if (filled + value.length > bytes.length) throw unreachable("changed", { reason: "changed" });
       bytes.set(value, filled);
       filled += value.length;
     }

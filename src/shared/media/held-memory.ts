@@ -1,4 +1,4 @@
-import { unreachable } from "./dialled.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
 
 export interface MemoryLimits {
   readonly bytesMax: number;
@@ -62,7 +62,7 @@ export class HeldMemory {
 
   /** Takes bytes; call it before they are kept. @throws MediaFailure when too many are in memory */
   take(bytes: number): void {
-    if (!this.#budget.take(this.#owner, bytes)) throw unreachable("too many files at once");
+    if (!this.#budget.take(this.#owner, bytes)) throw unreachable("busy");
     this.#bytes += bytes;
   }
 

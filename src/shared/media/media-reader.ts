@@ -4,7 +4,8 @@ import {
   type MediaFacts,
   IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
-import { refused, unreachable } from "./dialled.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
+import { refused } from "./dialled.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
@@ -117,7 +118,7 @@ class ReadingProcesses {
 /** One set for the process, however many `Services` it has: each of them costs memory and a core. */
 const processes = new ReadingProcesses();
 
-const busy = () => unreachable("too many files at once");
+const busy = () => unreachable("busy");
 
 async function read(
   slots: FairLimit,
@@ -129,11 +130,11 @@ async function read(
     case undefined:
       throw busy();
     case "unavailable":
-      throw unreachable("no process to read it");
+      throw busy();
     case "stopped":
       throw refused(reading.reason, `its reading was stopped: ${reading.reason}`);
     case "died":
-      if (!reading.hasBegun) throw unreachable("no process to read it");
+      if (!reading.hasBegun) throw busy();
       throw refused("crash", `its reading ended: ${reading.signal ?? "exit"}`);
     case "answered":
   }

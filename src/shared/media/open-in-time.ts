@@ -1,6 +1,6 @@
 import type { LimitedCalls } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
-import { unreachable } from "./dialled.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
 import { openMedia, type OpenedMedia, type OpenLimits } from "./open-media.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function openInTime(
   const opening = openMedia(calls, url, limits);
   try {
     return await withTimeLimit(calls.leftMs(), opening, () => {
-      throw unreachable("reading it took too long");
+      throw unreachable("slow");
     });
   } catch (error) {
     void opening.then(

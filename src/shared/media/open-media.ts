@@ -1,16 +1,21 @@
 import type { MediaFile } from "../networks/contract/media.ts";
 import type { ImageFacts } from "./file-job.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
+import { codingsOf } from "../runtime/content-coding.ts";
 import {
   type Dialler,
+  type Part,
   type RemoteFile,
+  isWholeFile,
+  markOf,
   mediaRequest,
   openResponse,
+  partOf,
   tooLarge,
-  unreachable,
   versionOf,
 } from "./dialled.ts";
-import { contentTypeOf } from "./content-type.ts";
+import { contentTypeOf, UNKNOWN_TYPE } from "./content-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readFacts } from "./read-facts.ts";
@@ -30,12 +35,11 @@ const HELD_BYTES_MAX = 32 * 1024 * 1024;
 interface Opened {
   readonly sample: Uint8Array;
   readonly bytes: RemoteBytes;
+  readonly answer: Pick<OpenedResponse, "headers">;
 }
 
 export interface OpenLimits {
   readonly bytesMax: number;
-  /** The size by an earlier answer, in case this one has none. */
-  readonly knownSize?: number | undefined;
   /** Whose file it is, and its reader; nobody's and in a child process when absent. */
   readonly readBy?: ReadBy | undefined;
 }
@@ -58,11 +62,13 @@ export async function openMedia(
   { readBy = READ_BY_NOBODY, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
-  const { sample, bytes } = await open(dialler, url, { ...limits, owner: readBy.owner });
+  const { sample, bytes, answer } = await open(dialler, url, { ...limits, owner: readBy.owner });
   const { size } = bytes;
   try {
     if (size > bytesMax) throw tooLarge(bytesMax);
+    if (size === 0) throw unreachable("empty");
     const contentType = contentTypeOf(sample);
+    if (contentType === UNKNOWN_TYPE) refuseCoded(answer);
     const facts = await readFacts(readBy, { contentType, size }, bytes, sample);
     return {
       contentType,
@@ -80,54 +86,93 @@ export async function openMedia(
   }
 }
 
+/** Servers that send nonsense in this header are many, so that it counts only for bytes that mean nothing. */
+function refuseCoded({ headers }: Pick<OpenedResponse, "headers">): void {
+  const value = headers["content-encoding"];
+  const isMeant = value !== undefined && value !== "" && value.toLowerCase() !== "identity";
+  if (isMeant) throw unreachable("coding", { value });
+}
+
 interface OwnedLimits extends Omit<OpenLimits, "readBy"> {
   readonly owner: string;
 }
 
+/**
+ * Requests a file's beginning. A server that answers with what can't be used (a part of a compressed file, another part,
+ * several, one of a file of unknown size) is asked for the whole file.
+ */
 async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise<Opened> {
   const range = `bytes=0-${SAMPLE_BYTES - 1}`;
-  const request = mediaRequest("GET", url, { range });
-  const { url: address, answer } = await openResponse(dialler, request);
-  if (answer.status === 206) return ranged({ dialler, url: address }, answer);
-  if (answer.status === 200) return streamed({ dialler, url: address }, answer, limits);
+  const { url: address, answer } = await openResponse(dialler, mediaRequest(url, { range }));
+  const part = beginningOf(answer);
+  if (part !== undefined) return ranged({ dialler, url: address }, answer, part);
+  if (answer.status !== 206 && answer.status !== 416)
+    return streamed({ dialler, url: address }, answer, limits);
   answer.cancel();
-  throw unreachable(answer.status === 416 ? "empty" : `http_${answer.status}`);
+  const whole = await openResponse(dialler, mediaRequest(address));
+  return streamed({ dialler, url: whole.url }, whole.answer, limits);
 }
 
-async function ranged(file: RemoteFile, answer: OpenedResponse): Promise<Opened> {
-  const total = /^bytes 0-\d+\/(\d+)$/.exec(answer.headers["content-range"] ?? "")?.[1];
-  if (total === undefined) {
-    answer.cancel();
-    throw unreachable("its server states no size");
-  }
-  const { bytes: sample } = await takeUpTo(answer, SAMPLE_BYTES);
-  const size = Number(total);
-  if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
-  return { sample, bytes: new RangedBytes(file, { size, version: versionOf(answer), sample }) };
+type Beginning = Part & { readonly size: number };
+
+/** Returns which part of the file an answer has; undefined if it can't be read on from there. */
+function beginningOf(answer: OpenedResponse): Beginning | undefined {
+  const part = answer.status === 206 && !isCoded(answer) ? partOf(answer) : undefined;
+  const { first, last, size } = part ?? {};
+  if (first !== 0 || last === undefined || size === undefined || last >= size) return undefined;
+  return { first, last, size };
+}
+
+const isCoded = ({ headers }: OpenedResponse) =>
+  codingsOf(headers["content-encoding"] ?? "").length > 0;
+
+async function ranged(
+  file: RemoteFile,
+  answer: OpenedResponse,
+  { last, size }: Beginning,
+): Promise<Opened> {
+  const length = Math.min(last + 1, SAMPLE_BYTES);
+  const { bytes: sample } = await takeUpTo(answer, length);
+  if (sample.length < length) throw unreachable("connection_lost");
+  const known = { size, version: versionOf(answer), mark: markOf(answer) };
+  const bytes = new RangedBytes(file, { ...known, sample });
+  const wanted = Math.min(size, SAMPLE_BYTES);
+  if (length === wanted) return { sample, bytes, answer };
+  const rest = await bytes.read(length, wanted - 1);
+  const whole = Buffer.concat([sample, rest]);
+  return { sample: whole, bytes: new RangedBytes(file, { ...known, sample: whole }), answer };
 }
 
 async function streamed(
   file: RemoteFile,
   answer: OpenedResponse,
-  { bytesMax, knownSize, owner }: OwnedLimits,
+  { bytesMax, owner }: OwnedLimits,
 ): Promise<Opened> {
-  const length = answer.headers["content-length"] ?? knownSize;
+  if (!isWholeFile(answer)) {
+    answer.cancel();
+    const { status } = answer;
+    if (status === 204 || status === 205) throw unreachable("empty");
+    throw status === 206 ? unreachable("range") : unreachable("status", { value: status });
+  }
+  const length = answer.headers["content-length"];
   if (length === undefined) return held(answer, bytesMax, new HeldMemory(owner));
   const size = Number(length);
   const { bytes: sample } = await takeUpTo(answer, Math.min(SAMPLE_BYTES, size));
   if (sample.length < Math.min(size, SAMPLE_BYTES)) throw unreachable("connection_lost");
-  return { sample, bytes: new StreamedBytes(file, { size, version: versionOf(answer), sample }) };
+  const known = { size, version: versionOf(answer), mark: markOf(answer), sample };
+  return { sample, bytes: new StreamedBytes(file, known), answer };
 }
 
 async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory): Promise<Opened> {
   const limit = Math.min(bytesMax, HELD_BYTES_MAX);
   try {
     const { bytes, isWhole } = await takeUpTo(answer, limit, memory);
-    if (isWhole) return { sample: bytes, bytes: new HeldBytes(bytes, memory) };
+    if (isWhole) return { sample: bytes, bytes: new HeldBytes(bytes, memory), answer };
   } catch (error) {
     memory.release();
     throw error;
   }
   memory.release();
-  throw bytesMax > limit ? unreachable("its server states no size") : tooLarge(limit);
+  const value = HELD_BYTES_MAX / 1024 / 1024;
+  throw bytesMax > limit ? unreachable("size_unknown", { value }) : tooLarge(limit);
 }

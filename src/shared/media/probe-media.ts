@@ -1,7 +1,5 @@
 import type { MediaFacts, MediaReason, MediaTargets } from "../networks/contract/media.ts";
-import { HttpFailure } from "../runtime/http-call.ts";
 import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
-import { type Dialler, follow, mediaRequest, toMediaFailure, unreachable } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { openInTime } from "./open-in-time.ts";
 import type { ReadBy } from "./media-reader.ts";
@@ -21,8 +19,8 @@ const PROBE_MS = 15_000;
 const CALL_MS = 5_000;
 
 /**
- * Probes a media file: requests its headers, then its first bytes, and for a video those with its length. Works with
- * servers without HEAD, ranges or sizes, within a bounded number of bytes and 15 seconds.
+ * Probes a media file: requests its first bytes, and for a video those with its length, as publishing does. Works with
+ * servers without ranges or sizes, within a bounded number of bytes and 15 seconds.
  * @throws MediaFailure
  */
 export async function probeMedia(
@@ -32,31 +30,13 @@ export async function probeMedia(
 ): Promise<MediaProbe> {
   const limits = { callMs: CALL_MS, totalMs: PROBE_MS, owner: readBy?.owner ?? "" };
   const hurried = limitCalls(calling, limits);
-  const knownSize = await askForSize(hurried, url);
   const bytesMax = Number.MAX_SAFE_INTEGER;
-  const file = await openInTime(hurried, url, { bytesMax, knownSize, readBy });
+  const file = await openInTime(hurried, url, { bytesMax, readBy });
   try {
     const { contentType, size, width, height, durationSeconds, image } = file;
-    if (image !== null && size === 0) throw unreachable("empty");
     return { contentType, size, width, height, durationSeconds, image };
   } finally {
     await file.close();
-  }
-}
-
-/**
- * Returns the size by a HEAD request; undefined when unknown, since many servers refuse HEAD.
- * @throws MediaFailure when the server was not reached: asking it again would only take as long again
- */
-async function askForSize(dialler: Dialler, url: string): Promise<number | undefined> {
-  try {
-    const ask = (address: string) => dialler.request(mediaRequest("HEAD", address));
-    const { answer } = await follow(url, ask);
-    const size = Number(answer.headers["content-length"] ?? Number.NaN);
-    return answer.status === 200 && Number.isSafeInteger(size) ? size : undefined;
-  } catch (error) {
-    if (error instanceof HttpFailure && error.delivery === "not_sent") throw toMediaFailure(error);
-    return undefined;
   }
 }
 

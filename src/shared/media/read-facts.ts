@@ -1,6 +1,6 @@
 import type { MediaFacts } from "../networks/contract/media.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
-import { unreachable } from "./dialled.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
 import { HeldMemory } from "./held-memory.ts";
 import type { FileFacts, ReadBy } from "./media-reader.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
@@ -103,6 +103,6 @@ export async function readFacts(
 /** Waits for a call to the file's server. @throws MediaFailure when that takes too long */
 export function inTime<T>(work: Promise<T>, until: number): Promise<T> {
   return withTimeLimit(Math.max(0, until - performance.now()), work, () => {
-    throw unreachable("its server is too slow");
+    throw unreachable("slow");
   });
 }

@@ -1,12 +1,14 @@
-import { type MediaFile, MediaFailure } from "../networks/contract/media.ts";
-import { HttpFailure } from "../runtime/http-call.ts";
+import type { MediaFile } from "../networks/contract/media.ts";
+import { unreachable } from "../networks/contract/unreachable.ts";
+import { HttpFailure, type HttpResponse } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import {
+  isWholeFile,
+  markOf,
   mediaRequest,
   openResponse,
+  partOf,
   toMediaFailure,
-  unreachable,
-  versionOf,
   type RemoteFile,
 } from "./dialled.ts";
 import type { HeldMemory } from "./held-memory.ts";
@@ -16,22 +18,25 @@ export type RemoteBytes = Pick<MediaFile, "size" | "version" | "read" | "chunks"
 
 /** Size of one request, and so of a transfer's memory. */
 const PIECE_BYTES = 2 * 1024 * 1024;
-/** A piece that broke off is requested again, up to this many times in all. */
+/** Attempts for a piece that broke off. */
 const ATTEMPTS_MAX = 3;
+/** Servers that send whole blocks begin this much earlier. */
+const BEFORE_BYTES_MAX = 64 * 1024;
+/** Answers to the request for one piece, from a server that sends less at a time. */
+const PARTS_MAX = 32;
 /** For a whole file from a server without ranges; whoever dials for it has a limit of its own. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
 interface Known {
   readonly size: number;
   readonly version: string | null;
+  /** What shows that the file has changed; null where the server gives no sign. */
+  readonly mark: string | null;
   /** The file's first bytes, already in memory. */
   readonly sample: Uint8Array;
 }
 
-const changed = () =>
-  new MediaFailure("media_unreachable", "the file changed while it was read", {
-    reason: "changed",
-  });
+const changed = () => unreachable("changed", { reason: "changed" });
 
 /** Reads at most so many bytes of a body. @throws MediaFailure when it breaks off or `memory` is full */
 export async function takeUpTo(
@@ -88,17 +93,18 @@ abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
   readonly version: string | null;
   protected readonly file: RemoteFile;
-  readonly #sample: Uint8Array;
+  protected readonly known: Known;
 
-  constructor(file: RemoteFile, { size, version, sample }: Known) {
+  constructor(file: RemoteFile, known: Known) {
     this.file = file;
-    this.size = size;
-    this.version = version;
-    this.#sample = sample;
+    this.size = known.size;
+    this.version = known.version;
+    this.known = known;
   }
 
   async read(first: number, last: number): Promise<Uint8Array> {
-    if (last < this.#sample.length) return this.#sample.subarray(first, last + 1);
+    const { sample } = this.known;
+    if (last < sample.length) return sample.subarray(first, last + 1);
     return this.fetch(first, last);
   }
 
@@ -107,9 +113,39 @@ abstract class DistantBytes implements RemoteBytes {
   abstract close(): Promise<void>;
 }
 
-/** A file on a server that supports ranges: every piece is a call of its own. */
+/**
+ * A file on a server that supports ranges: every piece is a call of its own. A server may stop supporting them (RFC
+ * 9110, 14.2): the file is then read as a whole.
+ */
 export class RangedBytes extends DistantBytes {
+  #whole: StreamedBytes | undefined;
+
   protected override async fetch(first: number, last: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    let from = first;
+    for (let answers = 0; from <= last; answers += 1) {
+      const part = this.#whole === undefined ? await this.#askAgain(from, last) : undefined;
+      if (part === undefined) {
+        this.#whole ??= new StreamedBytes(this.file, this.known);
+        return await this.#whole.read(first, last);
+      }
+      if (answers >= PARTS_MAX) throw unreachable("range");
+      parts.push(part);
+      from += part.length;
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  }
+
+  override async *chunks(): AsyncGenerator<Uint8Array> {
+    for (let first = 0; first < this.size; first += PIECE_BYTES)
+      yield await this.read(first, Math.min(first + PIECE_BYTES, this.size) - 1);
+  }
+
+  override async close(): Promise<void> {
+    await this.#whole?.close();
+  }
+
+  async #askAgain(first: number, last: number): Promise<Uint8Array | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#ask(first, last);
@@ -120,34 +156,42 @@ export class RangedBytes extends DistantBytes {
     }
   }
 
-  override async *chunks(): AsyncGenerator<Uint8Array> {
-    for (let first = 0; first < this.size; first += PIECE_BYTES)
-      yield await this.read(first, Math.min(first + PIECE_BYTES, this.size) - 1);
-  }
-
-  override close(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async #ask(first: number, last: number): Promise<Uint8Array> {
-    const { version, size } = this;
+  /** Returns the bytes from `first` on, or fewer than asked for; undefined if the server gives no part of the file. */
+  async #ask(first: number, last: number): Promise<Uint8Array | undefined> {
+    const { version } = this;
     const { dialler, url } = this.file;
-    const wanted = last - first + 1;
+    const bytesMax = last - first + 1 + BEFORE_BYTES_MAX;
     const answer = await dialler.request({
-      ...mediaRequest("GET", url, {
+      ...mediaRequest(url, {
         range: `bytes=${first}-${last}`,
         ...(version === null ? {} : { "if-range": version }),
       }),
-      bytesMax: wanted,
+      bytesMax,
       beyondMax: "cut",
     });
-    // The server sends the whole file instead of the piece when its version is another one.
-    if (answer.status === 200 || answer.status === 416) throw changed();
-    if (answer.status !== 206) throw unreachable(`http_${answer.status}`);
-    const isMeant = answer.headers["content-range"] === `bytes ${first}-${last}/${size}`;
-    if (!isMeant || versionOf(answer) !== version) throw changed();
-    if (answer.body.length !== wanted) throw new HttpFailure("in_doubt", "connection_lost");
-    return answer.body;
+    if (![200, 203, 206, 416].includes(answer.status))
+      throw unreachable("status", { value: answer.status });
+    if (this.#isOther(answer)) throw changed();
+    const part = partOf(answer);
+    const isPart = answer.status === 206 && answer.headers["content-encoding"] === undefined;
+    if (!isPart || part === undefined || part.first > first || part.last < first) return undefined;
+    const length = Math.min(bytesMax, part.last - part.first + 1);
+    if (answer.body.length < length) throw new HttpFailure("in_doubt", "connection_lost");
+    const bytes = answer.body.subarray(first - part.first, last - part.first + 1);
+    return bytes.length === 0 ? undefined : bytes;
+  }
+
+  /** Returns whether an answer is of another version of the file. A part need not repeat what it was asked by. */
+  #isOther(answer: HttpResponse): boolean {
+    const { size } = this;
+    const mark = markOf(answer);
+    if (answer.status === 416)
+      return answer.headers["content-range"]?.replace(/\s/g, "").endsWith(`*/${size}`) !== true;
+    if (answer.status === 206)
+      return (
+        (mark ?? this.known.mark) !== this.known.mark || (partOf(answer)?.size ?? size) !== size
+      );
+    return mark !== this.known.mark || Number(answer.headers["content-length"] ?? size) !== size;
   }
 }
 
@@ -223,13 +267,17 @@ export class StreamedBytes extends DistantBytes {
 
   async #open(): Promise<AsyncIterable<Uint8Array>> {
     const { dialler, url } = this.file;
-    const request = { ...mediaRequest("GET", url), timeoutMs: STREAM_TIMEOUT_MS };
+    const request = { ...mediaRequest(url), timeoutMs: STREAM_TIMEOUT_MS };
     const { answer } = await openResponse(dialler, request);
-    const isSame =
-      Number(answer.headers["content-length"]) === this.size && versionOf(answer) === this.version;
-    if (answer.status === 200 && isSame) return watched(answer);
+    const isWhole = isWholeFile(answer);
+    const length = Number(answer.headers["content-length"]);
+    const isSame = length === this.size && markOf(answer) === this.known.mark;
+    if (isWhole && isSame) return watched(answer);
     answer.cancel();
-    throw answer.status === 200 ? changed() : unreachable(`http_${answer.status}`);
+    if (isWhole) throw changed();
+    throw answer.status === 206
+      ? unreachable("range")
+      : unreachable("status", { value: answer.status });
   }
 }
 

@@ -64,7 +64,7 @@ export function problemOf(failure: LegFailure): LegProblem {
   const { message, remediation } = LEG_ERRORS[code];
   return {
     code,
-    message,
+    message: failure.message ?? message,
     remediation: failure.remediation ?? remediation,
     rule: rule ?? null,
     mediaIndex: mediaIndex ?? null,

@@ -51,7 +51,8 @@ export class HttpFailure extends Error {
     | "connect_failed"
     | "tls_failed"
     | "connection_lost"
-    | "too_large";
+    | "too_large"
+    | "undecodable";
 
   constructor(
     delivery: HttpFailure["delivery"],

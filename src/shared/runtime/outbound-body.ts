@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import { codingsOf, decoded } from "./content-coding.ts";
 import {
   type StreamedBody,
   HttpFailure,
@@ -42,34 +43,70 @@ function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  // No list (RFC 9110, 10.2.2): servers that send it twice send the same address.
+  const { location } = response.headers;
+  if (Array.isArray(location)) headers["location"] = location[0] ?? "";
   return headers;
 }
 
-export function toResponse(response: Dispatcher.ResponseData, body: Uint8Array): HttpResponse {
+/** A part of a coded body can't be decoded alone. */
+const PARTIAL = 206;
+
+interface Decoding {
+  readonly headers: Record<string, string>;
+  readonly chunks: () => AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Returns headers and body without the content codings that can be undone: servers send them whatever they are asked
+ * for, and may where they are asked for nothing (RFC 9110, 12.5.3). What is left in `content-encoding` is not undone.
+ */
+function withoutCodings(response: Dispatcher.ResponseData): Decoding {
+  const { "content-encoding": coding, "content-length": _, ...headers } = headersOf(response);
+  const body = response.body as AsyncIterable<Uint8Array>;
+  const plain = { headers: headersOf(response), chunks: () => body };
+  if (coding === undefined || response.statusCode === PARTIAL) return plain;
+  const codings = codingsOf(coding);
+  if (codings.length === 0) return plain;
+  return { headers, chunks: () => decoded(body, codings) };
+}
+
+function toResponse(
+  status: number,
+  headers: HttpResponse["headers"],
+  body: Uint8Array,
+): HttpResponse {
   return {
-    status: response.statusCode,
-    headers: headersOf(response),
+    status,
+    headers,
     body,
     text: () => decode(body),
     json: () => parseAnswer(decode(body)),
   };
 }
 
-export async function readBody(
+export async function readResponse(
   response: Dispatcher.ResponseData,
   { bytesMax = BYTES_MAX_DEFAULT, beyondMax = "fail" }: HttpRequest,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+): Promise<HttpResponse> {
+  const { headers, chunks } = withoutCodings(response);
+  const kept: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length <= bytesMax) continue;
-    response.body.destroy();
-    if (beyondMax === "fail") throw new HttpFailure("in_doubt", "too_large");
-    break;
+  try {
+    for await (const chunk of chunks()) {
+      length += chunk.length;
+      kept.push(chunk);
+      if (length <= bytesMax) continue;
+      response.body.destroy();
+      if (beyondMax === "fail") throw new HttpFailure("in_doubt", "too_large");
+      break;
+    }
+  } catch (error) {
+    const isOfBody = error instanceof HttpFailure && error.reason === "undecodable";
+    // Where only the status matters, it counts whatever the body is.
+    if (!isOfBody || beyondMax === "fail") throw error;
   }
-  return Buffer.concat(chunks).subarray(0, bytesMax);
+  return toResponse(response.statusCode, headers, Buffer.concat(kept).subarray(0, bytesMax));
 }
 
 /** An answer whose body is read piece by piece, or not at all. */
@@ -122,14 +159,15 @@ export function toOpened(response: Dispatcher.ResponseData): OpenedResponse {
   const { body } = response;
   // An ended transfer is reported as an error of the body, which no caller awaits any more.
   body.on("error", () => undefined);
+  const { headers, chunks } = withoutCodings(response);
   return {
     status: response.statusCode,
-    headers: headersOf(response),
+    headers,
     async *chunks() {
       try {
-        yield* body as AsyncIterable<Uint8Array>;
+        yield* chunks();
       } catch (error) {
-        throw toFailure(error);
+        throw error instanceof HttpFailure ? error : toFailure(error);
       } finally {
         body.destroy();
       }

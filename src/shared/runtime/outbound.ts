@@ -6,11 +6,10 @@ import { HttpFailure, type HttpRequest, type HttpResponse, OWN_HOSTS } from "./h
 import { createNames, type Names } from "./names.ts";
 import {
   copyForm,
-  readBody,
+  readResponse,
   SentBody,
   toFailure,
   toOpened,
-  toResponse,
   type OpenedResponse,
 } from "./outbound-body.ts";
 import { traceParentOfCall } from "./telemetry/work-context.ts";
@@ -256,7 +255,7 @@ export function createOutbound(config: Config, names = createNames(config)): Out
     async request(request) {
       const response = await dial(request);
       try {
-        return toResponse(response, await readBody(response, request));
+        return await readResponse(response, request);
       } catch (error) {
         throw error instanceof HttpFailure ? error : toFailure(error);
       }

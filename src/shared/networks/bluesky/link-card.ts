@@ -1,11 +1,11 @@
 import { exchange } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { follow } from "../contract/redirects.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { unescapeHtml } from "../contract/text.ts";
 
 const PAGE_BYTES_MAX = 2_097_152;
 const PAGE_TIMEOUT_MS = 8000;
-const REDIRECTS_MAX = 3;
 /** What describes a page stands at its start. */
 const HEAD_CHARACTERS_MAX = 300_000;
 const META_TAGS_MAX = 300;
@@ -24,9 +24,8 @@ export async function fetchPageCard(
   tools: NetworkTools,
 ): Promise<PageCard | undefined> {
   const { linkReader } = tools.service;
-  let url = link;
-  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-    const answer = await exchange(tools, {
+  const arrived = await follow(link, (url) =>
+    exchange(tools, {
       method: "GET",
       url,
       headers: {
@@ -35,15 +34,11 @@ export async function fetchPageCard(
       },
       timeoutMs: PAGE_TIMEOUT_MS,
       bytesMax: PAGE_BYTES_MAX,
-    });
-    if (answer instanceof HttpFailure) return undefined;
-    if (answer.status === 200) return readPage(answer, url);
-    const location = answer.headers["location"];
-    const isRedirect = answer.status >= 300 && answer.status < 400 && location !== undefined;
-    if (!isRedirect || !URL.canParse(location, url)) return undefined;
-    url = new URL(location, url).href;
-  }
-  return undefined;
+    }),
+  );
+  if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;
+  const { url, answer } = arrived;
+  return answer.status === 200 || answer.status === 203 ? readPage(answer, url) : undefined;
 }
 
 function readPage(answer: HttpResponse, url: string): PageCard | undefined {

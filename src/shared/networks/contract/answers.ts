@@ -15,6 +15,8 @@ export interface ErrorRow {
   readonly code: LegErrorCode;
   readonly effect: Effect;
   readonly rule?: string;
+  /** What is wrong, if it is known better than by the code; absent: the code's words. */
+  readonly message?: string;
   /** What to do about it, if this signal has a remedy of its own; absent: the code's. */
   readonly remediation?: string;
   /** The HTTP status of a refusal that the network's table does not know: somebody has to look at it. */

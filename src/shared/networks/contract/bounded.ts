@@ -65,11 +65,12 @@ function boundedWait(seconds: number): number {
 }
 
 function boundedFailure(failure: LegFailure): LegFailure {
-  const { networkCode, rule, remediation, note } = failure;
+  const { networkCode, rule, message, remediation, note } = failure;
   return {
     ...failure,
     networkCode: networkCode && cut(networkCode, NAME_CHARACTERS_MAX),
     ...(rule !== undefined && { rule: cut(rule, NAME_CHARACTERS_MAX) }),
+    ...(message !== undefined && { message: cut(message, NOTE_CHARACTERS_MAX) }),
     ...(remediation !== undefined && { remediation: cut(remediation, NOTE_CHARACTERS_MAX) }),
     ...(note !== undefined && { note: cut(note, NOTE_CHARACTERS_MAX) }),
   };

@@ -67,7 +67,7 @@ function noteOfFile({ contentType, size, durationSeconds }: Facts): string {
  */
 export function mediaFailed(
   network: string,
-  { code, reason, message }: MediaFailure,
+  { code, reason, message, remediation }: MediaFailure,
   mediaIndex?: number,
 ): TryLater | Rejected {
   return code === "media_rejected"
@@ -77,6 +77,7 @@ export function mediaFailed(
           code,
           effect: "later",
           networkCode: null,
+          ...(remediation === undefined ? {} : { message, remediation }),
           note: message.slice(0, 500),
           retryAfterSeconds: null,
         },
@@ -208,12 +209,17 @@ export function repairWarning(
   };
 }
 
-/** Returns the error for a file that can't be fetched. A leg tries again for a while before it fails. */
+/**
+ * Returns the error for a file that can't be fetched, with the cause if it is known. A leg tries again for a while
+ * before it fails.
+ */
 export function unreachableError(
   { name }: Pick<Network, "name">,
   position: ProblemPosition,
+  failure?: Pick<MediaFailure, "message" | "remediation">,
 ): Problem {
-  const { message, remediation } = LEG_ERRORS.media_unreachable;
+  const known = LEG_ERRORS.media_unreachable;
+  const { message, remediation = known.remediation } = failure ?? known;
   const rule = `${name}.media.unreachable`;
   return { severity: "error", code: "media_unreachable", rule, message, remediation, ...position };
 }

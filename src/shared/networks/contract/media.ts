@@ -119,16 +119,23 @@ export const READABLE_IMAGES: readonly string[] = [
 export class MediaFailure extends Error {
   readonly code: "media_unreachable" | "media_rejected";
   readonly reason: MediaReason | null;
+  /** What to do about it; absent: what the code's words say. */
+  readonly remediation: string | undefined;
 
   constructor(
     code: MediaFailure["code"],
     message: string,
-    options: { readonly cause?: unknown; readonly reason?: MediaReason } = {},
+    options: {
+      readonly cause?: unknown;
+      readonly reason?: MediaReason;
+      readonly remediation?: string;
+    } = {},
   ) {
     super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.name = "MediaFailure";
     this.code = code;
     this.reason = options.reason ?? (code === "media_rejected" ? "size" : null);
+    this.remediation = options.remediation;
   }
 }
 

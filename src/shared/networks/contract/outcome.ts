@@ -8,6 +8,8 @@ export interface LegFailure {
   /** The network's own code, e.g. `ExpiredToken` or `190/463`. */
   readonly networkCode: string | null;
   readonly rule?: string;
+  /** What is wrong, if it is known better than by the code; absent: the code's words. */
+  readonly message?: string;
   /** What to do about it, if the network's signal has a remedy of its own; absent: the code's. */
   readonly remediation?: string;
   readonly mediaIndex?: number;
@@ -104,6 +106,7 @@ export function legFailure(classified: Classified, mediaIndex?: number): LegFail
     code: classified.code,
     networkCode: classified.networkCode,
     ...(classified.rule === undefined ? {} : { rule: classified.rule }),
+    ...(classified.message === undefined ? {} : { message: classified.message }),
     ...(classified.remediation === undefined ? {} : { remediation: classified.remediation }),
     ...(mediaIndex === undefined ? {} : { mediaIndex }),
     ...(classified.note === "" ? {} : { note: classified.note }),

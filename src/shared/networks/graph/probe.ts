@@ -2,12 +2,12 @@ import { type Classified, exchange } from "../contract/answers.ts";
 import { type MediaKind, mediaKindOf, mediaKindOfType, type LegDraft } from "../contract/draft.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import { follow } from "../contract/redirects.ts";
 import { bytesMaxOf, mediaFailed, refusedFile } from "../contract/media-check.ts";
 import { type MediaFacts, type MediaTargets, MediaFailure } from "../contract/media.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 
 const TIMEOUT_MS = 10_000;
-const HOPS_MAX = 2;
 const SAMPLE_BYTES_MAX = 65_536;
 interface Probe {
   readonly isReachable: boolean;
@@ -21,7 +21,7 @@ interface Probe {
  */
 async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {
   for (const method of ["HEAD", "GET"] as const) {
-    const answer = await follow(method, url, tools);
+    const answer = await request(method, url, tools);
     if (answer === "too_large") return { isReachable: true, contentType: null };
     if (answer !== undefined && answer.status >= 200 && answer.status < 300)
       return { isReachable: true, contentType: answer.headers["content-type"] ?? null };
@@ -29,29 +29,24 @@ async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {
   return { isReachable: false, contentType: null };
 }
 
-async function follow(
+async function request(
   method: "HEAD" | "GET",
   url: string,
   tools: NetworkTools,
 ): Promise<HttpResponse | "too_large" | undefined> {
-  let address = url;
-  for (let hop = 0; hop <= HOPS_MAX; hop += 1) {
-    const answer = await exchange(tools, {
+  const arrived = await follow(url, (address) =>
+    exchange(tools, {
       method,
       url: address,
       headers: { accept: "*/*", ...(method === "GET" ? { range: "bytes=0-1023" } : {}) },
       timeoutMs: TIMEOUT_MS,
       bytesMax: SAMPLE_BYTES_MAX,
-    });
-    if (answer instanceof HttpFailure)
-      return answer.reason === "too_large" ? "too_large" : undefined;
-    const location = answer.headers["location"];
-    const isMoved = answer.status >= 300 && answer.status < 400 && location !== undefined;
-    if (!isMoved) return answer;
-    if (!URL.canParse(location, address)) return undefined;
-    address = new URL(location, address).href;
-  }
-  return undefined;
+    }),
+  );
+  if (typeof arrived === "string") return undefined;
+  const { answer } = arrived;
+  if (!(answer instanceof HttpFailure)) return answer;
+  return answer.reason === "too_large" ? "too_large" : undefined;
 }
 
 /** Returns a file's kind by the extension of its name, and where that says nothing by its server's content type. */

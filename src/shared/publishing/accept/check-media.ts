@@ -90,10 +90,10 @@ function isFound(file: MediaProbe | MediaFailure | undefined): file is MediaProb
 /** Returns the error with which a leg ends whose file can't be had. */
 function failureProblem(
   network: Network,
-  { code, reason }: MediaFailure,
+  failure: MediaFailure,
   at: Pick<Problem, "field" | "mediaIndex">,
 ): Problem {
-  return code === "media_rejected"
-    ? refusalError(network, reason ?? "size", at)
-    : unreachableError(network, at);
+  return failure.code === "media_rejected"
+    ? refusalError(network, failure.reason ?? "size", at)
+    : unreachableError(network, at, failure);
 }

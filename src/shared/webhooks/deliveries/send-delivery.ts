@@ -142,7 +142,8 @@ export async function sendDelivery(
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
     return {
-      error: error.reason,
+      // Only the status of an answer matters, so that none is too badly encoded.
+      error: error.reason === "undecodable" ? "connection_lost" : error.reason,
       statusCode: null,
       durationMs: durationMs(),
       responseBody: null,

@@ -1,0 +1,51 @@
+import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
+
+/** RFC 9110, 15.4, recalls that clients once followed five. */
+export const REDIRECTS_MAX = 5;
+
+/** A 300 names the choice that the server prefers, or none (RFC 9110, 15.4.1). */
+const REDIRECTS: readonly number[] = [300, 301, 302, 303, 307, 308];
+
+/** Why a chain of redirects leads to no answer. */
+export type RedirectProblem = "too_many_redirects" | "redirected_nowhere";
+
+interface Answered extends Pick<HttpResponse, "status" | "headers"> {}
+
+export interface Arrived<Answer> {
+  readonly url: string;
+  readonly answer: Answer;
+}
+
+/**
+ * Returns the address that an answer redirects to; undefined where it is no redirect. Headers come as Latin-1: each
+ * byte beyond ASCII is escaped, as browsers do, so that a path in UTF-8 is requested as it was sent.
+ */
+function targetOf({ status, headers }: Answered, url: string): string | null | undefined {
+  if (!REDIRECTS.includes(status)) return undefined;
+  const location = headers["location"]?.replace(
+    /[\u0080-\u00ff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : null;
+}
+
+/**
+ * Makes a call and follows its redirects; `ask` checks each address that it is given. Returns the first answer that is
+ * no redirect, whatever its status, and `leave` ends the others.
+ */
+export async function follow<Answer extends Answered | HttpFailure>(
+  url: string,
+  ask: (url: string) => Promise<Answer>,
+  leave: (answer: Answer) => void = () => undefined,
+): Promise<Arrived<Answer> | RedirectProblem> {
+  let address = url;
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+    const answer = await ask(address);
+    const target = answer instanceof HttpFailure ? undefined : targetOf(answer, address);
+    if (target === undefined) return { url: address, answer };
+    leave(answer);
+    if (target === null) return "redirected_nowhere";
+    address = target;
+  }
+  return "too_many_redirects";
+}
