@@ -16,6 +16,7 @@ import type {
 } from "./core-operation.ts";
 import { GroupCommit, STORED_ROWS_MAX } from "./group-commit.ts";
 import { LedgerStore } from "./ledger-store.ts";
+import { OwedRaises } from "./owed-raises.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import {
   ENTRY_ROWS,
@@ -76,6 +77,7 @@ export class WalletStore {
   readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
   /** The access version of each platform as this process read or raised it last. */
   readonly #versions = new RecentMap<string>(COMMITTERS_MAX);
+  readonly #owedRaises = new OwedRaises((platformId) => this.#raiseNow(platformId));
   /** The ended keys and sessions for which this process has raised it. */
   readonly #raisedFor = new RecentMap<true>(COMMITTERS_MAX);
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
@@ -105,22 +107,31 @@ export class WalletStore {
 
   /**
    * Raises the platform's access version, as `RaiseAccess` says, and returns the new one; "" when the wallet's row is
-   * damaged, which has none that anything could match.
+   * damaged, which has none that anything could match. A raise that failed is repeated in the background, because the row
+   * of the change is written already.
    * @throws AppError `service_unavailable`
    */
   async raiseAccess(platformId: string): Promise<string> {
     const check = openCheckOf(platformId);
     let raised: Raised = { version: "", replaced: undefined };
     try {
-      raised = await this.#submit(platformId, raiseOperation());
-      this.#versions.set(platformId, raised.version);
+      raised = await this.#raiseNow(platformId);
     } catch (error) {
-      if (!(error instanceof DamagedRow)) throw error;
+      if (!(error instanceof DamagedRow)) {
+        this.#owedRaises.owe(platformId);
+        throw error;
+      }
     }
     // The raise comes after the rows of the change, so it is the check of the request that makes the change.
     if (check?.fits(raised.replaced) === false) await check.again();
     check?.allow();
     return raised.version;
+  }
+
+  async #raiseNow(platformId: string): Promise<Raised> {
+    const raised = await this.#submit(platformId, raiseOperation());
+    this.#versions.set(platformId, raised.version);
+    return raised;
   }
 
   /**

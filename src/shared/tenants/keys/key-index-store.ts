@@ -117,6 +117,12 @@ const toLiveKeys = (stored: StoredRow | undefined): LiveKeys =>
 /** Names a key and whose it is. */
 export type KeyRef = Pick<ApiKey, "id" | "platformId" | "applicationId">;
 
+/** A key as the index lists it. */
+export interface ListedKey extends KeyRef {
+  /** Whether it was revoked to the end: the index is written after the access version is raised. */
+  readonly isEnded: boolean;
+}
+
 /** A key that descends from another one. */
 export interface Descendant extends KeyRef {
   readonly revoked: boolean;
@@ -237,7 +243,7 @@ export class KeyIndexStore {
     platformId: string,
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<Scanned<KeyRef>> {
+  ): Promise<Scanned<ListedKey>> {
     return scan(this.#tenants, {
       partitionKey: platformId,
       from: position.after ?? PREFIX,
@@ -247,7 +253,8 @@ export class KeyIndexStore {
         const entry = keyIndexRow.decode(row);
         if (applicationId !== null && entry.applicationId !== applicationId) return undefined;
         const id = row.rowKey.slice(ID_START);
-        return { id, platformId, applicationId: entry.applicationId };
+        const isEnded = entry.status === "revoked";
+        return { id, platformId, applicationId: entry.applicationId, isEnded };
       },
     });
   }

@@ -207,7 +207,8 @@ export class KeyStore {
 
   /**
    * Lists the keys of one application or of all, newest first; `after` is where the last page ended. Leaves out damaged
-   * keys, and entries of the index whose key is gone because a delete was cut short; these it removes.
+   * keys, and entries of the index whose key is gone because a delete was cut short; these it removes. A revoke that was
+   * cut short is completed before the key is listed as revoked.
    */
   async list(
     platformId: string,
@@ -219,6 +220,8 @@ export class KeyStore {
       items.map(async (ref) => {
         const key = await undefinedIfDamaged(this.find(platformId, ref.id).then(orAbsent));
         if (key === "absent") await this.#index.remove(ref);
+        // Its revoke was cut short: until the version is raised, another process may still allow it.
+        else if (key?.revoked === true && !ref.isEnded) await this.revoke(ref);
         return key;
       }),
     );
