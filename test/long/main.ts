@@ -44,6 +44,7 @@ const BOUNDED = [
 
 /** Tests of which `npm test` takes one case of each kind, and which take all cases here. */
 const COMBINED = [
+  "test/access/under-way.test.ts",
   "test/browser",
   "test/contract/docs.test.ts",
   "test/domain/billing/group-commit.test.ts",

@@ -329,7 +329,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 1_673,
+    firstSeed: 11,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
