@@ -148,7 +148,7 @@ describe("what changes who may ask or what may be published is declared", () => 
   test("no other store is handed the tables", async () => {
     const composed = await readFile("src/shared/compose.ts", "utf8");
     const handed = composed.matchAll(
-      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|tenants|connections)\b/g,
+      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|keyRows|tenants|connections)\b/g,
     );
     const names = new Set([...handed].map(([, name]) => name));
     const known = [...DECLARED.keys(), ...OTHERS].map(({ name }) => name);
