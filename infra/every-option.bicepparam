@@ -57,6 +57,7 @@ param alertEmails = ['operators@example.com']
 param network = 'private'
 param deployerAddresses = ['203.0.113.7']
 param frontDoorId = '22222222-2222-2222-2222-222222222222'
+param corsOrigins = ['https://dashboard.example.com', 'https://staging.example.com:8443']
 param assignRoles = true
 param logRetentionDays = 30
 param lockData = true

@@ -62,6 +62,9 @@ param deployerAddresses string[] = []
 @description('Id (not resource id) of the Azure Front Door profile that alone may call the app. Empty: anybody may.')
 param frontDoorId string = ''
 
+@description('Origins, e.g. https://dashboard.example.com, whose pages may call the API from a browser. Empty: none.')
+param corsOrigins string[] = []
+
 @description('Whether the roles of the app are assigned here. False where somebody else does that.')
 param assignRoles bool = true
 
@@ -99,6 +102,12 @@ var sizes = {
   }
 }
 
+// The app knows the addresses of the public cloud alone, for storage and for the keys of the operators' tokens.
+var isPublicCloud = environment().name == 'AzureCloud'
+var cloudLocation = isPublicCloud
+  ? location
+  : fail('The relay runs in the public Azure cloud only, not in ${environment().name}.')
+
 var tags = { 'azd-env-name': environmentName }
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var names = {
@@ -122,7 +131,7 @@ var tuned = union(empty(frontDoorId) ? {} : { TRUSTED_PROXY_HOPS: '2' }, tuning)
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: names.resourceGroup
-  location: location
+  location: cloudLocation
   tags: tags
 }
 
@@ -251,6 +260,7 @@ module functionApp 'modules/function-app.bicep' = {
     previousSecrets: previousSecrets
     networkName: network == 'public' ? '' : names.network
     frontDoorId: frontDoorId
+    corsOrigins: corsOrigins
   }
   // Its roles, secrets and network are there before it starts.
   dependsOn: [hostStorage, dataStorage, vault, egress]

@@ -3,6 +3,12 @@ using 'main.bicep'
 // What `azd env set` sets: docs/operate.md says what each means. Lists are separated by commas.
 var alertEmailList = readEnvironmentVariable('RELAY_ALERT_EMAILS', '')
 var deployerAddressList = readEnvironmentVariable('RELAY_DEPLOYER_ADDRESSES', '')
+var corsOriginList = readEnvironmentVariable('RELAY_CORS_ORIGINS', '')
+var corsOriginsGiven = empty(corsOriginList) ? [] : split(corsOriginList, ',')
+var notOrigins = filter(
+  corsOriginsGiven,
+  origin => !startsWith(origin, 'https://') || length(split(origin, '/')) != 3 || contains(origin, '*')
+)
 var previousSecretList = readEnvironmentVariable('RELAY_PREVIOUS_SECRETS', '')
 var domain = readEnvironmentVariable('RELAY_DOMAIN', '')
 var frontDoor = readEnvironmentVariable('RELAY_FRONT_DOOR_ID', '')
@@ -31,6 +37,10 @@ param network = readEnvironmentVariable('RELAY_NETWORK', 'public')
 param deployerAddresses = empty(deployerAddressList) ? [] : split(deployerAddressList, ',')
 // Nobody could reach the app under its own address, which customers and the health check would be given.
 param frontDoorId = empty(frontDoor) || !empty(domain) ? frontDoor : fail('RELAY_FRONT_DOOR_ID needs RELAY_DOMAIN')
+// Azure compares texts: a slash at the end would match no page, and * would let every site in.
+param corsOrigins = empty(notOrigins)
+  ? corsOriginsGiven
+  : fail('RELAY_CORS_ORIGINS takes origins such as https://dashboard.example.com, not ${join(notOrigins, ', ')}')
 param assignRoles = bool(readEnvironmentVariable('RELAY_ASSIGN_ROLES', 'true'))
 param logRetentionDays = int(readEnvironmentVariable('RELAY_LOG_RETENTION_DAYS', '90'))
 param lockData = bool(readEnvironmentVariable('RELAY_LOCK_DATA', 'true'))

@@ -15,7 +15,7 @@ import { HttpServer } from "./http-server.ts";
 import { Invoker } from "./invocation.ts";
 import { openQueues } from "./queue-client.ts";
 import { QueueListener } from "./queue-listener.ts";
-import { readLocalSettings, resolveConnection } from "./settings.ts";
+import { readLocalCors, readLocalSettings, resolveConnection } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { TimerListener } from "./timer-listener.ts";
 import { fileTimerLock } from "./timer-lock.ts";
@@ -98,7 +98,7 @@ class Host {
     for (const line of routes.hidden()) this.#log.write("warning", `warning: ${line}`);
     const queues = await Promise.all(triggers.queues.map((queue) => this.#queueListener(queue)));
     const timers = triggers.timers.map((timer) => this.#timerListener(timer, appRoot));
-    const server = this.#httpServer(routes);
+    const server = this.#httpServer(routes, appRoot);
 
     const boundPort = await server.listen(port, address ?? "127.0.0.1");
     for (const queue of queues) queue.start();
@@ -124,7 +124,7 @@ class Host {
     return reason;
   }
 
-  #httpServer(routes: RouteTable): HttpServer {
+  #httpServer(routes: RouteTable, appRoot: string): HttpServer {
     const limit = Number(process.env["FUNCTIONS_REQUEST_BODY_SIZE_LIMIT"]);
     return new HttpServer({
       routes,
@@ -132,6 +132,7 @@ class Host {
       log: this.#log,
       bodyBytesMax: Number.isInteger(limit) && limit > 0 ? limit : BODY_LIMITS.bytesMax,
       ...this.#options.extensions.http,
+      cors: readLocalCors(appRoot),
       showHomepage: process.env["AzureWebJobsDisableHomepage"]?.toLowerCase() !== "true",
     });
   }

@@ -33,6 +33,9 @@ function isAscii(text: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(text);
 }
 
+/** Headers by which a browser may read an answer; every answer has them. */
+const FOR_BROWSERS = /^(?:access-control-.*|vary)$/;
+
 /** Sends a status without a body, and without the headers that were meant for another answer. */
 export function sendEmpty(
   response: ServerResponse,
@@ -40,7 +43,8 @@ export function sendEmpty(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const connection = response.getHeader("connection");
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  for (const name of response.getHeaderNames())
+    if (!FOR_BROWSERS.test(name)) response.removeHeader(name);
   if (connection === "close") response.setHeader("Connection", "close");
   response.setHeader("Server", SERVER);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { answerUnparsed } from "./http-unparsed.ts";
+import { answerCors, type CorsPolicy } from "./cors.ts";
 import type { HttpData } from "./core-types.ts";
 import type { Invoker } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
@@ -28,6 +29,7 @@ export interface HttpServerOptions {
   readonly bodyBytesMax: number;
   readonly maxConcurrentRequests: number;
   readonly maxOutstandingRequests: number;
+  readonly cors?: CorsPolicy | undefined;
   /** `AzureWebJobsDisableHomepage`. */
   readonly showHomepage: boolean;
 }
@@ -127,6 +129,8 @@ export class HttpServer {
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request);
     if (refusal !== undefined) return sendLast(request, response, refusal);
+    const { cors } = this.#options;
+    if (cors !== undefined && answerCors(cors, request, response)) return;
     const target = requestTarget(request.url ?? "/");
     if (target === undefined) return sendEmpty(response, 400);
     const own = hostStatus(target.path);

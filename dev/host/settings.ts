@@ -1,29 +1,44 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { corsPolicy, type CorsPolicy } from "./cors.ts";
 
 export type Settings = Readonly<Record<string, string | undefined>>;
 
 const LocalSettings = z.object({
   IsEncrypted: z.literal(false).optional(),
   Values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+  Host: z
+    .object({ CORS: z.string().optional(), CORSCredentials: z.boolean().optional() })
+    .optional(),
 });
+type LocalSettings = z.infer<typeof LocalSettings>;
 
-/** The `Values` of local.settings.json; none when there is no such file, which is how it is in production. */
-export function readLocalSettings(appRoot: string): Record<string, string> {
+/** Reads local.settings.json; undefined when there is no such file, which is how it is in production. */
+function readFile(appRoot: string): LocalSettings | undefined {
   const path = join(appRoot, "local.settings.json");
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
   const parsed = LocalSettings.safeParse(parseJson(path, text));
   if (!parsed.success) throw new Error(`${path} is not valid:\n${z.prettifyError(parsed.error)}`);
-  return Object.fromEntries(
-    Object.entries(parsed.data.Values).map(([name, value]) => [name, String(value)]),
-  );
+  return parsed.data;
+}
+
+/** Returns the `Values` of local.settings.json. */
+export function readLocalSettings(appRoot: string): Record<string, string> {
+  const { Values } = readFile(appRoot) ?? { Values: {} };
+  return Object.fromEntries(Object.entries(Values).map(([name, value]) => [name, String(value)]));
+}
+
+/** Returns whose pages may read answers, by `Host` of local.settings.json. */
+export function readLocalCors(appRoot: string): CorsPolicy | undefined {
+  const { CORS, CORSCredentials } = readFile(appRoot)?.Host ?? {};
+  return corsPolicy(CORS, CORSCredentials);
 }
 
 function parseJson(path: string, text: string): unknown {

@@ -39,6 +39,9 @@ param networkName string
 @description('Id of the Azure Front Door profile that alone may call the app. Empty: anybody may.')
 param frontDoorId string
 
+@description('Origins whose pages may call the app from a browser.')
+param corsOrigins string[]
+
 // References without a version: a new version of a secret is read within a day, or at once after a restart.
 var referenceStart = '@Microsoft.KeyVault(SecretUri=https://${vaultName}${environment().suffixes.keyvaultDns}/secrets/'
 var requiredSecrets = {
@@ -142,6 +145,8 @@ resource functionApp 'Microsoft.Web/sites@2025-03-01' = {
     // No ftpsState: Flex Consumption has no FTP, and refuses to be told.
     siteConfig: {
       minTlsVersion: '1.2'
+      // Sessions are sent in a header that a script sets. A browser never adds credentials of its own.
+      cors: { allowedOrigins: corsOrigins, supportCredentials: false }
       ipSecurityRestrictions: empty(frontDoorId) ? [] : frontDoorOnly
       ipSecurityRestrictionsDefaultAction: empty(frontDoorId) ? 'Allow' : 'Deny'
       // Deployments don't come through the front door.

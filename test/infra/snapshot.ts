@@ -6,6 +6,7 @@ export interface Resource {
   readonly id: string;
   readonly type: string;
   readonly name: string;
+  readonly location?: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read properties one by one and assert what they find
   readonly properties: any;
 }

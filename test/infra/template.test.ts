@@ -137,6 +137,13 @@ describe.each([
   });
 });
 
+test.each(SNAPSHOTS)("%s is deployed to the public cloud, and refused by any other", (name) => {
+  const group = onlyOne(readSnapshot(name), "Microsoft.Resources/resourceGroups");
+  expect(group.location).toMatch(
+    /^\[if\(equals\(environment\(\)\.name, 'AzureCloud'\), parameters\('location'\), fail\(format\('The relay runs in the public Azure cloud only, not in \{0\}\.', environment\(\)\.name\)\)\)\]$/,
+  );
+});
+
 test("two deployments, a large one and a small one, fit into a region's quota of memory", () => {
   const megabytes = [small, large].map((resources) => {
     const { scaleAndConcurrency } = onlyOne(resources, SITE).properties.functionAppConfig;
@@ -153,6 +160,17 @@ describe("options", () => {
     expect(small.filter(({ type }) => type.startsWith("Microsoft.Network/"))).toEqual([]);
     for (const { properties } of ofType(small, STORAGE))
       expect(properties.publicNetworkAccess).toBe("Enabled");
+  });
+
+  test("no page of another origin may call the app unless it is named, and none with a browser's credentials", () => {
+    expect(siteOf(small).siteConfig.cors).toEqual({
+      allowedOrigins: [],
+      supportCredentials: false,
+    });
+    expect(siteOf(everyOption).siteConfig.cors).toEqual({
+      allowedOrigins: ["https://dashboard.example.com", "https://staging.example.com:8443"],
+      supportCredentials: false,
+    });
   });
 
   test("a private one closes the accounts to the internet and lets the app reach all of them", () => {

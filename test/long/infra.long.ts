@@ -66,6 +66,12 @@ describe.skipIf(installedBicep() === undefined)("the check of the templates", ()
     [{ RELAY_PREVIOUS_SECRETS: "DATA_KEYS" }, "DATA_KEYS"],
     [{ RELAY_ALLOW_SIGNUP: "perhaps" }, "allowSignup"],
     [{ RELAY_FRONT_DOOR_ID: "some-id" }, "RELAY_FRONT_DOOR_ID needs RELAY_DOMAIN"],
+    [{ RELAY_CORS_ORIGINS: "*" }, "RELAY_CORS_ORIGINS takes origins"],
+    [
+      { RELAY_CORS_ORIGINS: "https://a.example.com,https://b.example.com/" },
+      "not https://b.example.com/",
+    ],
+    [{ RELAY_CORS_ORIGINS: "http://a.example.com" }, "not http://a.example.com"],
   ])(
     "finds what azd hands over and the template does not take: %o",
     async (variables, reason) => {
@@ -83,6 +89,17 @@ describe.skipIf(installedBicep() === undefined)("the check of the templates", ()
       const { ok, said } = await build(variables);
       expect(ok, said).toBe(true);
       expect(said).toContain("some-id");
+    },
+    COMPILE_MS_MAX,
+  );
+
+  test(
+    "takes origins whose pages may call the app",
+    async () => {
+      const origins = "https://a.example.com,https://b.example.com:8443";
+      const { ok, said } = await build({ RELAY_CORS_ORIGINS: origins });
+      expect(ok, said).toBe(true);
+      for (const origin of origins.split(",")) expect(said).toContain(origin);
     },
     COMPILE_MS_MAX,
   );
