@@ -1,8 +1,8 @@
-import type * as dns from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import { createServer, isIP, type AddressInfo, type Server } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { makeCertificate, type Certificate } from "./certificates.ts";
@@ -10,28 +10,17 @@ import { deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
 import { enqueueDueDeliveries } from "../setup/walks.ts";
 
 /** What each name resolves to, look-up after look-up; the last answer stays. */
-const names = vi.hoisted(() => ({
+const names = {
   answers: new Map<string, (readonly string[])[]>(),
   asked: [] as string[],
-}));
-
-vi.mock("node:dns", async (importOriginal) => {
-  const real = await importOriginal<typeof dns>();
-  type Callback = (error: NodeJS.ErrnoException | null, found: dns.LookupAddress[]) => void;
-  const lookup = (host: string, options: dns.LookupOptions & { all: true }, callback: Callback) => {
+  resolve(host: string): Promise<LookupAddress[]> {
     const answers = names.answers.get(host);
-    if (answers === undefined) return real.lookup(host, options, callback);
+    if (answers === undefined) return Promise.resolve([]);
     names.asked.push(host);
     const found = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
-    setImmediate(() => {
-      callback(
-        null,
-        found.map((address) => ({ address, family: isIP(address) })),
-      );
-    });
-  };
-  return { ...real, lookup };
-});
+    return Promise.resolve(found.map((address) => ({ address, family: isIP(address) })));
+  },
+};
 
 const MINUTE = 60_000;
 const PUBLIC = "1.1.1.1";
@@ -114,7 +103,6 @@ const RESOLVED: readonly (readonly string[])[] = [
   ["127.0.0.1", PUBLIC],
   [PUBLIC, "::1"],
   ["2606:4700:4700::1111", "::ffff:10.0.0.1"],
-  [],
 ];
 
 const WRITTEN = [
@@ -166,7 +154,7 @@ describe("a delivery to an address that is not public", () => {
 
   beforeAll(async () => {
     port = await listening(listener);
-    relay = await startRelay();
+    relay = await startRelay({ names });
     const cases: [string, string][] = [];
     for (const addresses of RESOLVED) {
       const name = newName();
@@ -265,7 +253,7 @@ describe("a delivery over TLS", () => {
     good = makeCertificate("*.receivers.example.com");
     setDefaultCACertificates([...DEFAULTS, good.cert]);
     const settings = { OUTBOUND_ALLOW_CIDRS: `${STAND_IN}/32` };
-    relay = await startRelay({ settings });
+    relay = await startRelay({ settings, names });
   });
   beforeEach(() => void names.asked.splice(0));
   afterAll(async () => {
