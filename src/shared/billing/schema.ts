@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { instant } from "../runtime/fields.ts";
+import { instantFilter } from "../runtime/fields.ts";
 import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -36,8 +36,8 @@ const idFilter = (kind: "application" | "profile" | "post") =>
     .meta({ examples: [exampleId(kind)] });
 
 const usageFilter = shape(() => ({
-  from: instant().optional().describe("Written then or later."),
-  to: instant().optional().describe("Written before."),
+  from: instantFilter().optional().describe("Written then or later."),
+  to: instantFilter().optional().describe("Written before."),
   operation: z.enum(operations).optional(),
   applicationId: idFilter("application"),
   profileId: idFilter("profile"),

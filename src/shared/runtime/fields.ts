@@ -5,15 +5,20 @@ import { shape } from "./shape.ts";
 const METADATA_NAMES_MAX = 50;
 const EXTERNAL_ID_MAX = 255;
 
-/** A time of a request: with `Z` or an offset, kept as UTC. */
-export const instant = shape(() =>
+const TIME = "must be a time with Z or an offset, such as 2030-01-31T09:00:00Z";
+
+const timeWithOffset = (error: string) =>
   z.iso
-    .datetime({
-      offset: true,
-      error: "must be a time with Z or an offset, such as 2030-01-31T09:00:00Z",
-    })
+    .datetime({ offset: true, error })
     .meta({ examples: ["2026-03-04T00:00:00Z"] })
-    .transform((value) => new Date(value).toISOString()),
+    .transform((value) => new Date(value).toISOString());
+
+/** A time of a request: with `Z` or an offset, kept as UTC. */
+export const instant = shape(() => timeWithOffset(TIME));
+
+/** A time in a query, in which a plus that is not encoded means a space. */
+export const instantFilter = shape(() =>
+  timeWithOffset(`${TIME}; the plus of an offset is written as %2B`),
 );
 
 /** The caller's own reference. Null and "" both mean that there is none. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { notFound } from "../../runtime/errors.ts";
-import { externalIdFilter, instant } from "../../runtime/fields.ts";
+import { externalIdFilter, instantFilter } from "../../runtime/fields.ts";
 import { isId } from "../../runtime/ids.ts";
 import { pageQuery, type Page } from "../../runtime/page.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -61,8 +61,8 @@ export const ListPostsQuery = shape(() =>
       .optional(),
     platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
     externalId: externalIdFilter().optional(),
-    from: instant().optional().describe("Created then or later."),
-    to: instant().optional().describe("Created before."),
+    from: instantFilter().optional().describe("Created then or later."),
+    to: instantFilter().optional().describe("Created before."),
   }),
 );
 type ListPosts = ShapeOf<typeof ListPostsQuery>;
