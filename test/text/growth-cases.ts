@@ -20,7 +20,7 @@ import { misreadAddress } from "../../src/shared/runtime/web-address.ts";
 import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
 import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
 import { readIdentifier } from "../../src/shared/networks/bluesky/identity.ts";
-import { pageCard } from "../../src/shared/networks/bluesky/link-card.ts";
+import { pageCard } from "../../src/shared/networks/bluesky/page-card.ts";
 import { isHtml, noteOf, waitSeconds } from "../../src/shared/networks/contract/answers.ts";
 import {
   countGraphemes,
@@ -280,8 +280,24 @@ const ANSWERS: readonly GrowthCase[] = [
   },
   {
     name: "the card of a page",
-    look: (text) => pageCard(text, "https://a.example/"),
+    look: (text) =>
+      pageCard({
+        url: "https://a.example/",
+        contentType: "text/html",
+        body: Buffer.from(text),
+      }),
     worst: [
+      repeated("<div>"),
+      repeated("<svg>"),
+      repeated("</svg>", "<svg>".repeat(200)),
+      repeated("<svg><p>"),
+      repeated("<template>"),
+      repeated("<b id=1><p>"),
+      repeated("<!--"),
+      repeated("<script>"),
+      repeated("<a ", "", " =b"),
+      repeated("charset ", '<meta http-equiv=content-type content="'),
+      repeated("encoding ", "<?xml "),
       repeated("<title"),
       repeated("<title>"),
       repeated("<title ", "", ">a"),

@@ -81,12 +81,12 @@ export interface Part {
 
 /** Returns which part of the file an answer with status 206 has; undefined where it says none, or has several. */
 export function partOf({ headers }: Headers): Part | undefined {
-  const range = /^\s*bytes[ =]+(\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)\s*$/i;
-  const [, first, last, size] = range.exec(headers["content-range"] ?? "") ?? [];
+  const range = /^bytes[ =](\d+)-(\d+)\/(\d+|\*)$/i;
+  const [, first, last, size] = range.exec(headers["content-range"]?.trim() ?? "") ?? [];
   if (first === undefined || last === undefined) return undefined;
   return {
     first: Number(first),
     last: Number(last),
-    size: size === undefined ? undefined : Number(size),
+    size: size === "*" ? undefined : Number(size),
   };
 }
