@@ -137,14 +137,16 @@ describe("an account", () => {
     const ref = { platformId: newId("platform", now), profileId: newId("profile", now) };
     return { legKey, ref: { ...ref, postId: newId("post", now) } };
   };
-  const take = (own: NetworkAccount, leg: QueuedLeg) =>
-    relay.services.accountQueues.take(own, leg, claim());
+  async function take(own: NetworkAccount, leg: QueuedLeg, seconds?: number) {
+    const taking = await relay.services.accountQueues.take(own, leg, claim(seconds));
+    return taking.kind === "taken" ? taking.lease : undefined;
+  }
   async function taken(
     own: NetworkAccount,
     leg: QueuedLeg,
     seconds?: number,
   ): Promise<AccountLease> {
-    const taking = await relay.services.accountQueues.take(own, leg, claim(seconds));
+    const taking = await take(own, leg, seconds);
     if (taking === undefined) throw new Error(`${leg.legKey} is queued`);
     return taking;
   }
@@ -172,6 +174,21 @@ describe("an account", () => {
     expect(last?.legKey).toBe("9 somebody else");
     expect(await release(await taken(own, aLeg("9 somebody else")))).toBeUndefined();
     expect(await rowOf(own)).toBeUndefined();
+  });
+
+  test("whose holder has kept it for too long has the legs that wait hinted for its end", async () => {
+    const publisher = await aPublisher(relay, ["bluesky"]);
+    const { connections } = relay.services;
+    const linked = await connections.find(publisher.profileId, "bluesky");
+    const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
+    await taken(own, aLeg("1 of a dead worker"), 50);
+    const text = unique("Behind a dead worker");
+    await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
+    await relay.drain();
+    expect(visible(text)).toHaveLength(0);
+    relay.advance(51_000);
+    await relay.drain();
+    expect(visible(text)).toHaveLength(1);
   });
 
   test("that was handed over to one who does not come is free soon, and the queue goes on", async () => {

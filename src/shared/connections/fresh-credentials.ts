@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
+import { giveBack } from "../runtime/give-back.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
 import type {
   CredentialsOutcome,
@@ -101,17 +102,38 @@ async function look(
   return outcome.kind === "rejected" ? await refuse(services, opened, outcome) : outcome;
 }
 
+/** Gives back the lease of a renewal, repeatedly if need be. Never throws. */
+function release({ connections, log }: ConnectionsDeps, leased: OpenedConnection): Promise<void> {
+  const { id, network } = leased.connection;
+  const given = { log, what: "a renewal", fields: { connection: id, network } };
+  return giveBack(given, () => connections.releaseLease(leased));
+}
+
 async function renew(
   services: ConnectionsDeps,
   network: RegisteredNetwork,
   seen: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
   const until = new Date(services.clock.now().getTime() + LEASE_MS);
-  const lease = await services.connections.takeLease(seen.connection, until);
-  if (lease === undefined) return "read_again";
+  try {
+    const lease = await services.connections.takeLease(seen.connection, until);
+    return lease === undefined ? "read_again" : await renewUnder(services, network, seen, lease);
+  } catch (error) {
+    // It may have been taken although there was no answer.
+    await release(services, { ...seen, leaseUntil: until.toISOString() });
+    throw error;
+  }
+}
+
+async function renewUnder(
+  services: ConnectionsDeps,
+  network: RegisteredNetwork,
+  seen: OpenedConnection,
+  lease: OpenedConnection,
+): Promise<FreshCredentials | "read_again"> {
   const { connection, credentials } = lease;
   if (credentials === undefined || connection.generation !== seen.connection.generation) {
-    await services.connections.releaseLease(lease);
+    await release(services, lease);
     return "read_again";
   }
   const limits = { ...RENEWAL_LIMITS, owner: connection.platformId };
@@ -132,7 +154,7 @@ async function afterRenewal(
     if (saved === undefined) return "read_again";
     return { kind: "usable", credentials: outcome.credentials, connection: saved };
   }
-  await services.connections.releaseLease(lease);
+  await release(services, lease);
   return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
 }
 
@@ -144,7 +166,7 @@ async function refuse(
 ): Promise<Rejected | "read_again"> {
   const { profileId, network, generation } = opened.connection;
   if (OUR_FAULT.includes(outcome.failure.code)) {
-    await services.connections.releaseLease(opened);
+    await release(services, opened);
     return outcome;
   }
   const { connections } = services;

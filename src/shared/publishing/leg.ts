@@ -41,6 +41,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing claimed, sent lease ended, worker claims       publishing claimed *  claimed: claim, crashes + 1   -
  *   publishing claimed, sent work outlasts a third of a lease the same              renewed: leaseUntil           -
  *   publishing claimed, sent the process is told to stop      the same              endingAt: leaseUntil          -
+ *   publishing claimed, sent storage does not answer          waiting or sent       givenBack: notBefore          -
  *   publishing claimed, sent another account is linked        the same              movedTo: account, remote      -
  *   publishing claimed, sent that account is busy             as before the claim   asBeforeClaim: notBefore      -
  *   publishing claimed       network still processes media    publishing waiting    postponed: remote, notBefore  -
@@ -269,9 +270,8 @@ export function renewed(leg: Leg, now: Date, leaseSeconds: number): Leg {
  * ends before: a worker that looked earlier could miss the post and send it twice.
  */
 export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
-  const { leaseUntil, calledAt, phase } = leg;
-  const callEnds = phase === "sent" && calledAt !== null ? Date.parse(calledAt) + callMs : 0;
-  const end = new Date(Math.max(endsAt.getTime(), callEnds)).toISOString();
+  const { leaseUntil } = leg;
+  const end = [endsAt.toISOString(), callEnd(leg, callMs)].toSorted()[1] ?? "";
   return leaseUntil !== null && end < leaseUntil ? { ...leg, leaseUntil: end } : leg;
 }
 
@@ -327,6 +327,21 @@ export function postponed(leg: Leg, remote: NetworkData | null, now: Date, secon
     notBefore: after(now, seconds),
     remote: remote ?? leg.remote,
   };
+}
+
+/**
+ * Returns the leg without its lease, because its worker got no answer from storage: to be worked on in `seconds`, and not
+ * before a call that was begun is over. `callMs`: the longest time that a call to a network takes.
+ */
+export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) {
+  const notBefore = [after(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";
+  return { ...postponed(leg, null, now, seconds), notBefore };
+}
+
+/** Returns when a call that was begun is over for certain; the epoch when none was. */
+function callEnd({ phase, calledAt }: Leg, callMs: number): string {
+  const isCalled = phase === "sent" && calledAt !== null;
+  return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();
 }
 
 /** Returns the leg with its outcome to be looked up in `seconds`, which counts as a retry. */

@@ -24,9 +24,28 @@ export interface QueuedLeg {
 export interface AccountLease {
   readonly account: NetworkAccount;
   readonly legKey: string;
-  readonly etag: string;
+  /** Undefined when it is unknown whether the lease was taken. */
+  readonly etag: string | undefined;
   /** Whether other legs were queued already when it was taken. */
   readonly isAwaited: boolean;
+  /** The ends that its worker has written, or tried to: another worker of the same leg writes others. */
+  readonly ends: Set<string>;
+}
+
+export type TakenAccount =
+  | { readonly kind: "taken"; readonly lease: AccountLease }
+  /** Another leg has the account until then, unless it gives it back or keeps it for longer. */
+  | { readonly kind: "queued"; readonly heldUntil: string };
+
+/** Returns the lease of a worker that took the account, or may have. */
+export function leaseUntil(account: NetworkAccount, legKey: string, until: string): AccountLease {
+  return { account, legKey, etag: undefined, isAwaited: true, ends: new Set([until]) };
+}
+
+/** What the tries to give back one account have in common. */
+export interface HandOver {
+  /** The leg that may have been called by a try whose answer was lost. */
+  called?: QueuedLeg;
 }
 
 interface StoredLease {
@@ -62,6 +81,10 @@ const toQueuedLeg = (row: Row): QueuedLeg => ({
   ref: queuedLegRow.decode(row),
 });
 
+/** Returns whether the stored lease is the one that the worker took. */
+const isOf = ({ legKey, ends }: AccountLease, stored: StoredLease) =>
+  stored.legKey === legKey && ends.has(stored.until);
+
 const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
   lease.legKey !== legKey && lease.until > now.toISOString();
 
@@ -81,8 +104,8 @@ export class AccountQueueStore {
   }
 
   /**
-   * Takes the account for a leg. Returns undefined when another leg has it: this one then is queued, and whoever has the
-   * account calls it. A leg that has the account already keeps it, since it was interrupted. After `until` another leg
+   * Takes the account for a leg. When another leg has it, this one is queued, and the worker that has the account calls
+   * it. A leg that has the account already keeps it, since it was interrupted. After `until` another leg
    * may take it, in case the worker has crashed.
    * @throws AppError `service_unavailable` when it is unknown whether that was done; repeating the call is safe
    */
@@ -90,22 +113,27 @@ export class AccountQueueStore {
     account: NetworkAccount,
     leg: QueuedLeg,
     { now, until }: { readonly now: Date; readonly until: string },
-  ): Promise<AccountLease | undefined> {
+  ): Promise<TakenAccount> {
     const { legKey } = leg;
     const partition = partitionOf(account);
+    const takenBy = (etag: string, isAwaited: boolean): TakenAccount => ({
+      kind: "taken",
+      lease: { ...leaseUntil(account, legKey, until), etag, isAwaited },
+    });
     return untilWon(async () => {
       const own = { legKey, until, isAwaited: false };
       const inserted = await this.#table.insertIfAbsent(partition, toRow(own));
-      if (inserted !== undefined) return { account, legKey, etag: inserted, isAwaited: false };
+      if (inserted !== undefined) return takenBy(inserted, false);
       const stored = await this.#table.find(partition, LEASE_KEY);
       if (stored === undefined) return LOST;
       const lease = accountLeaseRow.decode(stored.row);
       if (isOfAnother(lease, legKey, now)) {
-        return (await this.#join(partition, leg)) ? undefined : LOST;
+        const isQueued = await this.#join(partition, leg);
+        return isQueued ? { kind: "queued", heldUntil: lease.until } : LOST;
       }
       const taken = toRow({ ...lease, legKey, until });
       const etag = await this.#table.mergeIfUnchanged(partition, taken, stored.etag);
-      return etag === undefined ? LOST : { account, legKey, etag, isAwaited: lease.isAwaited };
+      return etag === undefined ? LOST : takenBy(etag, lease.isAwaited);
     });
   }
 
@@ -122,46 +150,75 @@ export class AccountQueueStore {
     return result.kind === "applied";
   }
 
-  /** Keeps the account for longer, unless another leg has taken it over. */
-  async extend({ account, legKey }: AccountLease, until: string): Promise<void> {
-    await this.#table.update(partitionOf(account), LEASE_KEY, (row) =>
-      accountLeaseRow.decode(row).legKey === legKey
-        ? accountLeaseRow.encodePart({ until })
-        : undefined,
+  /** Keeps the account for longer, unless another leg, or another worker of this one, has taken it over. */
+  async extend(lease: AccountLease, until: string): Promise<void> {
+    lease.ends.add(until);
+    await this.#table.update(partitionOf(lease.account), LEASE_KEY, (row) =>
+      isOf(lease, accountLeaseRow.decode(row)) ? accountLeaseRow.encodePart({ until }) : undefined,
     );
   }
 
   /**
-   * Gives the account to the first queued leg and returns that, to be worked on. Without one, removes the lease.
+   * Gives the account to the first queued leg and returns that, to be worked on. Without one, removes the lease. May be
+   * repeated, however late, with the same `handOver`: leaves the lease of another leg, and that of another worker of the
+   * same leg.
    * @throws AppError `service_unavailable` when it is unknown whether that was done
    */
-  async release(lease: AccountLease, now: Date): Promise<QueuedLeg | undefined> {
+  async release(
+    lease: AccountLease,
+    now: Date,
+    handOver: HandOver = {},
+  ): Promise<QueuedLeg | undefined> {
     const { account, legKey, etag, isAwaited } = lease;
-    if (!isAwaited && (await this.#table.delete(partitionOf(account), LEASE_KEY, etag)))
-      return undefined;
-    return this.releaseOf(account, legKey, now);
+    const partition = partitionOf(account);
+    const isFirst = handOver.called === undefined && etag !== undefined && !isAwaited;
+    if (isFirst && (await this.#table.delete(partition, LEASE_KEY, etag))) return undefined;
+    const isOurs = (stored: StoredLease) => isOf(lease, stored);
+    return this.#passOn(partition, legKey, { now, handOver, isOurs });
   }
 
-  /** Does what `release` does, for a leg that has not taken the account in this process. Leaves other legs' leases. */
-  releaseOf(account: NetworkAccount, legKey: string, now: Date): Promise<QueuedLeg | undefined> {
-    const partition = partitionOf(account);
+  /** Does what `release` does, for a leg that has ended, whichever worker took the account for it. */
+  releaseOf(
+    account: NetworkAccount,
+    legKey: string,
+    now: Date,
+    handOver: HandOver = {},
+  ): Promise<QueuedLeg | undefined> {
+    const isOurs = (stored: StoredLease) => stored.legKey === legKey;
+    return this.#passOn(partitionOf(account), legKey, { now, handOver, isOurs });
+  }
+
+  #passOn(
+    partition: string,
+    legKey: string,
+    {
+      now,
+      handOver,
+      isOurs,
+    }: {
+      readonly now: Date;
+      readonly handOver: HandOver;
+      readonly isOurs: (stored: StoredLease) => boolean;
+    },
+  ): Promise<QueuedLeg | undefined> {
     const until = new Date(now.getTime() + CALLED_MS).toISOString();
-    let called: QueuedLeg | undefined;
     return untilWon(async () => {
       const queue = await this.#readQueue(partition, legKey);
       if (queue === LOST || queue === undefined) return queue;
       const { lease, etag, next } = queue;
+      const { called } = handOver;
       // Also when the answer to the call was lost.
-      if (lease.legKey !== legKey) return lease.legKey === called?.legKey ? called : undefined;
+      if (lease.legKey === called?.legKey) return called;
+      if (!isOurs(lease)) return undefined;
       if (next === undefined)
         return (await this.#table.delete(partition, LEASE_KEY, etag)) ? undefined : LOST;
-      called = next;
-      const row = toRow({ ...lease, legKey: called.legKey, until });
+      handOver.called = next;
+      const row = toRow({ ...lease, legKey: next.legKey, until });
       const writes: RowWrite[] = [
         { kind: "merge", row, etag },
-        { kind: "delete", rowKey: QUEUED + called.legKey },
+        { kind: "delete", rowKey: QUEUED + next.legKey },
       ];
-      return (await this.#table.transact(partition, writes)).kind === "applied" ? called : LOST;
+      return (await this.#table.transact(partition, writes)).kind === "applied" ? next : LOST;
     });
   }
 

@@ -3,7 +3,9 @@ import { freshCredentials } from "../../connections/fresh-credentials.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accounts/account-quota.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
-import type { QueuedLeg } from "../accounts/account-queue-store.ts";
+import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
+import { giveBack } from "../../runtime/give-back.ts";
+import { hint } from "../hints.ts";
 import { asBeforeClaim, movedTo } from "../leg.ts";
 import { fail, reconcileLater, asUnknown, reject, tryLater } from "./settle.ts";
 import { firstRemote, saveAndHint, save, type LegRun } from "./leg-run.ts";
@@ -11,50 +13,68 @@ import { firstRemote, saveAndHint, save, type LegRun } from "./leg-run.ts";
 /** The delay of a leg that was claimed under another account than it is published to. */
 const MOVED_SECONDS = 1;
 
+/** A worker that is alive keeps its account for longer before so much of the lease is left. */
+const STALE_SHARE = 0.6;
+
 /**
  * Takes the account for the leg, so that no other leg is worked on for it. Returns false if another leg has the account:
- * this one then waits in the account's queue, without a claim, until it is called.
+ * this one then waits in the account's queue, without a claim, until it is called. A lease that was not kept for longer
+ * may be that of a dead worker, which calls nobody: the leg then also gets a hint for the lease's end.
  */
 export async function takeAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
   const { services, ref, stored } = run;
-  const { key: legKey } = stored.leg;
+  const { key: legKey, network } = stored.leg;
   const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
-  const { leaseSeconds } = services.config.publishing;
-  const until = new Date(now.getTime() + leaseSeconds * 1000).toISOString();
+  const leaseMs = services.config.publishing.leaseSeconds * 1000;
+  const until = new Date(now.getTime() + leaseMs).toISOString();
   const leg = { legKey, ref: { platformId, profileId, postId } };
-  const lease = await services.accountQueues.take(account, leg, { now, until });
-  run.accountLease = lease ?? null;
-  return lease !== undefined;
+  // Until there is an answer, it is unknown whether the account was taken.
+  run.accountLease = leaseUntil(account, legKey, until);
+  const taken = await services.accountQueues.take(account, leg, { now, until });
+  run.accountLease = taken.kind === "taken" ? taken.lease : null;
+  if (taken.kind === "taken") return true;
+  if (Date.parse(taken.heldUntil) - now.getTime() < leaseMs * STALE_SHARE)
+    await hint(services, ref, { networks: [network], startAt: taken.heldUntil });
+  return false;
 }
 
-/** Gives the account to the next leg in its queue, best effort: a lease that is not given back runs out. */
+/** Gives the account to the next leg in its queue. */
 export async function releaseAccount(run: LegRun): Promise<void> {
   const { services, accountLease } = run;
   if (accountLease === null) return;
   run.accountLease = null;
-  await callNext(run, (now) => services.accountQueues.release(accountLease, now));
+  const { accountQueues } = services;
+  await callNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
-/** Passes the account on that was handed to a leg which has ended. Best effort. */
+/** Passes the account on that was handed to a leg which has ended. */
 export async function passOnAccount(run: LegRun): Promise<void> {
   const { network, account, key } = run.stored.leg;
   if (account === null) return;
   const { accountQueues } = run.services;
   const accountRef = { network, accountId: account.id };
-  await callNext(run, (now) => accountQueues.releaseOf(accountRef, key, now));
+  await callNext(run, (now, handOver) => accountQueues.releaseOf(accountRef, key, now, handOver));
 }
 
+/** Releases an account, repeatedly if need be, and has the leg that is called worked on. */
 async function callNext(
   { services, ref, stored, drains }: LegRun,
-  release: (now: Date) => Promise<QueuedLeg | undefined>,
+  release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
-  try {
-    const next = await release(services.clock.now());
-    if (next !== undefined) await drains.startNext(next, stored.leg.network);
-  } catch (error) {
-    services.log.warn("an account was not released", { postId: ref.postId, error });
-  }
+  const { network } = stored.leg;
+  const { log, clock } = services;
+  const handOver: HandOver = {};
+  let isLate = false;
+  await giveBack({ log, what: "an account", fields: { postId: ref.postId, network } }, async () => {
+    const wasLate = isLate;
+    isLate = true;
+    const next = await release(clock.now(), handOver);
+    if (next === undefined) return;
+    // The drain may have ended when a later try succeeds.
+    if (wasLate) await hint(services, next.ref, { networks: [network] });
+    else await drains.startNext(next, network);
+  });
 }
 
 /**

@@ -6,7 +6,8 @@ import type { AccountDrains } from "../accounts/account-drains.ts";
 import type { AccountLease } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import { endingAt, type Leg, renewed } from "../leg.ts";
+import { endingAt, givenBack, type Leg, renewed } from "../leg.ts";
+import { giveBack } from "../../runtime/give-back.ts";
 import type { StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
 import type { TimelineRecorder } from "./timeline-recorder.ts";
@@ -24,6 +25,8 @@ export interface LegRun {
   readonly post: Post;
   /** The version of the post's row when the work began. */
   readonly postEtag: string;
+  /** The name of the claim that the worker writes. */
+  readonly claimId: string;
   readonly tools: NetworkTools;
   /** When the tools make no more calls, in milliseconds of `performance`. */
   readonly callsEndAt: number;
@@ -128,6 +131,29 @@ export async function saveAndHint(run: LegRun, leg: Leg, failure?: LegFailure): 
     services.log.info("leg delayed", { network, ...until, reason, networkCode });
   }
   await hint(services, ref, { networks: [network], startAt: notBefore });
+}
+
+/** How long a leg waits that was given back because storage did not answer: the next worker should find it well again. */
+const GIVEN_BACK_SECONDS = 10;
+
+/**
+ * Gives back a leg whose worker got no answer from storage, so that the leg need not wait for the lease to end. That is
+ * no crash and no retry. A visible call may still take effect, so a leg that was sent waits until the call is over.
+ */
+export async function giveLegBack(run: LegRun): Promise<void> {
+  const { services, ref, stored, claimId } = run;
+  const { network } = stored.leg;
+  const { clock, config, log, posts } = services;
+  await Promise.allSettled([run.writing]);
+  await giveBack({ log, what: "a leg", fields: { postId: ref.postId, network } }, async () => {
+    const found = await posts.findLeg(ref, network);
+    if (found?.leg.claimId !== claimId) return;
+    const { networkTimeoutMs } = config.publishing;
+    const back = givenBack(found.leg, clock.now(), GIVEN_BACK_SECONDS, networkTimeoutMs);
+    const written = await posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore);
+    if (written === undefined) throw new Error("the leg was changed meanwhile");
+    await hint(services, ref, { networks: [network], startAt: back.notBefore });
+  });
 }
 
 export interface OpenedFiles {

@@ -19,7 +19,8 @@ import { send } from "./send.ts";
 import { reconcile } from "./reconcile.ts";
 import { fail } from "./settle.ts";
 import { createTimelineRecorder } from "./timeline-recorder.ts";
-import { change, firstRemote, keepingOpened, save, type LegRun } from "./leg-run.ts";
+import { change, firstRemote, giveLegBack, keepingOpened, save, type LegRun } from "./leg-run.ts";
+import { AppError } from "../../runtime/errors.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
@@ -53,7 +54,7 @@ async function claim(run: LegRun): Promise<boolean> {
   const now = services.clock.now();
   const afterCrash = stored.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
-  const taken = claimed(stored.leg, { id: randomUUID(), now, leaseSeconds, afterCrash });
+  const taken = claimed(stored.leg, { id: run.claimId, now, leaseSeconds, afterCrash });
   const leg = { ...taken, remote: taken.remote ?? firstRemote(run, now) };
   if (!(await save(run, leg))) return false;
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
@@ -163,6 +164,7 @@ async function publishLeg(
   const worker = { services, ref, post, postEtag, tools, timeline, callsEndAt, drains };
   const run: LegRun = {
     ...worker,
+    claimId: randomUUID(),
     stored,
     written: stored,
     before: stored.leg,
@@ -171,17 +173,28 @@ async function publishLeg(
     doubtSince: sentAt,
   };
   if (!(await isDue(run))) return;
-  const { account } = stored.leg;
-  // Before the claim, so that waiting for the account costs no write of the leg.
-  if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
+  let isStorageAway = false;
   try {
-    if (services.stop.endsAt !== undefined) await requeueHint(services, ref, [network]);
-    else if (await claim(run))
-      await endingLeaseAtStop(run, () => withTimeline(run, () => runLeg(run)));
+    await workOn(run);
+  } catch (error) {
+    isStorageAway = error instanceof AppError && error.code === "service_unavailable";
+    throw error;
   } finally {
     await files.close();
+    if (isStorageAway) await giveLegBack(run);
     await releaseAccount(run);
   }
+}
+
+/** Takes the leg's account, claims the leg and runs it. */
+async function workOn(run: LegRun): Promise<void> {
+  const { services, ref, stored } = run;
+  const { account, network } = stored.leg;
+  // Before the claim, so that waiting for the account costs no write of the leg.
+  if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
+  if (services.stop.endsAt !== undefined) await requeueHint(services, ref, [network]);
+  else if (await claim(run))
+    await endingLeaseAtStop(run, () => withTimeline(run, () => runLeg(run)));
 }
 
 /** Sends the hint back to the queue: a process that stops begins no leg. */

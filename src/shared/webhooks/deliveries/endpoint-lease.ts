@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { giveBack } from "../../runtime/give-back.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import type { EndpointState } from "../endpoints/endpoint-health-store.ts";
+import { isLeased, type EndpointState } from "../endpoints/endpoint-health-store.ts";
 import type { EndpointWork } from "./pending-store.ts";
+import { hintEndpoint } from "./queue-delivery.ts";
 
 /** A lease outlasts the longest call by this much. */
 const BEYOND_CALL_MS = 20_000;
@@ -11,10 +13,6 @@ const LEFT_AFTER_CALL_MS = 10_000;
 
 /** That another process has taken the lease: this one stood still for longer than it lasts. */
 export class LeaseLost extends Error {}
-
-/** Returns whether some process is delivering to the endpoint. */
-export const isLeased = ({ leaseUntil }: EndpointState, now: Date) =>
-  leaseUntil !== null && leaseUntil > now.toISOString();
 
 /** The right to deliver to an endpoint, which one process has at a time, and the endpoint's state as it is known to it. */
 export class EndpointLease {
@@ -146,14 +144,27 @@ export class EndpointLease {
     return this.#try({ ...part, leaseId: null, leaseUntil: null });
   }
 
-  /** Gives the lease back whatever is left to do, and whatever failed before; if that fails too, it runs out. */
+  /**
+   * Gives the lease back whatever is left to do, and whatever failed before. Where that takes several tries, sends a hint
+   * then: the message that failed may have come again meanwhile, and found the lease taken.
+   */
   async abandon(): Promise<void> {
-    try {
-      await this.#read(0);
-      await this.save(() => ({ leaseId: null, leaseUntil: null, isWanted: false }));
-    } catch (error) {
-      if (!(error instanceof LeaseLost))
-        this.#services.log.debug("lease not given back", { endpointId: this.#endpointId, error });
-    }
+    const { log } = this.#services;
+    let isLate = false;
+    await giveBack(
+      { log, what: "an endpoint", fields: { endpointId: this.#endpointId } },
+      async () => {
+        const wasLate = isLate;
+        isLate = true;
+        try {
+          await this.#read(0);
+          await this.save(() => ({ leaseId: null, leaseUntil: null, isWanted: false }));
+        } catch (error) {
+          if (error instanceof LeaseLost) return;
+          throw error;
+        }
+        if (wasLate) await hintEndpoint(this.#services, this.#endpointId);
+      },
+    );
   }
 }

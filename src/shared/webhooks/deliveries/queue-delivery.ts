@@ -5,8 +5,7 @@ import type { Event } from "../events/event.ts";
 import { minuteOf, type Due } from "../../due/due-store.ts";
 import { hintDueWork, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
-import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-store.ts";
-import { isLeased } from "./endpoint-lease.ts";
+import { circuitOf, isLeased, type EndpointState } from "../endpoints/endpoint-health-store.ts";
 
 /** The time at which an endpoint's next drain is due. */
 export type DueDelivery = Due<DueEndpoint>;

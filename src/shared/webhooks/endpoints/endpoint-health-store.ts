@@ -74,6 +74,10 @@ export const NO_FAILURES = {
   probeAt: null,
 } as const;
 
+/** Returns whether some process is delivering to the endpoint. */
+export const isLeased = ({ leaseUntil }: EndpointState, now: Date) =>
+  leaseUntil !== null && leaseUntil > now.toISOString();
+
 /** Returns the endpoint's circuit; null while it is closed. */
 export function circuitOf({ openedAt, probeAt }: EndpointState): Circuit | null {
   return openedAt === null || probeAt === null ? null : { openedAt, probeAt };

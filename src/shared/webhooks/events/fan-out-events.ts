@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+import { giveBack } from "../../runtime/give-back.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
@@ -105,17 +106,22 @@ function begin(
   });
 }
 
-/** Gives the lease back if it is ours, whatever is left to do. Best effort: it runs out by itself. */
+/**
+ * Gives the lease back if it is ours, whatever is left to do. Where that takes several tries, sends a hint then: others
+ * may have asked the holder of the lease meanwhile.
+ */
 async function letGo(services: WebhooksDeps, platformId: string, by: string): Promise<void> {
-  try {
+  let isLate = false;
+  await giveBack({ log: services.log, what: "a fan-out", fields: { platformId } }, async () => {
+    const wasLate = isLate;
+    isLate = true;
     await untilWon(async () => {
       const { lease } = await services.events.readPending(platformId, 1);
       if (lease?.by !== by) return undefined;
       return (await services.events.endFanOut(platformId, lease)) ? undefined : LOST;
     });
-  } catch (error) {
-    services.log.debug("fan-out lease not given back", { platformId, error });
-  }
+    if (wasLate) await services.fanOutQueue.hint(platformId);
+  });
 }
 
 /**
