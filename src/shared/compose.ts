@@ -137,22 +137,18 @@ function hashingServices(identity: Config["identity"]) {
 }
 
 /** Makes the stores of what requests are checked against. Each raises the access version when that changes. */
-function accessStores(
-  { tenants, keys: keyRows }: Tables,
-  raiseAccess: RaiseAccess,
-  now: () => Date,
-) {
+function accessStores({ tenants, keys }: Tables, raiseAccess: RaiseAccess, now: () => Date) {
   const users = new UserStore(tenants, raiseAccess);
-  const keys = new KeyStore(keyRows, tenants, raiseAccess);
+  const keyStore = new KeyStore(keys, tenants, raiseAccess);
   const rows: Parameters<typeof isActorActive>[0] = {
-    key: (id) => keys.findWithHash(id),
+    key: (id) => keyStore.findWithHash(id),
     user: (platformId, id) => users.find(platformId, id),
   };
   return {
     platforms: new PlatformStore(tenants, raiseAccess),
     users,
     applications: new ApplicationStore(tenants, raiseAccess),
-    keys,
+    keys: keyStore,
     profiles: new ProfileStore(tenants, raiseAccess),
     isActorActive: (platformId: string, id: string) =>
       isActorActive(rows, { platformId, id }, now()),

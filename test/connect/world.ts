@@ -51,7 +51,7 @@ export interface World {
 export async function openWorld(
   more: Readonly<Record<string, string>> = {},
   servers: Readonly<Record<string, string>> = {},
-  options: Pick<RelayOptions, "emulatedTables"> = {},
+  options: Pick<RelayOptions, "emulatedTables" | "holdWrite"> = {},
 ): Promise<World> {
   let heard: Hear | undefined;
   let relay: Relay | undefined = undefined;

@@ -36,6 +36,7 @@ import {
   type RemovalReason,
   withPendingEvents,
 } from "./pending-event.ts";
+import { undoLink } from "./undo-link-store.ts";
 
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
@@ -141,7 +142,7 @@ export class ConnectionStore {
 
   /**
    * Stores the connection in place of any earlier one, and raises the access version. May be repeated. Returns the
-   * account that it replaced, too.
+   * account that it replaced, too. What is written is undone if the access check under which it runs refuses it.
    */
   async saveLinked(
     linking: Linking,
@@ -150,19 +151,19 @@ export class ConnectionStore {
     const now = this.#clock.now();
     const ids = { removed: newId("event", now), linked: newId("event", now) };
     let saved: { connection: Connection; before: OpenedConnection | undefined } | undefined;
+    let rowBefore: Row | undefined;
+    const parts = { table: this.#table, index: this.#index, raiseAccess: this.#raiseAccess };
+    undoIfRefused(async () => saved && (await undoLink(parts, saved, rowBefore)));
     await this.#table.change(profileId, network, async (stored) => {
       const before = stored === undefined ? undefined : this.#opened(linking, stored.row);
       // The last try was applied although its answer was lost.
-      if (
-        before !== undefined &&
-        stored !== undefined &&
-        hasPendingEvent(linking, stored.row, ids.linked)
-      ) {
+      if (before !== undefined && stored && hasPendingEvent(linking, stored.row, ids.linked)) {
         saved = { connection: before.connection, before: saved?.before };
         return LEAVE;
       }
       const connection = toConnection(linking, before?.connection, now);
       saved = { connection, before };
+      rowBefore = stored?.row;
       await this.#index.add(connection);
       const sealed = this.#seal(connection, linking.linked.credentials);
       const events = eventsOfLinking(connection, before?.connection, now, ids);
@@ -174,10 +175,7 @@ export class ConnectionStore {
     });
     invariant(saved !== undefined, "a change was not decided");
     await this.#raiseAccess(linking.platformId);
-    return this.#saved(saved.connection, saved.before);
-  }
-
-  async #saved(connection: Connection, before: OpenedConnection | undefined) {
+    const { connection, before } = saved;
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;
     if (before !== undefined && grantIdOf(before.connection) !== grantIdOf(connection))
       await this.#index.removeGrant(before.connection);

@@ -1,5 +1,6 @@
-import { charge } from "../billing/charge.ts";
+import { charge, creditWallet, type Charge } from "../billing/charge.ts";
 import { priceOf } from "../billing/rate-card.ts";
+import { AccessCheck } from "../callers/access-check.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";
@@ -47,16 +48,34 @@ export async function linkAccount(
 
 async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkResult> {
   const { session, network, linked } = linking;
-  const { platformId, applicationId, profileId } = session;
+  // Before the rows that are checked.
+  const version = await accessVersionOf(services, session.platformId);
   if (!(await isAllowed(services, session))) return { kind: "closed" };
-  const before = await services.connections.find(profileId, network);
+  const before = await services.connections.find(session.profileId, network);
   const isKnown = before?.account.id === linked.account.id;
   const id = await plan(services, linking, isKnown ? before.id : undefined);
   if (id === undefined) return { kind: "closed" };
   if (!isKnown && !(await pay(services, linking, id))) return { kind: "unpaid" };
-  const { connections } = services;
-  const owner = { id, platformId, applicationId, profileId };
-  const saved = await connections.saveLinked({ ...owner, network, linked });
+  const saved = await save(services, linking, { id, version });
+  if (saved === undefined) {
+    if (!isKnown) await giveBack(services, linking, id);
+    return { kind: "closed" };
+  }
+  return await conclude(services, linking, saved);
+}
+
+/** Returns an access version that is not newer than what is read after this. */
+async function accessVersionOf({ wallets }: ConnectionsDeps, platformId: string): Promise<string> {
+  return wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
+}
+
+/** Does what follows once an account is linked for good. */
+async function conclude(
+  services: ConnectionsDeps,
+  linking: Linking,
+  saved: Awaited<ReturnType<ConnectionsDeps["connections"]["saveLinked"]>>,
+): Promise<LinkResult> {
+  const { session, network, linked } = linking;
   const after = await services.connectSessions.change(session.id, (now) =>
     withLinked(now, network, linked.account.id),
   );
@@ -66,6 +85,47 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
     await discard(services, linking, { ...connection, credentials });
   }
   return { kind: "linked", session: after ?? session, connection: saved.connection };
+}
+
+/** Thrown by the second check of a link when it is no longer allowed. */
+class LinkRefused extends Error {}
+
+/**
+ * Stores the connection, and checks after the write that it is still allowed: whoever started the session may have lost
+ * their access while it was under way. Returns undefined when they have; the link is then undone.
+ */
+async function save(
+  services: ConnectionsDeps,
+  { session, network, linked }: Linking,
+  { id, version }: { readonly id: string; readonly version: string },
+) {
+  const { platformId, applicationId, profileId } = session;
+  const check = new AccessCheck({ platformId, id: session.id }, version, async () => {
+    const versionNow = await services.wallets.readAccessVersion(platformId);
+    if (!(await isAllowed(services, session))) throw new LinkRefused();
+    return versionNow;
+  });
+  const owner = { id, platformId, applicationId, profileId };
+  try {
+    return await check.run(() => services.connections.saveLinked({ ...owner, network, linked }));
+  } catch (error) {
+    // A write whose answer was lost may have been applied: it is checked, too.
+    if (check.isOpen) await check.run(() => checkAccess(services, platformId));
+    if (check.isRefused) await check.undo();
+    if (error instanceof LinkRefused) return undefined;
+    throw error;
+  } finally {
+    check.giveUp();
+  }
+}
+
+/** Makes the second check, if storage answers. A refusal shows in the check. */
+async function checkAccess({ wallets, log }: ConnectionsDeps, platformId: string): Promise<void> {
+  try {
+    await wallets.checkAccess(platformId);
+  } catch (error) {
+    log.warn("a link was not confirmed", { error });
+  }
 }
 
 /** Returns the id that the connection will have; undefined when the session is no longer open. */
@@ -91,19 +151,8 @@ async function pay(
   linking: Linking,
   connectionId: string,
 ): Promise<boolean> {
-  const { session, network, requestId } = linking;
   try {
-    await charge(services, session.platformId, {
-      operationId: `link|${connectionId}`,
-      operation: "connections.link",
-      tokens: priceOf("connections.link"),
-      applicationId: session.applicationId,
-      profileId: session.profileId,
-      postId: null,
-      network,
-      actor: { kind: "connect_session", id: session.id },
-      requestId,
-    });
+    await charge(services, linking.session.platformId, chargeOf(linking, connectionId));
     return true;
   } catch (error) {
     const isShort =
@@ -112,6 +161,32 @@ async function pay(
     if (isShort) return false;
     throw error;
   }
+}
+
+/** Gives back what a link cost that was undone. Its session has ended, so that no other link has this id. */
+async function giveBack(
+  services: ConnectionsDeps,
+  linking: Linking,
+  connectionId: string,
+): Promise<void> {
+  await creditWallet(services, linking.session.platformId, {
+    ...chargeOf(linking, connectionId),
+    operationId: `unlinked|${connectionId}`,
+  });
+}
+
+function chargeOf({ session, network, requestId }: Linking, connectionId: string): Charge {
+  return {
+    operationId: `link|${connectionId}`,
+    operation: "connections.link",
+    tokens: priceOf("connections.link"),
+    applicationId: session.applicationId,
+    profileId: session.profileId,
+    postId: null,
+    network,
+    actor: { kind: "connect_session", id: session.id },
+    requestId,
+  };
 }
 
 /** Ends an authorisation at the network that is not stored. */
