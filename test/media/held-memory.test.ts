@@ -64,7 +64,8 @@ test("one customer's files whose servers tell no size leave room in memory for o
 test("pieces of files that are looked at count, and no longer than the look", async () => {
   const { promise: asked, resolve: answer } = Promise.withResolvers<Uint8Array>();
   const reader = {
-    facts: () => Promise.resolve({ kind: "missing", start: 1_000_000, end: 2_000_000 } as const),
+    facts: () =>
+      Promise.resolve({ kind: "missing", usedMs: 0, start: 1_000_000, end: 2_000_000 } as const),
     fit: () => Promise.reject(new Error("nothing to fit")),
   };
   const file = { contentType: "video/mp4", size: 5_000_000 };

@@ -13,7 +13,7 @@ afterEach(() => {
 async function facts() {
   const bytes = await flag(60, 40).jpeg().toBuffer();
   const file = { contentType: "image/jpeg", size: bytes.length };
-  return mediaReader.facts("owner", file, [{ start: 0, bytes }]);
+  return mediaReader.facts("owner", file, { pieces: [{ start: 0, bytes }], usedMs: 0 });
 }
 
 describe("where no process can read a file", () => {
@@ -33,7 +33,8 @@ describe("where no process can read a file", () => {
         import { closeSync, openSync } from "node:fs";
         import { mediaReader } from ${JSON.stringify(READER)};
         const file = { contentType: "image/jpeg", size: 300_000 };
-        const facts = () => mediaReader.facts("owner", file, [{ start: 0, bytes: Buffer.from([255, 216, 255]) }]);
+        const pieces = [{ start: 0, bytes: Buffer.from([255, 216, 255]) }];
+        const facts = () => mediaReader.facts("owner", file, { pieces, usedMs: 0 });
         const taken = [];
         try { for (;;) taken.push(openSync("/dev/null", "r")); } catch { /* none is left */ }
         const refusal = await facts().catch(({ code }) => code);

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
-import type { MediaReader } from "../../src/shared/media/media-reader.ts";
+import {
+  createMediaReader,
+  FACTS_LIMITS,
+  FIT_LIMITS,
+  type MediaReader,
+} from "../../src/shared/media/media-reader.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import type { MediaFile } from "../../src/shared/networks/contract/media.ts";
 
@@ -19,7 +24,12 @@ function hungry(): MediaReader & { asked: number } {
     asked: 0,
     facts(_owner, { size }) {
       this.asked += 1;
-      return Promise.resolve({ kind: "missing", start: this.asked * 1_000_000, end: size });
+      return Promise.resolve({
+        kind: "missing",
+        start: this.asked * 1_000_000,
+        end: size,
+        usedMs: 10,
+      });
     },
     fit: never,
   };
@@ -53,6 +63,27 @@ test("a file that always wants another part is given up after a bounded number o
   expect(facts).toMatchObject({ width: null, durationSeconds: null });
   expect(fetched).toBeLessThanOrEqual(8 * 1024 * 1024);
   expect(reader.asked).toBeLessThanOrEqual(24);
+});
+
+test("all readings of a file have the CPU time of one", async () => {
+  const limited = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
+  const used: number[] = [];
+  const reader: MediaReader = {
+    facts(owner, file, soFar) {
+      used.push(soFar.usedMs);
+      // The third reading would be the first for the limited reader, and has no time left.
+      if (used.length > 2) return limited.facts(owner, file, soFar);
+      const usedMs = FACTS_LIMITS.cpuMs / 2;
+      const start = used.length * 1_000_000;
+      return Promise.resolve({ kind: "missing", start, end: start + 1, usedMs });
+    },
+    fit: never,
+  };
+  const file = { contentType: "video/mp4", size: 5_000_000 };
+  const read = (first: number, last: number) => Promise.resolve(new Uint8Array(last - first + 1));
+  const reading = readFacts({ reader, owner: "a" }, file, { read }, new Uint8Array(100));
+  await expect(reading).rejects.toMatchObject({ code: "media_rejected", reason: "time" });
+  expect(used).toEqual([0, FACTS_LIMITS.cpuMs / 2, FACTS_LIMITS.cpuMs]);
 });
 
 test("an image that does not come is given up after a minute", async () => {

@@ -83,7 +83,14 @@ async function planOf(
   const until = performance.now() + FETCH_MS_MAX;
   const sample = await inTime(file.read(0, Math.min(size, length) - 1), until);
   const piece = { start: 0, bytes: sample };
-  const answer = await by.reader.facts(by.owner, { contentType, size }, [piece]);
+  const answer = await by.reader.facts(
+    by.owner,
+    { contentType, size },
+    {
+      pieces: [piece],
+      usedMs: 0,
+    },
+  );
   const image = answer.kind === "facts" ? answer.facts.image : null;
   if (image === null) throw refused("type", `${contentType} is no image`);
   return planFit(image, target);

@@ -16,9 +16,17 @@ export interface FileFacts extends Pick<MediaFacts, "width" | "height" | "durati
   readonly image: ImageFacts | null;
 }
 
-export type FactsAnswer =
+/** `usedMs`: the CPU time of this reading, since the limit is one for all readings of a file. */
+export type FactsAnswer = { readonly usedMs: number } & (
   | { readonly kind: "facts"; readonly facts: FileFacts }
-  | { readonly kind: "missing"; readonly start: number; readonly end: number };
+  | { readonly kind: "missing"; readonly start: number; readonly end: number }
+);
+
+/** What is in memory of a file, and the CPU time that its earlier readings used. */
+export interface FileSoFar {
+  readonly pieces: readonly Piece[];
+  readonly usedMs: number;
+}
 
 /** Reads files in isolation. `owner`: whose file it is, so that owners share the readers fairly. */
 export interface MediaReader {
@@ -26,7 +34,7 @@ export interface MediaReader {
   facts(
     owner: string,
     file: Pick<MediaFacts, "contentType" | "size">,
-    pieces: readonly Piece[],
+    soFar: FileSoFar,
   ): Promise<FactsAnswer>;
   /** Makes a whole image fit. @throws MediaFailure */
   fit(owner: string, image: WholeImage, target: ImageTarget): Promise<FittedImage>;
@@ -124,7 +132,7 @@ async function read(
   slots: FairLimit,
   { owner, weight }: { readonly owner: string; readonly weight: number },
   ask: () => Promise<Reading>,
-): Promise<{ readonly answer: FileAnswer; readonly bytes: Buffer | null }> {
+): Promise<Omit<Extract<Reading, { kind: "answered" }>, "kind">> {
   const reading = await slots.run(owner, weight, ask);
   switch (reading?.kind) {
     case undefined:
@@ -138,9 +146,9 @@ async function read(
       throw refused("crash", `its reading ended: ${reading.signal ?? "exit"}`);
     case "answered":
   }
-  const { answer, bytes } = reading;
+  const { answer, bytes, usedMs } = reading;
   if (answer.kind === "refused") throw refused(answer.reason, answer.message);
-  return { answer, bytes };
+  return { answer, bytes, usedMs };
 }
 
 const unexpected = (answer: FileAnswer) => new Error(`a reading process answered ${answer.kind}`);
@@ -151,17 +159,19 @@ export function createMediaReader(limits: {
   readonly fit: ReadingLimits;
 }): MediaReader {
   return {
-    async facts(owner, { contentType, size }, pieces) {
+    async facts(owner, { contentType, size }, { pieces, usedMs: before }) {
+      const cpuMs = limits.facts.cpuMs - before;
+      if (cpuMs <= 0) throw refused("time", "its readings were stopped: time");
       const parts = pieces.map(({ start, bytes }) => ({ start, length: bytes.length }));
       const input = pieces.map(({ bytes }) => bytes);
       const job: FileJob = { kind: "facts", contentType, size, pieces: parts };
-      const { answer } = await read(factsLimit, { owner, weight: LIGHT }, () =>
-        processes.run(job, input, limits.facts),
+      const { answer, usedMs } = await read(factsLimit, { owner, weight: LIGHT }, () =>
+        processes.run(job, input, { ...limits.facts, cpuMs }),
       );
-      if (answer.kind === "missing") return answer;
+      if (answer.kind === "missing") return { ...answer, usedMs };
       if (answer.kind !== "facts") throw unexpected(answer);
       const { width, height, durationSeconds, image } = answer;
-      return { kind: "facts", facts: { width, height, durationSeconds, image } };
+      return { kind: "facts", facts: { width, height, durationSeconds, image }, usedMs };
     },
 
     async fit(owner, image, target) {

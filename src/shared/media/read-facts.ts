@@ -57,7 +57,10 @@ function join(left: Piece, right: Piece): Piece {
 
 /** Index tables of long videos take a few megabytes; the network checks files that need more. */
 const BYTES_MAX = 8 * 1024 * 1024;
-/** Each reading parses all known bytes again; the network also checks files that need more readings. */
+/**
+ * Each reading parses all known bytes again, and all of them together have the CPU time of one; the network also checks
+ * files that need more readings.
+ */
 const READINGS_MAX = 24;
 /** For all calls to the file's server, because other files wait. */
 const FETCH_MS_MAX = 30_000;
@@ -86,8 +89,10 @@ export async function readFacts(
   const until = performance.now() + FETCH_MS_MAX;
   const memory = new HeldMemory(owner);
   try {
+    let usedMs = 0;
     for (let reading = 0; reading < READINGS_MAX; reading += 1) {
-      const answer = await reader.facts(owner, file, known.pieces);
+      const answer = await reader.facts(owner, file, { pieces: known.pieces, usedMs });
+      usedMs += answer.usedMs;
       if (answer.kind === "facts") return answer.facts;
       const { start, end } = known.toFetch(answer.start, answer.end, file.size);
       if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;

@@ -53,7 +53,13 @@ export interface ReadingLimits {
  * `unavailable`: the process could not be started or used.
  */
 export type Reading =
-  | { readonly kind: "answered"; readonly answer: FileAnswer; readonly bytes: Buffer | null }
+  | {
+      readonly kind: "answered";
+      readonly answer: FileAnswer;
+      readonly bytes: Buffer | null;
+      /** CPU time of the job; where the system doesn't tell it, the time that the job took. */
+      readonly usedMs: number;
+    }
   | { readonly kind: "stopped"; readonly reason: "memory" | "time" }
   | { readonly kind: "died"; readonly signal: string | null; readonly hasBegun: boolean }
   | { readonly kind: "unavailable" };
@@ -237,7 +243,13 @@ export class ReadingProcess {
     const stated = answer.kind === "fitted" ? answer.bytes : null;
     if (bytes.length !== (stated ?? 0) || bytes.length > work.limits.answerBytes)
       throw new Error("not the stated number of bytes");
-    work.end({ kind: "answered", answer, bytes: stated === null ? null : bytes });
+    const usedMs = this.#usedBy(work);
+    work.end({ kind: "answered", answer, bytes: stated === null ? null : bytes, usedMs });
+  }
+
+  #usedBy({ usedBefore, startedAt }: Work): number {
+    const usage = this.#usage();
+    return usage === undefined ? performance.now() - startedAt : usage.cpuMs - usedBefore;
   }
 
   #retireIfSpent(): void {
