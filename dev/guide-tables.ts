@@ -80,14 +80,17 @@ const typeName = (type: string) =>
     .toUpperCase();
 
 function imageLimits({ image, moving = [] }: MediaTargets): string {
-  const { types, bytesMax, edgeMax, pixelsMax, ratio, takesAnimation } = image;
+  const { types, bytesMax, edgeMax, pixelsMax, ratio, plays, framesMax } = image;
   return [
     types.map(typeName).join(", "),
     bytes(bytesMax),
     ...(edgeMax === undefined ? [] : [`longest side ${number(edgeMax)} px`]),
     ...(pixelsMax === undefined ? [] : [`${number(pixelsMax)} pixels`]),
     ...(ratio === undefined ? [] : [`width : height from ${ratio.min} to ${ratio.max}`]),
-    takesAnimation ? "moving images stay" : "moving images become stills",
+    plays.length === 0
+      ? "moving images become stills"
+      : `moving ${plays.map(typeName).join(" and ")} stay, others become stills`,
+    ...(framesMax === undefined ? [] : [`${number(framesMax)} frames`]),
     ...(moving.length === 0 ? [] : ["one GIF alone becomes a video"]),
   ].join("; ");
 }

@@ -1,7 +1,9 @@
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
+import { fitImage } from "../../src/shared/media/fit-image.ts";
+import { planFit } from "../../src/shared/media/fit-plan.ts";
+import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { SAMPLE_BYTES } from "../../src/shared/media/open-media.ts";
 import { mediaTypeOf } from "../../src/shared/media/image-facts.ts";
 import {
@@ -14,6 +16,7 @@ import { opened } from "../networks/scripted-tools.ts";
 import {
   animatedGif,
   animatedWebp,
+  bitmapOf,
   bombPng,
   colourAt,
   exifWithPlace,
@@ -28,6 +31,17 @@ import {
 
 function fileOf(bytes: Uint8Array): MediaFile {
   return opened({ bytes, ...mediaTypeOf(bytes) });
+}
+
+/** Returns what a check says beforehand of an image that it reads as a whole. */
+async function planOf(bytes: Uint8Array, target: ImageTarget) {
+  const { contentType } = mediaTypeOf(bytes);
+  const soFar = { pieces: [{ start: 0, bytes }], usedMs: 0 };
+  const answer = await mediaReader.facts("a", { contentType, size: bytes.length }, soFar);
+  const image = answer.kind === "facts" ? answer.facts.image : null;
+  const plan = image === null ? undefined : planFit(image, target);
+  if (plan?.kind === "refused") return plan.reason;
+  return plan?.kind === "repair" ? plan.repairs : [];
 }
 
 const fit = (bytes: Uint8Array, target: ImageTarget) => fitImage(fileOf(bytes), target);
@@ -66,7 +80,7 @@ describe("an image that fits", () => {
     expect(fitted.repairs).toEqual([]);
     expect(Buffer.from(fitted.bytes).equals(bytes)).toBe(true);
     expect(fitted).toMatchObject({ contentType: "image/jpeg", width: 600, height: 400 });
-    expect(await planImage(fileOf(bytes), target)).toEqual([]);
+    expect(await planOf(bytes, target)).toEqual([]);
   });
 
   test("and tells where it was taken loses that and nothing of the picture", async () => {
@@ -131,14 +145,16 @@ describe("a place that is told behind the picture", () => {
       expect([fitted.contentType, fitted.repairs]).toEqual(["image/png", ["metadataRemoved"]]);
       expect(Buffer.from(fitted.bytes).equals(plain)).toBe(true);
       // Facebook would fetch the file itself if it seemed to fit.
-      expect(await planImage(fileOf(bytes), target)).toEqual(["metadataRemoved"]);
+      expect(await planOf(bytes, target)).toEqual(["metadataRemoved"]);
     }
   });
 
-  test("of a PNG with words that tell no place stays as it is", async () => {
+  test("of a PNG is left out together with all other words", async () => {
     const words = pngChunk("tEXt", keyed("Comment", "a flag"));
-    const bytes = pngWith(await noisePng(30, 20), words);
-    expect((await fit(bytes, bluesky)).repairs).toEqual([]);
+    const plain = await noisePng(30, 20);
+    const fitted = await fit(pngWith(plain, words), bluesky);
+    expect(fitted.repairs).toEqual(["metadataRemoved"]);
+    expect(Buffer.from(fitted.bytes).equals(plain)).toBe(true);
   });
 
   test.each([
@@ -154,9 +170,9 @@ describe("a place that is told behind the picture", () => {
     expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
   });
 
-  test("of a WebP that moves is left out, and it goes on moving", async () => {
+  test("of a WebP that moves is left out, and it goes on moving where it does", async () => {
     const bytes = webpWith(await animatedWebp(), webpChunk("EXIF", await exifWithPlace()));
-    const fitted = await fit(bytes, mastodon);
+    const fitted = await fit(bytes, { ...mastodon, plays: ["image/webp"] });
     expect([fitted.contentType, fitted.repairs]).toEqual(["image/webp", ["metadataRemoved"]]);
     const { pages, exif } = await sharp(fitted.bytes).metadata();
     expect([pages, exif]).toEqual([2, undefined]);
@@ -165,7 +181,7 @@ describe("a place that is told behind the picture", () => {
   test("in a damaged chunk does not stop the picture", async () => {
     const broken = pngChunk("zTXt", keyed("Raw profile type exif", "\0", "not packed at all"));
     const bytes = pngWith(await noisePng(30, 20), broken);
-    expect((await fit(bytes, bluesky)).repairs).toEqual([]);
+    expect((await fit(bytes, bluesky)).repairs).toEqual(["metadataRemoved"]);
   });
 });
 
@@ -189,16 +205,17 @@ describe("a photo that was taken with the camera turned", () => {
       [0.05, 0.5],
     ] as const)
       expect(await colourAt(fitted.bytes, x, y)).toBe(await colourAt(bytes, x, y));
-    expect(await planImage(fileOf(bytes), bluesky)).toEqual(fitted.repairs);
+    expect(await planOf(bytes, bluesky)).toEqual(fitted.repairs);
   });
 
-  test("is left to a network that turns it itself, unless its EXIF has to go", async () => {
+  test("is left to a network that turns it itself, also when the rest of its EXIF has to go", async () => {
     const turned = await flag().withMetadata({ orientation: 6 }).jpeg().toBuffer();
     expect((await fit(turned, mastodon)).repairs).toEqual([]);
     const place = { IFD3: { GPSLatitudeRef: "N" }, IFD0: { Orientation: "6" } };
     const told = await flag().withExif(place).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const fitted = await fit(told, mastodon);
-    expect(fitted.repairs).toEqual(["rotated", "metadataRemoved"]);
+    expect(fitted.repairs).toEqual(["metadataRemoved"]);
+    expect((await sharp(fitted.bytes).metadata()).orientation).toBe(6);
     expect(await colourAt(fitted.bytes, 0.95, 0.2)).toBe(await colourAt(told, 0.95, 0.2));
   });
 });
@@ -210,7 +227,7 @@ describe("what a network does not take", () => {
       const fitted = await fit(bytes, target);
       expect(fitted).toMatchObject({ contentType: "image/jpeg", repairs: ["converted"] });
       expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
-      expect(await planImage(fileOf(bytes), target)).toEqual(["converted"]);
+      expect(await planOf(bytes, target)).toEqual(["converted"]);
     }
     expect((await fit(bytes, bluesky)).repairs).toEqual([]);
   });
@@ -271,7 +288,7 @@ describe("what a network does not take", () => {
     expect(fitted.repairs).toEqual(["stilled", "converted"]);
     expect((await sharp(fitted.bytes).metadata()).pages ?? 1).toBe(1);
     expect(await colourAt(fitted.bytes, 0.5, 0.5)).toBe("red");
-    expect(await planImage(fileOf(bytes), target)).toEqual(fitted.repairs);
+    expect(await planOf(bytes, target)).toEqual(fitted.repairs);
   });
 
   test("an animation that is too large is refused, not stilled", async () => {
@@ -286,7 +303,7 @@ describe("what a network does not take", () => {
   ])("an image %s for Instagram's feed is refused, never cropped", async (_name, width, height) => {
     const bytes = await flag(width, height).jpeg().toBuffer();
     expect(await failureOf(fit(bytes, instagram))).toMatchObject({ reason: "ratio" });
-    expect(await failureOf(planImage(fileOf(bytes), instagram))).toMatchObject({ reason: "ratio" });
+    expect(await planOf(bytes, instagram)).toBe("ratio");
     const story = targetOf("instagram", { kind: "story" });
     expect((await fit(bytes, story)).repairs).toEqual([]);
   });
@@ -343,7 +360,6 @@ describe("an image with too many bytes", () => {
   test("is refused beyond what is downloaded at all", async () => {
     const huge = { ...fileOf(await flag().jpeg().toBuffer()), size: 60_000_000 };
     expect(await failureOf(fitImage(huge, bluesky))).toMatchObject({ reason: "size" });
-    expect(await failureOf(planImage(huge, bluesky))).toMatchObject({ reason: "size" });
   });
 });
 
@@ -371,10 +387,12 @@ describe("what is no image to work with", () => {
   });
 
   test("a type that can't be read is left to a network that takes it", async () => {
-    const bitmap = Buffer.alloc(200);
-    bitmap.write("BM", "latin1");
-    bitmap.writeUInt32LE(40, 14);
+    const bitmap = bitmapOf(10, 4);
     expect((await fit(bitmap, facebook)).repairs).toEqual([]);
+    const longer = Buffer.concat([bitmap, Buffer.from("a film")]);
+    const fitted = await fit(longer, facebook);
+    expect(fitted.repairs).toEqual(["extrasRemoved"]);
+    expect(Buffer.from(fitted.bytes).equals(bitmap)).toBe(true);
     expect(await failureOf(fit(bitmap, bluesky))).toMatchObject({ reason: "type" });
   });
 });

@@ -9,7 +9,7 @@ import { noisePng } from "./pictures.ts";
 const TARGET: ImageTarget = {
   types: ["image/jpeg"],
   bytesMax: 2_000_000,
-  takesAnimation: false,
+  plays: [],
   turnsByExif: false,
 };
 

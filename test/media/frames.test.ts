@@ -60,7 +60,13 @@ describe("a process that a file has taken over", () => {
     spawned.script = "";
   });
 
-  const job = { kind: "facts", contentType: "image/jpeg", size: 3, pieces: [] } as const;
+  const job = {
+    kind: "facts",
+    contentType: "image/jpeg",
+    size: 3,
+    pieces: [],
+    isThorough: false,
+  } as const;
   const limits = { cpuMs: 3_000, residentBytes: 1e9, answerBytes: 0 };
   const begun = `const frame = (m, n = 0) => { const j = Buffer.from(JSON.stringify(m)); const h = Buffer.alloc(8); h.writeUInt32BE(j.length, 0); h.writeUInt32BE(n, 4); process.stdout.write(Buffer.concat([h, j])); }; frame("begun");`;
 

@@ -31,7 +31,7 @@ const TARGET: ImageTarget = {
   types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
   bytesMax: 1_000_000,
   edgeMax: 2_000,
-  takesAnimation: true,
+  plays: ["image/gif", "image/png", "image/webp"],
   turnsByExif: false,
 };
 

@@ -71,7 +71,7 @@ test("pieces of files that are looked at count, and no longer than the look", as
   const file = { contentType: "video/mp4", size: 5_000_000 };
   const bytes = { read: () => asked };
   const looks = Array.from({ length: 100 }, () =>
-    readFacts({ reader, owner: "greedy" }, file, bytes, new Uint8Array(100)),
+    readFacts({ reader, owner: "greedy" }, { file, bytes, sample: new Uint8Array(100) }),
   );
   const settled = Promise.allSettled(looks);
   await delay(10);

@@ -197,7 +197,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     const program = `
       import { ReadingProcess } from ${JSON.stringify(new URL("../../src/shared/media/reading-process.ts", import.meta.url).href)};
       const child = new ReadingProcess();
-      const job = { kind: "facts", contentType: "image/jpeg", size: 3, pieces: [{ start: 0, length: 3 }] };
+      const job = { kind: "facts", contentType: "image/jpeg", size: 3, pieces: [{ start: 0, length: 3 }], isThorough: false };
       await child.run(job, [Buffer.from([1, 2, 3])], { cpuMs: 3000, residentBytes: 1e9, answerBytes: 0 });
       const { readFileSync, readdirSync } = await import("node:fs");
       const mine = readdirSync("/proc").filter((pid) => {

@@ -28,7 +28,7 @@ test.skipIf(process.platform !== "linux")(
     const target = {
       types: ["image/jpeg"],
       bytesMax: 1e6,
-      takesAnimation: false,
+      plays: [],
       turnsByExif: false,
     };
     let most = 0;

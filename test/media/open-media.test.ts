@@ -278,7 +278,7 @@ describe("a look at a file", () => {
         size: photo.length,
         width: 400,
         height: 600,
-        image: { orientation: 6, hasLocation: false },
+        image: { orientation: 6, hasMetadata: false },
       });
     },
   );

@@ -138,3 +138,18 @@ export async function bombPng(width: number, height: number): Promise<Buffer> {
   bomb.writeUInt32BE(crc32(bomb.subarray(12, 29)), 29);
   return bomb;
 }
+
+/** A bitmap of 24 bits a pixel, all black. */
+export function bitmapOf(width: number, height: number): Buffer {
+  const head = Buffer.alloc(54);
+  const pixels = Buffer.alloc(Math.ceil((width * 24) / 32) * 4 * height);
+  head.write("BM", "latin1");
+  head.writeUInt32LE(head.length + pixels.length, 2);
+  head.writeUInt32LE(head.length, 10);
+  head.writeUInt32LE(40, 14);
+  head.writeInt32LE(width, 18);
+  head.writeInt32LE(height, 22);
+  head.writeUInt16LE(1, 26);
+  head.writeUInt16LE(24, 28);
+  return Buffer.concat([head, pixels]);
+}

@@ -44,7 +44,7 @@ test("a server that lets a look at its file wait is given up after half a minute
   const reader = hungry();
   const file = { contentType: "video/mp4", size: 5_000_000 };
   const sample = new Uint8Array(100);
-  const looking = readFacts({ reader, owner: "a" }, file, { read: never }, sample);
+  const looking = readFacts({ reader, owner: "a" }, { file, bytes: { read: never }, sample });
   const failed = expect(looking).rejects.toMatchObject(slow);
   await vi.advanceTimersByTimeAsync(30_000);
   await failed;
@@ -59,7 +59,10 @@ test("a file that always wants another part is given up after a bounded number o
     fetched += last - first + 1;
     return Promise.resolve(new Uint8Array(last - first + 1));
   };
-  const facts = await readFacts({ reader, owner: "a" }, file, { read }, new Uint8Array(100));
+  const facts = await readFacts(
+    { reader, owner: "a" },
+    { file, bytes: { read }, sample: new Uint8Array(100) },
+  );
   expect(facts).toMatchObject({ width: null, durationSeconds: null });
   expect(fetched).toBeLessThanOrEqual(8 * 1024 * 1024);
   expect(reader.asked).toBeLessThanOrEqual(24);
@@ -81,7 +84,10 @@ test("all readings of a file have the CPU time of one", async () => {
   };
   const file = { contentType: "video/mp4", size: 5_000_000 };
   const read = (first: number, last: number) => Promise.resolve(new Uint8Array(last - first + 1));
-  const reading = readFacts({ reader, owner: "a" }, file, { read }, new Uint8Array(100));
+  const reading = readFacts(
+    { reader, owner: "a" },
+    { file, bytes: { read }, sample: new Uint8Array(100) },
+  );
   await expect(reading).rejects.toMatchObject({ code: "media_rejected", reason: "time" });
   expect(used).toEqual([0, FACTS_LIMITS.cpuMs / 2, FACTS_LIMITS.cpuMs]);
 });
@@ -101,7 +107,7 @@ test("an image that does not come is given up after a minute", async () => {
       await never();
     },
   };
-  const target = { types: [], bytesMax: 1, takesAnimation: false, turnsByExif: false };
+  const target = { types: [], bytesMax: 1, plays: [], turnsByExif: false };
   const fitting = fitImage(file, target, { reader: hungry(), owner: "a" });
   const failed = expect(fitting).rejects.toMatchObject(slow);
   await vi.advanceTimersByTimeAsync(60_000);

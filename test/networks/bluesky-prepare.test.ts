@@ -155,8 +155,8 @@ describe("preparing a Bluesky post", () => {
       media: { [url]: animation },
     });
     let isMovingTaken: boolean | undefined;
-    tools.fitImage = (_file, { takesAnimation }) => {
-      isMovingTaken = takesAnimation;
+    tools.fitImage = (_file, { plays }) => {
+      isMovingTaken = plays.length > 0;
       return Promise.resolve({ ...image(), repairs: ["stilled"] });
     };
     const outcome = await bluesky.prepare(leg({ media: [{ url, altText: null }] }), tools);

@@ -16,7 +16,7 @@ import {
   type HttpResponse,
   HttpFailure,
 } from "../../src/shared/runtime/http-call.ts";
-import { fitImage, planImage } from "../../src/shared/media/fit-image.ts";
+import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import type { OpenedResponse } from "../../src/shared/runtime/outbound-body.ts";
 
@@ -45,7 +45,6 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     now: () => new Date(Date.now() + aheadMs),
     openMedia: (url, limits) => openMedia(dialler, url, limits),
     fitImage,
-    planImage,
     fittedUrl: (url) => url,
     hosts: {
       find: (host) => Promise.resolve(hosts.get(host)),

@@ -120,7 +120,6 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
       if (reason !== undefined) throw new MediaFailure("media_rejected", "scripted", { reason });
       return { bytes: await file.read(0, size - 1), contentType, width, height, repairs: [] };
     },
-    planImage: () => Promise.resolve([]),
     fittedUrl: (url) => `https://relay.example.test/v1/media/${encodeURIComponent(url)}`,
     hosts: {
       find: (host) => Promise.resolve(saved.get(host)),

@@ -56,10 +56,6 @@ export function createNetworkTools(
       const { fitImage } = await media.fit();
       return await inTime(fitImage(file, target, await readBy()));
     },
-    async planImage(file, target) {
-      const { planImage } = await media.fit();
-      return await inTime(planImage(file, target, await readBy()));
-    },
     fittedUrl: (url, target) => fittedUrl(services, url, target),
     hosts: {
       find: (host) => services.hosts.find(network, host),

@@ -1,3 +1,5 @@
+import { boxTypeOf } from "./box-type.ts";
+
 interface Signature {
   readonly contentType: string;
   readonly offset: number;
@@ -16,75 +18,21 @@ const SIGNATURES: readonly Signature[] = [
   at(0, "\x89PNG\r\n\x1a\n", "image/png"),
   at(0, "GIF87a", "image/gif"),
   at(0, "GIF89a", "image/gif"),
-  at(4, "ftypavif", "image/avif"),
-  at(4, "ftypavis", "image/avif"),
-  at(4, "ftypheic", "image/heic"),
-  at(4, "ftypheix", "image/heic"),
-  at(4, "ftypheim", "image/heic"),
-  at(4, "ftypheis", "image/heic"),
-  at(4, "ftyphevc", "image/heic"),
-  at(4, "ftyphevx", "image/heic"),
-  at(4, "ftypmif1", "image/heif"),
-  at(4, "ftypmsf1", "image/heif"),
-  at(4, "ftypqt  ", "video/quicktime"),
-  at(4, "ftypM4A ", "audio/mp4"),
-  at(4, "ftyp3gp", "video/3gpp"),
-  at(4, "ftyp", "video/mp4"),
-  at(4, "moov", "video/quicktime"),
-  at(0, "\x1a\x45\xdf\xa3", "video/webm"),
+  at(0, "\xff\x0a", "image/jxl"),
+  at(4, "JXL \r\n\x87\n", "image/jxl"),
   at(0, "\x00\x00\x01\xba", "video/mpeg"),
-  at(0, "OggS", "audio/ogg"),
+  at(0, "\x00\x00\x01\xb3", "video/mpeg"),
+  at(0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf"),
+  at(0, "FLV\x01", "video/x-flv"),
   at(0, "fLaC", "audio/flac"),
-  at(0, "ID3", "audio/mpeg"),
-  at(0, "\xff\xfb", "audio/mpeg"),
-  at(0, "\xff\xf3", "audio/mpeg"),
-  at(0, "\xff\xf1", "audio/aac"),
-  at(0, "\xff\xf9", "audio/aac"),
-  at(0, "BM", "image/bmp"),
+  at(0, "RF64", "audio/wav"),
+  at(8, "CR\x02", "image/x-canon-cr2"),
   at(0, "II*\0", "image/tiff"),
   at(0, "MM\0*", "image/tiff"),
+  at(0, "II+\0", "image/tiff"),
+  at(0, "MM\0+", "image/tiff"),
   at(0, "%PDF-", "application/pdf"),
 ];
-
-/** Both containers hold files of other kinds too: which it is, the names within tell. */
-const CONTAINERS: readonly { readonly head: string; readonly names: readonly Signature[] }[] = [
-  {
-    head: "PK\x03\x04",
-    names: [
-      at(0, "word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-      at(0, "ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
-    ],
-  },
-  {
-    head: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-    names: [
-      at(0, wide("WordDocument"), "application/msword"),
-      at(0, wide("PowerPoint Document"), "application/vnd.ms-powerpoint"),
-    ],
-  },
-];
-
-/** Returns a text as the older of the two writes names. */
-function wide(text: string): string {
-  return Buffer.from(text, "utf16le").toString("latin1");
-}
-
-/** Returns the type of an office document by the first of the known names within. */
-function officeType(head: string, bytes: Uint8Array): string | undefined {
-  const container = CONTAINERS.find((known) => head.startsWith(known.head));
-  if (container === undefined) return undefined;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-  const found = container.names
-    .map(({ text: name, contentType }) => ({ contentType, offset: text.indexOf(name) }))
-    .filter(({ offset }) => offset >= 0)
-    .toSorted((one, other) => one.offset - other.offset);
-  return found[0]?.contentType;
-}
-const HEAD_BYTES = 64;
-/** What is none of the types that are known. */
-export const UNKNOWN_TYPE = "application/octet-stream";
-/** Where the first box of an MP4 or a related format has its name. */
-const BOX_NAME = 4;
 
 /** Types of RIFF files, by the four letters after the length. */
 const RIFF: Readonly<Record<string, string>> = {
@@ -93,24 +41,87 @@ const RIFF: Readonly<Record<string, string>> = {
   "AVI ": "video/x-msvideo",
 };
 
+const HEAD_BYTES = 4_096;
+export const UNKNOWN_TYPE = "application/octet-stream";
+
 /** Lengths of bitmap headers: the two letters `BM` alone may begin any file. */
 const BITMAP_HEADERS: readonly number[] = [12, 16, 40, 52, 56, 64, 108, 124];
 const BITMAP_HEADER_AT = 14;
 
-function isNoBitmap({ contentType }: Signature, head: Buffer): boolean {
-  if (contentType !== "image/bmp") return false;
+function isBitmap(head: Buffer): boolean {
   const length = head.length >= BITMAP_HEADER_AT + 4 ? head.readUInt32LE(BITMAP_HEADER_AT) : 0;
-  return !BITMAP_HEADERS.includes(length);
+  return BITMAP_HEADERS.includes(length);
 }
 
+const EBML = "\x1a\x45\xdf\xa3";
+/** The element whose text says which of the formats that share this beginning it is, with a length below 128. */
+const DOC_TYPE = /\x42\x82[\x84-\x90](webm|matroska)/;
+
+function matroskaType(text: string): string {
+  const [, docType] = DOC_TYPE.exec(text.slice(0, 128)) ?? [];
+  return docType === "webm" ? "video/webm" : "video/x-matroska";
+}
+
+const ID3_BYTES = 10;
+
+/** Returns where the sound begins: behind the tag with title and artist, whose length has seven bits in a byte. */
+function soundAt(bytes: Buffer): number {
+  if (bytes.toString("latin1", 0, 3) !== "ID3") return 0;
+  const length = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + ((bytes[index] ?? 0) & 127), 0);
+  return ID3_BYTES + length;
+}
+
+/** Returns whether a frame of MPEG sound begins here. */
+function isMpegFrame([sync, version = 0, rates = 0xff]: Uint8Array): boolean {
+  const isFrame = sync === 0xff && (version & 0xe0) === 0xe0 && (version & 0x18) !== 0x08;
+  // Layers II and III. The first is as rare as the order mark of a text is frequent, which looks like it.
+  const isLayer = [1, 2].includes((version >> 1) & 3);
+  return isFrame && isLayer && rates >> 4 !== 15 && (rates & 12) !== 12;
+}
+
+/** Returns the type of a stream of sound by the head of its first frame. */
+function soundType(bytes: Buffer): string | undefined {
+  const start = soundAt(bytes);
+  const frame = bytes.subarray(start);
+  if (frame[0] === 0xff && ((frame[1] ?? 0) & 0xf6) === 0xf0) return "audio/aac";
+  if (start === 0) return isMpegFrame(bytes) ? "audio/mpeg" : undefined;
+  return frame.toString("latin1", 0, 4) === "fLaC" ? "audio/flac" : "audio/mpeg";
+}
+
+const PACKET_BYTES = 188;
+const PACKET_START = 0x47;
+
+/** Returns whether a file is a transport stream, of which cameras put four bytes before each packet. */
+function isTransportStream(bytes: Buffer): boolean {
+  return [0, 4].some((extra) =>
+    [0, 1, 2, 3].every((packet) => bytes[extra + packet * (PACKET_BYTES + extra)] === PACKET_START),
+  );
+}
+
+/** Returns the type of a newer office document by the names of its parts, of which the first counts. */
+function officeType(bytes: Buffer): string | undefined {
+  const [, part] = /(word|ppt)\//.exec(bytes.toString("latin1")) ?? [];
+  if (part === undefined) return undefined;
+  const kind = part === "word" ? "wordprocessingml.document" : "presentationml.presentation";
+  return `application/vnd.openxmlformats-officedocument.${kind}`;
+}
+
+/** Beginnings that several types share, and what tells which it is. */
+const SHARED: Readonly<Record<string, (text: string, bytes: Buffer) => string | undefined>> = {
+  RIFF: (text) => RIFF[text.slice(8, 12)],
+  [EBML]: matroskaType,
+  OggS: (text) => (text.includes("\x80theora") ? "video/ogg" : "audio/ogg"),
+  BM: (_text, bytes) => (isBitmap(bytes) ? "image/bmp" : undefined),
+  "PK\x03\x04": (_text, bytes) => officeType(bytes),
+};
+
 /** Returns the type of a file by its first bytes; the type that its server states is often wrong. */
-export function contentTypeOf(bytes: Uint8Array): string {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES));
-  const text = head.toString("latin1");
-  if (text.startsWith("RIFF")) return RIFF[text.slice(8, 12)] ?? UNKNOWN_TYPE;
+export function contentTypeOf(file: Uint8Array): string {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  const text = bytes.toString("latin1", 0, Math.min(bytes.length, HEAD_BYTES));
+  const [, tell] = Object.entries(SHARED).find(([head]) => text.startsWith(head)) ?? [];
+  if (tell !== undefined) return tell(text, bytes) ?? UNKNOWN_TYPE;
   const signature = SIGNATURES.find((known) => text.startsWith(known.text, known.offset));
-  if (signature === undefined) return officeType(text, bytes) ?? UNKNOWN_TYPE;
-  // A box begins with its length. That of the first box is below 16 MiB, which no text looks like.
-  const isText = signature.offset === BOX_NAME && head[0] !== 0;
-  return isText || isNoBitmap(signature, head) ? UNKNOWN_TYPE : signature.contentType;
+  const found = signature?.contentType ?? boxTypeOf(bytes) ?? soundType(bytes);
+  return found ?? (isTransportStream(bytes) ? "video/mp2t" : UNKNOWN_TYPE);
 }

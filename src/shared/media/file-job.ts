@@ -19,6 +19,8 @@ export type FileJob =
       readonly contentType: string;
       readonly size: number;
       readonly pieces: readonly { readonly start: number; readonly length: number }[];
+      /** Whether all of an image is wanted, where the beginning does not show everything. */
+      readonly isThorough: boolean;
     }
   | { readonly kind: "fit"; readonly target: ImageTarget };
 
@@ -31,14 +33,19 @@ const length = () => z.number().nonnegative();
 const imageFactsShape = shape(() =>
   z.strictObject({
     contentType: z.string(),
-    /** In bytes. */
+    /** Of the picture in bytes, without what its file has besides. */
     size: length(),
     /** As it is seen; 0 when unknown. */
     width: length(),
     height: length(),
     orientation: length(),
-    hasLocation: z.boolean(),
-    isAnimated: z.boolean(),
+    /** Metadata, and whatever else is not the picture: further pictures, films, bytes after its end. */
+    hasMetadata: z.boolean(),
+    hasExtras: z.boolean(),
+    /** Whether the picture can be told from the rest of its file, and so be published without it. */
+    isSeparable: z.boolean(),
+    /** Of a moving picture as far as is known; 1 for a still one. */
+    frames: length(),
     hasAlpha: z.boolean(),
     /** Whether its colours are for print (CMYK), which few readers show correctly. */
     isPrint: z.boolean(),

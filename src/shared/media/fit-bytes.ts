@@ -4,13 +4,14 @@ import {
   type FittedImage,
   type ImageTarget,
   MediaFailure,
+  type MediaRepair,
   READABLE_IMAGES,
 } from "../networks/contract/media.ts";
 import { refused } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
-import { type FitPlan, planFit, STRIPPED_TYPES } from "./fit-plan.ts";
+import { type FitPlan, planFit } from "./fit-plan.ts";
 import { factsOfImage, mediaTypeOf } from "./image-facts.ts";
-import { withoutMetadata, withoutChunks } from "./metadata.ts";
+import { pictureParts } from "./picture-parts.ts";
 
 /** A file of a few hundred bytes can declare an image that fills the memory. */
 const PIXELS_MAX = 120_000_000;
@@ -43,13 +44,13 @@ export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<
 }
 
 async function fit(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage> {
-  const { contentType, ...size } = mediaTypeOf(bytes);
+  const { contentType } = mediaTypeOf(bytes);
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
   try {
     const metadata = await readMetadata(bytes, contentType);
-    if (metadata === undefined) return unread({ bytes, contentType, ...size }, target);
-    const hasAlpha = metadata.hasAlpha && (await isClear(bytes));
-    const facts = factsOfImage(contentType, bytes, { ...metadata, hasAlpha });
+    const known = factsOfImage({ contentType, bytes, size: bytes.length, metadata });
+    const hasAlpha = known.hasAlpha && isReadable(contentType) && (await isClear(bytes));
+    const facts = { ...known, hasAlpha };
     const plan = planFit(facts, target);
     if (plan.kind === "refused") throw refused(plan.reason, plan.message);
     return plan.kind === "fits"
@@ -91,25 +92,46 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   return metadata;
 }
 
+/** Longer images are not decoded to look for damage, since reading facts has to be fast. */
+const CHECKED_BYTES_MAX = 131_072;
+/** Larger images with an alpha channel are taken to be transparent until they are published. */
+const CLEAR_BYTES_MAX = 16 * 1024 * 1024;
+
 /**
- * Refuses an image that can't be made to fit: too large to decode, or damaged. Finds damage only when the sample is the
- * whole file.
+ * Reads the facts of an image from its first bytes or all of them, and refuses one that can't be made to fit: too large
+ * to decode, or damaged. Finds damage only in a short file that is known as a whole.
  * @throws MediaFailure
  */
-export async function refuseUnreadable(
-  sample: Uint8Array,
+export async function readImage(
+  { contentType, size }: Pick<ImageFacts, "contentType" | "size">,
+  bytes: Uint8Array,
+): Promise<ImageFacts> {
+  const isWhole = bytes.length === size;
+  const metadata = await checkedMetadata(bytes, contentType, isWhole && size <= CHECKED_BYTES_MAX);
+  const facts = factsOfImage({ contentType, bytes, size, metadata });
+  const isLight = metadata !== undefined && decodedBytes(metadata) <= CLEAR_BYTES_MAX;
+  if (!facts.hasAlpha || !isWhole || !isLight || !isReadable(contentType)) return facts;
+  return { ...facts, hasAlpha: await isClear(bytes).catch(() => true) };
+}
+
+/** Reads an image's metadata, and looks for damage if it is to be checked. @throws MediaFailure */
+async function checkedMetadata(
+  bytes: Uint8Array,
   contentType: string,
-  isWhole: boolean,
-): Promise<void> {
+  isChecked: boolean,
+): Promise<Metadata | undefined> {
+  let metadata: Metadata | undefined;
   try {
-    const metadata = await readMetadata(sample, contentType);
-    if (isWhole && metadata !== undefined) await decode(sample);
+    metadata = await readMetadata(bytes, contentType);
+    if (isChecked && metadata !== undefined) await decode(bytes);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodable(error);
-    const isDamaged = isWhole && READABLE_IMAGES.includes(contentType);
-    if (failure.reason === "pixels" || isDamaged) throw failure;
+    if (failure.reason === "pixels" || (isChecked && isReadable(contentType))) throw failure;
   }
+  return metadata;
 }
+
+const isReadable = (contentType: string) => READABLE_IMAGES.includes(contentType);
 
 const BYTES_OF_DEPTH: Readonly<Record<string, number>> = {
   uchar: 1,
@@ -174,17 +196,9 @@ async function openImage(bytes: Uint8Array): Promise<Sharp> {
   return sharp(bytes, { ...options, sequentialRead: true });
 }
 
-/** Passes on an image that can't be read here, such as BMP, when the network takes its type and size. */
-function unread(file: Omit<FittedImage, "repairs">, target: ImageTarget): FittedImage {
-  if (!target.types.includes(file.contentType))
-    throw refused("type", `${file.contentType} is not taken`);
-  if (file.bytes.length > target.bytesMax) throw refused("size", `${file.bytes.length} bytes`);
-  return { ...file, repairs: [] };
-}
-
 /** Returns the file as it is. Decodes it first, so that damage is reported here and not by the network. */
 async function untouched(bytes: Uint8Array, facts: ImageFacts): Promise<FittedImage> {
-  await decode(bytes);
+  if (isReadable(facts.contentType)) await decode(bytes);
   return toFitted(bytes, facts, []);
 }
 
@@ -201,11 +215,9 @@ interface Repairing {
 
 async function repaired(repairing: Repairing, target: ImageTarget): Promise<FittedImage> {
   const { bytes, facts, plan } = repairing;
-  const isPrivacyAlone = plan.repairs.length === 1 && plan.repairs[0] === "metadataRemoved";
-  if (isPrivacyAlone && STRIPPED_TYPES.has(facts.contentType)) {
-    const stripped = stripOf(facts.contentType, bytes);
-    return { ...(await untouched(stripped, facts)), repairs: plan.repairs };
-  }
+  const separated = separatedOf(repairing);
+  if (separated !== undefined)
+    return { ...(await untouched(separated, facts)), repairs: plan.repairs };
   let frame = { width: plan.width, height: plan.height };
   let { contentType } = plan;
   for (let attempt = 0; attempt < SIZES_MAX; attempt += 1) {
@@ -226,8 +238,20 @@ async function repaired(repairing: Repairing, target: ImageTarget): Promise<Fitt
   throw refused("size", `can't be made smaller than ${target.bytesMax} bytes`);
 }
 
-function stripOf(contentType: string, bytes: Uint8Array): Uint8Array {
-  return contentType === "image/jpeg" ? withoutMetadata(bytes) : withoutChunks(contentType, bytes);
+/** Repairs that leave parts of the file out, and the pixels that are shown as they are. */
+const REMOVALS: ReadonlySet<MediaRepair> = new Set(["metadataRemoved", "extrasRemoved"]);
+
+/** Returns the picture without the rest of its file; undefined when it has to be encoded again. */
+function separatedOf({ bytes, facts, plan }: Repairing): Uint8Array | undefined {
+  const { contentType, orientation } = facts;
+  // A moving PNG has a still picture in its file, for programs that know no others.
+  const isPng = contentType === "image/png" && plan.contentType === "image/png";
+  const isStill = isPng && plan.repairs.includes("stilled");
+  const isRemoval = (repair: MediaRepair) =>
+    REMOVALS.has(repair) || (isStill && repair === "stilled");
+  if (!plan.repairs.every(isRemoval)) return undefined;
+  const { kept } = pictureParts(contentType, bytes, { orientation, isStill });
+  return kept === null ? undefined : Buffer.concat(kept);
 }
 
 /** Encodes the image in the best quality that stays below the limit, or in the lowest. */

@@ -2,21 +2,15 @@ import {
   type FittedImage,
   type ImageTarget,
   type MediaFile,
-  type MediaRepair,
   IMAGE_SOURCE_BYTES_MAX,
 } from "../networks/contract/media.ts";
-import { hasChunks } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
 import { refused, tooLarge } from "./dialled.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
-import { type FitPlan, planFit } from "./fit-plan.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
-import { SAMPLE_BYTES } from "./open-media.ts";
 import { inTime } from "./read-facts.ts";
 
-/** Longest PNG or WebP of which a check reads the whole file. */
-const CHECKED_BYTES_MAX = 1_048_576;
 /** For the download of a whole image; 1 MB a second is enough for the largest. */
 const FETCH_MS_MAX = 60_000;
 
@@ -53,47 +47,6 @@ export async function fitImage(
   });
   if (fitted === undefined) throw unreachable("busy");
   return fitted;
-}
-
-/**
- * Returns what `fitImage` would do to an opened image, by its first bytes. Reads all of a short PNG or WebP, whose
- * location may be stored after the picture.
- * @throws MediaFailure when it would refuse the image
- */
-export async function planImage(
-  file: MediaFile,
-  target: ImageTarget,
-  by: ReadBy = READ_BY_NOBODY,
-): Promise<readonly MediaRepair[]> {
-  refuseUnfit(file);
-  let plan = await planOf(file, SAMPLE_BYTES, { by, target });
-  const isMoreToRead = file.size > SAMPLE_BYTES && file.size <= CHECKED_BYTES_MAX;
-  if (plan.kind === "fits" && isMoreToRead && hasChunks(file.contentType))
-    plan = await planOf(file, file.size, { by, target });
-  if (plan.kind === "refused") throw refused(plan.reason, plan.message);
-  return plan.kind === "fits" ? [] : plan.repairs;
-}
-
-async function planOf(
-  file: MediaFile,
-  length: number,
-  { by, target }: { readonly by: ReadBy; readonly target: ImageTarget },
-): Promise<FitPlan> {
-  const { contentType, size } = file;
-  const until = performance.now() + FETCH_MS_MAX;
-  const sample = await inTime(file.read(0, Math.min(size, length) - 1), until);
-  const piece = { start: 0, bytes: sample };
-  const answer = await by.reader.facts(
-    by.owner,
-    { contentType, size },
-    {
-      pieces: [piece],
-      usedMs: 0,
-    },
-  );
-  const image = answer.kind === "facts" ? answer.facts.image : null;
-  if (image === null) throw refused("type", `${contentType} is no image`);
-  return planFit(image, target);
 }
 
 /** Reads a whole file into a buffer of the size that its server stated. */

@@ -1,4 +1,10 @@
-import type { ImageTarget, MediaReason, MediaRepair } from "../networks/contract/media.ts";
+import {
+  type ImageTarget,
+  type MediaReason,
+  type MediaRepair,
+  READABLE_IMAGES,
+} from "../networks/contract/media.ts";
+import { UPRIGHT } from "./exif.ts";
 import type { ImageFacts } from "./file-job.ts";
 
 export type FitPlan =
@@ -23,7 +29,8 @@ const RATIO_TOLERANCE = 0.005;
 export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   const refusal = refusalOf(facts, target);
   if (refusal !== undefined) return { kind: "refused", ...refusal };
-  if (plays(facts, target)) return planMoving(facts);
+  if (plays(facts, target) || !READABLE_IMAGES.includes(facts.contentType))
+    return planUnchanged(facts);
   const contentType = resultType(facts, target);
   const taken = frameWithin(facts, target);
   const repairs = repairsOf(facts, target, { contentType, isResized: !isFrameOf(facts, taken) });
@@ -38,18 +45,23 @@ export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   };
 }
 
-/** Types whose metadata can be removed without encoding the image again. */
-export const STRIPPED_TYPES: ReadonlySet<string> = new Set([
-  "image/jpeg",
-  "image/png",
-  "image/webp",
-]);
+/** Plans an image that is never encoded again: that would stop an animation, and other types can't be read here. */
+function planUnchanged(facts: ImageFacts): FitPlan {
+  const { contentType, width, height } = facts;
+  if (!facts.isSeparable)
+    return { kind: "refused", reason: "damaged", message: "more than a picture, or damaged" };
+  const repairs = removalsOf(facts);
+  return repairs.length === 0
+    ? { kind: "fits" }
+    : { kind: "repair", repairs, width, height, contentType };
+}
 
-/** Plans an animation, which is never encoded again, since that would stop it. */
-function planMoving({ contentType, width, height, hasLocation }: ImageFacts): FitPlan {
-  return hasLocation && STRIPPED_TYPES.has(contentType)
-    ? { kind: "repair", repairs: ["metadataRemoved"], width, height, contentType }
-    : { kind: "fits" };
+/** Returns what of the file is left out, however the picture itself is changed. */
+function removalsOf({ hasMetadata, hasExtras }: ImageFacts): MediaRepair[] {
+  return [
+    ...(hasMetadata ? (["metadataRemoved"] as const) : []),
+    ...(hasExtras ? (["extrasRemoved"] as const) : []),
+  ];
 }
 
 interface Frame {
@@ -62,46 +74,55 @@ function isFrameOf({ width, height }: ImageFacts, frame: Frame): boolean {
 }
 
 /** Returns whether the image is an animation that the network publishes as one. */
-function plays({ isAnimated, contentType }: ImageFacts, target: ImageTarget): boolean {
-  return isAnimated && target.takesAnimation && target.types.includes(contentType);
+function plays({ frames, contentType }: ImageFacts, { types, plays }: ImageTarget): boolean {
+  return frames > 1 && plays.includes(contentType) && types.includes(contentType);
 }
 
 function refusalOf(
   facts: ImageFacts,
   target: ImageTarget,
 ): { readonly reason: MediaReason; readonly message: string } | undefined {
-  const { width, height, size } = facts;
-  const { ratio } = target;
+  const { contentType, width, height, size, frames } = facts;
+  const { ratio, framesMax = Infinity } = target;
+  if (!READABLE_IMAGES.includes(contentType)) {
+    if (!target.types.includes(contentType))
+      return { reason: "type", message: `${contentType} is not taken` };
+    if (size > target.bytesMax) return { reason: "size", message: `${size} bytes` };
+  }
   if (ratio !== undefined && height > 0) {
     const shape = width / height;
     const isOutside =
       shape < ratio.min * (1 - RATIO_TOLERANCE) || shape > ratio.max * (1 + RATIO_TOLERANCE);
     if (isOutside) return { reason: "ratio", message: `${width} × ${height}` };
   }
+  if (!plays(facts, target)) return undefined;
   // A still instead of an animation would be another post than the customer wants.
-  return plays(facts, target) && size > target.bytesMax
+  if (frames > framesMax) return { reason: "frames", message: `an animation of ${frames} frames` };
+  return size > target.bytesMax
     ? { reason: "animation", message: `an animation of ${size} bytes` }
     : undefined;
 }
 
 /** Returns the type of the result: the image's own when it can stay as it is, else JPEG or PNG. */
 function resultType(facts: ImageFacts, target: ImageTarget): string {
-  const { contentType, size, isAnimated, hasAlpha } = facts;
+  const { contentType, size, frames, hasAlpha, isPrint, isSeparable } = facts;
   const { types, bytesMax, pngBytesMax = Infinity } = target;
-  if (!types.includes(contentType) || isAnimated || size > bytesMax) return "image/jpeg";
+  if (!types.includes(contentType) || size > bytesMax) return "image/jpeg";
   if (contentType === "image/png") {
     return hasAlpha || size <= pngBytesMax ? "image/png" : "image/jpeg";
   }
   const isUntouched =
-    (!facts.hasLocation || STRIPPED_TYPES.has(contentType)) &&
+    frames === 1 &&
+    isSeparable &&
+    !isPrint &&
     !isTurned(facts, target) &&
     isFrameOf(facts, frameWithin(facts, target));
   return isUntouched ? contentType : "image/jpeg";
 }
 
-function isTurned({ orientation, hasLocation }: ImageFacts, target: ImageTarget): boolean {
-  // Removing the EXIF block removes the orientation too.
-  return orientation !== 1 && (!target.turnsByExif || hasLocation);
+/** Returns whether the image has to be turned. Networks that turn images by their EXIF do so with JPEGs alone. */
+function isTurned({ orientation, contentType }: ImageFacts, target: ImageTarget): boolean {
+  return orientation !== UPRIGHT && !(target.turnsByExif && contentType === "image/jpeg");
 }
 
 function repairsOf(
@@ -111,15 +132,17 @@ function repairsOf(
 ): MediaRepair[] {
   const isJpeg = contentType === "image/jpeg";
   const found: readonly (readonly [MediaRepair, boolean])[] = [
-    ["stilled", facts.isAnimated],
+    ["stilled", facts.frames > 1],
     ["converted", contentType !== facts.contentType || facts.isPrint],
     ["flattened", facts.hasAlpha && isJpeg],
     ["rotated", isTurned(facts, target)],
     ["resized", isResized],
     ["recompressed", facts.size > target.bytesMax],
-    ["metadataRemoved", facts.hasLocation],
   ];
-  return found.flatMap(([repair, isNeeded]) => (isNeeded ? [repair] : []));
+  return [
+    ...found.flatMap(([repair, isNeeded]) => (isNeeded ? [repair] : [])),
+    ...removalsOf(facts),
+  ];
 }
 
 function scaled({ width, height }: Frame, factor: number): Frame {

@@ -1,9 +1,9 @@
 import { imageSize } from "image-size";
 import type { Metadata } from "sharp";
-import type { MediaFacts } from "../networks/contract/media.ts";
-import { exifFacts, FIRST_SIDEWAYS, jpegFacts, chunksHaveLocation } from "./metadata.ts";
 import { contentTypeOf } from "./content-type.ts";
+import { FIRST_SIDEWAYS, UPRIGHT } from "./exif.ts";
 import type { ImageFacts } from "./file-job.ts";
+import { pictureParts } from "./picture-parts.ts";
 
 export interface MediaType {
   readonly contentType: string;
@@ -28,61 +28,50 @@ function sizeOf(bytes: Uint8Array): { width: number; height: number } | undefine
   }
 }
 
-/** Assumed when an image's first bytes don't show it. */
-const PLAIN = {
-  orientation: 1,
-  hasLocation: false,
-  isAnimated: false,
-  hasAlpha: false,
-  isPrint: false,
-} as const;
+/** Turned by a property of the picture, which the decoder follows; its EXIF has no say. */
+const HEIF = /^image\/(?:avif|hei[cf])$/;
 
-/** Returns the facts of an image by its first bytes; assumes the usual for what they don't show. */
-export function factsOfSample(
-  { contentType, size, width, height }: MediaFacts,
-  sample: Uint8Array,
-): ImageFacts {
-  const facts = { ...PLAIN, contentType, size, width: width ?? 0, height: height ?? 0 };
-  if (contentType === "image/jpeg") return { ...facts, ...jpegFacts(sample) };
-  const start = Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength);
-  const hasLocation = chunksHaveLocation(contentType, sample);
-  return { ...facts, hasLocation, isAnimated: isMoving(contentType, start) };
+/** Returns how a picture is turned (EXIF, 1 to 8). */
+function orientationOf(contentType: string, metadata: Metadata | undefined): number {
+  return HEIF.test(contentType) ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
 }
 
-/** Each frame of an animated GIF begins with a control block; a GIF that repeats has a mark before the first. */
-const GIF_CONTROL = "\x21\xf9\x04";
-
-function isMoving(contentType: string, start: Buffer): boolean {
-  if (contentType === "image/webp") return start.subarray(0, 64).includes("ANIM");
-  if (contentType !== "image/gif") return false;
-  const frames = start.toString("latin1").split(GIF_CONTROL).length - 1;
-  return frames > 1 || start.includes("NETSCAPE2.0");
+/** An image as far as its bytes are known. `metadata`: as the image library reads it, if it can. */
+export interface KnownImage {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+  /** Of the file, which may have more bytes than are known. */
+  readonly size: number;
+  readonly metadata: Metadata | undefined;
 }
 
-/** Returns the facts of an image by the whole file, as the image library reads it. */
-export function factsOfImage(
-  contentType: string,
-  bytes: Uint8Array,
-  metadata: Metadata,
-): ImageFacts {
-  const exif = metadata.exif === undefined ? PLAIN : exifFacts(metadata.exif);
-  const orientation = metadata.orientation ?? exif.orientation;
-  const isSideways = orientation >= FIRST_SIDEWAYS;
-  const { width, height, pageHeight = height } = metadata;
-  // The library reads only metadata that are stored before the picture.
-  const hasLocation =
-    exif.hasLocation ||
-    metadata.xmp?.includes("GPSL") === true ||
-    chunksHaveLocation(contentType, bytes);
+/**
+ * Returns the facts of an image by its bytes. Assumes the usual for what they don't show when they are only the first.
+ */
+export function factsOfImage({ contentType, bytes, size, metadata }: KnownImage): ImageFacts {
+  const isWhole = bytes.length === size;
+  const orientation = orientationOf(contentType, metadata);
+  const { kept, hasExtras, ...parts } = pictureParts(contentType, bytes, { orientation });
   return {
     contentType,
-    size: bytes.length,
-    width: isSideways ? pageHeight : width,
-    height: isSideways ? width : pageHeight,
+    size: kept?.reduce((sum, { length }) => sum + length, 0) ?? size,
+    ...frameOf(bytes, orientation, metadata),
     orientation,
-    hasLocation,
-    isAnimated: (metadata.pages ?? 1) > 1 && /gif|webp/.test(contentType),
-    hasAlpha: metadata.hasAlpha,
-    isPrint: metadata.space === "cmyk",
+    ...parts,
+    // What can't be told from the picture may be anything.
+    hasExtras: hasExtras || (isWhole && kept === null),
+    isSeparable: kept !== null || !isWhole,
+    hasAlpha: metadata?.hasAlpha ?? false,
+    isPrint: metadata?.space === "cmyk",
   };
+}
+
+function frameOf(bytes: Uint8Array, orientation: number, metadata: Metadata | undefined) {
+  if (metadata === undefined) {
+    const { width, height } = mediaTypeOf(bytes);
+    return { width: width ?? 0, height: height ?? 0 };
+  }
+  const { width, height, pageHeight = height } = metadata;
+  const isSideways = orientation >= FIRST_SIDEWAYS;
+  return isSideways ? { width: pageHeight, height: width } : { width, height: pageHeight };
 }

@@ -26,6 +26,8 @@ export type FactsAnswer = { readonly usedMs: number } & (
 export interface FileSoFar {
   readonly pieces: readonly Piece[];
   readonly usedMs: number;
+  /** Whether all of an image is wanted; absent: its first bytes will do. */
+  readonly isThorough?: boolean;
 }
 
 /** Reads files in isolation. `owner`: whose file it is, so that owners share the readers fairly. */
@@ -159,12 +161,12 @@ export function createMediaReader(limits: {
   readonly fit: ReadingLimits;
 }): MediaReader {
   return {
-    async facts(owner, { contentType, size }, { pieces, usedMs: before }) {
+    async facts(owner, { contentType, size }, { pieces, usedMs: before, isThorough = false }) {
       const cpuMs = limits.facts.cpuMs - before;
       if (cpuMs <= 0) throw refused("time", "its readings were stopped: time");
       const parts = pieces.map(({ start, bytes }) => ({ start, length: bytes.length }));
       const input = pieces.map(({ bytes }) => bytes);
-      const job: FileJob = { kind: "facts", contentType, size, pieces: parts };
+      const job: FileJob = { kind: "facts", contentType, size, pieces: parts, isThorough };
       const { answer, usedMs } = await read(factsLimit, { owner, weight: LIGHT }, () =>
         processes.run(job, input, { ...limits.facts, cpuMs }),
       );

@@ -16,6 +16,7 @@ import {
   versionOf,
 } from "./dialled.ts";
 import { contentTypeOf, UNKNOWN_TYPE } from "./content-type.ts";
+import { isOldOffice, oldOfficeType } from "./office-type.ts";
 import { HeldMemory } from "./held-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readFacts } from "./read-facts.ts";
@@ -42,6 +43,8 @@ export interface OpenLimits {
   readonly bytesMax: number;
   /** Whose file it is, and its reader; nobody's and in a child process when absent. */
   readonly readBy?: ReadBy | undefined;
+  /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
+  readonly isThorough?: boolean;
 }
 
 /** An opened file with the facts of its bytes. */
@@ -59,7 +62,7 @@ export interface OpenedMedia extends MediaFile {
 export async function openMedia(
   dialler: Dialler,
   url: string,
-  { readBy = READ_BY_NOBODY, ...limits }: OpenLimits,
+  { readBy = READ_BY_NOBODY, isThorough = false, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
   const { sample, bytes, answer } = await open(dialler, url, { ...limits, owner: readBy.owner });
@@ -67,14 +70,18 @@ export async function openMedia(
   try {
     if (size > bytesMax) throw tooLarge(bytesMax);
     if (size === 0) throw unreachable("empty");
-    const contentType = contentTypeOf(sample);
+    const contentType = isOldOffice(sample)
+      ? ((await oldOfficeType(sample, size, (first, last) => bytes.read(first, last))) ??
+        UNKNOWN_TYPE)
+      : contentTypeOf(sample);
     if (contentType === UNKNOWN_TYPE) refuseCoded(answer);
-    const facts = await readFacts(readBy, { contentType, size }, bytes, sample);
+    const file = { contentType, size };
+    const facts = await readFacts(readBy, { file, bytes, sample, isThorough });
     return {
       contentType,
       size,
       ...facts,
-      ...(facts.image?.isAnimated ? { isMoving: true } : {}),
+      ...((facts.image?.frames ?? 1) > 1 ? { isMoving: true } : {}),
       version: bytes.version,
       read: (first, last) => bytes.read(first, last),
       chunks: () => bytes.chunks(),
@@ -93,7 +100,7 @@ function refuseCoded({ headers }: Pick<OpenedResponse, "headers">): void {
   if (isMeant) throw unreachable("coding", { value });
 }
 
-interface OwnedLimits extends Omit<OpenLimits, "readBy"> {
+interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough"> {
   readonly owner: string;
 }
 

@@ -31,7 +31,7 @@ export async function probeMedia(
   const limits = { callMs: CALL_MS, totalMs: PROBE_MS, owner: readBy?.owner ?? "" };
   const hurried = limitCalls(calling, limits);
   const bytesMax = Number.MAX_SAFE_INTEGER;
-  const file = await openInTime(hurried, url, { bytesMax, readBy });
+  const file = await openInTime(hurried, url, { bytesMax, readBy, isThorough: true });
   try {
     const { contentType, size, width, height, durationSeconds, image } = file;
     return { contentType, size, width, height, durationSeconds, image };
@@ -47,8 +47,8 @@ export interface CheckedMedia {
   readonly mediaIndex: number;
 }
 
-function isVideoAlike({ isAnimated, contentType }: ImageFacts, { moving }: MediaTargets): boolean {
-  return isAnimated && moving?.includes(contentType) === true;
+function isVideoAlike({ frames, contentType }: ImageFacts, { moving }: MediaTargets): boolean {
+  return frames > 1 && moving?.includes(contentType) === true;
 }
 
 /** Returns the problems of a file: why publishing would refuse it or how it would change it, by its first bytes. */

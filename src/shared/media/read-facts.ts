@@ -1,4 +1,4 @@
-import type { MediaFacts } from "../networks/contract/media.ts";
+import { type MediaFacts, MediaFailure } from "../networks/contract/media.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
 import { HeldMemory } from "./held-memory.ts";
@@ -72,36 +72,99 @@ type File = Pick<MediaFacts, "contentType" | "size">;
 /** Types whose content is read; others are known by their first bytes alone. */
 const isParsed = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
 
+/** For the rest of an image, without which its first bytes have to do. */
+const REST_MS_MAX = 5_000;
+/** Size of one request for the rest of an image. */
+const REST_PIECE_BYTES = 1024 * 1024;
+
+export interface Sampled {
+  readonly file: File;
+  readonly bytes: Pick<RemoteBytes, "read">;
+  /** The file's first bytes. */
+  readonly sample: Uint8Array;
+  /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
+  readonly isThorough?: boolean;
+}
+
 /**
- * Reads the facts of a file from a bounded number of its bytes; `sample` has the first. No reader is in use while this
- * waits for the file's server.
+ * Reads the facts of a file from a bounded number of its bytes. No reader is in use while this waits for the file's
+ * server.
  * @throws MediaFailure
  */
-export async function readFacts(
+export async function readFacts(readBy: ReadBy, sampled: Sampled): Promise<FileFacts> {
+  const { contentType } = sampled.file;
+  if (!isParsed(contentType)) return UNKNOWN;
+  const memory = new HeldMemory(readBy.owner);
+  try {
+    return contentType.startsWith("image/")
+      ? await readImageFacts(readBy, sampled, memory)
+      : await readVideoFacts(readBy, sampled, memory);
+  } finally {
+    memory.release();
+  }
+}
+
+async function readVideoFacts(
   { reader, owner }: ReadBy,
-  file: File,
-  bytes: Pick<RemoteBytes, "read">,
-  sample: Uint8Array,
+  { file, bytes, sample }: Sampled,
+  memory: HeldMemory,
 ): Promise<FileFacts> {
-  if (!isParsed(file.contentType)) return UNKNOWN;
   const known = new KnownPieces();
   known.add({ start: 0, bytes: sample });
   const until = performance.now() + FETCH_MS_MAX;
-  const memory = new HeldMemory(owner);
+  let usedMs = 0;
+  for (let reading = 0; reading < READINGS_MAX; reading += 1) {
+    const answer = await reader.facts(owner, file, { pieces: known.pieces, usedMs });
+    usedMs += answer.usedMs;
+    if (answer.kind === "facts") return answer.facts;
+    const { start, end } = known.toFetch(answer.start, answer.end, file.size);
+    if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
+    memory.take(end - start);
+    known.add({ start, bytes: await inTime(bytes.read(start, end - 1), until) });
+  }
+  return UNKNOWN;
+}
+
+async function readImageFacts(
+  { reader, owner }: ReadBy,
+  sampled: Sampled,
+  memory: HeldMemory,
+): Promise<FileFacts> {
+  const { file, sample } = sampled;
+  // Whether a GIF moves decides what becomes of it, and may not show before its second frame.
+  const isThorough = sampled.isThorough === true || file.contentType === "image/gif";
+  const soFar = { pieces: [{ start: 0, bytes: sample }], usedMs: 0 };
+  const first = await reader.facts(owner, file, { ...soFar, isThorough });
+  if (first.kind === "facts") return first.facts;
+  const { usedMs } = first;
+  const whole = await readRest(sampled, memory);
+  const answer = await reader.facts(
+    owner,
+    file,
+    whole === undefined ? { ...soFar, usedMs } : { pieces: [{ start: 0, bytes: whole }], usedMs },
+  );
+  return answer.kind === "facts" ? answer.facts : UNKNOWN;
+}
+
+/** Reads all of an image; undefined when that takes too long or too much memory. @throws MediaFailure if it changes */
+async function readRest(
+  { file, bytes, sample }: Sampled,
+  memory: HeldMemory,
+): Promise<Uint8Array | undefined> {
+  const until = performance.now() + REST_MS_MAX;
   try {
-    let usedMs = 0;
-    for (let reading = 0; reading < READINGS_MAX; reading += 1) {
-      const answer = await reader.facts(owner, file, { pieces: known.pieces, usedMs });
-      usedMs += answer.usedMs;
-      if (answer.kind === "facts") return answer.facts;
-      const { start, end } = known.toFetch(answer.start, answer.end, file.size);
-      if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
-      memory.take(end - start);
-      known.add({ start, bytes: await inTime(bytes.read(start, end - 1), until) });
+    memory.take(file.size);
+    const whole = Buffer.alloc(file.size);
+    whole.set(sample);
+    for (let at = sample.length; at < file.size; at += REST_PIECE_BYTES) {
+      const last = Math.min(at + REST_PIECE_BYTES, file.size) - 1;
+      whole.set(await inTime(bytes.read(at, last), until), at);
     }
-    return UNKNOWN;
-  } finally {
-    memory.release();
+    return whole;
+  } catch (error) {
+    const isUnavailable = error instanceof MediaFailure && error.code === "media_unreachable";
+    if (isUnavailable && error.reason === null) return undefined;
+    throw error;
   }
 }
 

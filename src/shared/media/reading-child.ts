@@ -1,8 +1,7 @@
 import { MediaFailure, type MediaFacts } from "../networks/contract/media.ts";
 import { BEGUN, type FileAnswer, type FileJob, type Piece } from "./file-job.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
-import { fitBytes, loadImageLibrary, refuseUnreadable } from "./fit-bytes.ts";
-import { factsOfSample, mediaTypeOf } from "./image-facts.ts";
+import { fitBytes, loadImageLibrary, readImage } from "./fit-bytes.ts";
 
 interface Range {
   readonly start: number;
@@ -33,22 +32,36 @@ export function loadVideoLibrary(): Promise<unknown> {
   return loadLibrary();
 }
 
+const NO_HEAD = new Uint8Array();
+/** The box that names the type of a QuickTime file. */
+const QUICKTIME_HEAD = Buffer.from("\0\0\0\x14ftypqt  \0\0\0\0qt  ", "latin1");
+
+/** Returns what the library wants at the beginning of a QuickTime file, and the format does not. */
+function missingHead(pieces: readonly Piece[]): Uint8Array {
+  const first = cutFrom(pieces, { start: 0, end: 8 }) ?? NO_HEAD;
+  return Buffer.from(first).toString("latin1", 4) === "ftyp" ? NO_HEAD : QUICKTIME_HEAD;
+}
+
 /**
  * Reads a video's length and its frame as it is seen from some of its bytes, or returns which others are needed.
  * Unknown values are null. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
  */
 export async function videoFacts(
-  { size }: Pick<MediaFacts, "size">,
+  { contentType, size }: Pick<MediaFacts, "contentType" | "size">,
   pieces: readonly Piece[],
 ): Promise<FileAnswer> {
   const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await loadLibrary();
   let missing: Range | undefined;
+  const head = contentType === "video/quicktime" ? missingHead(pieces) : NO_HEAD;
   const source = new CustomSource({
-    getSize: () => size,
+    getSize: () => size + head.length,
     read(start, end) {
-      const wanted = { start, end: Math.min(end, size) };
-      const bytes = cutFrom(pieces, wanted);
-      if (bytes !== undefined) return bytes;
+      const at = Math.max(0, start - head.length);
+      const wanted = { start: at, end: Math.min(end - head.length, size) };
+      const isInHead = wanted.end <= at;
+      const bytes = isInHead ? NO_HEAD : cutFrom(pieces, wanted);
+      if (bytes !== undefined)
+        return start < head.length ? Buffer.concat([head, bytes]).subarray(start, end) : bytes;
       missing ??= wanted;
       throw new RangeError("not there yet");
     },
@@ -75,22 +88,24 @@ export async function videoFacts(
   return missing === undefined ? UNKNOWN : { kind: "missing", ...missing };
 }
 
-/** Longer images are not decoded here, since reading facts has to be fast. */
-const DECODED_BYTES_MAX = 131_072;
+/** Longest image that is read as a whole for its facts. */
+const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
 
-type File = Pick<MediaFacts, "contentType" | "size">;
+type FactsJob = Pick<Extract<FileJob, { kind: "facts" }>, "contentType" | "size" | "isThorough">;
 
 /**
- * Reads the facts of a file from some of its bytes, which include the first. Runs in a process that may be stopped.
+ * Reads the facts of a file from some of its bytes, which include the first, or returns which others are needed. Runs
+ * in a process that may be stopped.
  * @throws MediaFailure for an image that can't be decoded
  */
-export async function factsOf(file: File, pieces: readonly Piece[]): Promise<FileAnswer> {
-  if (!file.contentType.startsWith("image/")) return videoFacts(file, pieces);
-  const sample = pieces.find(({ start }) => start === 0)?.bytes ?? new Uint8Array();
-  const isWhole = sample.length === file.size && file.size <= DECODED_BYTES_MAX;
-  await refuseUnreadable(sample, file.contentType, isWhole);
-  const { width, height } = mediaTypeOf(sample);
-  const image = factsOfSample({ ...file, width, height, durationSeconds: null }, sample);
+export async function factsOf(job: FactsJob, pieces: readonly Piece[]): Promise<FileAnswer> {
+  const { contentType, size } = job;
+  if (!contentType.startsWith("image/")) return videoFacts(job, pieces);
+  const bytes = pieces.find(({ start }) => start === 0)?.bytes ?? new Uint8Array();
+  const image = await readImage(job, bytes);
+  if (bytes.length < size && size <= WHOLE_BYTES_MAX && job.isThorough)
+    return { kind: "missing", start: bytes.length, end: size };
+  const [width, height] = [image.width || null, image.height || null];
   return { kind: "facts", width, height, durationSeconds: null, image };
 }
 
@@ -131,8 +146,7 @@ async function loadFor(job: FileJob): Promise<void> {
 
 async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
   if (job.kind === "facts") {
-    const { contentType, size, pieces } = job;
-    return { answer: await factsOf({ contentType, size }, piecesOf(pieces, input)) };
+    return { answer: await factsOf(job, piecesOf(job.pieces, input)) };
   }
   const { bytes, isUntouched, ...fitted } = await fitBytes(input, job.target);
   const made = isUntouched ? null : bytes;

@@ -128,7 +128,7 @@ const IMAGE = {
   bytesMax: 2_000_000,
   edgeMax: 4_000,
   // Clients show the first picture alone; what moves goes out as a video.
-  takesAnimation: false,
+  plays: [],
   turnsByExif: false,
 } as const;
 

@@ -133,7 +133,10 @@ const REPAIRS: Readonly<Record<MediaRepair, string>> = {
   rotated: "The image is turned as its camera noted, since the network does not do it.",
   flattened: "The image's transparent parts become white.",
   stilled: "The network shows no moving images; the first frame is published.",
-  metadataRemoved: "The image tells where it was taken; its metadata is left out.",
+  metadataRemoved:
+    "The image's metadata is left out, such as when, where and with what it was taken.",
+  extrasRemoved:
+    "The file has more than the picture, such as a film, a second picture or other data; that is left out.",
 };
 
 interface Refusal {
@@ -165,6 +168,10 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
   animation: {
     message: "The moving image has more bytes than the network takes.",
     remediation: "Shorten the animation, or make it smaller.",
+  },
+  frames: {
+    message: "The moving image has more frames than the network takes.",
+    remediation: "Shorten the animation.",
   },
   duration: {
     message: "The video is too short or too long for the network.",

@@ -42,6 +42,7 @@ export const MEDIA_REPAIRS = [
   "flattened",
   "stilled",
   "metadataRemoved",
+  "extrasRemoved",
 ] as const;
 
 export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
@@ -54,6 +55,7 @@ export type MediaReason =
   | "pixels"
   | "damaged"
   | "animation"
+  | "frames"
   | "duration"
   | "changed"
   | "memory"
@@ -71,8 +73,11 @@ export interface ImageTarget {
   readonly pixelsMax?: number;
   /** Width divided by height. */
   readonly ratio?: { readonly min: number; readonly max: number };
-  readonly takesAnimation: boolean;
-  /** Whether it turns a photo by its EXIF itself. */
+  /** Types of moving images that move where readers see them; what moves otherwise becomes a still. */
+  readonly plays: readonly string[];
+  /** Most frames of a moving image. */
+  readonly framesMax?: number;
+  /** Whether it turns a JPEG by its EXIF itself. */
   readonly turnsByExif: boolean;
   /** An opaque PNG larger than this is better off as a JPEG. */
   readonly pngBytesMax?: number;

@@ -8,6 +8,7 @@ type RuleUnit =
   | "bytes"
   | "files"
   | "pixels"
+  | "frames"
   | "hashtags"
   | "mentions";
 

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
 import type { NetworkApp, ServiceIdentity } from "./settings.ts";
-import type { MediaFile, MediaRepair, ImageTarget, FittedImage } from "./media.ts";
+import type { MediaFile, ImageTarget, FittedImage } from "./media.ts";
 
 /** What the process hands to a network: it dials, stores and tells the time by these alone. */
 export interface NetworkTools {
@@ -15,8 +15,6 @@ export interface NetworkTools {
   openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
   /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */
   fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
-  /** Returns what `fitImage` would do, as far as the first bytes show; nothing when it fits. Throws `MediaFailure`. */
-  planImage(file: MediaFile, target: ImageTarget): Promise<readonly MediaRepair[]>;
   /** Returns an address of ours where a network finds the image of `url` made to fit: public, for a little over a day. */
   fittedUrl(url: string, target: ImageTarget): string;
   /** Facts shared by all accounts of one host, e.g. a client registration; sealed at rest. */

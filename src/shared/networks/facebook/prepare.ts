@@ -151,8 +151,8 @@ async function repairedPhoto(
   const { image } = media();
   try {
     const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-    const repairs = await tools.planImage(file, image);
-    return repairs.length === 0 ? undefined : await tools.fitImage(file, image);
+    const fitted = await tools.fitImage(file, image);
+    return fitted.repairs.length === 0 ? undefined : fitted;
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     // It may be only us who can't have it.

@@ -157,7 +157,7 @@ const TARGETS = {
     types: ["image/jpeg", "image/png", "image/gif", "image/bmp"],
     bytesMax: 10_000_000,
     pngBytesMax: 1_000_000,
-    takesAnimation: false,
+    plays: [],
     turnsByExif: true,
   },
   // Facebook fetches videos itself and says what it does not take.

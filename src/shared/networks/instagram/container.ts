@@ -116,7 +116,7 @@ export async function fileFields(
   const alt_text = isStory(form) ? undefined : item.altText || undefined;
   try {
     const file = await tools.openMedia(item.url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-    const repairs = await tools.planImage(file, image);
+    const { repairs } = await tools.fitImage(file, image);
     const isFit = repairs.length === 0;
     const address = isFit ? fetchableUrl(item.url) : tools.fittedUrl(item.url, image);
     return { fields: { image_url: address, alt_text } };

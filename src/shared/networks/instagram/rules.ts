@@ -155,7 +155,7 @@ const STORY_IMAGE = {
   types: ["image/jpeg"],
   bytesMax: 8_000_000,
   madeWidth: { min: 320, max: 1_440 },
-  takesAnimation: false,
+  plays: [],
   turnsByExif: true,
 } as const satisfies ImageTarget;
 

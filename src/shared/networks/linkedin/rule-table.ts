@@ -48,6 +48,14 @@ export const rules = {
     message: "The file is larger than LinkedIn takes.",
     remediation: "Use a smaller file.",
   },
+  "linkedin.media.frames": {
+    severity: "error",
+    code: "media_rejected",
+    limit: 250,
+    unit: "frames",
+    message: "A GIF has more than the {limit} frames that LinkedIn takes.",
+    remediation: "Shorten the animation.",
+  },
   "linkedin.media.pixels": {
     severity: "error",
     code: "media_rejected",

@@ -83,6 +83,9 @@ function checkFocus({ media, options }: LegDraft): readonly Problem[] {
 /** Of an instance that does not tell: what Mastodon 4 takes and does not have to convert. */
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
+/** What stays in motion: https://github.com/mastodon/mastodon/pull/28516. Of a moving WebP the server makes a still. */
+const PLAYED_TYPES = ["image/gif", "image/png"] as const;
+
 /** Returns what the account's instance takes. The instance rotates photos and removes their metadata itself. */
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
   const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
@@ -96,7 +99,7 @@ export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
       types: stated.length > 0 ? stated : IMAGE_TYPES,
       bytesMax: imageBytesMax,
       pixelsMax: imagePixelsMax,
-      takesAnimation: true,
+      plays: PLAYED_TYPES,
       turnsByExif: true,
     },
     video: streamed,

@@ -87,11 +87,6 @@ function noting(tools: NetworkTools, { repairs: noted, files }: Noted): NetworkT
       files.set(url, file);
       return file;
     },
-    async planImage(file, target) {
-      const repairs = await tools.planImage(file, target);
-      noted.push(...repairs);
-      return repairs;
-    },
     async fitImage(file, target) {
       const fitted = await tools.fitImage(file, target);
       noted.push(...fitted.repairs);

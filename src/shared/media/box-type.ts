@@ -1,0 +1,62 @@
+/** Brands of the ISO base media format, by the type that they make of a file. Of some, the first three letters count. */
+const BRANDS: Readonly<Record<string, string>> = {
+  "image/avif": "avif avis",
+  "image/heic": "heic heix heim heis hevc hevx hevm hevs",
+  "image/jxl": "jxl ",
+  "image/x-canon-cr3": "crx ",
+  "video/quicktime": "qt  ",
+  "audio/mp4": "M4A  M4B  M4P ",
+  "video/3gpp": "3gp",
+  "video/3gpp2": "3g2",
+  "video/mp4":
+    "iso mp4 mp7 avc M4V F4V f4v dash msdh msix MSNV XAVC mmp4 NDSC NDSH NDSM NDSS NDXC NDXH NDXM NDXS piff cmf hlsf dby av01 hvc1 hev1",
+};
+/** Brands that say how the file is built and not what is in it; others tell. */
+const GENERAL: ReadonlySet<string> = new Set(["mif1", "msf1", "mif2", "miaf"]);
+
+function typeOfBrand(brand: string): string | undefined {
+  const [type] =
+    Object.entries(BRANDS).find(([, brands]) =>
+      brands.split(/ (?=\S)/).some((known) => brand.startsWith(known)),
+    ) ?? [];
+  return type;
+}
+
+/** Returns the type by the main brand, or by the first of the others that is known. */
+function typeOfBrands(brands: readonly string[]): string | undefined {
+  const [type] = brands.flatMap((brand) => typeOfBrand(brand) ?? []);
+  if (type !== undefined) return type;
+  return brands.some((brand) => GENERAL.has(brand)) ? "image/heif" : undefined;
+}
+
+const BOXES_MAX = 8;
+const BRANDS_MAX = 32;
+/** Boxes that may stand before what tells a file's type: https://developer.apple.com/documentation/quicktime-file-format */
+const FILLERS: ReadonlySet<string> = new Set(["wide", "free", "skip", "pnot", "PICT"]);
+
+/**
+ * Returns the type of a file that is made of boxes. A QuickTime file needs no box that names its type: it begins with
+ * its data, its tables, or filling.
+ */
+export function boxTypeOf(bytes: Buffer): string | undefined {
+  let at = 0;
+  for (let index = 0; index < BOXES_MAX && at + 8 <= bytes.length; index += 1) {
+    const size = bytes.readUInt32BE(at);
+    const name = bytes.toString("latin1", at + 4, at + 8);
+    if (name === "mdat") return "video/quicktime";
+    // No text looks like a box below 16 MiB: its first byte is zero.
+    if (bytes[at] !== 0 || size < 8) return undefined;
+    if (name === "moov") return "video/quicktime";
+    if (name === "ftyp") {
+      const end = Math.min(at + size, at + 16 + BRANDS_MAX * 4, bytes.length);
+      const brands = [bytes.toString("latin1", at + 8, at + 12)];
+      for (let brand = at + 16; brand + 4 <= end; brand += 4)
+        brands.push(bytes.toString("latin1", brand, brand + 4));
+      return typeOfBrands(brands);
+    }
+    if (!FILLERS.has(name)) return undefined;
+    at += size;
+  }
+  // Filling that is longer than the bytes that are known.
+  return at > bytes.length ? "video/quicktime" : undefined;
+}

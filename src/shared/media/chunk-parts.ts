@@ -1,0 +1,174 @@
+import { crc32 } from "node:zlib";
+import { isSilentExif, orientationBlock } from "./exif.ts";
+import type { PartsOptions, PictureParts } from "./parts.ts";
+
+const PNG_START = 8;
+const PNG_PICTURE: ReadonlySet<string> = new Set(
+  "IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sRGB cICP mDCV cLLI sBIT bKGD pHYs".split(" "),
+);
+const PNG_FRAMES: ReadonlySet<string> = new Set(["acTL", "fcTL", "fdAT"]);
+const PNG_METADATA: ReadonlySet<string> = new Set(["eXIf", "tEXt", "zTXt", "iTXt", "tIME"]);
+
+interface Chunk {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Yields the complete chunks, up to the last that a PNG has. */
+function* pngChunks(png: Buffer): Generator<Chunk> {
+  let at = PNG_START;
+  while (at + 12 <= png.length) {
+    const end = at + 12 + png.readUInt32BE(at);
+    if (end > png.length) return;
+    const type = png.toString("latin1", at + 4, at + 8);
+    yield { type, bytes: png.subarray(at, end) };
+    if (type === "IEND") return;
+    at = end;
+  }
+}
+
+const tells = ({ type, bytes }: Chunk) =>
+  PNG_METADATA.has(type) && (type !== "eXIf" || !isSilentExif(bytes.subarray(8, -4)));
+
+/** Keeps pixels, colours and frames of a PNG. Of its EXIF it keeps the orientation, in a block of its own. */
+export function pngParts(
+  png: Buffer,
+  { orientation, isStill = false }: PartsOptions,
+): PictureParts {
+  const chunks = [...pngChunks(png)];
+  const frames = chunks.find(({ type, bytes }) => type === "acTL" && bytes.length === 20);
+  const isPicture = ({ type }: Chunk) =>
+    PNG_PICTURE.has(type) || (PNG_FRAMES.has(type) && !isStill);
+  const isKnown = ({ type }: Chunk) =>
+    PNG_PICTURE.has(type) || PNG_FRAMES.has(type) || PNG_METADATA.has(type);
+  const exif = exifChunk(orientation);
+  const [header, ...others] = chunks.filter(isPicture).map(({ bytes }) => bytes);
+  const length = chunks.reduce((sum, { bytes }) => sum + bytes.length, PNG_START);
+  const isEnded = chunks.at(-1)?.type === "IEND" && header !== undefined;
+  return {
+    hasMetadata: chunks.some(tells),
+    hasExtras: !chunks.every(isKnown) || (isEnded && length < png.length),
+    frames: Math.max(1, frames?.bytes.readUInt32BE(8) ?? 1),
+    kept: isEnded
+      ? [png.subarray(0, PNG_START), header, ...(exif === null ? [] : [exif]), ...others]
+      : null,
+  };
+}
+
+function exifChunk(orientation: number): Buffer | null {
+  const block = orientationBlock(orientation);
+  if (block === null) return null;
+  const named = Buffer.concat([Buffer.from("eXIf"), block]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(block.length);
+  sum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, sum]);
+}
+
+const WEBP_START = 12;
+const FRAME = "ANMF";
+const FRAME_HEAD = 16;
+const WEBP_PICTURE: ReadonlySet<string> = new Set(["VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ICCP"]);
+const WEBP_FRAME: ReadonlySet<string> = new Set(["VP8 ", "VP8L", "ALPH"]);
+const WEBP_METADATA: ReadonlySet<string> = new Set(["EXIF", "XMP "]);
+const METADATA_FLAGS = 0b0000_1100;
+const EXIF_FLAG = 0b0000_1000;
+
+interface WebpFacts {
+  hasMetadata: boolean;
+  hasExtras: boolean;
+  frames: number;
+}
+
+/** Keeps pixels, colours and frames of a WebP. Of its EXIF it keeps the orientation, in a block of its own. */
+export function webpParts(webp: Buffer, { orientation }: PartsOptions): PictureParts {
+  const exif = orientationBlock(orientation);
+  const facts: WebpFacts = { hasMetadata: false, hasExtras: false, frames: 0 };
+  const last = webp.readUInt32LE(4) + 8;
+  // The last byte may be missing: some programs leave out the padding.
+  const isWhole = last <= webp.length + 1;
+  facts.hasExtras = last < webp.length;
+  const chunks = webpChunks(webp.subarray(WEBP_START, last), WEBP_PICTURE, facts);
+  const frames = Math.max(1, facts.frames);
+  if (chunks === undefined || !isWhole) return { ...facts, frames, kept: null };
+  const extended = withFlags(chunks, exif !== null);
+  const body = exif === null ? extended : [...extended, riffChunk("EXIF", exif)];
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(4 + body.reduce((sum, { length }) => sum + length, 0));
+  const head = Buffer.concat([Buffer.from("RIFF"), size, Buffer.from("WEBP")]);
+  return { ...facts, frames, kept: [head, ...body] };
+}
+
+function riffChunk(type: string, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(content.length);
+  return Buffer.concat([Buffer.from(type), length, content, Buffer.alloc(content.length % 2)]);
+}
+
+/** Returns the chunks that are on the list; undefined when the last is cut off. */
+function webpChunks(
+  body: Buffer,
+  list: ReadonlySet<string>,
+  facts: WebpFacts,
+): Buffer[] | undefined {
+  const kept: Buffer[] = [];
+  let at = 0;
+  while (at + 8 <= body.length) {
+    const length = body.readUInt32LE(at + 4);
+    const end = at + 8 + length;
+    if (end > body.length) return undefined;
+    const type = body.toString("latin1", at, at + 4);
+    const content = body.subarray(at + 8, end);
+    at = end + (length % 2);
+    if (list.has(type)) kept.push(riffChunk(type, content));
+    else if (type === FRAME && list === WEBP_PICTURE) {
+      facts.frames += 1;
+      const parts = webpChunks(content.subarray(FRAME_HEAD), WEBP_FRAME, facts);
+      if (parts === undefined) return undefined;
+      kept.push(riffChunk(FRAME, Buffer.concat([content.subarray(0, FRAME_HEAD), ...parts])));
+    } else if (WEBP_METADATA.has(type))
+      facts.hasMetadata ||= type !== "EXIF" || !isSilentExif(content);
+    else facts.hasExtras = true;
+  }
+  return at >= body.length ? kept : undefined;
+}
+
+/** Corrects the header, which states whether metadata follow. */
+function withFlags(chunks: readonly Buffer[], hasExif: boolean): Buffer[] {
+  return chunks.map((chunk) => {
+    if (chunk.toString("latin1", 0, 4) !== "VP8X") return chunk;
+    const head = Buffer.from(chunk);
+    head.writeUInt8((head.readUInt8(8) & ~METADATA_FLAGS) | (hasExif ? EXIF_FLAG : 0), 8);
+    return head;
+  });
+}
+
+const BITMAP_HEAD = 14;
+/** Pixels as they are, with or without masks for their colours. */
+const PLAIN_PIXELS: readonly number[] = [0, 3];
+const FIRST_HEADER = 40;
+const LAST_HEADER = 124;
+
+/** Keeps a bitmap whose header, colours and rows of pixels follow one another. */
+export function bitmapParts(bitmap: Buffer): PictureParts {
+  const header = bitmap.readUInt32LE(BITMAP_HEAD);
+  const pixelsAt = bitmap.readUInt32LE(10);
+  const [width, height] = [bitmap.readInt32LE(18), Math.abs(bitmap.readInt32LE(22))];
+  const bits = bitmap.readUInt16LE(28);
+  const compression = bitmap.readUInt32LE(30);
+  const colours = bitmap.readUInt32LE(46) || (bits <= 8 ? 2 ** bits : 0);
+  const masks = header === FIRST_HEADER && compression === 3 ? 12 : 0;
+  const end = pixelsAt + Math.ceil((width * bits) / 32) * 4 * height;
+  const isKnown =
+    PLAIN_PIXELS.includes(compression) &&
+    header >= FIRST_HEADER &&
+    // The longest header may have a colour profile at any place of the file, or a file's name.
+    (header < LAST_HEADER || bitmap.readUInt32LE(BITMAP_HEAD + 112) === 0) &&
+    pixelsAt === BITMAP_HEAD + header + masks + colours * 4;
+  const hasExtras = !isKnown || end < bitmap.length;
+  const isWhole = isKnown && end <= bitmap.length;
+  const head = Buffer.from(bitmap.subarray(0, Math.min(pixelsAt, bitmap.length)));
+  head.writeUInt32LE(end % 2 ** 32, 2);
+  const kept = isWhole ? [head, bitmap.subarray(pixelsAt, end)] : null;
+  return { hasMetadata: false, hasExtras, frames: 1, kept };
+}

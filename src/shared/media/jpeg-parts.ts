@@ -1,0 +1,120 @@
+import { isSilentExif, orientationBlock } from "./exif.ts";
+import type { PartsOptions, PictureParts } from "./parts.ts";
+
+const START = 0xd8;
+const END = 0xd9;
+const START_OF_SCAN = 0xda;
+const APP0 = 0xe0;
+const APP1 = 0xe1;
+const APP2 = 0xe2;
+const APP13 = 0xed;
+const ADOBE = 0xee;
+const COMMENT = 0xfe;
+/** Tables and frames: all that the standard has from here up to the application segments, except the markers above. */
+const FIRST_FRAME = 0xc0;
+const LAST_TABLE = 0xdf;
+const JFIF_BYTES = 16;
+const ADOBE_BYTES = 14;
+const EXIF = "Exif\0\0";
+
+interface Found {
+  readonly kept: Uint8Array[];
+  hasMetadata: boolean;
+  hasExtras: boolean;
+}
+
+interface Segment {
+  readonly marker: number;
+  readonly bytes: Buffer;
+}
+
+/** Yields what follows the first marker: segments, those that begin a scan together with it, and the end. */
+function* segmentsOf(jpeg: Buffer): Generator<Segment> {
+  let at = 2;
+  while (jpeg[at] === 0xff && at + 1 < jpeg.length) {
+    const marker = jpeg[at + 1] ?? 0;
+    if (marker === 0xff) {
+      // A fill byte before a marker.
+      at += 1;
+      continue;
+    }
+    if (marker === END) return yield { marker, bytes: jpeg.subarray(at) };
+    if (at + 4 > jpeg.length) return;
+    const head = at + 2 + jpeg.readUInt16BE(at + 2);
+    const end = marker === START_OF_SCAN ? endOfScan(jpeg, head) : head;
+    if (head > jpeg.length || marker === START) return;
+    yield { marker, bytes: jpeg.subarray(at, end) };
+    at = end;
+  }
+}
+
+/** Keeps frames, tables, scans, the colour profile and the orientation of a JPEG. */
+export function jpegParts(jpeg: Buffer, { orientation }: PartsOptions): PictureParts {
+  const found: Found = { kept: [], hasMetadata: false, hasExtras: false };
+  let isEnded = false;
+  for (const { marker, bytes } of segmentsOf(jpeg)) {
+    isEnded = marker === END;
+    if (!isEnded) takeSegment(found, marker, bytes);
+    // What is behind the end.
+    else found.hasExtras ||= bytes.length > 2;
+  }
+  const { kept, ...facts } = found;
+  if (!isEnded) return { ...facts, frames: 1, kept: null };
+  // Programs look for the orientation behind the segment that a JPEG begins with, if it has that.
+  const first = kept[0]?.[1] === APP0 ? 1 : 0;
+  kept.splice(first, 0, ...exifSegment(orientation));
+  const [start, end] = [START, END].map((marker) => Buffer.from([0xff, marker]));
+  return { ...facts, frames: 1, kept: [start ?? jpeg, ...kept, end ?? jpeg] };
+}
+
+function exifSegment(orientation: number): Buffer[] {
+  const block = orientationBlock(orientation);
+  if (block === null) return [];
+  const length = EXIF.length + block.length + 2;
+  return [Buffer.concat([Buffer.from([0xff, APP1, 0, length]), Buffer.from(EXIF), block])];
+}
+
+/** Returns where the marker after a scan is; in a scan, 0xff is followed by zero or by a restart marker. */
+function endOfScan(jpeg: Buffer, start: number): number {
+  for (let at = jpeg.indexOf(0xff, start); at >= 0; at = jpeg.indexOf(0xff, at + 1)) {
+    const next = jpeg[at + 1] ?? 0;
+    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
+  }
+  return jpeg.length;
+}
+
+/** Application segments of which a part is needed to show the picture, by marker and first letters. */
+const NEEDED: readonly (readonly [marker: number, name: string, length: number])[] = [
+  [APP0, "JFIF\0", JFIF_BYTES],
+  [APP2, "ICC_PROFILE\0", Infinity],
+  [ADOBE, "Adobe", ADOBE_BYTES],
+];
+
+function takeSegment(found: Found, marker: number, segment: Buffer): void {
+  const [, , needed = 0] =
+    NEEDED.find(
+      ([known, name]) => marker === known && segment.toString("latin1", 4).startsWith(name),
+    ) ?? [];
+  const isTable = marker >= FIRST_FRAME && marker <= LAST_TABLE;
+  if (isTable || needed === Infinity) found.kept.push(segment);
+  else if (needed > 0) takeFixed(found, segment, needed);
+  else if (marker === APP1) found.hasMetadata ||= !isSilentExif(segment.subarray(4));
+  else if (marker === APP13 || marker === COMMENT) found.hasMetadata = true;
+  // Thumbnails, indexes of further pictures, and what else programs put there.
+  else found.hasExtras = true;
+}
+
+/** Keeps the known fields of a segment, and not the thumbnail that may follow them. */
+function takeFixed(found: Found, segment: Buffer, length: number): void {
+  if (segment.length === length + 2) {
+    found.kept.push(segment);
+    return;
+  }
+  found.hasExtras = true;
+  if (segment.length < length + 2) return;
+  const fixed = Buffer.from(segment.subarray(0, length + 2));
+  fixed.writeUInt16BE(length, 2);
+  // Width and height of the thumbnail are the last two bytes.
+  if (length === JFIF_BYTES) fixed.writeUInt16BE(0, length);
+  found.kept.push(fixed);
+}

@@ -1,0 +1,183 @@
+import { readFileSync } from "node:fs";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { fitImage } from "../../src/shared/media/fit-image.ts";
+import { openMedia } from "../../src/shared/media/open-media.ts";
+import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
+import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
+import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
+import { inMemory } from "./in-memory.ts";
+import { pngWith, webpChunk, webpWith, pngChunk, flag, bitmapOf } from "./pictures.ts";
+
+const AT = "https://files.example.test/file";
+const caseFile = (name: string) => readFileSync(new URL(`cases/${name}`, import.meta.url));
+const open = (bytes: Uint8Array) =>
+  openMedia(inMemory(bytes), AT, { bytesMax: 100_000_000, isThorough: true });
+
+function targetsOf(network: NetworkName): MediaTargets {
+  const targets = networkOf(network).media?.({ text: "", media: [], options: {} }, {});
+  if (targets === undefined) throw new Error(`${network} takes no files`);
+  return targets;
+}
+
+/** What a check says of a file, by the last word of each rule. */
+async function told(bytes: Uint8Array, network: NetworkName): Promise<string> {
+  const probe = await open(bytes);
+  // A moving GIF that is alone becomes a video on Bluesky: this is what becomes of the others.
+  const { moving: _moving, ...targets } = targetsOf(network);
+  const found = checkMediaFile(networkOf(network), targets, {
+    probe,
+    field: "mediaUrls",
+    mediaIndex: 0,
+  });
+  return found.map(({ rule }) => rule?.split(".").at(-1)).join(" ");
+}
+
+/** What publishing does to it. */
+async function done(bytes: Uint8Array, network: NetworkName): Promise<string> {
+  const fitting = fitImage(await open(bytes), targetsOf(network).image);
+  return fitting.then(
+    ({ repairs }) => repairs.join(" "),
+    ({ reason }: { reason: string }) => reason,
+  );
+}
+
+const place = "metadataRemoved extrasRemoved";
+const inAll = (repairs: string) =>
+  Object.fromEntries(NETWORK_NAMES.map((name) => [name, repairs])) as Record<NetworkName, string>;
+const still = { ...inAll("stilled converted"), instagram: "stilled converted resized" };
+
+/** Each case with what readers of each network are to be told. */
+const CASES: Readonly<Record<string, Readonly<Record<NetworkName, string>>>> = {
+  "motion-photo-place-in-both.jpg": inAll(place),
+  "motion-photo-place-in-film.jpg": inAll(place),
+  "animated.gif": { ...still, linkedin: "", mastodon: "" },
+  "animated.png": { ...inAll("stilled"), instagram: still.instagram, mastodon: "" },
+  "animated.webp": still,
+  "cmyk.jpg": inAll("converted"),
+  "turned.png": { ...inAll("rotated"), instagram: "ratio" },
+  "turned.webp": { ...inAll("converted rotated"), instagram: "ratio" },
+  "transparent.png": { ...inAll(""), instagram: "converted flattened" },
+};
+
+describe("what validation says of a picture is what publishing does to it", () => {
+  const rows = Object.entries(CASES).flatMap(([name, networks]) =>
+    NETWORK_NAMES.map((network) => [name, network, networks[network]] as const),
+  );
+  test.each(rows)("%s on %s: %s", async (name, network, right) => {
+    const bytes = caseFile(name);
+    expect([await told(bytes, network), await done(bytes, network)]).toEqual([right, right]);
+  });
+
+  test("a GIF of 251 frames is too long for LinkedIn, and one of 250 is not", async () => {
+    const frame = Buffer.from([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]);
+    const head = Buffer.from("GIF89a\u0001\0\u0001\0\x80\0\0\0\0\0\xff\xff\xff", "latin1");
+    const gif = (frames: number) =>
+      Buffer.concat([head, ...Array.from({ length: frames }, () => frame), Buffer.from([0x3b])]);
+    for (const [frames, right] of [
+      [250, ""],
+      [251, "frames"],
+    ] as const)
+      expect([await told(gif(frames), "linkedin"), await done(gif(frames), "linkedin")]).toEqual([
+        right,
+        right,
+      ]);
+  });
+});
+
+const SECRET = "taken at 48.8584 N, 2.2945 E";
+
+/** Pictures with something in them that is not the picture, in each way that the format has for it. */
+const WITH_MORE: Readonly<Record<string, () => Promise<Buffer>>> = {
+  "a JPEG with bytes behind its end": async () =>
+    Buffer.concat([await flag().jpeg().toBuffer(), Buffer.from(SECRET)]),
+  "a JPEG with a comment": async () => withSegment(await flag().jpeg().toBuffer(), 0xfe, SECRET),
+  "a JPEG with an application's segment": async () =>
+    withSegment(await flag().jpeg().toBuffer(), 0xe5, SECRET),
+  "a JPEG with an index of further pictures": async () =>
+    withSegment(await flag().jpeg().toBuffer(), 0xe2, `MPF\0${SECRET}`),
+  "a JPEG with words of a picture agency": async () =>
+    withSegment(await flag().jpeg().toBuffer(), 0xed, `Photoshop 3.0\0${SECRET}`),
+  "a JPEG with a thumbnail in its first segment": async () =>
+    withSegment(
+      await flag().jpeg().toBuffer(),
+      0xe0,
+      `JFIF\0\u0001\u0001\0\0\u0001\0\u0001\u0003\u0003${SECRET}`,
+    ),
+  "a PNG with bytes behind its end": async () =>
+    Buffer.concat([await flag().png().toBuffer(), Buffer.from(SECRET)]),
+  "a PNG with a chunk of its program": async () =>
+    pngWith(await flag().png().toBuffer(), pngChunk("prVt", Buffer.from(SECRET))),
+  "a PNG with words": async () =>
+    pngWith(await flag().png().toBuffer(), pngChunk("tEXt", Buffer.from(`Comment\0${SECRET}`))),
+  "a GIF with bytes behind its end": async () =>
+    Buffer.concat([caseFile("animated.gif"), Buffer.from(SECRET)]),
+  "a GIF with a comment": () => {
+    const gif = caseFile("animated.gif");
+    const at = gif.indexOf("\x21\xff", "latin1");
+    const comment = [Buffer.from([0x21, 0xfe, SECRET.length]), Buffer.from(`${SECRET}\0`)];
+    return Promise.resolve(Buffer.concat([gif.subarray(0, at), ...comment, gif.subarray(at)]));
+  },
+  "a WebP with bytes behind its end": async () =>
+    Buffer.concat([await flag().webp().toBuffer(), Buffer.from(SECRET)]),
+  "a WebP with a chunk of its program": async () =>
+    webpWith(
+      await flag().withIccProfile("p3").webp().toBuffer(),
+      webpChunk("PRVT", Buffer.from(SECRET)),
+    ),
+  "a WebP with words": async () =>
+    webpWith(
+      await flag().withIccProfile("p3").webp().toBuffer(),
+      webpChunk("XMP ", Buffer.from(SECRET)),
+    ),
+  "an AVIF with words": async () =>
+    flag(96, 64)
+      .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${SECRET}</x:xmpmeta>`)
+      .avif()
+      .toBuffer(),
+  "an AVIF with bytes behind its end": async () =>
+    Buffer.concat([
+      await flag(96, 64).avif().toBuffer(),
+      Buffer.from(`\0\0\0\x24free${SECRET}`, "latin1"),
+    ]),
+  "a bitmap with bytes behind its end": () =>
+    Promise.resolve(Buffer.concat([bitmapOf(9, 9), Buffer.from(SECRET)])),
+};
+
+function withSegment(jpeg: Buffer, marker: number, content: string): Buffer {
+  const bytes = Buffer.from(content, "latin1");
+  const head = Buffer.from([0xff, marker, 0, bytes.length + 2]);
+  return Buffer.concat([jpeg.subarray(0, 2), head, bytes, jpeg.subarray(2)]);
+}
+
+describe("nothing is published but the picture that is shown", () => {
+  test.each(Object.entries(WITH_MORE))("of %s", async (name, make) => {
+    const bytes = await make();
+    expect(bytes.includes(SECRET)).toBe(true);
+    const network = name.startsWith("a bitmap") ? "facebook" : "bluesky";
+    const file = await open(bytes);
+    // Where nothing moves the result would be a still, which is encoded again anyway.
+    const target = { ...targetsOf(network).image, plays: ["image/gif"] };
+    const fitted = await fitImage(file, target);
+    expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
+    expect(fitted.repairs).toHaveLength(1);
+    expect(fitted.repairs[0]).toMatch(/^(?:metadata|extras)Removed$/);
+    expect(fitted.contentType).toBe(file.contentType);
+    if (name.startsWith("a bitmap")) return;
+    const pixels = (image: Uint8Array) => sharp(image).raw().toBuffer();
+    expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
+    // What was made of it has nothing left to be removed.
+    expect((await fitImage(await open(fitted.bytes), target)).repairs).toEqual([]);
+  });
+
+  test("and its colour profile keeps its effect", async () => {
+    const bytes = await flag().withIccProfile("p3").jpeg().toBuffer();
+    const fitted = await fitImage(
+      await open(Buffer.concat([bytes, Buffer.from(SECRET)])),
+      targetsOf("bluesky").image,
+    );
+    expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
+    expect((await sharp(fitted.bytes).metadata()).icc).toEqual((await sharp(bytes).metadata()).icc);
+  });
+});
