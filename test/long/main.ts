@@ -79,6 +79,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   whole: () => tests("outage"),
   releases: () => tests("releases"),
   walks: () => tests("walks"),
+  writers: () => tests("writers"),
   simulate: () => program({}, "test/simulation/simulate.ts"),
   soak: () => program({}, "test/soak/main.ts"),
 };

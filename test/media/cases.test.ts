@@ -8,6 +8,7 @@ import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inMemory } from "./in-memory.ts";
+import { WRITTEN } from "./writers.ts";
 import { pngWith, webpChunk, webpWith, pngChunk, flag, bitmapOf } from "./pictures.ts";
 
 const AT = "https://files.example.test/file";
@@ -179,5 +180,46 @@ describe("nothing is published but the picture that is shown", () => {
     );
     expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
     expect((await sharp(fitted.bytes).metadata()).icc).toEqual((await sharp(bytes).metadata()).icc);
+  });
+});
+
+const written = (name: string) => readFileSync(new URL(`written/${name}`, import.meta.url));
+
+describe("a file that another program wrote", () => {
+  test.each(WRITTEN)("$name is $contentType", async ({ name, contentType }) => {
+    expect((await open(written(name))).contentType).toBe(contentType);
+  });
+
+  const images = WRITTEN.filter(({ contentType }) => contentType.startsWith("image/"));
+  test.each(images)("$name is told of as it is published", async ({ name }) => {
+    for (const network of NETWORK_NAMES)
+      expect(await told(written(name), network), network).toBe(await done(written(name), network));
+  });
+
+  test("long before its directory is an old Word document all the same", async () => {
+    // The directory of the short document goes behind a megabyte of the longer one's data.
+    const short = written("words.doc");
+    const at = (short.readUInt32LE(48) + 1) * 512;
+    const head = Buffer.from(short.subarray(0, 512));
+    head.writeUInt32LE(2_000, 48);
+    const filling = Buffer.alloc(2_001 * 512 - 512);
+    const bytes = Buffer.concat([head, filling, short.subarray(at, at + 2_048)]);
+    expect((await open(bytes)).contentType).toBe("application/msword");
+    const without = Buffer.concat([head, filling, Buffer.alloc(2_048)]);
+    expect((await open(without)).contentType).toBe("application/octet-stream");
+  });
+
+  test("without the box of its type is QuickTime, with its length and its frame", async () => {
+    const film = written("ffmpeg.mov");
+    for (const box of ["wide", "skip", "free", "mdat"]) {
+      const bytes = Buffer.from(film);
+      bytes.write(box, 4, "latin1");
+      expect(await open(bytes), box).toMatchObject({
+        contentType: "video/quicktime",
+        width: 64,
+        height: 48,
+        durationSeconds: expect.closeTo(0.2, 1),
+      });
+    }
   });
 });

@@ -144,31 +144,42 @@ function withFlags(chunks: readonly Buffer[], hasExif: boolean): Buffer[] {
 }
 
 const BITMAP_HEAD = 14;
-/** Pixels as they are, with or without masks for their colours. */
+/** Pixels as they are, with or without masks for their colours, and runs of them. */
 const PLAIN_PIXELS: readonly number[] = [0, 3];
+const RUNS_OF_PIXELS: readonly number[] = [1, 2];
 const FIRST_HEADER = 40;
 const LAST_HEADER = 124;
 
-/** Keeps a bitmap whose header, colours and rows of pixels follow one another. */
-export function bitmapParts(bitmap: Buffer): PictureParts {
+/** Returns where the pixels begin after header, masks and colours, and how many bytes they have. */
+function pixelsOf(bitmap: Buffer): { readonly start: number; readonly length: number } {
   const header = bitmap.readUInt32LE(BITMAP_HEAD);
-  const pixelsAt = bitmap.readUInt32LE(10);
   const [width, height] = [bitmap.readInt32LE(18), Math.abs(bitmap.readInt32LE(22))];
   const bits = bitmap.readUInt16LE(28);
   const compression = bitmap.readUInt32LE(30);
   const colours = bitmap.readUInt32LE(46) || (bits <= 8 ? 2 ** bits : 0);
   const masks = header === FIRST_HEADER && compression === 3 ? 12 : 0;
-  const end = pixelsAt + Math.ceil((width * bits) / 32) * 4 * height;
-  const isKnown =
-    PLAIN_PIXELS.includes(compression) &&
-    header >= FIRST_HEADER &&
-    // The longest header may have a colour profile at any place of the file, or a file's name.
-    (header < LAST_HEADER || bitmap.readUInt32LE(BITMAP_HEAD + 112) === 0) &&
-    pixelsAt === BITMAP_HEAD + header + masks + colours * 4;
-  const hasExtras = !isKnown || end < bitmap.length;
-  const isWhole = isKnown && end <= bitmap.length;
-  const head = Buffer.from(bitmap.subarray(0, Math.min(pixelsAt, bitmap.length)));
-  head.writeUInt32LE(end % 2 ** 32, 2);
-  const kept = isWhole ? [head, bitmap.subarray(pixelsAt, end)] : null;
-  return { hasMetadata: false, hasExtras, frames: 1, kept };
+  const rows = Math.ceil((width * bits) / 32) * 4 * height;
+  const length = RUNS_OF_PIXELS.includes(compression) ? bitmap.readUInt32LE(34) : rows;
+  return { start: BITMAP_HEAD + header + masks + colours * 4, length };
+}
+
+/** Returns whether a bitmap has no parts but these: not a colour profile at any place, nor another file's name. */
+function isPlainBitmap(bitmap: Buffer): boolean {
+  const header = bitmap.readUInt32LE(BITMAP_HEAD);
+  const compression = bitmap.readUInt32LE(30);
+  const isKnown = RUNS_OF_PIXELS.includes(compression) || PLAIN_PIXELS.includes(compression);
+  const hasProfile = header >= LAST_HEADER && bitmap.readUInt32LE(BITMAP_HEAD + 112) !== 0;
+  return isKnown && header >= FIRST_HEADER && !hasProfile;
+}
+
+/** Keeps a bitmap whose header, colours and pixels follow one another. */
+export function bitmapParts(bitmap: Buffer): PictureParts {
+  const { start, length } = pixelsOf(bitmap);
+  const end = start + length;
+  const isKnown = isPlainBitmap(bitmap) && bitmap.readUInt32LE(10) === start;
+  const facts = { hasMetadata: false, hasExtras: !isKnown || end < bitmap.length, frames: 1 };
+  if (!isKnown || end > bitmap.length) return { ...facts, kept: null };
+  const head = Buffer.from(bitmap.subarray(0, start));
+  head.writeUInt32LE(end, 2);
+  return { ...facts, kept: [head, bitmap.subarray(start, end)] };
 }

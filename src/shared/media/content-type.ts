@@ -42,6 +42,7 @@ const RIFF: Readonly<Record<string, string>> = {
 };
 
 const HEAD_BYTES = 4_096;
+/** What is none of the types that are known. */
 export const UNKNOWN_TYPE = "application/octet-stream";
 
 /** Lengths of bitmap headers: the two letters `BM` alone may begin any file. */

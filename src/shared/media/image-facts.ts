@@ -36,6 +36,12 @@ function orientationOf(contentType: string, metadata: Metadata | undefined): num
   return HEIF.test(contentType) ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
 }
 
+/** Types that are always made into another one: only the library knows what is in them. */
+const TOLD_BY_LIBRARY: ReadonlySet<string> = new Set(["image/tiff"]);
+
+const hasWords = (metadata: Metadata | undefined) =>
+  metadata?.xmp !== undefined || metadata?.iptc !== undefined;
+
 /** An image as far as its bytes are known. `metadata`: as the image library reads it, if it can. */
 export interface KnownImage {
   readonly contentType: string;
@@ -52,14 +58,16 @@ export function factsOfImage({ contentType, bytes, size, metadata }: KnownImage)
   const isWhole = bytes.length === size;
   const orientation = orientationOf(contentType, metadata);
   const { kept, hasExtras, ...parts } = pictureParts(contentType, bytes, { orientation });
+  const isTold = TOLD_BY_LIBRARY.has(contentType);
   return {
     contentType,
     size: kept?.reduce((sum, { length }) => sum + length, 0) ?? size,
     ...frameOf(bytes, orientation, metadata),
     orientation,
     ...parts,
+    hasMetadata: parts.hasMetadata || (isTold && hasWords(metadata)),
     // What can't be told from the picture may be anything.
-    hasExtras: hasExtras || (isWhole && kept === null),
+    hasExtras: hasExtras || (isWhole && kept === null && !isTold),
     isSeparable: kept !== null || !isWhole,
     hasAlpha: metadata?.hasAlpha ?? false,
     isPrint: metadata?.space === "cmyk",

@@ -46,17 +46,14 @@ export async function oldOfficeType(
     const type = typeInDirectory(await sector(index));
     if (type !== undefined) return type;
     const [tableAt, entry] = [Math.floor((index * 4) / sectorBytes), (index * 4) % sectorBytes];
-    // Beyond the header's tables, a directory is taken to go on where it is.
-    if (tableAt >= TABLES_IN_HEADER) {
-      index += 1;
-      continue;
-    }
-    if (table.at !== tableAt) {
+    const isListed = tableAt < TABLES_IN_HEADER;
+    if (isListed && table.at !== tableAt) {
       const place = head.readUInt32LE(TABLE_AT + tableAt * 4);
       table = { at: tableAt, sector: await sector(place) };
     }
-    if (entry + 4 > table.sector.length) return undefined;
-    index = table.sector.readUInt32LE(entry);
+    const isKnown = isListed && entry + 4 <= table.sector.length;
+    // Beyond the header's tables, a directory is taken to go on where it is.
+    index = isKnown ? table.sector.readUInt32LE(entry) : index + 1;
   }
   return undefined;
 }

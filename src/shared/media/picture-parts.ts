@@ -4,7 +4,7 @@ import { heifParts } from "./heif-parts.ts";
 import { jpegParts } from "./jpeg-parts.ts";
 import type { PartsOptions, PictureParts, ReadParts } from "./parts.ts";
 
-/** Readers by type. Of other types it is not known what is the picture, so they are never passed on unchanged. */
+/** Readers by type. Files of other types are never passed on unchanged, since it is not known what is the picture. */
 const READERS: Readonly<Record<string, ReadParts>> = {
   "image/jpeg": jpegParts,
   "image/png": pngParts,
@@ -19,7 +19,7 @@ const READERS: Readonly<Record<string, ReadParts>> = {
 /** The parts of a file of which nothing is known. */
 const UNKNOWN_PARTS: PictureParts = {
   hasMetadata: false,
-  hasExtras: true,
+  hasExtras: false,
   frames: 1,
   kept: null,
 };
