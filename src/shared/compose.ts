@@ -26,6 +26,7 @@ import { KeyStore } from "./tenants/keys/key-store.ts";
 import { isActorActive } from "./tenants/keys/profile-grants.ts";
 import { createLimits } from "./limits/rate-limiter.ts";
 import { WaitingRequests } from "./limits/waiting-requests.ts";
+import { WorkShares } from "./limits/work-shares.ts";
 import { LoginHistoryStore } from "./limits/login-history-store.ts";
 import { RateWindowStore } from "./limits/rate-window-store.ts";
 import { createLog, type Log } from "./runtime/log.ts";
@@ -63,6 +64,7 @@ import {
   FanOutQueue,
   Rerun,
 } from "./webhooks/hint-queue.ts";
+import { RecentMap } from "./runtime/recent-map.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
 import { HintQueue, type MessageQueue } from "./runtime/storage/queue.ts";
 import { Stop } from "./runtime/process.ts";
@@ -72,6 +74,9 @@ import { WalkStore } from "./background/walk-store.ts";
 
 /** Bounds the work that one process has under way beside the messages that its host counts. */
 const COMPANIONS_MAX = 64;
+
+/** Endpoints whose platform is known without a read. */
+const ENDPOINTS_KNOWN_MAX = 10_000;
 
 /** What the process has. The `deps.ts` of each folder declares what its verbs need; they take it as first argument. */
 export type Services = HttpDeps;
@@ -171,6 +176,14 @@ const postStores = (tables: Tables) => ({
   timeline: new TimelineStore(tables.timeline),
 });
 
+/** Makes what keeps one platform from using all that a process has. */
+const shares = () => ({
+  waits: new WaitingRequests(),
+  publishShares: new WorkShares(),
+  drainShares: new WorkShares(),
+  endpointOwners: new RecentMap<string>(ENDPOINTS_KNOWN_MAX),
+});
+
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
@@ -199,7 +212,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     stop: new Stop(),
     outbound,
     names,
-    waits: new WaitingRequests(),
+    ...shares(),
     cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
     ...accessStores(tables, raiseAccess, now),
     emails: new EmailStore(tables.emails),

@@ -1,5 +1,6 @@
 import type { ConnectionsDeps } from "../connections/deps.ts";
 import type { DueStore } from "../due/due-store.ts";
+import type { WorkShares } from "../limits/work-shares.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { TimelineStore } from "./timeline-store.ts";
 import type { AccountStore } from "./accounts/account-store.ts";
@@ -21,5 +22,7 @@ export interface PublishingDeps extends ConnectionsDeps {
   readonly due: DueStore<PostRef>;
   readonly unmappedSignals: UnmappedSignals;
   readonly publishQueue: PublishQueue;
+  /** Each platform's share of the posts that are being published. */
+  readonly publishShares: WorkShares;
   readonly startQueue: StartQueue;
 }

@@ -3,7 +3,9 @@ import type { DueStore } from "../due/due-store.ts";
 import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
 import type { WaitingRequests } from "../limits/waiting-requests.ts";
+import type { WorkShares } from "../limits/work-shares.ts";
 import type { Names } from "../runtime/names.ts";
+import type { RecentMap } from "../runtime/recent-map.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
@@ -37,6 +39,10 @@ export interface WebhooksDeps extends BillingDeps {
   readonly names: Names;
   /** Requests that wait for servers that customers chose. */
   readonly waits: WaitingRequests;
+  /** Each platform's share of the drains under way. */
+  readonly drainShares: WorkShares;
+  /** The platforms of endpoints that were delivered to lately. */
+  readonly endpointOwners: RecentMap<string>;
   readonly applications: {
     listIds(platformId: string): Promise<readonly string[]>;
   };

@@ -192,14 +192,20 @@ async function workOn(run: LegRun): Promise<void> {
   const { account, network } = stored.leg;
   // Before the claim, so that waiting for the account costs no write of the leg.
   if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
-  if (services.stop.endsAt !== undefined) await requeueHint(services, ref, [network]);
+  if (services.stop.endsAt !== undefined)
+    await requeueHint(services, ref, [network], HAND_BACK_SECONDS);
   else if (await claim(run))
     await endingLeaseAtStop(run, () => withTimeline(run, () => runLeg(run)));
 }
 
-/** Sends the hint back to the queue: a process that stops begins no leg. */
-function requeueHint(services: PublishingDeps, ref: PostRef, networks: PublishHint["networks"]) {
-  return services.publishQueue.hint({ ...ref, networks }, HAND_BACK_SECONDS);
+/** Sends the hint back to the queue: of a process that stops, or that has no slot for the platform. */
+function requeueHint(
+  services: PublishingDeps,
+  { platformId, profileId, postId }: PostRef,
+  networks: PublishHint["networks"],
+  seconds: number,
+) {
+  return services.publishQueue.hint({ platformId, profileId, postId, networks }, seconds);
 }
 
 async function publishAll(
@@ -253,7 +259,17 @@ async function publishNamed(
  */
 export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
   const { networks, ...ref } = asked;
-  if (services.stop.endsAt !== undefined) return requeueHint(services, ref, networks);
+  if (services.stop.endsAt !== undefined)
+    return requeueHint(services, ref, networks, HAND_BACK_SECONDS);
+  const share = { owner: ref.platformId, now: services.clock.now() };
+  await services.publishShares.run(
+    share,
+    () => publishAsked(services, asked),
+    (seconds) => requeueHint(services, ref, networks, seconds),
+  );
+}
+
+async function publishAsked(services: PublishingDeps, asked: PublishHint): Promise<void> {
   const drains = new AccountDrains(services, (called) => publishNamed(services, called, drains));
   try {
     await publishNamed(services, asked, drains);

@@ -80,6 +80,7 @@ async function openEndpoint(
   if (opened !== undefined && now.getTime() - opened.at <= OPENED_MS) return opened.endpoint;
   const endpoint = await services.endpoints.open(platformId, endpointId, now);
   drain.opened = { endpoint, at: now.getTime() };
+  services.endpointOwners.set(endpointId, platformId);
   return endpoint;
 }
 

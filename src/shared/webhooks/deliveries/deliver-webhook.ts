@@ -2,6 +2,9 @@ import type { WebhooksDeps } from "../deps.ts";
 import type { DeliveryHint } from "../hint-queue.ts";
 import { drainEndpoint } from "./drain-endpoint.ts";
 
+/** The owner of the endpoints that this process has not delivered to yet: they share one group. */
+const UNKNOWN = "";
+
 /** Delivers to an endpoint what is due, one process at a time. A hint that comes before its time is sent again. */
 export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint): Promise<void> {
   const { endpointId, dueAt } = hint;
@@ -10,5 +13,14 @@ export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint)
     const seconds = (Date.parse(dueAt) - now.getTime()) / 1000;
     return services.deliveryQueue.hint({ endpointId, dueAt }, seconds);
   }
-  await services.drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt));
+  const owner = services.endpointOwners.get(endpointId) ?? UNKNOWN;
+  await services.drainShares.run(
+    { owner, now },
+    () => services.drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt)),
+    (seconds) =>
+      services.deliveryQueue.hint(
+        { endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
+        seconds,
+      ),
+  );
 }
