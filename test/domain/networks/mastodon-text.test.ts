@@ -1,10 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  countCharacters,
-  countedText,
-  measure,
-} from "../../../src/shared/networks/mastodon/rules.ts";
+import { countedText } from "../../../src/shared/networks/mastodon/counted-text.ts";
+import { countCharacters, measure } from "../../../src/shared/networks/mastodon/rules.ts";
 import { comparable } from "../../../src/shared/networks/mastodon/own-posts.ts";
 import { textOfHtml } from "../../../src/shared/networks/contract/text.ts";
 
@@ -21,11 +20,11 @@ describe("a Mastodon text's length", () => {
   });
 
   test("takes the instance's own length of a link", () => {
-    expect(countCharacters("https://a.example", "", 30)).toBe(30);
+    expect(countCharacters("https://a.com", "", 30)).toBe(30);
   });
 
   test("is told of any text, whatever the server counts for a link", () => {
-    const links = "https://a.example ".repeat(1000);
+    const links = "https://a.com ".repeat(1000);
     expect(countCharacters(links, "", 2_000_000_000)).toBe(2_000_000_001_000);
     const measured = (charactersPerUrl: number) =>
       measure({ text: links, media: [], options: {} }, { charactersPerUrl }).usedCharacters;
@@ -40,7 +39,7 @@ describe("a Mastodon text's length", () => {
     ["https://example.com/a_(b)", URL],
     ["https://example.com/a?b=c&d=e!", `${URL}!`],
     ["http://example.com:8080/é/ü", URL],
-    ["https://example.com/日本", `${URL}日本`],
+    ["https://example.com/日本", URL],
     ["example.com/a", "example.com/a"],
     ["xhttps://example.com", "xhttps://example.com"],
     ["https://localhost/a", "https://localhost/a"],
@@ -67,6 +66,45 @@ describe("a Mastodon text's length", () => {
     countCharacters("@a".repeat(20_000), "", 23);
     countCharacters(`https://${"a.".repeat(20_000)}`, "", 23);
     expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+/** Texts, and what a Mastodon server counts: `mastodon-counts.rb` has them counted by the server's own code. */
+const COUNTED = readFileSync(join(import.meta.dirname, "mastodon-counts.jsonl"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line) as [text: string, length: number, counted: string]);
+const PLACEHOLDER = "x".repeat(23);
+
+describe("a Mastodon server's own count", () => {
+  test("is ours for every text, neither more nor less", () => {
+    expect(COUNTED.length).toBeGreaterThan(1_000);
+    const others = COUNTED.flatMap(([text, length, counted]) => {
+      const ours = { counted: countedText(text).text, length: countCharacters(text, "", 23) };
+      const theirs = { counted: counted.replaceAll(PLACEHOLDER, URL), length };
+      return JSON.stringify(ours) === JSON.stringify(theirs) ? [] : [{ text, ours, theirs }];
+    });
+    expect(others).toEqual([]);
+  });
+
+  // What the server does with the path, the query and the host of an address of this length.
+  test.each([
+    ["an address of 4,096 characters is a link", "https://a.com/".padEnd(4_096, "a"), 23],
+    ["a longer one is none", "https://a.com/".padEnd(4_097, "a"), 4_097],
+    ["with a query, too", "https://a.com/?".padEnd(4_097, "a"), 4_097],
+    ["a host counts as it is encoded", "https://é.com/".padEnd(4_091, "a"), 4_091],
+    ["its path does not", "https://a.com/".padEnd(4_096, "é"), 23],
+  ])("%s", (_name, text, length) => {
+    expect(countCharacters(text, "", 23)).toBe(length);
+  });
+
+  test.each([
+    ["Arabic", "https://ar.wikipedia.org/wiki/مقالة_طويلة_جدا_عن_موضوع"],
+    ["Korean", "https://ko.wikipedia.org/wiki/아주_긴_항목_이름에_대한_설명"],
+    ["brackets in brackets", `https://example.com/a_(b_(c))_${"d".repeat(80)}`],
+    ["an underscore in a host", `https://my_shop.example.com/${"d".repeat(80)}`],
+  ])("lets a text of 470 characters have a link as well: %s", (_name, link) => {
+    expect(countCharacters(`${"a".repeat(469)} ${link}`, "", 23)).toBe(493);
   });
 });
 

@@ -13,6 +13,7 @@ import { type InstanceLimits, limitsOf } from "./instance.ts";
 import { ownOptionsOf } from "./options.ts";
 import { rules } from "./rule-table.ts";
 import { countGraphemes } from "../contract/text.ts";
+import { countedText } from "./counted-text.ts";
 
 export function measure(draft: LegDraft, data: NetworkData): TextMeasure {
   const limits = limitsOf(data);
@@ -105,37 +106,6 @@ export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
     video: streamed,
     audio: streamed,
   };
-}
-
-const LETTERS = String.raw`a-z0-9\u00c0-\u024f\u0400-\u04ff`;
-const PATH = String.raw`(?:\([${LETTERS}_\-.~%/]*\)|[${LETTERS}_\-.~!*';:=+,$%/|@&#])`;
-const PATH_END = String.raw`(?:\([${LETTERS}_\-.~%/]*\)|[${LETTERS}=_#/+\-])`;
-const QUERY = String.raw`[a-z0-9!?*'();:&=+$%#\[\]\-_.,~/|@]`;
-/**
- * What the server shortens: a scheme, a host with a dot, and a path and query that do not end in punctuation, which
- * counts on its own. A scheme in the middle of a word is no link.
- */
-const URLS = new RegExp(
-  String.raw`(?<=^|[^a-z0-9@＠$#＃])https?:\/\/[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?::\d{1,5})?` +
-    String.raw`(?:\/(?:${PATH}{0,2000}${PATH_END})?)?(?:\?${QUERY}{0,2000}[a-z0-9_&=#/-])?`,
-  "giu",
-);
-/** A name neither begins nor ends with a dot or dash; said by looking around, so that no part of it can be read in two ways. */
-const MENTIONS =
-  /(?<![=/\p{L}\p{N}_])@(?![.-])([a-z0-9_.-]+)(?<![.-])@[\p{L}\p{N}_.-]*[\p{L}\p{N}_]/giu;
-
-/**
- * Returns the text with mentions of remote accounts replaced by what the server counts for them, and each link by one
- * character; `links` is how many there were. A link is never written out at its counted length: the server says what
- * that is, and may say anything.
- */
-export function countedText(text: string): { readonly text: string; readonly links: number } {
-  let links = 0;
-  const short = text.replace(URLS, () => {
-    links += 1;
-    return "x";
-  });
-  return { text: short.replace(MENTIONS, "@$1"), links };
 }
 
 /** Returns a post's length as the server counts it, content warning included. */
