@@ -223,3 +223,45 @@ describe("a file that another program wrote", () => {
     }
   });
 });
+
+describe("what is told of other types", () => {
+  test("a TIFF is converted, and nothing else is said of it", async () => {
+    const bytes = await flag(400, 400).tiff().toBuffer();
+    for (const network of ["bluesky", "mastodon"] as const)
+      expect([await told(bytes, network), await done(bytes, network)]).toEqual([
+        "converted",
+        "converted",
+      ]);
+  });
+
+  test("a bitmap with runs of pixels is passed on without what is behind them", async () => {
+    const runs = Buffer.from([4, 1, 0, 1]);
+    const head = Buffer.alloc(54 + 8);
+    head.write("BM", "latin1");
+    head.writeUInt32LE(head.length + runs.length, 2);
+    head.writeUInt32LE(head.length, 10);
+    head.writeUInt32LE(40, 14);
+    head.writeInt32LE(4, 18);
+    head.writeInt32LE(1, 22);
+    head.writeUInt16LE(1, 26);
+    head.writeUInt16LE(8, 28);
+    head.writeUInt32LE(1, 30);
+    head.writeUInt32LE(runs.length, 34);
+    head.writeUInt32LE(2, 46);
+    const bitmap = Buffer.concat([head, runs]);
+    expect(await done(bitmap, "facebook")).toBe("");
+    expect(await done(Buffer.concat([bitmap, Buffer.from(SECRET)]), "facebook")).toBe(
+      "extrasRemoved",
+    );
+  });
+
+  test("a HEIC goes to a server that takes it, without what is behind the picture", async () => {
+    const heic = written("libheif.heic");
+    const target = { ...targetsOf("mastodon").image, types: ["image/heic"] };
+    expect((await fitImage(await open(heic), target)).repairs).toEqual([]);
+    const longer = Buffer.concat([heic, Buffer.from(`\0\0\0\x24free${SECRET}`, "latin1")]);
+    const fitted = await fitImage(await open(longer), target);
+    expect(fitted.repairs).toEqual(["extrasRemoved"]);
+    expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
+  });
+});
