@@ -20,6 +20,7 @@ export const healthRoutes = [
   route("GET", "ready", {
     operationId: "getReadiness",
     summary: "Whether the service can do its work: storage and settings.",
+    description: "Each process checks at most once a second, and tells all callers what it found.",
     access: anyone,
     status: 200,
     response: readiness,

@@ -17,7 +17,7 @@ import { AccountCheckStore } from "./connections/account-check-store.ts";
 import { WithdrawalStore } from "./connections/withdrawal-store.ts";
 import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
-import { ConcurrencyLimit, SingleFlight } from "./runtime/promises.ts";
+import { ConcurrencyLimit, SharedOutcome, SingleFlight } from "./runtime/promises.ts";
 import { PendingEventStore } from "./connections/pending-event-store.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import { DueStore } from "./due/due-store.ts";
@@ -72,6 +72,8 @@ import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts"
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import { WalkStore } from "./background/walk-store.ts";
 
+/** How long a check of readiness counts: anybody may ask for one, and each asks storage. */
+const READINESS_MS = 1_000;
 /** Bounds the work that one process has under way beside the messages that its host counts. */
 const COMPANIONS_MAX = 64;
 
@@ -169,6 +171,9 @@ function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
   };
 }
 
+const grantsOf = ({ grantSecret, previousGrantSecret }: Config["identity"], now: () => Date) =>
+  createGrants({ current: grantSecret, previous: previousGrantSecret }, now);
+
 const postStores = (tables: Tables) => ({
   posts: new PostStore(tables.core),
   idempotency: new IdempotencyStore(tables.core),
@@ -192,7 +197,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     current: identity.sessionSecret,
     previous: identity.previousSessionSecret,
   };
-  const grantSecrets = { current: identity.grantSecret, previous: identity.previousGrantSecret };
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
@@ -219,7 +223,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     erasures: new ErasureStore(tables.erasures),
     ...hashingServices(identity),
     sessions: createSessions(sessionSecrets, now),
-    grants: createGrants(grantSecrets, now),
+    readiness: new SharedOutcome(READINESS_MS, now),
+    grants: grantsOf(identity, now),
     accessCache: new AccessCache(),
     companions: new ConcurrencyLimit(COMPANIONS_MAX),
     operators: createOperators(identity.operators, { outbound, log, now }),

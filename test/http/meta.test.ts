@@ -53,6 +53,50 @@ describe("health and readiness", () => {
   });
 });
 
+describe("readiness, asked for many times", () => {
+  /** A process that counts its checks of storage, which fail while `isAway`. */
+  async function counting() {
+    let [checks, isAway] = [0, false];
+    const counted = await startRelay({
+      tableFault() {
+        checks += 1;
+        return isAway ? "lose_request" : "pass";
+      },
+    });
+    const ask = async () => (await counted.call("GET", "/ready")).status;
+    const asked = async (times: number) => {
+      const before = checks;
+      const statuses = await Promise.all(Array.from({ length: times }, ask));
+      return { checks: checks - before, statuses: [...new Set(statuses)] };
+    };
+    const setAway = (away: boolean) => (isAway = away);
+    return { counted, asked, setAway };
+  }
+
+  test("asks storage once a second for all callers", async () => {
+    const { counted, asked } = await counting();
+    const one = await asked(1);
+    counted.advance(1_000);
+    expect(await asked(50)).toEqual(one);
+    expect(await asked(50)).toEqual({ checks: 0, statuses: [200] });
+    counted.advance(1_000);
+    expect(await asked(50)).toEqual(one);
+    await counted.stop();
+  });
+
+  test("tells of a failure for no longer than that, nor of a success", async () => {
+    const { counted, asked, setAway } = await counting();
+    expect((await asked(1)).statuses).toEqual([200]);
+    setAway(true);
+    counted.advance(1_000);
+    expect((await asked(20)).statuses).toEqual([503]);
+    setAway(false);
+    counted.advance(1_000);
+    expect((await asked(20)).statuses).toEqual([200]);
+    await counted.stop();
+  });
+});
+
 describe("every answer", () => {
   test("an unknown path is 404 in the envelope", async () => {
     const { status, body } = await relay.call("GET", "/v1/nothing-here");

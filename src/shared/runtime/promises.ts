@@ -45,6 +45,33 @@ export class SingleFlight<T> {
   }
 }
 
+/** Does work at most once in a time, and gives its outcome, a failure too, to all callers that come in that time. */
+export class SharedOutcome<T> {
+  readonly #ms: number;
+  readonly #now: () => Date;
+  #beganAt = -Infinity;
+  #isUnderWay = false;
+  #outcome: Promise<T> | undefined;
+
+  constructor(ms: number, now: () => Date) {
+    this.#ms = ms;
+    this.#now = now;
+  }
+
+  /** Returns the outcome of work that is under way, or that began less than the time ago; else does the work. */
+  get(work: () => Promise<T>): Promise<T> {
+    const now = this.#now().getTime();
+    const isYoung = now >= this.#beganAt && now - this.#beganAt < this.#ms;
+    if (this.#outcome !== undefined && (this.#isUnderWay || isYoung)) return this.#outcome;
+    this.#beganAt = now;
+    this.#isUnderWay = true;
+    this.#outcome = work().finally(() => {
+      this.#isUnderWay = false;
+    });
+    return this.#outcome;
+  }
+}
+
 /** Runs at most `max` pieces of work at once, and refuses more. */
 export class ConcurrencyLimit {
   readonly #max: number;

@@ -1,6 +1,7 @@
 import type { Sessions } from "../callers/tokens.ts";
 import type { LimitsDeps } from "../limits/deps.ts";
 import type { PublishingDeps } from "../publishing/deps.ts";
+import type { SharedOutcome } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
 import type { ErasureStore } from "./erasure/erasure-store.ts";
 import type { KeyStore } from "./keys/key-store.ts";
@@ -8,6 +9,7 @@ import type { Grants } from "./profiles/grant.ts";
 import type { EmailStore } from "./staff/email-store.ts";
 import type { Passwords } from "./staff/password.ts";
 import type { ApplicationStore } from "./applications/application-store.ts";
+import type { Readiness } from "./platforms/readiness.ts";
 import type { PlatformStore } from "./platforms/platform-store.ts";
 import type { ProfileStore } from "./profiles/profile-store.ts";
 import type { UserStore } from "./staff/user-store.ts";
@@ -25,4 +27,6 @@ export interface TenantsDeps extends LimitsDeps, PublishingDeps {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly grants: Grants;
+  /** The last check of whether the process can do its work. */
+  readonly readiness: SharedOutcome<Readiness>;
 }

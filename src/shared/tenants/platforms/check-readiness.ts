@@ -4,19 +4,9 @@ import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { Check, Readiness } from "./readiness.ts";
 
 const CHECK_TIMEOUT_MS = 3_000;
-
-interface Check {
-  readonly status: "ok" | "failed";
-  readonly durationMs: number;
-}
-
-/** The answer of a service that is ready. */
-export interface Readiness {
-  readonly status: "ready";
-  readonly checks: { readonly tables: Check; readonly queues: Check; readonly config: Check };
-}
 
 const checkResult = shape(() =>
   z.strictObject({ status: z.enum(["ok", "failed"]), durationMs: count() }),
@@ -63,8 +53,15 @@ async function useSecrets(services: TenantsDeps): Promise<void> {
   await services.sessions.verify(token);
 }
 
-/** Checks storage and settings. @throws AppError `not_ready` with the checks in its details */
-export async function checkReadiness(services: TenantsDeps): Promise<Readiness> {
+/**
+ * Checks storage and settings, or tells what a check told that began within the last second.
+ * @throws AppError `not_ready` with the checks in its details
+ */
+export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
+  return services.readiness.get(() => check(services));
+}
+
+async function check(services: TenantsDeps): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.platforms.ping()),
     timed(() => services.publishQueue.ping()),

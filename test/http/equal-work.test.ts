@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { enabledTotp } from "../setup/authenticator.ts";
+import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+// The time of an answer tells what was read. So a refusal has to ask storage for the same, whether the e-mail address is
+// known or not.
+let relay: Relay;
+let calls: string[] = [];
+
+beforeAll(async () => {
+  relay = await startRelay({
+    tableFault({ table, method }) {
+      calls.push(`${method} ${table}`);
+      return "pass";
+    },
+  });
+});
+afterAll(() => relay.stop());
+
+/** What a log-in is answered, and what it asks storage for. */
+async function logIn(email: string, more: object = {}) {
+  calls = [];
+  const body = { email, password: "not the right one", ...more };
+  const answer = await relay.call("POST", "/v1/auth/login", { body });
+  return { outcome: outcomeOf(answer), calls: [...calls] };
+}
+
+/** The same of the one of three log-ins that asks for least: instances also tell each other their counts now and then. */
+async function leastOf(email: string, more: object = {}) {
+  const tries = [await logIn(email, more), await logIn(email, more), await logIn(email, more)];
+  return tries.toSorted((one, other) => one.calls.length - other.calls.length)[0];
+}
+
+async function suspended(): Promise<TestPlatform> {
+  const platform = await aPlatform(relay);
+  const call = { operator: ["Admin"], body: { status: "suspended" } };
+  dataOf(await relay.call("PATCH", `/v1/admin/platforms/${platform.id}`, call));
+  return platform;
+}
+
+async function withTotp(): Promise<TestPlatform> {
+  const platform = await aPlatform(relay);
+  await enabledTotp(relay, platform.session);
+  return platform;
+}
+
+describe("a log-in that is refused asks storage for the same as one with an unknown e-mail", () => {
+  test.each([
+    ["a wrong password", () => aPlatform(relay), {}],
+    ["a wrong password of a suspended platform", suspended, {}],
+    ["a wrong password where TOTP is on", withTotp, {}],
+    ["a wrong password and a code where TOTP is on", withTotp, { totpCode: "123456" }],
+    ["a wrong code", withTotp, { password: PASSWORD, totpCode: "123456" }],
+  ])("%s", async (_, owner, body) => {
+    const unknown = await leastOf(`nobody-${Math.random()}@example.com`, body);
+    expect(unknown?.outcome).toBe("401 invalid_credentials");
+    expect(unknown?.calls).not.toEqual([]);
+    expect(await leastOf((await owner()).email, body)).toEqual(unknown);
+  });
+
+  test("up to the limit of failures, and when it is reached", async () => {
+    const { email } = await aPlatform(relay);
+    const unknown = `nobody-${Math.random()}@example.com`;
+    for (let tries = 0; tries < 4; tries += 1)
+      expect(await leastOf(email)).toEqual(await leastOf(unknown));
+    expect((await logIn(email)).outcome).toBe("429 rate_limited");
+  });
+});
