@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 beforeAll(async () => {
   const resolve = (host: string) =>
     Promise.resolve((NAMES[host] ?? []).map((address) => ({ address, family: isIP(address) })));
-  relay = await startRelay({ settings, names: { resolve } });
+  relay = await startRelay({ settings, names: { resolve, texts: () => Promise.resolve([]) } });
 });
 afterAll(() => relay.stop());
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import type { HttpFailure, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import {
   type Script,
   NOW,
@@ -22,6 +23,7 @@ const PUBLIC_RESOLVE = xrpc(
   "com.atproto.identity.resolveHandle",
   "https://public.api.bsky.app",
 );
+const OWN_DOMAIN = "GET https://alice.test/.well-known/atproto-did";
 const DIRECTORY = `GET https://plc.directory/${DID}`;
 
 function jwt(secondsLeft: number): string {
@@ -183,9 +185,93 @@ describe("linking a Bluesky account", () => {
   ])("tells why a handle was not found (%#)", async (reply, code) => {
     const { outcome } = await signIn(
       { identifier: "alice.test" },
-      script({ [PUBLIC_RESOLVE]: reply }),
+      script({ [PUBLIC_RESOLVE]: reply, [OWN_DOMAIN]: htmlPage(404) }),
     );
     expect(failure(outcome)).toBe(code);
+  });
+
+  const unknown = answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" });
+  const named = (text: string) => ({ "_atproto.alice.test": [text] });
+  test.each<[string, HttpResponse | HttpFailure, Script["http"], Script["dns"]]>([
+    ["its address", unknown, { [OWN_DOMAIN]: answer(200, `${DID}\n`) }, {}],
+    ["its address, while the directory is down", lost, { [OWN_DOMAIN]: answer(200, DID) }, {}],
+    [
+      "its address, after a redirect",
+      answer(502, ""),
+      {
+        [OWN_DOMAIN]: answer(302, "", { location: "/did" }),
+        "GET https://alice.test/did": answer(200, DID),
+      },
+      {},
+    ],
+    ["name servers", unknown, { [OWN_DOMAIN]: refusedToConnect }, named(`did=${DID}`)],
+  ])("finds a handle that only its own domain resolves: by %s", async (_by, reply, http, dns) => {
+    const { outcome } = await signIn(
+      { identifier: "alice.test" },
+      { ...script({ [PUBLIC_RESOLVE]: reply, ...http }), ...(dns && { dns }) },
+    );
+    expect(outcome).toMatchObject({ kind: "linked", linked: { account: { id: DID } } });
+  });
+
+  test.each<[string, Script["http"], readonly string[]]>([
+    ["a page", { [OWN_DOMAIN]: htmlPage(200) }, []],
+    ["two names", { [OWN_DOMAIN]: htmlPage(404) }, [`did=${DID}`, "did=did:web:other.example"]],
+    ["something else", { [OWN_DOMAIN]: answer(200, "did:key:abc") }, ["v=spf1 -all", "did=none"]],
+    ["a circle", { [OWN_DOMAIN]: answer(302, "", { location: "/.well-known/atproto-did" }) }, []],
+  ])("finds no account for a domain that has %s", async (_what, http, texts) => {
+    const { outcome } = await signIn(
+      { identifier: "alice.test" },
+      { ...script({ [PUBLIC_RESOLVE]: unknown, ...http }), dns: { "_atproto.alice.test": texts } },
+    );
+    expect(failure(outcome)).toBe("account_not_found");
+  });
+
+  test.each([
+    "https://bsky.app/profile/alice.test",
+    "bsky.app/profile/alice.test",
+    "https://bsky.app/profile/alice.test/",
+    "https://bsky.app/profile/alice.test/post/3kabc?ref=x#y",
+    "HTTPS://BSKY.APP/profile/Alice.Test",
+    "https://deer.social/profile/alice.test",
+    "at://alice.test",
+    "at://alice.test/app.bsky.feed.post/3kabc",
+    "@@alice.test",
+    "＠alice．test",
+    "\u2068@alice.test\u2069",
+    "\u202aalice.test\u202c\u200e",
+    "\u00a0alice.\u200btest\ufeff",
+    "alice.test.",
+    "alice.test,",
+    "“alice.test”",
+    "<@alice.test>",
+  ])("takes %j for the handle in it", async (identifier) => {
+    const { outcome, tools } = await signIn({ identifier });
+    expect(outcome.kind).toBe("linked");
+    expect(tools.calls[0]?.url).toMatch(/handle=alice\.test$/);
+  });
+
+  test.each([
+    `https://bsky.app/profile/${DID}`,
+    `bsky.app/profile/${encodeURIComponent(DID)}`,
+    `at://${DID}/app.bsky.feed.post/3kabc`,
+    DID.toUpperCase(),
+  ])("takes %j for the DID in it", async (identifier) => {
+    const { outcome, tools } = await signIn({ identifier });
+    expect(outcome.kind).toBe("linked");
+    expect(tools.asked[0]).toBe(DIRECTORY);
+  });
+
+  test.each([
+    ["https://alice.bsky.social/", "alice.bsky.social"],
+    ["https://bücher.example/profile/münchen.example", "xn--mnchen-3ya.example"],
+  ])("reads %j as %s", async (identifier, handle) => {
+    const { tools } = await signIn({ identifier });
+    expect(tools.calls[0]?.url).toContain(`handle=${handle}`);
+  });
+
+  test("takes mailto: for an e-mail address", async () => {
+    const { outcome } = await signIn({ identifier: "mailto:a@example.com" }, script({}, SOCIAL));
+    expect(outcome.kind).toBe("linked");
   });
 
   test.each([

@@ -15,6 +15,7 @@ import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contr
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { publishedBy, resumeLeg, sandboxTools, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
+import { answer } from "./scripted-tools.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
 
 test("a server's word for how long a token lasts is believed for a day at most", () => {
@@ -102,11 +103,26 @@ function refreshed(outcome: CredentialsOutcome): NetworkData {
 }
 
 describe("authorising at Bluesky's own page", () => {
+  test("links a handle that only its own domain resolves", async () => {
+    const { account } = await link();
+    const http: typeof tools.http = (request) => {
+      if (request.url.includes("com.atproto.identity.resolveHandle"))
+        return Promise.resolve(answer(400, { error: "InvalidRequest" }));
+      return request.url === `https://${DEMO_HANDLE}/.well-known/atproto-did`
+        ? Promise.resolve(answer(200, account.id))
+        : tools.http(request);
+    };
+    const again = await link(DEMO_HANDLE, LOCAL, { ...tools, http });
+    expect(again.account.id).toBe(account.id);
+  });
+
   test.each([
     ["a handle", DEMO_HANDLE],
     ["a handle as people write it", ` @${DEMO_HANDLE.toUpperCase()} `],
     ["a bare name", "demo"],
     ["a profile's address", `https://bsky.app/profile/${DEMO_HANDLE}`],
+    ["a profile's address without a scheme", `bsky.app/profile/${DEMO_HANDLE}?x=1`],
+    ["a handle between direction marks", `\u2068＠${DEMO_HANDLE}\u2069,`],
     ["a server's address", "https://pds.sandbox.test"],
     ["nothing at all", ""],
     ["an e-mail address, which no directory knows", "demo@sandbox.test"],

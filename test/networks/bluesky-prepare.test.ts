@@ -39,6 +39,7 @@ describe("preparing a Bluesky post", () => {
           request.url.includes("alice.test")
             ? answer(200, { did: DID })
             : answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" }),
+        "GET https://nobody.test/.well-known/atproto-did": lost,
       },
     });
     const options = { langs: ["en"], labels: ["nudity"], linkCard: false };
@@ -90,8 +91,19 @@ describe("preparing a Bluesky post", () => {
   });
 
   test("leaves a mention plain when the handle can't be resolved in time", async () => {
-    const record = await preparedRecord({ text: "@alice.test" }, { http: { [RESOLVE]: lost } });
+    const http = { [RESOLVE]: lost, "GET https://alice.test/.well-known/atproto-did": lost };
+    const record = await preparedRecord({ text: "@alice.test" }, { http });
     expect(record["facets"]).toBeUndefined();
+  });
+
+  test("finds a mentioned handle that only its own domain resolves", async () => {
+    const unknown = answer(400, { error: "InvalidRequest", message: "Unable to resolve handle" });
+    const own = { "GET https://alice.test/.well-known/atproto-did": answer(200, DID) };
+    const record = await preparedRecord(
+      { text: "@alice.test" },
+      { http: { [RESOLVE]: unknown, ...own } },
+    );
+    expect(record["facets"]).toMatchObject([{ features: [{ did: DID }] }]);
   });
 
   const names = (count: number) =>

@@ -24,6 +24,11 @@ const TOKEN = `POST ${ORIGIN}/oauth/token`;
 const VERIFY = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
 
 const LINKS = `GET ${ORIGIN}/.well-known/nodeinfo`;
+const NOWHERE = {
+  [`GET ${ORIGIN}/.well-known/webfinger`]: htmlPage(404),
+  [`GET ${ORIGIN}/.well-known/host-meta`]: htmlPage(404),
+  [`GET ${ORIGIN}/.well-known/host-meta.json`]: htmlPage(404),
+};
 const NODEINFO = `GET ${ORIGIN}/nodeinfo/2.0`;
 
 describe("linking a Mastodon account", () => {
@@ -259,18 +264,139 @@ describe("linking a Mastodon account", () => {
     expect(outcome).toMatchObject({ kind: "redirect", flow: { origin: social } });
   });
 
+  const social = "https://social.m.example";
+  const raw = Buffer.from("https://social.m.example/api/vü/instance").toString("latin1");
+  const atSocial: Script["http"] = {
+    [`GET ${social}/api/v2/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
+    [`GET ${social}/.well-known/oauth-authorization-server`]: answer(404),
+    [`POST ${social}/api/v1/apps`]: answer(200, { client_id: "c", client_secret: "s" }),
+  };
+  const notHere = { [V2]: htmlPage(404), [V1]: htmlPage(404), ...NOWHERE };
+  const WEBFINGER = `GET ${ORIGIN}/.well-known/webfinger`;
+  const HOST_META = `GET ${ORIGIN}/.well-known/host-meta`;
+  const to = (location: string) => answer(301, "", { location });
+  const jrd = answer(200, {
+    subject: "acct:alice@m.example",
+    links: [
+      { rel: "http://x.example/odd", href: 7 },
+      { rel: "self", href: `${social}/users/alice` },
+    ],
+  });
+  const xrd = (template: string) =>
+    answer(
+      200,
+      `<?xml version="1.0"?><XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" template="${template}"/></XRD>`,
+    );
+  const TEMPLATE = `${social}/.well-known/webfinger?resource={uri}&amp;x=1`;
+
+  test.each<[string, string, Script["http"]]>([
+    [
+      "its WebFinger redirects",
+      "@alice@m.example",
+      {
+        [WEBFINGER]: to(`${social}/.well-known/webfinger`),
+        [`GET ${social}/.well-known/webfinger`]: jrd,
+      },
+    ],
+    [
+      "its WebFinger redirects, and is of no use there",
+      "https://m.example/@alice",
+      {
+        [WEBFINGER]: to(`${social}/.well-known/webfinger`),
+        [`GET ${social}/.well-known/webfinger`]: htmlPage(404),
+      },
+    ],
+    ["its WebFinger names it", "m.example/users/alice", { [WEBFINGER]: jrd }],
+    [
+      "its WebFinger names the profile",
+      "@alice@m.example",
+      {
+        [WEBFINGER]: answer(200, {
+          links: [{ rel: "http://webfinger.net/rel/profile-page", href: `${social}/@alice` }],
+        }),
+      },
+    ],
+    [
+      "its host-meta redirects",
+      "m.example",
+      {
+        [HOST_META]: to(`${social}/.well-known/host-meta`),
+        [`GET ${social}/.well-known/host-meta`]: xrd(TEMPLATE),
+      },
+    ],
+    ["its host-meta names it", "m.example", { [HOST_META]: xrd(TEMPLATE) }],
+    [
+      "its host-meta names it, in JSON",
+      "m.example",
+      { [`${HOST_META}.json`]: answer(200, { links: [{ rel: "lrdd", template: TEMPLATE }] }) },
+    ],
+    [
+      "its host-meta names it, and WebFinger does not",
+      "@alice@m.example",
+      { [HOST_META]: xrd(TEMPLATE) },
+    ],
+    [
+      "all its pages redirect to it",
+      "m.example",
+      { [V2]: to(`${social}/`), [`GET ${social}/`]: htmlPage(200) },
+    ],
+    [
+      "it redirects step by step",
+      "m.example",
+      {
+        [V2]: to("/elsewhere"),
+        [`GET ${ORIGIN}/elsewhere`]: to(raw),
+        [`GET ${social}/api/v%C3%BC/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
+      },
+    ],
+  ])("finds the server of a domain where %s", async (_what, typed, http) => {
+    const { outcome } = await start({ http: { ...atSocial, ...notHere, ...http } }, typed);
+    expect(outcome).toMatchObject({ kind: "redirect", flow: { origin: social, domain: HOST } });
+  });
+
+  test.each<[string, Script["http"]]>([
+    [
+      "redirects in a circle",
+      { [WEBFINGER]: to("/.well-known/webfinger"), [HOST_META]: to("/.well-known/host-meta") },
+    ],
+    [
+      "names no web address",
+      { [WEBFINGER]: answer(200, { links: [{ rel: "self", href: "javascript:alert(1)" }] }) },
+    ],
+    [
+      "names itself",
+      { [WEBFINGER]: answer(200, { links: [{ rel: "self", href: `${ORIGIN}/users/alice` }] }) },
+    ],
+    [
+      "names a server that is none",
+      {
+        [WEBFINGER]: jrd,
+        [`GET ${social}/api/v2/instance`]: htmlPage(404),
+        [`GET ${social}/api/v1/instance`]: htmlPage(404),
+      },
+    ],
+    [
+      "answers with something else",
+      { [WEBFINGER]: answer(200, []), [HOST_META]: answer(200, "<html>") },
+    ],
+  ])("tells about a domain whose WebFinger %s", async (_what, http) => {
+    const { outcome, tools } = await start({ http: { ...notHere, ...http } }, "@alice@m.example");
+    expect(failure(outcome)).toBe("instance_unsupported");
+    expect(tools.calls.length).toBeLessThan(25);
+  });
+
   test.each<[string, Script["http"], string]>([
-    ["no such host", { [V2]: refusedToConnect }, "instance_unreachable"],
+    ["no such host", { [V2]: refusedToConnect, ...NOWHERE }, "instance_unreachable"],
     [
       "a private address",
-      { [V2]: new HttpFailure("not_sent", "blocked_address") },
+      { [V2]: new HttpFailure("not_sent", "blocked_address"), ...NOWHERE },
       "instance_unreachable",
     ],
-    ["a broken server", { [V2]: htmlPage(502) }, "instance_unreachable"],
-    ["a website", { [V2]: htmlPage(404), [V1]: htmlPage(200) }, "instance_unsupported"],
+    ["a broken server", { [V2]: htmlPage(502), ...NOWHERE }, "instance_unreachable"],
+    ["a website", { [V2]: htmlPage(404), [V1]: htmlPage(200), ...NOWHERE }, "instance_unsupported"],
     [
       "another API",
-      { [V2]: answer(200, { hello: 1 }), [V1]: answer(200, []) },
+      { [V2]: answer(200, { hello: 1 }), [V1]: answer(200, []), ...NOWHERE },
       "instance_unsupported",
     ],
     ["a busy server", { [V2]: answer(429, { error: "Too many requests" }) }, "rate_limited"],

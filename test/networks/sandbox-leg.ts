@@ -43,6 +43,7 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     },
     http,
     now: () => new Date(Date.now() + aheadMs),
+    dnsTexts: () => Promise.resolve([]),
     openMedia: (url, limits) => openMedia(dialler, url, limits),
     fitImage,
     fittedUrl: (url) => url,

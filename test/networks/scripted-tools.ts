@@ -55,6 +55,8 @@ export interface Script {
   readonly http?: Readonly<Record<string, Reply | readonly Reply[]>>;
   readonly media?: Readonly<Record<string, FetchedMedia | MediaFailure>>;
   readonly hosts?: Readonly<Record<string, NetworkData>>;
+  /** Texts that name servers have, by name. */
+  readonly dns?: Readonly<Record<string, readonly string[]>>;
   readonly now?: Date;
   readonly app?: NetworkApp;
   readonly service?: ServiceIdentity;
@@ -82,6 +84,7 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
     asked,
     saved,
     now: () => script.now ?? NOW,
+    dnsTexts: (name) => Promise.resolve(script.dns?.[name] ?? []),
     http(request) {
       const name = `${request.method} ${request.url.split("?", 1)[0] ?? ""}`;
       calls.push(request);

@@ -121,7 +121,7 @@ function toAnswer({ status, headers, body }: Outgoing): Answer {
 function namesFor(config: Config): Names {
   return config.outbound.nameServers.length > 0
     ? createNames(config)
-    : { resolve: () => Promise.resolve([]) };
+    : { resolve: () => Promise.resolve([]), texts: () => Promise.resolve([]) };
 }
 
 /** The storage of a deployment as one of its processes reaches it. */

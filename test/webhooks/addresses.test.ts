@@ -20,6 +20,7 @@ const names = {
     const found = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
     return Promise.resolve(found.map((address) => ({ address, family: isIP(address) })));
   },
+  texts: () => Promise.resolve([]),
 };
 
 const MINUTE = 60_000;

@@ -48,6 +48,7 @@ export function createNetworkTools(
     service: services.config.service,
     http: (request) => calls.request(hasOwnHosts ? { ...request, owner: OWN_HOSTS } : request),
     now: () => services.clock.now(),
+    dnsTexts: (name) => services.names.texts(name, limits.owner ?? ""),
     async openMedia(url, mediaLimits) {
       const { openInTime } = await media.open();
       return await openInTime(calls, url, { ...mediaLimits, readBy: await readBy() });

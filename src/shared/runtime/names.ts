@@ -25,6 +25,25 @@ export interface Names {
    * look-ups is used.
    */
   resolve(host: string, owner: string): Promise<readonly LookupAddress[] | undefined>;
+  /** Returns the texts (TXT) of a name; none when no name server tells any in time. Never throws. */
+  texts(name: string, owner: string): Promise<readonly string[]>;
+}
+
+async function askForTexts(
+  name: string,
+  servers: readonly string[],
+  ms: number,
+): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: ANSWER_MS, tries: 2 });
+  if (servers.length > 0) resolver.setServers(servers);
+  const timer = setTimeout(() => resolver.cancel(), ms);
+  try {
+    return (await resolver.resolveTxt(name)).map((parts) => parts.join(""));
+  } catch {
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Asks the name servers for the addresses of both families. */
@@ -76,6 +95,14 @@ export function createNames({ outbound }: Pick<Config, "outbound">): Names {
         return { addresses: ms > 0 ? await ask(host, outbound.nameServers, ms) : [] };
       });
       return found === undefined ? [] : found.addresses;
+    },
+    async texts(name, owner) {
+      const endsAt = performance.now() + RESOLVE_MS;
+      const found = await limit.run(owner, 1, async () => {
+        const ms = endsAt - performance.now();
+        return ms > 0 ? await askForTexts(name, outbound.nameServers, ms) : [];
+      });
+      return found ?? [];
     },
   };
 }

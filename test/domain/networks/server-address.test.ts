@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { originOf, serverOrigin } from "../../../src/shared/networks/contract/text.ts";
+import { originOf, readServer, serverOrigin } from "../../../src/shared/networks/contract/text.ts";
 
 describe("an address that a person types", () => {
   test.each([
@@ -36,6 +36,45 @@ describe("an address that a person types", () => {
     "a..b",
   ])("%j means nothing", (typed) => {
     expect(serverOrigin(typed)).toBeUndefined();
+  });
+
+  const home = { origin: "https://home.example.com", name: "ada" };
+  test.each([
+    "@ada@home.example.com",
+    "ada@home.example.com",
+    "@ada@HOME.example.com.",
+    "＠ada＠home．example。com",
+    "\u2068@ada@home.example.com\u2069",
+    "\u200e@ada\u200b@home.example.com\u200f\u00a0",
+    "\ufeff @ada@home.example.com\t",
+    "acct:ada@home.example.com",
+    "mailto:ada@home.example.com",
+    "“@ada@home.example.com”,",
+    "(@ada@home.example.com)",
+    "<https://home.example.com/@ada>",
+    "https://home.example.com/@ada",
+    "https://home.example.com/@ada/",
+    "HTTPS://home.example.com/@ada?utm_source=x#top",
+    "home.example.com/@ada",
+    "https://home.example.com/users/ada",
+    "https://home.example.com/users/ada/statuses/1",
+    "https://home.example.com/web/@ada",
+    "https://home.example.com/deck/@ada/116000000000000000",
+    "https://other.example.org/@ada@home.example.com",
+    "https://other.example.org/web/@ada@home.example.com/116",
+    "https://elk.zone/home.example.com/@ada",
+    "https://elk.zone/other.example.org/@ada@home.example.com",
+    "ada@home.example.com/",
+  ])("%j names an account and its server", (typed) => {
+    expect(readServer(typed)).toEqual(home);
+  });
+
+  test.each([
+    "https://home.example.com/about",
+    "home.example.com",
+    "https://home.example.com/web/home",
+  ])("%j names a server alone", (typed) => {
+    expect(readServer(typed)).toEqual({ origin: home.origin, name: undefined });
   });
 
   test("a document's address that is not of the web means nothing", () => {

@@ -4,7 +4,8 @@ import { exchange } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { originOf } from "../contract/text.ts";
+import { follow } from "../contract/redirects.ts";
+import { originOf, typedAddress } from "../contract/text.ts";
 
 const HANDLE_RESOLVER = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
@@ -18,8 +19,44 @@ const DOCUMENT = shape(() =>
   }),
 );
 
-/** Returns the DID that a handle stands for, as the server at `origin` knows it; undefined if it knows none. */
+/**
+ * Returns the DID that a handle stands for: as the server at `origin` knows it, or else as the handle's own domain says
+ * (atproto.com/specs/handle); undefined if neither knows one.
+ */
 export async function resolveHandle(
+  handle: string,
+  tools: NetworkTools,
+  options: { readonly origin?: string; readonly timeoutMs?: number } = {},
+): Promise<string | LinkFailure | undefined> {
+  const known = await askService(handle, tools, options);
+  if (typeof known === "string") return known;
+  return (await askDomain(handle, tools)) ?? known;
+}
+
+const DID = /^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i;
+const DOMAIN_TIMEOUT_MS = 5_000;
+
+/** Asks a handle's own domain by both ways that the protocol has. */
+async function askDomain(handle: string, tools: NetworkTools): Promise<string | undefined> {
+  const ask = (url: string) =>
+    exchange(tools, { method: "GET", url, timeoutMs: DOMAIN_TIMEOUT_MS });
+  const [texts, arrived] = await Promise.all([
+    tools.dnsTexts(`_atproto.${handle}`),
+    follow(`https://${handle}/.well-known/atproto-did`, ask),
+  ]);
+  const named = texts.filter((text) => text.startsWith("did="));
+  // More than one text means that the domain is not set up correctly: none of them counts.
+  const byName = named.length === 1 ? named[0]?.slice("did=".length).trim() : undefined;
+  if (byName !== undefined && DID.test(byName)) return byName;
+  if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;
+  const { answer } = arrived;
+  const did = answer.status === 200 ? answer.text().slice(0, DID_CHARACTERS_MAX).trim() : "";
+  return DID.test(did) ? did : undefined;
+}
+
+const DID_CHARACTERS_MAX = 2_048;
+
+async function askService(
   handle: string,
   tools: NetworkTools,
   options: { readonly origin?: string; readonly timeoutMs?: number } = {},
@@ -73,19 +110,40 @@ function readServer(answer: HttpResponse, did: string): string | undefined {
     : undefined;
 }
 
-/** What people type for an account: `@name`, `at://…`, a bare name, a DID, an e-mail address. */
+/** What people type for an account: `@name`, a profile's address, `at://…`, a bare name, a DID, an e-mail address. */
 export interface Identifier {
   readonly kind: "handle" | "did" | "email";
   readonly value: string;
 }
 
+/** A page of a profile, in the network's app or in another one that names it the same way. */
+const PROFILE_PAGE = /^(?:https?:\/\/)?[^/?#\s]+\/profile\/([^/?#\s]+)/i;
+/** The network's own handles lead to their profiles as addresses. */
+const HANDLE_PAGE = /^https?:\/\/([^/?#\s.]+\.bsky\.social)(?:[/?#]|$)/i;
+
+/** Returns the handle or DID in the address of a profile or a record; any other text as it is. */
+function accountIn(text: string): string {
+  const record = /^at:\/\/([^/?#\s]*)/i.exec(text)?.[1];
+  const account = record ?? PROFILE_PAGE.exec(text)?.[1] ?? HANDLE_PAGE.exec(text)?.[1] ?? text;
+  try {
+    return decodeURIComponent(account);
+  } catch {
+    return account;
+  }
+}
+
+/** Returns a domain name as it is on the wire, where it is in another script. */
+function inAscii(name: string): string {
+  const isPlain = /^[\x21-\x7e]*$/.test(name) || /[\s/@:?#]/.test(name);
+  return isPlain || !URL.canParse(`https://${name}`) ? name : new URL(`https://${name}`).hostname;
+}
+
 /** Returns the identifier that a text stands for; undefined if it is none. */
 export function readIdentifier(typed: string, isPublic: boolean): Identifier | undefined {
-  const text = typed.replace(/^@/, "").replace(/^at:\/\//, "");
-  if (/^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i.test(text))
-    return { kind: "did", value: text };
+  const text = accountIn(typedAddress(typed)).replace(/^@+/, "");
+  if (DID.test(text)) return { kind: "did", value: text.toLowerCase() };
   if (/^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/.test(text)) return { kind: "email", value: text };
-  const name = text.toLowerCase().replace(/\.$/, "");
+  const name = inAscii(text.toLowerCase().replace(/\.$/, ""));
   // The network's own app completes a bare name in the same way.
   const handle = isPublic && /^[a-z0-9-]+$/.test(name) ? `${name}.bsky.social` : name;
   return /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(handle) && handle.length <= 253

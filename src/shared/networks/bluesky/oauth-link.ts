@@ -13,7 +13,7 @@ import {
 import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { originOf, serverOrigin, typedText } from "../contract/text.ts";
+import { originOf, serverOrigin, typedAddress } from "../contract/text.ts";
 import { readAccount, readLimits, readIdentifier } from "./identity.ts";
 import { callAsAccount } from "./account-call.ts";
 import {
@@ -62,9 +62,8 @@ const flowShape = shape(() =>
 /** Returns the account that was typed, or the origin of a server that asks for it. */
 function readInput(typed: string): string | undefined {
   if (typed === "") return LOGIN_HOST;
-  const profile = /^https?:\/\/bsky\.app\/profile\/([^/?#]+)/i.exec(typed)?.[1];
-  if (profile === undefined && /^https?:\/\//i.test(typed)) return serverOrigin(typed);
-  const identifier = readIdentifier(profile ?? typed, true);
+  const identifier = readIdentifier(typed, true);
+  if (identifier === undefined && /^https?:\/\//i.test(typed)) return serverOrigin(typed);
   // No directory knows e-mail addresses.
   return identifier?.kind === "email" ? LOGIN_HOST : identifier?.value;
 }
@@ -76,7 +75,7 @@ export async function start(
   tools: NetworkTools,
 ): Promise<(OAuthRedirect & { readonly state: string }) | LinkFailure> {
   const { app } = tools;
-  const input = readInput(typedText(form["identifier"]));
+  const input = readInput(typedAddress(form["identifier"] ?? ""));
   if (input === undefined) return linkFailed("input_invalid");
   if (app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
   const redirectUri = addressFor(app, oauth.redirectUri);

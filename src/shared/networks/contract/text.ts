@@ -106,25 +106,91 @@ const ADDRESS_CHARACTERS_MAX = 500;
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Phones and chat programs add these when an address is copied: no-break spaces, joiners, direction marks. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/** Phones and chat programs add these when an address is copied: joiners, direction marks, tabs, styles of emoji. */
+const INVISIBLE =
+  /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\ufe0e|\ufe0f/g;
 
-/** Returns what a person typed, without invisible characters. */
+/** The wide forms of ASCII, which keyboards of East Asia type. */
+const WIDE = /[\uff01-\uff5e]/g;
+const WIDE_OFFSET = 0xfee0;
+
+/** Returns what a person typed, without invisible characters and in plain ASCII where a wide form was typed. */
 export function typedText(text: string | undefined): string {
-  return (text ?? "").replace(INVISIBLE, "").trim();
+  return (text ?? "")
+    .replace(INVISIBLE, "")
+    .replace(WIDE, (wide) => String.fromCharCode(wide.charCodeAt(0) - WIDE_OFFSET))
+    .replace(/[\u3002\uff61]/g, ".")
+    .trim();
 }
 
+/** What text puts before and behind an address. */
+const OPENING: ReadonlySet<string> = new Set("<(\"'`«“„‘‚「【");
+const CLOSING: ReadonlySet<string> = new Set(">)\"'`»”“’‘」】.,;:!?");
+
 /**
- * Returns the origin of an address as people type it: `host`, `@name@host`, a profile's URL. The scheme is https,
- * except on the local machine (which the outbound client refuses to dial outside development).
+ * Returns an address as a person typed or copied it, without the marks of the text around it and without the scheme of
+ * an account or an e-mail address.
  */
-export function serverOrigin(typed: string): string | undefined {
-  const address = typedText(typed);
+export function typedAddress(text: string): string {
+  const typed = typedText(text);
+  let start = 0;
+  let end = typed.length;
+  while (start < end && OPENING.has(typed.charAt(start))) start += 1;
+  while (end > start && CLOSING.has(typed.charAt(end - 1))) end -= 1;
+  return typed
+    .slice(start, end)
+    .trim()
+    .replace(/^(?:acct|mailto|web\+ap):(?:\/\/)?/i, "");
+}
+
+/** A server, and the name of the account there if one was typed. */
+export interface TypedServer {
+  readonly origin: string;
+  readonly name: string | undefined;
+}
+
+/** An account of another server, as a server shows it: `@name@host`. */
+const HANDLE = /^@?([\w.-]+)@([^@\s]+)$/;
+/** An account of the server itself: `/@name`, `/users/name`. */
+const LOCAL = /(?:^|\/)(?:@|users\/|author\/)([\w.-]+)(?:$|\/)/;
+/**
+ * Returns the server of an address as people type it: `host`, `@name@host`, a profile's URL at its server, at another
+ * server or in a client. The scheme is https, except on the local machine (which the outbound client refuses to dial
+ * outside development).
+ */
+export function readServer(typed: string): TypedServer | undefined {
+  const address = typedAddress(typed);
   if (address === "" || address.length > ADDRESS_CHARACTERS_MAX) return undefined;
-  const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/i.exec(address) ?? [];
-  const authority = rest.split(/[/?#]/, 1)[0] ?? "";
+  const scheme = /^https?(?=:\/\/)/i.exec(address)?.[0].toLowerCase();
+  const rest = address.slice(scheme === undefined ? 0 : scheme.length + "://".length);
+  const [authority = "", ...path] = rest.replace(/[?#][^]*/, "").split("/");
+  const name = LOCAL.exec(path.join("/"))?.[1];
+  const shown = shownElsewhere(path, name);
+  if (shown !== undefined) return shown;
   const host = authority.slice(authority.lastIndexOf("@") + 1);
-  return originOf(`${scheme?.toLowerCase() ?? "https"}://${host}`);
+  if (scheme !== undefined) return serverOf(scheme, host, name);
+  return serverOf("https", host, HANDLE.exec(authority)?.[1] ?? name);
+}
+
+/** Returns the server of an account that another server or a client shows: `/@name@host`, `/host/@name`. */
+function shownElsewhere(
+  path: readonly string[],
+  name: string | undefined,
+): TypedServer | undefined {
+  const handle = path.map((segment) => HANDLE.exec(segment)).find((found) => found !== null);
+  if (handle !== undefined) return serverOf("https", handle[2] ?? "", handle[1]);
+  const [host = "", account = ""] = path;
+  return host.includes(".") && account.startsWith("@") ? serverOf("https", host, name) : undefined;
+}
+
+function serverOf(scheme: string, host: string, name: string | undefined): TypedServer | undefined {
+  const origin = originOf(`${scheme}://${host}`);
+  return origin === undefined ? undefined : { origin, name };
+}
+
+/** Returns the origin of a server's address as people type it. */
+export function serverOrigin(typed: string): string | undefined {
+  return readServer(typed)?.origin;
 }
 
 /** Returns the origin of a URL in a network's document, by the same rules. */

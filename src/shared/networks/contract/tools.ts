@@ -11,6 +11,8 @@ export interface NetworkTools {
   readonly service: ServiceIdentity;
   http(request: HttpRequest): Promise<HttpResponse>;
   now(): Date;
+  /** Returns the texts (TXT) that name servers have for a name; none when they tell none in time. Never throws. */
+  dnsTexts(name: string): Promise<readonly string[]>;
   /** Opens a customer's media file of at most `bytesMax`, without downloading it; throws `MediaFailure`. */
   openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
   /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */

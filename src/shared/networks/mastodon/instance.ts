@@ -5,6 +5,7 @@ import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import { follow } from "../contract/redirects.ts";
 import { originOf } from "../contract/text.ts";
 import { rules } from "./rule-table.ts";
 import { type TryLater, unanswered, unpublished } from "../contract/outcome.ts";
@@ -97,31 +98,31 @@ export async function findInstance(
 ): Promise<Instance | LinkFailure> {
   let home = origin;
   for (const path of ["/api/v2/instance", "/api/v1/instance"]) {
-    const answer = await exchange(tools, { method: "GET", url: `${home}${path}` });
+    const arrived = await describe(home, path, tools);
+    if (typeof arrived === "string") return linkFailed("instance_unsupported", arrived);
+    const { url, answer } = arrived;
     if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-    const moved = movedTo(answer);
-    const found =
-      moved === undefined
-        ? answer
-        : await exchange(tools, { method: "GET", url: `${moved}${path}` });
-    if (found instanceof HttpFailure) return linkFailed("instance_unreachable", found.message);
-    home = moved ?? home;
-    const instance = readInstance(found, home);
+    home = originOf(url) ?? home;
+    const instance = readInstance(answer, home);
     if (instance !== undefined) return instance;
-    if (found.status >= 500) return linkFailed("instance_unreachable", `HTTP ${found.status}`);
-    if (found.status === 429) return linkFailed("rate_limited");
+    if (answer.status >= 500) return linkFailed("instance_unreachable", `HTTP ${answer.status}`);
+    if (answer.status === 429) return linkFailed("rate_limited");
   }
   return linkFailed("instance_unsupported", "neither form of the instance's description is there");
 }
 
 /**
- * Returns the origin that an instance redirects to. People type the domain of their account, while its server may be
- * at another host.
+ * Requests an instance's description. People type the domain of their account, while its server may be at another host:
+ * some domains redirect to its start page whatever is asked for.
  */
-function movedTo(answer: HttpResponse): string | undefined {
-  const location = answer.headers["location"];
-  if (answer.status < 300 || answer.status >= 400 || location === undefined) return undefined;
-  return originOf(location);
+async function describe(origin: string, path: string, tools: NetworkTools) {
+  const ask = (url: string) => exchange(tools, { method: "GET", url });
+  const arrived = await follow(`${origin}${path}`, ask);
+  if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return arrived;
+  const moved = originOf(arrived.url);
+  const isElsewhere = moved !== undefined && moved !== origin;
+  if (!isElsewhere || readInstance(arrived.answer, moved) !== undefined) return arrived;
+  return await follow(`${moved}${path}`, ask);
 }
 
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {

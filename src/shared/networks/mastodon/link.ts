@@ -16,10 +16,10 @@ import {
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { originOf, serverOrigin, typedText } from "../contract/text.ts";
+import { readServer } from "../contract/text.ts";
 import { discover, findClient, refused } from "./client.ts";
 import { classify } from "./errors.ts";
-import { type Instance, findInstance } from "./instance.ts";
+import { findServer } from "./find-server.ts";
 import { findSoftware, mixesFiles } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
@@ -58,10 +58,9 @@ async function start(
   oauth: OAuthStart,
   tools: NetworkTools,
 ): Promise<OAuthRedirect | LinkFailure> {
-  const typed = typedText(form["instance"]);
-  const origin = serverOrigin(typed);
-  if (origin === undefined) return linkFailed("input_invalid");
-  const instance = await findHome(typed, origin, tools);
+  const typed = readServer(form["instance"] ?? "");
+  if (typed === undefined) return linkFailed("input_invalid");
+  const instance = await findServer(typed, tools);
   if ("code" in instance) return instance;
   const server = await discover(instance.origin, tools);
   const redirectUri = serverCallback(oauth.redirectUri, instance.origin);
@@ -89,37 +88,6 @@ async function start(
   };
   const url = `${instance.origin}/oauth/authorize?${query.toString()}`;
   return { kind: "redirect", url, flow, server: instance.origin };
-}
-
-async function findHome(
-  typed: string,
-  origin: string,
-  tools: NetworkTools,
-): Promise<Instance | LinkFailure> {
-  const instance = await findInstance(origin, tools);
-  if (!("code" in instance)) return instance;
-  const pointed = await webfinger(typed, origin, tools);
-  return pointed === undefined || pointed === origin ? instance : findInstance(pointed, tools);
-}
-
-/** Returns the origin of a handle's server (RFC 7033), which may differ from the handle's domain. */
-async function webfinger(
-  typed: string,
-  origin: string,
-  tools: NetworkTools,
-): Promise<string | undefined> {
-  const name = /^@?([\w.-]+)@[^@/]+$/.exec(typed)?.[1];
-  if (name === undefined) return undefined;
-  const resource = encodeURIComponent(`acct:${name}@${new URL(origin).host}`);
-  const url = `${origin}/.well-known/webfinger?resource=${resource}`;
-  const answer = await exchange(tools, { method: "GET", url });
-  if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
-  const shape = z.object({
-    links: z.array(z.object({ rel: z.string(), href: z.string().optional() })),
-  });
-  const links = shape.safeParse(answer.json()).data?.links;
-  const self = links?.find((link) => link.rel === "self")?.href;
-  return self === undefined ? undefined : originOf(self);
 }
 
 async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome> {

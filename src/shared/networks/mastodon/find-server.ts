@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { exchange } from "../contract/answers.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import type { LinkFailure } from "../contract/link.ts";
+import { follow } from "../contract/redirects.ts";
+import { originOf, unescapeHtml, type TypedServer } from "../contract/text.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { findInstance, type Instance } from "./instance.ts";
+
+/**
+ * Returns the server that a person typed. A domain may be no more than the name of its accounts, while their server is
+ * at another host: WebFinger tells where the account is, or host-meta where WebFinger is asked.
+ */
+export async function findServer(
+  { origin, name }: TypedServer,
+  tools: NetworkTools,
+): Promise<Instance | LinkFailure> {
+  const instance = await findInstance(origin, tools);
+  if (!("code" in instance) || instance.code === "rate_limited") return instance;
+  const known = new Set([origin]);
+  for (const find of [() => byWebFinger(origin, name, tools), () => byHostMeta(origin, tools)]) {
+    const fresh = (await find()).filter((found) => !known.has(found));
+    for (const found of fresh) {
+      known.add(found);
+      const elsewhere = await findInstance(found, tools);
+      if (!("code" in elsewhere)) return elsewhere;
+    }
+  }
+  return instance;
+}
+
+/** Requests a document that tells where a server is. Its address after redirects may tell, too (RFC 7033, 4.2). */
+async function fetchPointer(url: string, accept: string, tools: NetworkTools) {
+  const arrived = await follow(url, (address) =>
+    exchange(tools, { method: "GET", url: address, headers: { accept } }),
+  );
+  if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;
+  const { answer } = arrived;
+  return { answer, origin: originOf(arrived.url), isThere: answer.status === 200 };
+}
+
+const PROFILE_PAGE = "http://webfinger.net/rel/profile-page";
+
+/** Links of a WebFinger or a host-meta document as JSON (RFC 7033, 4.4; RFC 6415, appendix A). */
+function linksOf(json: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const shape = z.object({ links: z.array(z.record(z.string(), z.unknown()).catch({})) });
+  return shape.safeParse(json).data?.links ?? [];
+}
+
+function originsOf(...addresses: readonly unknown[]): readonly string[] {
+  const origins = addresses.map((each) => (typeof each === "string" ? originOf(each) : undefined));
+  return [...new Set(origins)].filter((each) => each !== undefined);
+}
+
+/** Returns where the account's server may be, the likeliest place first. */
+async function byWebFinger(
+  origin: string,
+  name: string | undefined,
+  tools: NetworkTools,
+): Promise<readonly string[]> {
+  if (name === undefined) return [];
+  const resource = encodeURIComponent(`acct:${name}@${new URL(origin).host}`);
+  const url = `${origin}/.well-known/webfinger?resource=${resource}`;
+  const found = await fetchPointer(url, "application/jrd+json, application/json", tools);
+  if (found === undefined) return [];
+  const links = found.isThere ? linksOf(found.answer.json()) : [];
+  const hrefOf = (rel: string) => links.find((link) => link["rel"] === rel)?.["href"];
+  return originsOf(hrefOf("self"), hrefOf(PROFILE_PAGE), found.origin);
+}
+
+/** Returns the origins of the addresses at which a domain says that WebFinger is asked (RFC 6415). */
+async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly string[]> {
+  for (const path of ["/.well-known/host-meta", "/.well-known/host-meta.json"]) {
+    const accept = "application/xrd+xml, application/jrd+json, application/json";
+    const found = await fetchPointer(`${origin}${path}`, accept, tools);
+    if (found?.isThere !== true) continue;
+    const { answer } = found;
+    const json = linksOf(answer.json()).filter(({ rel }) => rel === "lrdd");
+    const templates = json.map((link) => link["template"]);
+    const places = [...templates, ...templatesIn(answer.text())].map(withoutVariables);
+    return originsOf(...places, found.origin).slice(0, TEMPLATES_MAX);
+  }
+  return [];
+}
+
+/** A domain has one server; more than one way to ask it is an exception. */
+const TEMPLATES_MAX = 3;
+
+const withoutVariables = (template: unknown) =>
+  typeof template === "string" ? template.replaceAll(/[{}]/g, "") : undefined;
+
+/** Returns the templates of links in an XRD document, which has no more than that. */
+function templatesIn(xml: string): readonly string[] {
+  const found = xml.matchAll(/\btemplate=(?:"([^"<]*)"|'([^'<]*)')/g);
+  return [...found]
+    .slice(0, TEMPLATES_MAX)
+    .map((match) => unescapeHtml(match[1] ?? match[2] ?? ""));
+}
