@@ -137,10 +137,8 @@ export async function browserStep(
     const code = error instanceof AppError ? error.code : undefined;
     const isBusy = code === "rate_limited";
     const isOutage = isBusy || code === "service_unavailable";
-    services.log[isBusy ? "info" : "error"]("a step of the hosted page failed", {
-      requestId,
-      error,
-    });
+    if (isBusy) services.log.info("a step of the hosted page has to wait", { requestId, error });
+    else services.log.error("a step of the hosted page failed", { requestId, error });
     const page = { language, back: null, branding: {}, requestId };
     const notice = isOutage ? "outage" : "failure";
     return pageAnswer(isOutage ? 503 : 500, (nonce) => renderNotice({ ...page, notice }, nonce));
