@@ -3,8 +3,8 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { buildApp, INSTALLED } from "./build.ts";
 
 /*
- * Keeps the bundle of a release in `test/releases`, for the test that runs it beside later builds:
- * `npm run keep-release -- 0.3.0`, on the commit that is released.
+ * Keeps the bundle of the present sources in `test/releases`, for the test that runs it next to later builds:
+ * `npm run keep-release`, with each deliberate change of rows until 1.0.0, and on each commit that is released.
  */
 
 /** Returns the app's own files, and the versions of the packages that it takes from `node_modules`. */
@@ -20,9 +20,6 @@ async function release() {
   return { packages, files, hostJson: await readFile("host.json", "utf8") };
 }
 
-const [version = ""] = process.argv.slice(2);
-if (!/^\d+\.\d+\.\d+$/.test(version))
-  throw new Error("which version? npm run keep-release -- 0.3.0");
 const text = Buffer.from(JSON.stringify(await release()));
 const params = { [constants.BROTLI_PARAM_LGWIN]: 24 };
-await writeFile(`test/releases/${version}.json.br`, brotliCompressSync(text, { params }));
+await writeFile("test/releases/kept.json.br", brotliCompressSync(text, { params }));

@@ -1,9 +1,8 @@
 import { expect, inject, test } from "vitest";
 import { BREACHES, withNextColumn } from "../releases/breaking-builds.ts";
-import { currentBuild, keptRelease, patched } from "../releases/builds.ts";
+import { currentBuild, keptBuild, patched } from "../releases/builds.ts";
 import { runSideBySide } from "../releases/side-by-side.ts";
 
-const RELEASE = "0.3.0";
 const POSTS = 120;
 
 test(
@@ -11,7 +10,7 @@ test(
   { timeout: 900_000 },
   async () => {
     const outcome = await runSideBySide({
-      kept: await keptRelease(RELEASE),
+      kept: await keptBuild(),
       next: withNextColumn(await currentBuild()),
       posts: POSTS,
       rounds: 2,
@@ -28,7 +27,7 @@ test.each(BREACHES)(
   "a build that $name is noticed",
   { timeout: 300_000 },
   async ({ of, patches, noticed }) => {
-    const [kept, next] = [await keptRelease(RELEASE), withNextColumn(await currentBuild())];
+    const [kept, next] = [await keptBuild(), withNextColumn(await currentBuild())];
     const outcome = await runSideBySide({
       kept: of === "kept" ? patched(kept, patches) : kept,
       next: of === "next" ? patched(next, patches) : next,
