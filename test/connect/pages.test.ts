@@ -232,6 +232,8 @@ describe("what a server says of an account", () => {
     [{ url: "data:text/html,x" }, { url: "" }],
     [{ url: `https://a.test/${"x".repeat(3000)}` }, { url: "" }],
     [{ displayName: "x".repeat(100_000) }, { displayName: "x".repeat(200) }],
+    [{ username: "evil\u202emoc.knab" }, { username: "evilmoc.knab" }],
+    [{ displayName: "a\u2066b\u200f\nc" }, { displayName: "abc" }],
     [{ displayName: `${"x".repeat(199)}\u{1f600}` }, { displayName: `${"x".repeat(199)}\ufffd` }],
   ])("%j is made harmless", (hostile, harmless) => {
     expect(boundedAccount({ ...account, ...hostile })).toEqual({ ...account, ...harmless });

@@ -42,6 +42,7 @@ describe("linking a Bluesky account", () => {
   };
   const didDocument = {
     id: DID,
+    alsoKnownAs: ["at://alice.test"],
     service: [{ id: "#atproto_pds", type: "AtprotoPersonalDataServer", serviceEndpoint: PDS }],
   };
   const script = (overrides: Script["http"] = {}, origin = PDS): Script => ({
@@ -111,7 +112,7 @@ describe("linking a Bluesky account", () => {
     expect(outcome).toMatchObject({
       linked: { credentials: { pds: PDS, service: SOCIAL }, instanceUrl: PDS },
     });
-    expect(tools.asked).not.toContain(PUBLIC_RESOLVE);
+    expect(tools.asked[0]).toBe(xrpc("POST", "com.atproto.server.createSession", SOCIAL));
   });
 
   test("logs accounts of the network's own servers in at its log-in host", async () => {
@@ -132,9 +133,49 @@ describe("linking a Bluesky account", () => {
   });
 
   test("takes a server's address for accounts that no public directory of handles knows", async () => {
-    const { outcome, tools } = await signIn({ identifier: "alice.test", server: "pds.example" });
-    expect(outcome.kind).toBe("linked");
-    expect(tools.asked).not.toContain(PUBLIC_RESOLVE);
+    const unknown = script({ [PUBLIC_RESOLVE]: answer(400, { error: "InvalidRequest" }) });
+    const form = { identifier: "alice.test", server: "pds.example" };
+    const { outcome } = await signIn(form, unknown);
+    expect(outcome).toMatchObject({ kind: "linked", linked: { account: { username: DID } } });
+  });
+
+  describe("the name that people see", () => {
+    const named = (alsoKnownAs: unknown) => answer(200, { ...didDocument, alsoKnownAs });
+    const calls = (handle: string) => ({
+      [xrpc("POST", "com.atproto.server.createSession")]: answer(200, { ...session, handle }),
+    });
+    const host = new URL(PDS).hostname;
+
+    test.each<[string, string, Script["http"], string]>([
+      ["a handle that both sides confirm", "alice.test", {}, "alice.test"],
+      ["its capitals aside", "Alice.TEST", {}, "alice.test"],
+      [
+        "a handle that leads to another account",
+        "alice.test",
+        { [PUBLIC_RESOLVE]: answer(200, { did: `did:plc:${"b".repeat(24)}` }) },
+        DID,
+      ],
+      ["a handle that leads nowhere", "alice.test", { [PUBLIC_RESOLVE]: answer(400, {}) }, DID],
+      ["a handle that can't be checked", "alice.test", { [PUBLIC_RESOLVE]: lost }, DID],
+      [
+        "a handle that the account's document does not name",
+        "alice.test",
+        { [DIRECTORY]: named(["at://someone.else"]) },
+        DID,
+      ],
+      ["a document that names none", "alice.test", { [DIRECTORY]: named(undefined) }, DID],
+      [
+        "a name below the server's own",
+        `alice.${host}`,
+        { [PUBLIC_RESOLVE]: lost },
+        `alice.${host}`,
+      ],
+      ["text that is no handle", "<b>alice</b>", {}, DID],
+    ])("is %s only if that can be vouched for", async (_what, handle, more, expected) => {
+      const form = { identifier: DID };
+      const { outcome } = await signIn(form, script({ ...calls(handle), ...more }));
+      expect(outcome).toMatchObject({ linked: { account: { id: DID, username: expected } } });
+    });
   });
 
   test("does not believe a server about an account that is on another one", async () => {

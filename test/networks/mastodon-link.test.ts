@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { vouchedHandle } from "../../src/shared/networks/mastodon/handle.ts";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
@@ -415,6 +416,86 @@ describe("linking a Mastodon account", () => {
       expect(tools.calls).toEqual([]);
     },
   );
+
+  describe("the name that people see", () => {
+    const BIG = "mastodon.example";
+    const leadsTo = (origin: string) =>
+      answer(200, {
+        subject: `acct:alice@${BIG}`,
+        links: [{ rel: "self", type: "application/activity+json", href: `${origin}/users/alice` }],
+      });
+    const asked = `GET https://${BIG}/.well-known/webfinger`;
+    const moved = `GET ${ORIGIN}/.well-known/webfinger`;
+    const away = answer(301, "", { location: `${moved.slice(4)}?resource=acct%3Aalice%40${BIG}` });
+    const named = async (domain: string, more: Script["http"] = {}, account: object = {}) => {
+      const instance = answer(200, { domain, version: "4.5.2", configuration });
+      const own = { id: "42", username: "alice", url: `${ORIGIN}/@alice`, ...account };
+      const { outcome: started } = await start(script({ [V2]: instance }));
+      if (started.kind !== "redirect") throw new Error("not started");
+      const tools = scriptedTools(script({ [VERIFY]: answer(200, own), ...more }));
+      const params = { code: "code-1" };
+      const outcome = await link.finish(
+        { params, codeVerifier: "verifier", redirectUri: general, flow: started.flow },
+        tools,
+      );
+      if (outcome.kind !== "linked") throw new Error(JSON.stringify(outcome));
+      return outcome.linked.account;
+    };
+
+    test.each<[string, string, Script["http"], string]>([
+      ["a domain that leads back to the server", BIG, { [asked]: leadsTo(ORIGIN) }, BIG],
+      ["its capitals aside", BIG.toUpperCase(), { [asked]: leadsTo(ORIGIN) }, BIG],
+      [
+        "a domain that redirects to the server",
+        BIG,
+        {
+          [asked]: away,
+          [moved]: leadsTo(ORIGIN),
+        },
+        BIG,
+      ],
+      ["a domain that leads elsewhere", BIG, { [asked]: leadsTo(`https://${BIG}`) }, HOST],
+      ["a domain that knows no such account", BIG, { [asked]: answer(404, "") }, HOST],
+      ["a domain that is down", BIG, { [asked]: answer(503, "") }, HOST],
+      [
+        "a domain that redirects to another server",
+        BIG,
+        {
+          [asked]: away,
+          [moved]: leadsTo("https://another.example"),
+        },
+        HOST,
+      ],
+      ["text that is no domain", "javascript:alert(1)", {}, HOST],
+      ["marks of direction", "\u202enodotsam", {}, HOST],
+      ["the server itself", HOST, {}, HOST],
+    ])("has %s only if that can be vouched for", async (_what, domain, more, expected) => {
+      expect((await named(domain, more)).username).toBe(`alice@${expected}`);
+    });
+
+    test("asks a domain for this very account", async () => {
+      const claim = { origin: ORIGIN, username: "alice", domain: BIG };
+      const tools = scriptedTools({ http: { [asked]: leadsTo(ORIGIN) } });
+      expect(await vouchedHandle(claim, tools)).toBe(`alice@${BIG}`);
+      expect(tools.calls.map(({ url }) => url)).toEqual([
+        `${asked.slice(4)}?resource=acct%3Aalice%40${BIG}`,
+      ]);
+    });
+
+    test("has one at sign, whatever the account is called", async () => {
+      const account = await named(HOST, {}, { username: `alice@${BIG}` });
+      expect(account.username).toBe(`alice@${HOST}`);
+    });
+
+    test.each([
+      ["https://mastodon.example/@alice", `${ORIGIN}/@alice`],
+      ["javascript:alert(1)", `${ORIGIN}/@alice`],
+      [`${ORIGIN}.evil.example/@alice`, `${ORIGIN}/@alice`],
+      [`${ORIGIN}/profile/alice`, `${ORIGIN}/profile/alice`],
+    ])("leads from %s to the server itself", async (url, expected) => {
+      expect((await named(HOST, {}, { url })).url).toBe(expected);
+    });
+  });
 
   test("exchanges the code, in a form, and links the account", async () => {
     const { outcome, tools } = await finish(script(), { code: "code-1", state: "state-1" });

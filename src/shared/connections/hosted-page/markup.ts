@@ -1,4 +1,4 @@
-import { graphemesOf } from "../../networks/contract/text.ts";
+import { graphemesOf, withoutMarks } from "../../networks/contract/text.ts";
 
 /** HTML made by `html` alone, so that everything from outside is escaped. */
 export class Markup {
@@ -40,14 +40,11 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return new Markup(text);
 }
 
-/** Control characters, and marks that change the order in which text is read. */
-const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-
 const GRAPHEMES_MAX = 80;
 
 /** Returns a name from outside as plain text, without control characters, and bounded. */
 export function plainName(text: string): string {
-  const plain = text.replace(UNSEEN, "");
+  const plain = withoutMarks(text);
   if (plain.length <= GRAPHEMES_MAX) return plain;
   let count = 0;
   for (const { index } of graphemesOf(plain)) {

@@ -145,7 +145,7 @@ async function describe(
   const { did, accessJwt, refreshJwt } = session;
   const [account, limits] = await Promise.all([
     readAccount(
-      session,
+      { did, handle: session.handle, pds: home.pds },
       { origin: home.pds, headers: { authorization: `Bearer ${accessJwt}` } },
       tools,
     ),

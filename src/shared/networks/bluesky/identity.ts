@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
-import { type HttpResponse, HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
+import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
@@ -13,6 +13,7 @@ const PLC_DIRECTORY = "https://plc.directory";
 const DOCUMENT = shape(() =>
   z.object({
     id: z.string(),
+    alsoKnownAs: z.array(z.string()).catch([]),
     service: z
       .array(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))
       .optional(),
@@ -82,14 +83,63 @@ export async function resolveServer(
   did: string,
   tools: NetworkTools,
 ): Promise<string | LinkFailure | undefined> {
+  const document = await readDocument(did, tools);
+  if (document === undefined || "code" in document) return document;
+  const service = document.service?.find(
+    ({ id }) => id === "#atproto_pds" || id === `${did}#atproto_pds`,
+  );
+  return typeof service?.serviceEndpoint === "string"
+    ? originOf(service.serviceEndpoint)
+    : undefined;
+}
+
+async function readDocument(
+  did: string,
+  tools: NetworkTools,
+  timeoutMs?: number,
+): Promise<ShapeOf<typeof DOCUMENT> | LinkFailure | undefined> {
   const url = documentUrl(did);
   if (url === undefined) return undefined;
-  const answer = await exchange(tools, { method: "GET", url });
+  const limits = timeoutMs === undefined ? {} : { timeoutMs };
+  const answer = await exchange(tools, { method: "GET", url, ...limits });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200)
     return linkFailed("network_unavailable", `the DID document was answered with ${answer.status}`);
-  return readServer(answer, did);
+  const parsed = DOCUMENT().safeParse(answer.json());
+  return parsed.success && parsed.data.id === did ? parsed.data : undefined;
+}
+
+/** Short, because a person waits for the page, and the DID does as a name. */
+const HANDLE_TIMEOUT_MS = 5_000;
+
+interface NamedAccount {
+  readonly did: string;
+  /** What the account's server calls it. */
+  readonly handle: string;
+  readonly pds: string;
+}
+
+/**
+ * Returns the account's handle if it can be vouched for, else its DID. A server may claim any handle for its accounts:
+ * so the handle has to lead to the DID and the DID's document has to name the handle, unless the handle is a name below
+ * the server's own host.
+ */
+async function vouchedHandle(
+  { did, handle, pds }: NamedAccount,
+  tools: NetworkTools,
+): Promise<string> {
+  const identifier = readIdentifier(handle, false);
+  if (identifier?.kind !== "handle") return did;
+  const name = identifier.value;
+  if (name.endsWith(`.${new URL(pds).hostname}`)) return name;
+  const [resolved, document] = await Promise.all([
+    resolveHandle(name, tools, { timeoutMs: HANDLE_TIMEOUT_MS }),
+    readDocument(did, tools, HANDLE_TIMEOUT_MS),
+  ]);
+  if (document === undefined || "code" in document) return did;
+  const isNamed = document.alsoKnownAs.some((alias) => alias.toLowerCase() === `at://${name}`);
+  return resolved === did && isNamed ? name : did;
 }
 
 function documentUrl(did: string): string | undefined {
@@ -97,17 +147,6 @@ function documentUrl(did: string): string | undefined {
   const web = /^did:web:([a-z0-9.-]+(?:%3A\d+)?)$/i.exec(did)?.[1];
   const origin = web === undefined ? undefined : originOf(`https://${decodeURIComponent(web)}`);
   return origin === undefined ? undefined : `${origin}/.well-known/did.json`;
-}
-
-function readServer(answer: HttpResponse, did: string): string | undefined {
-  const parsed = DOCUMENT().safeParse(answer.json());
-  if (!parsed.success || parsed.data.id !== did) return undefined;
-  const service = parsed.data.service?.find(
-    ({ id }) => id === "#atproto_pds" || id === `${did}#atproto_pds`,
-  );
-  return typeof service?.serviceEndpoint === "string"
-    ? originOf(service.serviceEndpoint)
-    : undefined;
 }
 
 /** What people type for an account: `@name`, a profile's address, `at://…`, a bare name, a DID, an e-mail address. */
@@ -153,19 +192,23 @@ export function readIdentifier(typed: string, isPublic: boolean): Identifier | u
 
 /**
  * Returns the account with its public profile. Without a profile, which some servers don't know, it is shown by its
- * handle. `request` says where to ask and with which headers.
+ * handle, and without a handle that can be vouched for by its DID. `request` says where to ask and with which headers.
  */
 export async function readAccount(
-  { did, handle }: { readonly did: string; readonly handle: string },
+  named: NamedAccount,
   request: Pick<HttpRequest, "headers"> & { readonly origin: string },
   tools: NetworkTools,
 ): Promise<Account> {
   const { origin, headers = {} } = request;
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${origin}/xrpc/app.bsky.actor.getProfile?actor=${encodeURIComponent(did)}`,
-    headers,
-  });
+  const { did } = named;
+  const [answer, handle] = await Promise.all([
+    exchange(tools, {
+      method: "GET",
+      url: `${origin}/xrpc/app.bsky.actor.getProfile?actor=${encodeURIComponent(did)}`,
+      headers,
+    }),
+    vouchedHandle(named, tools),
+  ]);
   const shape = z.object({ displayName: z.string().optional(), avatar: z.url().optional() });
   const profile = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json()).data;
   return {

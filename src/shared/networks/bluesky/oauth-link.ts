@@ -197,7 +197,7 @@ async function describe(credentials: OAuthCredentials, tools: NetworkTools): Pro
   const view = sessionView().safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
   if (view.active === false) return linkFailed("account_restricted", view.status);
   const [account, limits] = await Promise.all([
-    readAccount({ did, handle: view.handle ?? did }, { origin: PUBLIC_VIEW }, tools),
+    readAccount({ did, handle: view.handle ?? did, pds }, { origin: PUBLIC_VIEW }, tools),
     readLimits(pds, tools),
   ]);
   return {

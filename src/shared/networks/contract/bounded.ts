@@ -3,6 +3,7 @@ import { linkFailed, type Account, type LinkCandidate, type LinkChoice } from ".
 import type { LinkedAccount, LinkFailure, LinkFlow, LinkForm, LinkOutcome } from "./link.ts";
 import type { OAuthFlow, OAuthRedirect } from "./link.ts";
 import type { AccountCheck, Network } from "./network.ts";
+import { withoutMarks } from "./text.ts";
 import type { CredentialsOutcome, LegFailure, LimitsOutcome, PrepareOutcome } from "./outcome.ts";
 import type { Published, PublishOutcome, ReconcileOutcome, TryLater } from "./outcome.ts";
 
@@ -25,6 +26,8 @@ const WAIT_SECONDS_MAX = 24 * 60 * 60;
 const DATA_CHARACTERS_MAX = 100_000;
 
 const cut = (text: string, charactersMax: number) => text.slice(0, charactersMax).toWellFormed();
+/** Bounds a name, which people see on our pages and on those of customers. */
+const name = (text: string) => withoutMarks(cut(text, NAME_CHARACTERS_MAX));
 const isId = (id: string) => id !== "" && id.length <= ID_CHARACTERS_MAX;
 
 /** Returns whether data of a network are small enough to be stored. */
@@ -45,8 +48,8 @@ export function boundedAccount(account: Account): Account | undefined {
   if (!isId(account.id)) return undefined;
   return {
     id: account.id,
-    username: cut(account.username, NAME_CHARACTERS_MAX),
-    displayName: cut(account.displayName, NAME_CHARACTERS_MAX),
+    username: name(account.username),
+    displayName: name(account.displayName),
     avatarUrl: webAddress(account.avatarUrl, ["https:"]),
     url: webAddress(account.url, ["https:", "http:"]) ?? "",
     kind: cut(account.kind, NAME_CHARACTERS_MAX),
@@ -189,8 +192,8 @@ function boundedChoice({ kind, candidates, flow }: LinkChoice): LinkChoice | Lin
   if (!isStorable(flow)) return refused();
   const named = ({ id, label, hint }: LinkCandidate) => ({
     id,
-    label: cut(label, NAME_CHARACTERS_MAX),
-    hint: cut(hint, NAME_CHARACTERS_MAX),
+    label: name(label),
+    hint: name(hint),
   });
   const known = candidates.filter(({ id }) => isId(id)).slice(0, CANDIDATES_MAX);
   return { kind, candidates: known.map(named), flow };

@@ -102,6 +102,14 @@ export function textOfHtml(html: string): string {
   return unescapeHtml(withoutTags(html.replace(/<br\s*\/?>|<\/p>/gi, "\n")));
 }
 
+/** Control characters, and marks that change the order in which text is read. */
+const MARKS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Returns a name without characters that are not seen and could make it look like another one. */
+export function withoutMarks(text: string): string {
+  return text.replace(MARKS, "");
+}
+
 const ADDRESS_CHARACTERS_MAX = 500;
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

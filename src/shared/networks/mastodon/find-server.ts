@@ -5,6 +5,7 @@ import type { LinkFailure } from "../contract/link.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, unescapeHtml, type TypedServer } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import { webfingerUrl } from "./handle.ts";
 import { findInstance, type Instance } from "./instance.ts";
 
 /**
@@ -59,8 +60,7 @@ async function byWebFinger(
   tools: NetworkTools,
 ): Promise<readonly string[]> {
   if (name === undefined) return [];
-  const resource = encodeURIComponent(`acct:${name}@${new URL(origin).host}`);
-  const url = `${origin}/.well-known/webfinger?resource=${resource}`;
+  const url = webfingerUrl(origin, name, new URL(origin).host);
   const found = await fetchPointer(url, "application/jrd+json, application/json", tools);
   if (found === undefined) return [];
   const links = found.isThere ? linksOf(found.answer.json()) : [];

@@ -20,6 +20,7 @@ import { readServer } from "../contract/text.ts";
 import { discover, findClient, refused } from "./client.ts";
 import { classify } from "./errors.ts";
 import { findServer } from "./find-server.ts";
+import { pageOf, vouchedHandle } from "./handle.ts";
 import { findSoftware, mixesFiles } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
@@ -181,9 +182,14 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
     headers: requestHeaders(token),
   });
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-  const account = readAccount(answer, flow);
-  if (account === undefined) return refusedAccount(answer, tools.now());
-  const software = await findSoftware(flow.origin, tools);
+  const found = readAccount(answer, flow);
+  if (found === undefined) return refusedAccount(answer, tools.now());
+  const claim = { origin: flow.origin, username: found.username, domain: flow.domain };
+  const [username, software] = await Promise.all([
+    vouchedHandle(claim, tools),
+    findSoftware(flow.origin, tools),
+  ]);
+  const account = { ...found, username };
   const { accessToken, scopes, expiresIn } = token;
   const { origin, clientId, clientSecret, limits } = flow;
   return {
@@ -208,6 +214,7 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
   };
 }
 
+/** Returns the account, named without a domain. */
 function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
   const shape = z.object({
     id: idShape(),
@@ -222,10 +229,10 @@ function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
   const { id, username, display_name, avatar, url, bot } = parsed.data;
   return {
     id: `${new URL(flow.origin).host}/${id}`,
-    username: `${username}@${flow.domain}`,
+    username,
     displayName: display_name?.trim() || username,
     avatarUrl: avatar ?? null,
-    url: url ?? `${flow.origin}/@${username}`,
+    url: pageOf(flow.origin, username, url ?? null),
     kind: bot === true ? "bot" : "person",
   };
 }

@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { exchange } from "../contract/answers.ts";
+import { follow } from "../contract/redirects.ts";
+import { originOf, serverOrigin } from "../contract/text.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+
+/** Short, because a person waits for the page, and a name without the domain does as well. */
+const TIMEOUT_MS = 5_000;
+
+const documentShape = shape(() =>
+  z.object({ links: z.array(z.object({ rel: z.string(), href: z.string().optional() })) }),
+);
+
+/** Returns where WebFinger (RFC 7033) of an origin is asked for an account. */
+export function webfingerUrl(origin: string, name: string, domain: string): string {
+  const resource = encodeURIComponent(`acct:${name}@${domain}`);
+  return `${origin}/.well-known/webfinger?resource=${resource}`;
+}
+
+/** Returns the origin of the server that an answer of WebFinger says the account is on. */
+function serverIn(answer: HttpResponse): string | undefined {
+  if (answer.status !== 200) return undefined;
+  const links = documentShape().safeParse(answer.json()).data?.links;
+  const self = links?.find((link) => link.rel === "self")?.href;
+  return self === undefined ? undefined : originOf(self);
+}
+
+/** What a server says about an account of its own. */
+interface Claim {
+  readonly origin: string;
+  readonly username: string;
+  /** The domain that it says its accounts are named by. */
+  readonly domain: string;
+}
+
+/**
+ * Returns the account's name with a domain that can be vouched for: that of the server, or the one that the server
+ * claims if that domain's own WebFinger leads back to the server. Anybody can set up a server that claims to be
+ * `mastodon.social`.
+ */
+export async function vouchedHandle(claim: Claim, tools: NetworkTools): Promise<string> {
+  const { host } = new URL(claim.origin);
+  // A name can't hold an at sign: the rest would be read as the domain.
+  const name = claim.username.split("@", 1)[0] ?? "";
+  const named = serverOrigin(claim.domain);
+  const domain = named === undefined ? host : new URL(named).host;
+  const isVouched =
+    named === undefined || domain === host || (await leadsBack(claim, { named, name }, tools));
+  return `${name}@${isVouched ? domain : host}`;
+}
+
+async function leadsBack(
+  { origin }: Claim,
+  { named, name }: { readonly named: string; readonly name: string },
+  tools: NetworkTools,
+): Promise<boolean> {
+  const url = webfingerUrl(named, name, new URL(named).host);
+  // A domain that only names accounts redirects to the server behind it, as Mastodon's documentation says.
+  const arrived = await follow(url, (address) =>
+    exchange(tools, { method: "GET", url: address, timeoutMs: TIMEOUT_MS }),
+  );
+  if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return false;
+  return serverIn(arrived.answer) === origin;
+}
+
+/** Returns the address of the account's page if it is on the server itself; else the one that servers usually have. */
+export function pageOf(origin: string, username: string, url: string | null): string {
+  if (url !== null && URL.canParse(url) && new URL(url).origin === origin) return url;
+  return `${origin}/@${encodeURIComponent(username)}`;
+}
