@@ -329,7 +329,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 11,
+    firstSeed: 345,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -360,7 +360,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 52,
+    firstSeed: 419,
     services(services) {
       const { pending } = services;
       const read: typeof pending.read = async (...asked) => {
