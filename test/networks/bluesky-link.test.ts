@@ -48,6 +48,7 @@ describe("linking a Bluesky account", () => {
   const script = (overrides: Script["http"] = {}, origin = PDS): Script => ({
     http: {
       [PUBLIC_RESOLVE]: answer(200, { did: DID }),
+      [OWN_DOMAIN]: answer(404, ""),
       [DIRECTORY]: answer(200, didDocument),
       [xrpc("POST", "com.atproto.server.createSession", origin)]: answer(200, session),
       [xrpc("GET", "app.bsky.actor.getProfile")]: answer(200, {

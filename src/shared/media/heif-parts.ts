@@ -145,7 +145,7 @@ interface Contents {
   readonly others: readonly string[];
 }
 
-/** @throws RangeError when a box is missing, or says what it can't */
+/** Reads what the file has. @throws RangeError when a box is missing, or says what it can't */
 function contentsOf(file: Buffer): Contents {
   const top = boxesOf(file, 0, file.length);
   const named = (boxes: readonly Box[], name: string) => {
