@@ -14,6 +14,8 @@ const REQUESTS = 1_000;
 /** Under way at any time; a call that waited for all others would take too long on a busy machine. */
 const AT_ONCE = 240;
 const LIMIT = 300;
+/** Requests of the same key before the thousand: the set-up makes a profile with it. */
+const USED_BEFORE = 1;
 /** Of a revoke; a thousand are in the long check. */
 const ROUNDS = 6;
 
@@ -60,7 +62,7 @@ test("posts are not read once a revoke was answered by another process", async (
 });
 
 test(
-  "of 1,000 requests within seconds to three processes with one key, 300 to 330 are served",
+  "of 1,000 requests within seconds to three processes with one key, the limit of 300 and at most a tenth more are served",
   { timeout: 120_000 },
   async () => {
     const startedAt = Date.now();
@@ -79,7 +81,7 @@ test(
     const byStatus = (status: number) => answers.filter((answer) => answer.status === status);
     const [served, refused] = [byStatus(200), byStatus(429)];
     expect(served.length + refused.length).toBe(REQUESTS);
-    expect(served.length).toBeGreaterThanOrEqual(LIMIT);
+    expect(served.length).toBeGreaterThanOrEqual(LIMIT - USED_BEFORE);
     // Places that came free when a new minute began while the requests were under way.
     const boundary = Math.ceil(startedAt / WINDOW_MS) * WINDOW_MS;
     const freed = (Math.max(0, endedAt - boundary) / WINDOW_MS) * LIMIT;
