@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
+import { planFit } from "../../src/shared/media/fit-plan.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { checkMediaFile } from "../../src/shared/media/probe-media.ts";
 import type { MediaTargets } from "../../src/shared/networks/contract/media.ts";
@@ -9,7 +10,7 @@ import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { inMemory } from "./in-memory.ts";
 import { WRITTEN } from "./writers.ts";
-import { pngWith, webpChunk, webpWith, pngChunk, flag, bitmapOf } from "./pictures.ts";
+import { bitmapOf, flag, pngChunk, pngWith, webpChunk, webpWith } from "./pictures.ts";
 
 const AT = "https://files.example.test/file";
 const caseFile = (name: string) => readFileSync(new URL(`cases/${name}`, import.meta.url));
@@ -132,16 +133,6 @@ const WITH_MORE: Readonly<Record<string, () => Promise<Buffer>>> = {
       await flag().withIccProfile("p3").webp().toBuffer(),
       webpChunk("XMP ", Buffer.from(SECRET)),
     ),
-  "an AVIF with words": async () =>
-    flag(96, 64)
-      .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${SECRET}</x:xmpmeta>`)
-      .avif()
-      .toBuffer(),
-  "an AVIF with bytes behind its end": async () =>
-    Buffer.concat([
-      await flag(96, 64).avif().toBuffer(),
-      Buffer.from(`\0\0\0\x24free${SECRET}`, "latin1"),
-    ]),
   "a bitmap with bytes behind its end": () =>
     Promise.resolve(Buffer.concat([bitmapOf(9, 9), Buffer.from(SECRET)])),
 };
@@ -255,13 +246,43 @@ describe("what is told of other types", () => {
     );
   });
 
-  test("a HEIC goes to a server that takes it, without what is behind the picture", async () => {
+  test("a HEIC is refused by a server that takes it, since nothing can be left out of it", async () => {
     const heic = written("libheif.heic");
     const target = { ...targetsOf("mastodon").image, types: ["image/heic"] };
-    expect((await fitImage(await open(heic), target)).repairs).toEqual([]);
-    const longer = Buffer.concat([heic, Buffer.from(`\0\0\0\x24free${SECRET}`, "latin1")]);
-    const fitted = await fitImage(await open(longer), target);
-    expect(fitted.repairs).toEqual(["extrasRemoved"]);
+    const refusal = { code: "media_rejected", reason: "type" };
+    await expect(fitImage(await open(heic), target)).rejects.toMatchObject(refusal);
+    const { image } = await open(heic);
+    expect(image === null ? undefined : planFit(image, target)).toMatchObject({ reason: "type" });
+  });
+
+  const avif = () => flag(400, 400);
+  const xmp = `<x:xmpmeta xmlns:x="adobe:ns:meta/">${SECRET}</x:xmpmeta>`;
+  const behind = Buffer.from(`\0\0\0\x24free${SECRET}`, "latin1");
+  test.each<readonly [string, () => Promise<Buffer>, string]>([
+    ["an AVIF", () => avif().avif().toBuffer(), "converted"],
+    ["with words", () => avif().withXmp(xmp).avif().toBuffer(), "converted metadataRemoved"],
+    [
+      "with a place",
+      () =>
+        avif()
+          .withExif({ IFD3: { GPSLatitude: "48/1 51/1 30/1" } })
+          .avif()
+          .toBuffer(),
+      "converted metadataRemoved",
+    ],
+    [
+      "with more behind",
+      async () => Buffer.concat([await avif().avif().toBuffer(), behind]),
+      "converted",
+    ],
+    ["that moves", async () => written("avifenc-moving.avif"), "stilled converted"],
+    ["that moves, by another", async () => written("ffmpeg-moving.avif"), "stilled converted"],
+  ])("%s becomes a JPEG, also where AVIF is taken", async (_name, make, right) => {
+    const bytes = await make();
+    expect([await told(bytes, "bluesky"), await done(bytes, "bluesky")]).toEqual([right, right]);
+    const target = { ...targetsOf("mastodon").image, types: ["image/avif", "image/jpeg"] };
+    const fitted = await fitImage(await open(bytes), target);
+    expect(fitted).toMatchObject({ contentType: "image/jpeg", repairs: right.split(" ") });
     expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
   });
 });

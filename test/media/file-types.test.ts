@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { mediaTypeOf } from "../../src/shared/media/image-facts.ts";
+import { contentTypeOf } from "../../src/shared/media/content-type.ts";
 import { openWorld, type World } from "../connect/world.ts";
+import { typeAndFrame } from "./pictures.ts";
 
 let world: World;
 
@@ -67,16 +68,16 @@ describe("the type of a file", () => {
     ["<svg xmlns=", "application/octet-stream"],
     ["", "application/octet-stream"],
   ])("%j is %s", (text, contentType) => {
-    expect(mediaTypeOf(bytes(text)).contentType).toBe(contentType);
+    expect(contentTypeOf(bytes(text))).toBe(contentType);
   });
 
   test("a damaged picture has no size and stops nothing", () => {
-    const damaged = mediaTypeOf(bytes("\x89PNG\r\n\x1a\n\0\0"));
+    const damaged = typeAndFrame(bytes("\x89PNG\r\n\x1a\n\0\0"));
     expect(damaged).toEqual({ contentType: "image/png", width: null, height: null });
   });
 
   test("a photo that lies on its side is measured as it is seen", () => {
-    expect(mediaTypeOf(sidewaysPhoto())).toEqual({
+    expect(typeAndFrame(sidewaysPhoto())).toEqual({
       contentType: "image/jpeg",
       width: 30,
       height: 40,

@@ -5,7 +5,7 @@ import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { planFit } from "../../src/shared/media/fit-plan.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { SAMPLE_BYTES } from "../../src/shared/media/open-media.ts";
-import { mediaTypeOf } from "../../src/shared/media/image-facts.ts";
+import { contentTypeOf } from "../../src/shared/media/content-type.ts";
 import {
   type ImageTarget,
   type MediaFile,
@@ -25,17 +25,18 @@ import {
   photoWithPlace,
   pngChunk,
   pngWith,
+  typeAndFrame,
   webpChunk,
   webpWith,
 } from "./pictures.ts";
 
 function fileOf(bytes: Uint8Array): MediaFile {
-  return opened({ bytes, ...mediaTypeOf(bytes) });
+  return opened({ bytes, ...typeAndFrame(bytes) });
 }
 
 /** Returns what a check says beforehand of an image that it reads as a whole. */
 async function planOf(bytes: Uint8Array, target: ImageTarget) {
-  const { contentType } = mediaTypeOf(bytes);
+  const contentType = contentTypeOf(bytes);
   const soFar = { pieces: [{ start: 0, bytes }], usedMs: 0 };
   const answer = await mediaReader.facts("a", { contentType, size: bytes.length }, soFar);
   const image = answer.kind === "facts" ? answer.facts.image : null;
@@ -349,7 +350,7 @@ describe("an image with too many bytes", () => {
     expect(fitted.bytes.length).toBeGreaterThan(1_000_000);
     expect(fitted.repairs).toEqual(["converted", "recompressed", "resized"]);
     expect((fitted.width ?? 0) / (fitted.height ?? 1)).toBeCloseTo(3_400 / 3_000, 2);
-    expect(mediaTypeOf(fitted.bytes)).toMatchObject({
+    expect(typeAndFrame(fitted.bytes)).toMatchObject({
       width: fitted.width,
       height: fitted.height,
     });

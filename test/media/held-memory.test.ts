@@ -5,6 +5,7 @@ import { openMedia } from "../../src/shared/media/open-media.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { FILES_HOST, outboundTo, serveFiles, type FileServer, type Serve } from "./file-server.ts";
+import { NO_CHUNKS } from "./in-memory.ts";
 import { flag } from "./pictures.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -69,7 +70,7 @@ test("pieces of files that are looked at count, and no longer than the look", as
     fit: () => Promise.reject(new Error("nothing to fit")),
   };
   const file = { contentType: "video/mp4", size: 5_000_000 };
-  const bytes = { read: () => asked };
+  const bytes = { ...NO_CHUNKS, read: () => asked };
   const looks = Array.from({ length: 100 }, () =>
     readFacts({ reader, owner: "greedy" }, { file, bytes, sample: new Uint8Array(100) }),
   );

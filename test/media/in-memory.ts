@@ -26,3 +26,11 @@ export function inMemory(bytes: Uint8Array): Dialler {
     },
   };
 }
+
+/** The bytes of a file that is read in pieces alone. */
+export const NO_CHUNKS = {
+  size: 0,
+  chunks: (): AsyncIterable<Uint8Array> => {
+    throw new Error("not read as a whole");
+  },
+};

@@ -1,5 +1,7 @@
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
+import { contentTypeOf } from "../../src/shared/media/content-type.ts";
+import { factsOfImage } from "../../src/shared/media/image-facts.ts";
 
 /** Bytes that look like noise and are always the same: noise is what compresses worst. */
 export function noise(length: number, seed = 1): Buffer {
@@ -152,4 +154,12 @@ export function bitmapOf(width: number, height: number): Buffer {
   head.writeUInt16LE(1, 26);
   head.writeUInt16LE(24, 28);
   return Buffer.concat([head, pixels]);
+}
+
+/** Returns the type of a file, and the frame of an image as far as its head shows it. */
+export function typeAndFrame(bytes: Uint8Array) {
+  const contentType = contentTypeOf(bytes);
+  const image = { contentType, bytes, size: bytes.length, metadata: undefined };
+  const { width, height } = factsOfImage(image);
+  return { contentType, width: width || null, height: height || null };
 }

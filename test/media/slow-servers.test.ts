@@ -8,6 +8,7 @@ import {
 } from "../../src/shared/media/media-reader.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import type { MediaFile } from "../../src/shared/networks/contract/media.ts";
+import { NO_CHUNKS } from "./in-memory.ts";
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -44,7 +45,10 @@ test("a server that lets a look at its file wait is given up after half a minute
   const reader = hungry();
   const file = { contentType: "video/mp4", size: 5_000_000 };
   const sample = new Uint8Array(100);
-  const looking = readFacts({ reader, owner: "a" }, { file, bytes: { read: never }, sample });
+  const looking = readFacts(
+    { reader, owner: "a" },
+    { file, bytes: { ...NO_CHUNKS, read: never }, sample },
+  );
   const failed = expect(looking).rejects.toMatchObject(slow);
   await vi.advanceTimersByTimeAsync(30_000);
   await failed;
@@ -61,7 +65,7 @@ test("a file that always wants another part is given up after a bounded number o
   };
   const facts = await readFacts(
     { reader, owner: "a" },
-    { file, bytes: { read }, sample: new Uint8Array(100) },
+    { file, bytes: { ...NO_CHUNKS, read }, sample: new Uint8Array(100) },
   );
   expect(facts).toMatchObject({ width: null, durationSeconds: null });
   expect(fetched).toBeLessThanOrEqual(8 * 1024 * 1024);
@@ -86,7 +90,7 @@ test("all readings of a file have the CPU time of one", async () => {
   const read = (first: number, last: number) => Promise.resolve(new Uint8Array(last - first + 1));
   const reading = readFacts(
     { reader, owner: "a" },
-    { file, bytes: { read }, sample: new Uint8Array(100) },
+    { file, bytes: { ...NO_CHUNKS, read }, sample: new Uint8Array(100) },
   );
   await expect(reading).rejects.toMatchObject({ code: "media_rejected", reason: "time" });
   expect(used).toEqual([0, FACTS_LIMITS.cpuMs / 2, FACTS_LIMITS.cpuMs]);

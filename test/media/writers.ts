@@ -57,6 +57,13 @@ export const WRITTEN: readonly Written[] = [
     command: ["avifenc", "imagemagick.png", "avifenc.avif"],
   },
   film("ffmpeg.avif", "image/avif", "-frames:v", "1", "-c:v", "libaom-av1", "-still-picture", "1"),
+  film("ffmpeg-moving.avif", "image/avif", "-c:v", "libaom-av1", "-cpu-used", "8"),
+  film("moving.y4m", "application/octet-stream", "-frames:v", "2", "-pix_fmt", "yuv420p"),
+  {
+    name: "avifenc-moving.avif",
+    contentType: "image/avif",
+    command: ["avifenc", "moving.y4m", "avifenc-moving.avif"],
+  },
   {
     name: "libheif.heic",
     contentType: "image/heic",

@@ -14,18 +14,11 @@ const BRANDS: Readonly<Record<string, string>> = {
 /** Brands that say how the file is built and not what is in it; others tell. */
 const GENERAL: ReadonlySet<string> = new Set(["mif1", "msf1", "mif2", "miaf"]);
 
-function typeOfBrand(brand: string): string | undefined {
-  const [type] =
-    Object.entries(BRANDS).find(([, brands]) =>
-      brands.split(/ (?=\S)/).some((known) => brand.startsWith(known)),
-    ) ?? [];
-  return type;
-}
-
 /** Returns the type by the main brand, or by the first of the others that is known. */
 function typeOfBrands(brands: readonly string[]): string | undefined {
-  const [type] = brands.flatMap((brand) => typeOfBrand(brand) ?? []);
-  if (type !== undefined) return type;
+  for (const brand of brands)
+    for (const [type, known] of Object.entries(BRANDS))
+      if (known.split(/ (?=\S)/).some((start) => brand.startsWith(start))) return type;
   return brands.some((brand) => GENERAL.has(brand)) ? "image/heif" : undefined;
 }
 

@@ -144,39 +144,30 @@ function withFlags(chunks: readonly Buffer[], hasExif: boolean): Buffer[] {
 }
 
 const BITMAP_HEAD = 14;
-/** Pixels as they are, with or without masks for their colours, and runs of them. */
-const PLAIN_PIXELS: readonly number[] = [0, 3];
-const RUNS_OF_PIXELS: readonly number[] = [1, 2];
+/** Lengths of headers with the fields below; the last of them may lead to a colour profile or to another file. */
 const FIRST_HEADER = 40;
 const LAST_HEADER = 124;
+/** Ways to store pixels, beside 0, as they are: as runs of two kinds, or with masks for the colours. */
+const RUNS: readonly number[] = [1, 2];
+const MASKED = 3;
 
-/** Returns where the pixels begin after header, masks and colours, and how many bytes they have. */
-function pixelsOf(bitmap: Buffer): { readonly start: number; readonly length: number } {
-  const header = bitmap.readUInt32LE(BITMAP_HEAD);
-  const [width, height] = [bitmap.readInt32LE(18), Math.abs(bitmap.readInt32LE(22))];
-  const bits = bitmap.readUInt16LE(28);
-  const compression = bitmap.readUInt32LE(30);
-  const colours = bitmap.readUInt32LE(46) || (bits <= 8 ? 2 ** bits : 0);
-  const masks = header === FIRST_HEADER && compression === 3 ? 12 : 0;
-  const rows = Math.ceil((width * bits) / 32) * 4 * height;
-  const length = RUNS_OF_PIXELS.includes(compression) ? bitmap.readUInt32LE(34) : rows;
-  return { start: BITMAP_HEAD + header + masks + colours * 4, length };
+/** Returns where the pixels of a bitmap begin, behind header, masks and colours, and where they end. */
+function pixelsOf(bitmap: Buffer): readonly [start: number, end: number] {
+  const long = (at: number) => bitmap.readUInt32LE(at);
+  const [header, bits, storage] = [long(BITMAP_HEAD), bitmap.readUInt16LE(28), long(30)];
+  const masks = header === FIRST_HEADER && storage === MASKED ? 12 : 0;
+  const colours = 4 * (long(46) || (bits <= 8 ? 2 ** bits : 0));
+  const start = BITMAP_HEAD + header + masks + colours;
+  const rows = Math.ceil((long(18) * bits) / 32) * 4 * Math.abs(bitmap.readInt32LE(22));
+  return [start, start + (RUNS.includes(storage) ? long(34) : rows)];
 }
 
-/** Returns whether a bitmap has no parts but these: not a colour profile at any place, nor another file's name. */
-function isPlainBitmap(bitmap: Buffer): boolean {
-  const header = bitmap.readUInt32LE(BITMAP_HEAD);
-  const compression = bitmap.readUInt32LE(30);
-  const isKnown = RUNS_OF_PIXELS.includes(compression) || PLAIN_PIXELS.includes(compression);
-  const hasProfile = header >= LAST_HEADER && bitmap.readUInt32LE(BITMAP_HEAD + 112) !== 0;
-  return isKnown && header >= FIRST_HEADER && !hasProfile;
-}
-
-/** Keeps a bitmap whose header, colours and pixels follow one another. */
+/** Keeps a bitmap whose parts follow one another. */
 export function bitmapParts(bitmap: Buffer): PictureParts {
-  const { start, length } = pixelsOf(bitmap);
-  const end = start + length;
-  const isKnown = isPlainBitmap(bitmap) && bitmap.readUInt32LE(10) === start;
+  const long = (at: number) => bitmap.readUInt32LE(at);
+  const [header, [start, end]] = [long(BITMAP_HEAD), pixelsOf(bitmap)];
+  const hasProfile = header >= LAST_HEADER && long(BITMAP_HEAD + 112) !== 0;
+  const isKnown = header >= FIRST_HEADER && long(30) <= MASKED && !hasProfile && long(10) === start;
   const facts = { hasMetadata: false, hasExtras: !isKnown || end < bitmap.length, frames: 1 };
   if (!isKnown || end > bitmap.length) return { ...facts, kept: null };
   const head = Buffer.from(bitmap.subarray(0, start));

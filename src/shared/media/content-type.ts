@@ -1,37 +1,25 @@
 import { boxTypeOf } from "./box-type.ts";
 
-interface Signature {
-  readonly contentType: string;
-  readonly offset: number;
-  readonly text: string;
-}
-
-const at = (offset: number, text: string, contentType: string): Signature => ({
-  contentType,
-  offset,
-  text,
-});
-
 /** File signatures; the first match counts, so the longer of two with the same start comes first. */
-const SIGNATURES: readonly Signature[] = [
-  at(0, "\xff\xd8\xff", "image/jpeg"),
-  at(0, "\x89PNG\r\n\x1a\n", "image/png"),
-  at(0, "GIF87a", "image/gif"),
-  at(0, "GIF89a", "image/gif"),
-  at(0, "\xff\x0a", "image/jxl"),
-  at(4, "JXL \r\n\x87\n", "image/jxl"),
-  at(0, "\x00\x00\x01\xba", "video/mpeg"),
-  at(0, "\x00\x00\x01\xb3", "video/mpeg"),
-  at(0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf"),
-  at(0, "FLV\x01", "video/x-flv"),
-  at(0, "fLaC", "audio/flac"),
-  at(0, "RF64", "audio/wav"),
-  at(8, "CR\x02", "image/x-canon-cr2"),
-  at(0, "II*\0", "image/tiff"),
-  at(0, "MM\0*", "image/tiff"),
-  at(0, "II+\0", "image/tiff"),
-  at(0, "MM\0+", "image/tiff"),
-  at(0, "%PDF-", "application/pdf"),
+const SIGNATURES: readonly (readonly [offset: number, text: string, contentType: string])[] = [
+  [0, "\xff\xd8\xff", "image/jpeg"],
+  [0, "\x89PNG\r\n\x1a\n", "image/png"],
+  [0, "GIF87a", "image/gif"],
+  [0, "GIF89a", "image/gif"],
+  [0, "\xff\x0a", "image/jxl"],
+  [4, "JXL \r\n\x87\n", "image/jxl"],
+  [0, "\x00\x00\x01\xba", "video/mpeg"],
+  [0, "\x00\x00\x01\xb3", "video/mpeg"],
+  [0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11", "video/x-ms-asf"],
+  [0, "FLV\x01", "video/x-flv"],
+  [0, "fLaC", "audio/flac"],
+  [0, "RF64", "audio/wav"],
+  [8, "CR\x02", "image/x-canon-cr2"],
+  [0, "II*\0", "image/tiff"],
+  [0, "MM\0*", "image/tiff"],
+  [0, "II+\0", "image/tiff"],
+  [0, "MM\0+", "image/tiff"],
+  [0, "%PDF-", "application/pdf"],
 ];
 
 /** Types of RIFF files, by the four letters after the length. */
@@ -122,7 +110,7 @@ export function contentTypeOf(file: Uint8Array): string {
   const text = bytes.toString("latin1", 0, Math.min(bytes.length, HEAD_BYTES));
   const [, tell] = Object.entries(SHARED).find(([head]) => text.startsWith(head)) ?? [];
   if (tell !== undefined) return tell(text, bytes) ?? UNKNOWN_TYPE;
-  const signature = SIGNATURES.find((known) => text.startsWith(known.text, known.offset));
-  const found = signature?.contentType ?? boxTypeOf(bytes) ?? soundType(bytes);
+  const [, , signed] = SIGNATURES.find(([offset, start]) => text.startsWith(start, offset)) ?? [];
+  const found = signed ?? boxTypeOf(bytes) ?? soundType(bytes);
   return found ?? (isTransportStream(bytes) ? "video/mp2t" : UNKNOWN_TYPE);
 }

@@ -7,10 +7,11 @@ import {
   type MediaRepair,
   READABLE_IMAGES,
 } from "../networks/contract/media.ts";
+import { contentTypeOf } from "./content-type.ts";
 import { refused } from "./dialled.ts";
 import type { ImageFacts } from "./file-job.ts";
 import { type FitPlan, planFit } from "./fit-plan.ts";
-import { factsOfImage, mediaTypeOf } from "./image-facts.ts";
+import { factsOfImage } from "./image-facts.ts";
 import { pictureParts } from "./picture-parts.ts";
 
 /** A file of a few hundred bytes can declare an image that fills the memory. */
@@ -19,7 +20,7 @@ const PIXELS_MAX = 120_000_000;
 const DECODED_BYTES_MAX = 256 * 1024 * 1024;
 /** Largest decoded image when the decoder needs all of it at once, or more than eight bits. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
-/** Largest decoded AVIF or HEIC, whose decoder takes eight times as much memory. */
+/** Largest decoded AVIF, whose decoder takes eight times as much memory. */
 const HEIF_BYTES_MAX = 64 * 1024 * 1024;
 const SIZES_MAX = 6;
 const QUALITIES = [88, 76] as const;
@@ -44,12 +45,12 @@ export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<
 }
 
 async function fit(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage> {
-  const { contentType } = mediaTypeOf(bytes);
+  const contentType = contentTypeOf(bytes);
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
   try {
     const metadata = await readMetadata(bytes, contentType);
     const known = factsOfImage({ contentType, bytes, size: bytes.length, metadata });
-    const hasAlpha = known.hasAlpha && isReadable(contentType) && (await isClear(bytes));
+    const hasAlpha = known.hasAlpha && (await isClear(bytes));
     const facts = { ...known, hasAlpha };
     const plan = planFit(facts, target);
     if (plan.kind === "refused") throw refused(plan.reason, plan.message);
@@ -61,30 +62,11 @@ async function fit(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage>
   }
 }
 
-/** The decoder's name of each type; a file that the decoder takes for another type is refused. */
-const DECODERS: Readonly<Record<string, string>> = {
-  "image/jpeg": "jpeg",
-  "image/png": "png",
-  "image/gif": "gif",
-  "image/webp": "webp",
-  "image/avif": "heif",
-  "image/heic": "heif",
-  "image/heif": "heif",
-  "image/tiff": "tiff",
-};
 /** Reads an image's metadata; undefined for a type that can't be read here. */
 async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Metadata | undefined> {
-  const decoder = DECODERS[contentType];
-  if (decoder === undefined) return undefined;
-  const image = await openImage(bytes);
-  let metadata: Metadata;
-  try {
-    metadata = await image.metadata();
-  } catch (error) {
-    // These types can always be read: a file that fails is damaged.
-    if (READABLE_IMAGES.includes(contentType)) throw error;
-    return undefined;
-  }
+  if (!isReadable(contentType)) return undefined;
+  const metadata = await (await openImage(bytes)).metadata();
+  const decoder = contentType === "image/avif" ? "heif" : contentType.slice("image/".length);
   if (metadata.format !== decoder)
     throw refused("damaged", `begins as ${contentType} and is ${metadata.format}`);
   const held = decodedBytes(metadata);
@@ -107,28 +89,19 @@ export async function readImage(
   bytes: Uint8Array,
 ): Promise<ImageFacts> {
   const isWhole = bytes.length === size;
-  const metadata = await checkedMetadata(bytes, contentType, isWhole && size <= CHECKED_BYTES_MAX);
-  const facts = factsOfImage({ contentType, bytes, size, metadata });
-  const isLight = metadata !== undefined && decodedBytes(metadata) <= CLEAR_BYTES_MAX;
-  if (!facts.hasAlpha || !isWhole || !isLight || !isReadable(contentType)) return facts;
-  return { ...facts, hasAlpha: await isClear(bytes).catch(() => true) };
-}
-
-/** Reads an image's metadata, and looks for damage if it is to be checked. @throws MediaFailure */
-async function checkedMetadata(
-  bytes: Uint8Array,
-  contentType: string,
-  isChecked: boolean,
-): Promise<Metadata | undefined> {
+  const isChecked = isWhole && size <= CHECKED_BYTES_MAX;
   let metadata: Metadata | undefined;
   try {
     metadata = await readMetadata(bytes, contentType);
     if (isChecked && metadata !== undefined) await decode(bytes);
   } catch (error) {
     const failure = error instanceof MediaFailure ? error : undecodable(error);
-    if (failure.reason === "pixels" || (isChecked && isReadable(contentType))) throw failure;
+    if (failure.reason === "pixels" || isChecked) throw failure;
   }
-  return metadata;
+  const facts = factsOfImage({ contentType, bytes, size, metadata });
+  const isLight = metadata !== undefined && decodedBytes(metadata) <= CLEAR_BYTES_MAX;
+  if (!facts.hasAlpha || !isWhole || !isLight) return facts;
+  return { ...facts, hasAlpha: await isClear(bytes).catch(() => true) };
 }
 
 const isReadable = (contentType: string) => READABLE_IMAGES.includes(contentType);
@@ -190,16 +163,27 @@ export function loadImageLibrary(): Promise<unknown> {
   return (library ??= loadLibrary());
 }
 
+const BRAND_AT = 8;
+
+/** Gives an AVIF that moves the brand of one that doesn't: the library knows no other, and reads its first picture. */
+function branded(bytes: Uint8Array): Uint8Array {
+  if (Buffer.from(bytes.subarray(0, BRAND_AT + 4)).indexOf("ftypavis") !== 4) return bytes;
+  const copy = Buffer.from(bytes);
+  copy.write("avif", BRAND_AT);
+  return copy;
+}
+
 async function openImage(bytes: Uint8Array): Promise<Sharp> {
   const sharp = await (library ??= loadLibrary());
   const options: SharpOptions = { limitInputPixels: PIXELS_MAX, failOn: "truncated" };
-  return sharp(bytes, { ...options, sequentialRead: true });
+  return sharp(branded(bytes), { ...options, sequentialRead: true });
 }
 
 /** Returns the file as it is. Decodes it first, so that damage is reported here and not by the network. */
 async function untouched(bytes: Uint8Array, facts: ImageFacts): Promise<FittedImage> {
   if (isReadable(facts.contentType)) await decode(bytes);
-  return toFitted(bytes, facts, []);
+  const { contentType, width, height } = facts;
+  return { bytes, contentType, width, height, repairs: [] };
 }
 
 async function decode(bytes: Uint8Array): Promise<void> {
@@ -273,14 +257,6 @@ async function encoded(
     if (made.length <= bytesMax) break;
   }
   return made;
-}
-
-function toFitted(
-  bytes: Uint8Array,
-  { contentType, width, height }: ImageFacts,
-  repairs: FittedImage["repairs"],
-): FittedImage {
-  return { bytes, contentType, width, height, repairs };
 }
 
 function undecodable(error: unknown): MediaFailure {

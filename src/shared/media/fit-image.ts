@@ -9,7 +9,7 @@ import { unreachable } from "../networks/contract/unreachable.ts";
 import { refused, tooLarge } from "./dialled.ts";
 import { FairLimit } from "../runtime/fair-limit.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
-import { inTime } from "./read-facts.ts";
+import { readAll } from "./read-facts.ts";
 
 /** For the download of a whole image; 1 MB a second is enough for the largest. */
 const FETCH_MS_MAX = 60_000;
@@ -21,9 +21,8 @@ const held = new FairLimit({
   waitingMax: 64,
 });
 
-function refuseUnfit({ contentType, size }: MediaFile): void {
+function refuseOther(contentType: string): void {
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
-  if (size > IMAGE_SOURCE_BYTES_MAX) throw tooLarge(IMAGE_SOURCE_BYTES_MAX);
 }
 
 /**
@@ -36,37 +35,16 @@ export async function fitImage(
   target: ImageTarget,
   { reader, owner }: ReadBy = READ_BY_NOBODY,
 ): Promise<FittedImage> {
-  refuseUnfit(file);
+  refuseOther(file.contentType);
+  if (file.size > IMAGE_SOURCE_BYTES_MAX) throw tooLarge(IMAGE_SOURCE_BYTES_MAX);
   const fitted = await held.run(owner, file.size, async () => {
-    const bytes = await readAll(file);
+    const bytes = await readAll(file, performance.now() + FETCH_MS_MAX);
     // By the bytes that arrived: the server's first answer may have been for another file.
     const contentType = contentTypeOf(bytes);
-    if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
+    refuseOther(contentType);
     const { width, height } = file;
     return reader.fit(owner, { bytes, contentType, width, height }, target);
   });
   if (fitted === undefined) throw unreachable("busy");
   return fitted;
-}
-
-/** Reads a whole file into a buffer of the size that its server stated. */
-async function readAll(file: MediaFile): Promise<Uint8Array> {
-  const bytes = Buffer.alloc(file.size);
-  const until = performance.now() + FETCH_MS_MAX;
-  const chunks = file.chunks()[Symbol.asyncIterator]();
-  let filled = 0;
-  try {
-    for (;;) {
-      const { value, done } = await inTime(chunks.next(), until);
-      if (done === true) break;
-      if (filled + value.length > bytes.length) throw unreachable("changed", { reason: "changed" });
-      bytes.set(value, filled);
-      filled += value.length;
-    }
-  } finally {
-    // Not awaited: a slow server would delay this too.
-    void Promise.resolve(chunks.return?.()).catch(() => undefined);
-  }
-  if (filled < bytes.length) throw unreachable("connection_lost");
-  return bytes;
 }

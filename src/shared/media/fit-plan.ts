@@ -78,23 +78,25 @@ function plays({ frames, contentType }: ImageFacts, { types, plays }: ImageTarge
   return frames > 1 && plays.includes(contentType) && types.includes(contentType);
 }
 
+/** Returns whether the shape of an image is one that the network does not take. */
+function isOutside({ width, height }: Frame, { ratio }: ImageTarget): boolean {
+  if (ratio === undefined || height === 0) return false;
+  const shape = width / height;
+  return shape < ratio.min * (1 - RATIO_TOLERANCE) || shape > ratio.max * (1 + RATIO_TOLERANCE);
+}
+
 function refusalOf(
   facts: ImageFacts,
   target: ImageTarget,
 ): { readonly reason: MediaReason; readonly message: string } | undefined {
   const { contentType, width, height, size, frames } = facts;
-  const { ratio, framesMax = Infinity } = target;
+  const { framesMax = Infinity } = target;
   if (!READABLE_IMAGES.includes(contentType)) {
-    if (!target.types.includes(contentType))
+    if (!target.types.includes(contentType) || !facts.isSeparable)
       return { reason: "type", message: `${contentType} is not taken` };
     if (size > target.bytesMax) return { reason: "size", message: `${size} bytes` };
   }
-  if (ratio !== undefined && height > 0) {
-    const shape = width / height;
-    const isOutside =
-      shape < ratio.min * (1 - RATIO_TOLERANCE) || shape > ratio.max * (1 + RATIO_TOLERANCE);
-    if (isOutside) return { reason: "ratio", message: `${width} × ${height}` };
-  }
+  if (isOutside(facts, target)) return { reason: "ratio", message: `${width} × ${height}` };
   if (!plays(facts, target)) return undefined;
   // A still instead of an animation would be another post than the customer wants.
   if (frames > framesMax) return { reason: "frames", message: `an animation of ${frames} frames` };

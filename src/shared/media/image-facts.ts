@@ -1,46 +1,47 @@
 import { imageSize } from "image-size";
 import type { Metadata } from "sharp";
-import { contentTypeOf } from "./content-type.ts";
-import { FIRST_SIDEWAYS, UPRIGHT } from "./exif.ts";
+import { FIRST_SIDEWAYS, isSilentExif, UPRIGHT } from "./exif.ts";
 import type { ImageFacts } from "./file-job.ts";
-import { pictureParts } from "./picture-parts.ts";
+import type { PictureParts } from "./parts.ts";
+import { isSeparableType, pictureParts } from "./picture-parts.ts";
 
-export interface MediaType {
-  readonly contentType: string;
-  readonly width: number | null;
-  readonly height: number | null;
+interface Frame {
+  readonly width: number;
+  readonly height: number;
 }
 
-/** Returns the type of a file by its first bytes, and for an image its size as it is seen. */
-export function mediaTypeOf(bytes: Uint8Array): MediaType {
-  const contentType = contentTypeOf(bytes);
-  const size = contentType.startsWith("image/") ? sizeOf(bytes) : undefined;
-  return { contentType, width: size?.width ?? null, height: size?.height ?? null };
-}
-
-function sizeOf(bytes: Uint8Array): { width: number; height: number } | undefined {
+/** Returns the frame of an image that the library can't read, as it is seen; zeros when unknown. */
+function frameBySize(bytes: Uint8Array): Frame {
   try {
-    const { width, height, orientation = 1 } = imageSize(bytes);
+    const { width, height, orientation = UPRIGHT } = imageSize(bytes);
     return orientation >= FIRST_SIDEWAYS ? { width: height, height: width } : { width, height };
   } catch {
     // A damaged header: whether the file is published is up to the network.
-    return undefined;
+    return { width: 0, height: 0 };
   }
 }
 
-/** Turned by a property of the picture, which the decoder follows; its EXIF has no say. */
-const HEIF = /^image\/(?:avif|hei[cf])$/;
+const AVIF = "image/avif";
 
-/** Returns how a picture is turned (EXIF, 1 to 8). */
+/** Returns how a picture is turned (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows. */
 function orientationOf(contentType: string, metadata: Metadata | undefined): number {
-  return HEIF.test(contentType) ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
+  return contentType === AVIF ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
 }
 
-/** Types that are always made into another one: only the library knows what is in them. */
-const TOLD_BY_LIBRARY: ReadonlySet<string> = new Set(["image/tiff"]);
+const BRANDS_END = 64;
 
-const hasWords = (metadata: Metadata | undefined) =>
-  metadata?.xmp !== undefined || metadata?.iptc !== undefined;
+/** Returns whether an image says more than how its pixels are to be shown. */
+function tells({ exif, xmp, iptc }: Partial<Metadata> = {}): boolean {
+  const isLoud = exif !== undefined && !isSilentExif(exif);
+  return isLoud || xmp !== undefined || iptc !== undefined;
+}
+
+/** Returns what the library knows of the types that are always encoded again. The brands of an AVIF say if it moves. */
+function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PictureParts {
+  const isMoving =
+    contentType === AVIF && Buffer.from(bytes.subarray(0, BRANDS_END)).includes("avis");
+  return { hasMetadata: tells(metadata), hasExtras: false, frames: isMoving ? 2 : 1, kept: null };
+}
 
 /** An image as far as its bytes are known. `metadata`: as the image library reads it, if it can. */
 export interface KnownImage {
@@ -54,31 +55,30 @@ export interface KnownImage {
 /**
  * Returns the facts of an image by its bytes. Assumes the usual for what they don't show when they are only the first.
  */
-export function factsOfImage({ contentType, bytes, size, metadata }: KnownImage): ImageFacts {
+export function factsOfImage(image: KnownImage): ImageFacts {
+  const { contentType, bytes, size, metadata } = image;
   const isWhole = bytes.length === size;
   const orientation = orientationOf(contentType, metadata);
-  const { kept, hasExtras, ...parts } = pictureParts(contentType, bytes, { orientation });
-  const isTold = TOLD_BY_LIBRARY.has(contentType);
+  const isKnownType = isSeparableType(contentType);
+  const { kept, hasExtras, ...parts } = isKnownType
+    ? pictureParts(contentType, bytes, { orientation })
+    : partsByLibrary(image);
   return {
     contentType,
     size: kept?.reduce((sum, { length }) => sum + length, 0) ?? size,
     ...frameOf(bytes, orientation, metadata),
     orientation,
     ...parts,
-    hasMetadata: parts.hasMetadata || (isTold && hasWords(metadata)),
     // What can't be told from the picture may be anything.
-    hasExtras: hasExtras || (isWhole && kept === null && !isTold),
-    isSeparable: kept !== null || !isWhole,
+    hasExtras: hasExtras || (isWhole && kept === null && isKnownType),
+    isSeparable: kept !== null || (!isWhole && isKnownType),
     hasAlpha: metadata?.hasAlpha ?? false,
     isPrint: metadata?.space === "cmyk",
   };
 }
 
-function frameOf(bytes: Uint8Array, orientation: number, metadata: Metadata | undefined) {
-  if (metadata === undefined) {
-    const { width, height } = mediaTypeOf(bytes);
-    return { width: width ?? 0, height: height ?? 0 };
-  }
+function frameOf(bytes: Uint8Array, orientation: number, metadata: Metadata | undefined): Frame {
+  if (metadata === undefined) return frameBySize(bytes);
   const { width, height, pageHeight = height } = metadata;
   const isSideways = orientation >= FIRST_SIDEWAYS;
   return isSideways ? { width: pageHeight, height: width } : { width, height: pageHeight };

@@ -73,8 +73,8 @@ const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
 const LIGHT_RESIDENT_BYTES = 400 * MEGABYTE;
-/** Types whose decoder keeps several copies of an image: 630 MB for 30 megapixels. */
-const HUNGRY_TYPES: ReadonlySet<string> = new Set(["image/avif", "image/heic", "image/heif"]);
+/** The type whose decoder keeps several copies of an image: 630 MB for 30 megapixels. */
+const HUNGRY_TYPE = "image/avif";
 const HUNGRY_PIXELS_MAX = 8_000_000;
 const HUNGRIEST = 3;
 
@@ -138,7 +138,6 @@ async function read(
   const reading = await slots.run(owner, weight, ask);
   switch (reading?.kind) {
     case undefined:
-      throw busy();
     case "unavailable":
       throw busy();
     case "stopped":
@@ -200,6 +199,6 @@ export const READ_BY_NOBODY: ReadBy = { reader: mediaReader, owner: "" };
 
 function weightOf({ contentType, width, height }: WholeImage): number {
   const pixels = width === null || height === null ? Infinity : width * height;
-  if (HUNGRY_TYPES.has(contentType)) return pixels <= HUNGRY_PIXELS_MAX ? HEAVY : HUNGRIEST;
+  if (contentType === HUNGRY_TYPE) return pixels <= HUNGRY_PIXELS_MAX ? HEAVY : HUNGRIEST;
   return pixels <= LIGHT_PIXELS_MAX ? LIGHT : HEAVY;
 }

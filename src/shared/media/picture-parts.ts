@@ -1,20 +1,19 @@
 import { gifParts } from "./gif-parts.ts";
 import { bitmapParts, pngParts, webpParts } from "./chunk-parts.ts";
-import { heifParts } from "./heif-parts.ts";
 import { jpegParts } from "./jpeg-parts.ts";
 import type { PartsOptions, PictureParts, ReadParts } from "./parts.ts";
 
-/** Readers by type. Files of other types are never passed on unchanged, since it is not known what is the picture. */
+/** Readers by type. Files of other types are never passed on: it is not known what of them is the picture. */
 const READERS: Readonly<Record<string, ReadParts>> = {
   "image/jpeg": jpegParts,
   "image/png": pngParts,
   "image/gif": gifParts,
   "image/webp": webpParts,
   "image/bmp": bitmapParts,
-  "image/avif": heifParts,
-  "image/heic": heifParts,
-  "image/heif": heifParts,
 };
+
+/** Returns whether the picture of such a file can be told from the rest of it. */
+export const isSeparableType = (contentType: string) => READERS[contentType] !== undefined;
 
 /** The parts of a file of which nothing is known. */
 const UNKNOWN_PARTS: PictureParts = {

@@ -72,14 +72,12 @@ type File = Pick<MediaFacts, "contentType" | "size">;
 /** Types whose content is read; others are known by their first bytes alone. */
 const isParsed = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
 
-/** For the rest of an image, without which its first bytes have to do. */
-const REST_MS_MAX = 5_000;
-/** Size of one request for the rest of an image. */
-const REST_PIECE_BYTES = 1024 * 1024;
+/** For all of an image, without which its first bytes have to do. */
+const WHOLE_MS_MAX = 5_000;
 
 export interface Sampled {
   readonly file: File;
-  readonly bytes: Pick<RemoteBytes, "read">;
+  readonly bytes: Pick<RemoteBytes, "size" | "read" | "chunks">;
   /** The file's first bytes. */
   readonly sample: Uint8Array;
   /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
@@ -137,7 +135,7 @@ async function readImageFacts(
   const first = await reader.facts(owner, file, { ...soFar, isThorough });
   if (first.kind === "facts") return first.facts;
   const { usedMs } = first;
-  const whole = await readRest(sampled, memory);
+  const whole = await readWhole(sampled, memory);
   const answer = await reader.facts(
     owner,
     file,
@@ -147,20 +145,13 @@ async function readImageFacts(
 }
 
 /** Reads all of an image; undefined when that takes too long or too much memory. @throws MediaFailure if it changes */
-async function readRest(
-  { file, bytes, sample }: Sampled,
+async function readWhole(
+  { file, bytes }: Sampled,
   memory: HeldMemory,
 ): Promise<Uint8Array | undefined> {
-  const until = performance.now() + REST_MS_MAX;
   try {
     memory.take(file.size);
-    const whole = Buffer.alloc(file.size);
-    whole.set(sample);
-    for (let at = sample.length; at < file.size; at += REST_PIECE_BYTES) {
-      const last = Math.min(at + REST_PIECE_BYTES, file.size) - 1;
-      whole.set(await inTime(bytes.read(at, last), until), at);
-    }
-    return whole;
+    return await readAll(bytes, performance.now() + WHOLE_MS_MAX);
   } catch (error) {
     const isUnavailable = error instanceof MediaFailure && error.code === "media_unreachable";
     if (isUnavailable && error.reason === null) return undefined;
@@ -168,8 +159,32 @@ async function readRest(
   }
 }
 
+/** Reads a whole file into a buffer of the size that its server stated. @throws MediaFailure */
+export async function readAll(
+  file: Pick<RemoteBytes, "size" | "chunks">,
+  until: number,
+): Promise<Uint8Array> {
+  const bytes = Buffer.alloc(file.size);
+  const chunks = file.chunks()[Symbol.asyncIterator]();
+  let filled = 0;
+  try {
+    for (;;) {
+      const { value, done } = await inTime(chunks.next(), until);
+      if (done === true) break;
+      if (filled + value.length > bytes.length) throw unreachable("changed", { reason: "changed" });
+      bytes.set(value, filled);
+      filled += value.length;
+    }
+  } finally {
+    // Not awaited: a slow server would delay this too.
+    void Promise.resolve(chunks.return?.()).catch(() => undefined);
+  }
+  if (filled < bytes.length) throw unreachable("connection_lost");
+  return bytes;
+}
+
 /** Waits for a call to the file's server. @throws MediaFailure when that takes too long */
-export function inTime<T>(work: Promise<T>, until: number): Promise<T> {
+function inTime<T>(work: Promise<T>, until: number): Promise<T> {
   return withTimeLimit(Math.max(0, until - performance.now()), work, () => {
     throw unreachable("slow");
   });

@@ -147,13 +147,7 @@ export class ReadingProcess {
         resolve(reading);
       };
       const usedBefore = this.#usage()?.cpuMs ?? 0;
-      this.#work = {
-        limits,
-        startedAt: performance.now(),
-        usedBefore,
-        end,
-        hasBegun: false,
-      };
+      this.#work = { limits, startedAt: performance.now(), usedBefore, end, hasBegun: false };
       this.#keepAlive(true);
       const length = input.reduce((sum, bytes) => sum + bytes.length, 0);
       this.#stdin.write(frameHead(job, length));

@@ -124,7 +124,7 @@ function checkLinkCard(draft: LegDraft): readonly Problem[] {
 }
 
 const IMAGE = {
-  types: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif"],
+  types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
   bytesMax: 2_000_000,
   edgeMax: 4_000,
   // Clients show the first picture alone; what moves goes out as a video.
