@@ -54,6 +54,13 @@ export function manyTimes(mp4: Buffer, runs: number, samples: number): Buffer {
   return withTable(mp4, "stts", box("stts", words(0, runs, ...entries)));
 }
 
+/** So many empty boxes and nothing else, each of which is read by itself. */
+export const emptyBoxes = (boxes: number): Buffer =>
+  Buffer.concat([
+    box("ftyp", Buffer.from("isom\0\0\0\0isom", "latin1")),
+    ...Array.from({ length: boxes }, () => box("free")),
+  ]);
+
 /** Chunks by the thousand million: whoever goes through them does not come back for a while. */
 export const endlessChunks = (mp4: Buffer): Buffer =>
   withTable(mp4, "stsc", box("stsc", words(0, 2, 1, 1, 1, 0x7fff_ffff, 1, 1)));

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Dialler } from "../../src/shared/media/dialled.ts";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import {
   createMediaReader,
@@ -6,8 +7,10 @@ import {
   FIT_LIMITS,
   type MediaReader,
 } from "../../src/shared/media/media-reader.ts";
+import { openMedia } from "../../src/shared/media/open-media.ts";
 import { readFacts } from "../../src/shared/media/read-facts.ts";
 import type { MediaFile } from "../../src/shared/networks/contract/media.ts";
+import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { NO_CHUNKS } from "./in-memory.ts";
 
 const never = () => new Promise<never>(() => undefined);
@@ -94,6 +97,63 @@ test("all readings of a file have the CPU time of one", async () => {
   );
   await expect(reading).rejects.toMatchObject({ code: "media_rejected", reason: "time" });
   expect(used).toEqual([0, FACTS_LIMITS.cpuMs / 2, FACTS_LIMITS.cpuMs]);
+});
+
+test("a reader that takes too long is not blamed on the file's server", async () => {
+  const reader: MediaReader = { facts: never, fit: never };
+  const file = { contentType: "video/mp4", size: 100 };
+  const sampled = { file, bytes: { ...NO_CHUNKS, read: never }, sample: new Uint8Array(100) };
+  const reading = readFacts({ reader, owner: "a" }, { ...sampled, leftMs: () => 15_000 });
+  const failed = expect(reading).rejects.toMatchObject({
+    code: "media_unreachable",
+    message: "Too many media files are being read.",
+  });
+  await vi.advanceTimersByTimeAsync(15_000);
+  await failed;
+});
+
+/** A server without ranges, whose answers are cut off when five seconds have passed. */
+function cutAfterFiveSeconds(bytes: Uint8Array): Dialler & { readonly opened: string[] } {
+  const opened: string[] = [];
+  return {
+    opened,
+    request: never,
+    open({ url }) {
+      opened.push(url);
+      const until = performance.now() + 5_000;
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < bytes.length; at += 65_536) {
+          if (performance.now() >= until) throw new HttpFailure("in_doubt", "timeout");
+          yield bytes.subarray(at, at + 65_536);
+        }
+      }
+      const headers = { "content-length": `${bytes.length}` };
+      return Promise.resolve({ status: 200, headers, chunks, cancel: () => undefined });
+    },
+  };
+}
+
+test("a transfer that ends while the file is read is begun again", async () => {
+  const bytes = Buffer.alloc(2_000_000);
+  bytes.write("\0\0\0\x14ftypisom\0\0\0\0isom", "latin1");
+  const dialler = cutAfterFiveSeconds(bytes);
+  let asked = 0;
+  const reader: MediaReader = {
+    async facts(_owner, { size }) {
+      asked += 1;
+      vi.advanceTimersByTime(6_000);
+      const start = asked * 600_000;
+      if (start < size) return { kind: "missing", start, end: start + 1, usedMs: 10 };
+      const facts = { width: 320, height: 240, durationSeconds: 3, image: null };
+      return { kind: "facts", facts, usedMs: 10 };
+    },
+    fit: never,
+  };
+  const url = "https://files.example.test/film.mp4";
+  const limits = { bytesMax: 10_000_000, readBy: { reader, owner: "a" } };
+  expect(await openMedia(dialler, url, limits)).toMatchObject({ durationSeconds: 3 });
+  // Once for its beginning, and once for each part.
+  expect(dialler.opened).toHaveLength(4);
 });
 
 test("an image that does not come is given up after a minute", async () => {

@@ -13,7 +13,7 @@ import { aPublisher, readPost, submitPost, unique, type Publisher } from "../set
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { serveRelay } from "../setup/relay-server.ts";
 import { freePort } from "../setup/free-ports.ts";
-import { endlessTimes, interlacedPng } from "./bombs.ts";
+import { emptyBoxes, endlessTimes, interlacedPng } from "./bombs.ts";
 import { bombPng, flag } from "./pictures.ts";
 
 /** Within the sandbox, so that the networks that fetch files themselves find them. */
@@ -67,6 +67,7 @@ async function makeFiles(): Promise<Readonly<Record<string, Buffer>>> {
     bomb: await bombPng(30_000, 30_000),
     interlaced: interlacedPng(8_000, 6_000),
     endless: endlessTimes(sample("clip.mp4")),
+    boxes: emptyBoxes(200_000),
   };
 }
 
@@ -215,6 +216,7 @@ const TAKEN_NOWHERE = [
   "bomb",
   "interlaced",
   "endless",
+  "boxes",
   "gif-text",
   "cut-jpeg",
 ];
@@ -271,6 +273,18 @@ describe("what validation says of a file is what publishing does with it", () =>
       expect(found).toEqual([]);
     },
   );
+
+  test("the same each time, for a video of very many pieces", async () => {
+    const body = { platforms: ["mastodon"], mediaUrls: [at("boxes")] };
+    for (let time = 0; time < 3; time += 1)
+      expect((await validate(body)).mastodon.errors).toMatchObject([
+        {
+          code: "media_rejected",
+          rule: "mastodon.media.time",
+          message: "The file takes longer to read than is allowed.",
+        },
+      ]);
+  });
 
   test("and in the network's own words where it has some", async () => {
     const told = await validate({ platforms: ["linkedin"], mediaUrls: [at("html")] });

@@ -13,7 +13,7 @@ import type { NetworkDocument } from "../networks/contract/network.ts";
 /** Loaded when a post's files are first read: most requests never need them. */
 const media = {
   reader: () => import("../media/media-reader.ts"),
-  open: () => import("../media/open-in-time.ts"),
+  open: () => import("../media/open-media.ts"),
   fit: () => import("../media/fit-image.ts"),
 };
 
@@ -50,8 +50,9 @@ export function createNetworkTools(
     now: () => services.clock.now(),
     dnsTexts: (name) => services.names.texts(name, limits.owner ?? ""),
     async openMedia(url, mediaLimits) {
-      const { openInTime } = await media.open();
-      return await openInTime(calls, url, { ...mediaLimits, readBy: await readBy() });
+      const { openMedia } = await media.open();
+      const { leftMs } = calls;
+      return await openMedia(calls, url, { ...mediaLimits, readBy: await readBy(), leftMs });
     },
     async fitImage(file, target) {
       const { fitImage } = await media.fit();

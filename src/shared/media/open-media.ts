@@ -45,6 +45,8 @@ export interface OpenLimits {
   readonly readBy?: ReadBy | undefined;
   /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
   readonly isThorough?: boolean;
+  /** Milliseconds that are left to read its facts, waits for a reader included; absent: those of the reader's limits. */
+  readonly leftMs?: () => number;
 }
 
 /** An opened file with the facts of its bytes. */
@@ -62,7 +64,7 @@ export interface OpenedMedia extends MediaFile {
 export async function openMedia(
   dialler: Dialler,
   url: string,
-  { readBy = READ_BY_NOBODY, isThorough = false, ...limits }: OpenLimits,
+  { readBy = READ_BY_NOBODY, isThorough = false, leftMs, ...limits }: OpenLimits,
 ): Promise<OpenedMedia> {
   const { bytesMax } = limits;
   const { sample, bytes, answer } = await open(dialler, url, { ...limits, owner: readBy.owner });
@@ -76,7 +78,7 @@ export async function openMedia(
       : contentTypeOf(sample);
     if (contentType === UNKNOWN_TYPE) refuseCoded(answer);
     const file = { contentType, size };
-    const facts = await readFacts(readBy, { file, bytes, sample, isThorough });
+    const facts = await readFacts(readBy, { file, bytes, sample, isThorough, leftMs });
     return {
       contentType,
       size,
@@ -100,7 +102,7 @@ function refuseCoded({ headers }: Pick<OpenedResponse, "headers">): void {
   if (isMeant) throw unreachable("coding", { value });
 }
 
-interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough"> {
+interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough" | "leftMs"> {
   readonly owner: string;
 }
 

@@ -1,8 +1,8 @@
 import type { MediaFacts, MediaReason, MediaTargets } from "../networks/contract/media.ts";
 import { type Calling, limitCalls } from "../runtime/limited-calls.ts";
 import type { ImageFacts } from "./file-job.ts";
-import { openInTime } from "./open-in-time.ts";
 import type { ReadBy } from "./media-reader.ts";
+import { openMedia } from "./open-media.ts";
 import { refusalOf, refusalError, repairWarning } from "../networks/contract/media-check.ts";
 import type { Network } from "../networks/contract/network.ts";
 import type { Problem } from "../networks/contract/rules.ts";
@@ -31,7 +31,8 @@ export async function probeMedia(
   const limits = { callMs: CALL_MS, totalMs: PROBE_MS, owner: readBy?.owner ?? "" };
   const hurried = limitCalls(calling, limits);
   const bytesMax = Number.MAX_SAFE_INTEGER;
-  const file = await openInTime(hurried, url, { bytesMax, readBy, isThorough: true });
+  const { leftMs } = hurried;
+  const file = await openMedia(hurried, url, { bytesMax, readBy, isThorough: true, leftMs });
   try {
     const { contentType, size, width, height, durationSeconds, image } = file;
     return { contentType, size, width, height, durationSeconds, image };

@@ -2,7 +2,7 @@ import { type MediaFacts, MediaFailure } from "../networks/contract/media.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
 import { HeldMemory } from "./held-memory.ts";
-import type { FileFacts, ReadBy } from "./media-reader.ts";
+import type { FactsAnswer, FileFacts, FileSoFar, ReadBy } from "./media-reader.ts";
 import type { RemoteBytes } from "./remote-bytes.ts";
 import type { Piece } from "./file-job.ts";
 
@@ -82,6 +82,8 @@ export interface Sampled {
   readonly sample: Uint8Array;
   /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
   readonly isThorough?: boolean;
+  /** Milliseconds that are left for its readings; absent: those of the reader's own limits. */
+  readonly leftMs?: (() => number) | undefined;
 }
 
 /**
@@ -102,17 +104,31 @@ export async function readFacts(readBy: ReadBy, sampled: Sampled): Promise<FileF
   }
 }
 
-async function readVideoFacts(
+/** Reads what is in memory. @throws MediaFailure when that takes too long, which is no fault of the file's server */
+async function read(
   { reader, owner }: ReadBy,
-  { file, bytes, sample }: Sampled,
+  { file, leftMs }: Sampled,
+  soFar: FileSoFar,
+): Promise<FactsAnswer> {
+  const reading = reader.facts(owner, file, soFar);
+  if (leftMs === undefined) return await reading;
+  return await withTimeLimit(leftMs(), reading, () => {
+    throw unreachable("busy");
+  });
+}
+
+async function readVideoFacts(
+  readBy: ReadBy,
+  sampled: Sampled,
   memory: HeldMemory,
 ): Promise<FileFacts> {
+  const { file, bytes, sample } = sampled;
   const known = new KnownPieces();
   known.add({ start: 0, bytes: sample });
   const until = performance.now() + FETCH_MS_MAX;
   let usedMs = 0;
   for (let reading = 0; reading < READINGS_MAX; reading += 1) {
-    const answer = await reader.facts(owner, file, { pieces: known.pieces, usedMs });
+    const answer = await read(readBy, sampled, { pieces: known.pieces, usedMs });
     usedMs += answer.usedMs;
     if (answer.kind === "facts") return answer.facts;
     const { start, end } = known.toFetch(answer.start, answer.end, file.size);
@@ -124,7 +140,7 @@ async function readVideoFacts(
 }
 
 async function readImageFacts(
-  { reader, owner }: ReadBy,
+  readBy: ReadBy,
   sampled: Sampled,
   memory: HeldMemory,
 ): Promise<FileFacts> {
@@ -132,15 +148,12 @@ async function readImageFacts(
   // Whether a GIF moves decides what becomes of it, and may not show before its second frame.
   const isThorough = sampled.isThorough === true || file.contentType === "image/gif";
   const soFar = { pieces: [{ start: 0, bytes: sample }], usedMs: 0 };
-  const first = await reader.facts(owner, file, { ...soFar, isThorough });
+  const first = await read(readBy, sampled, { ...soFar, isThorough });
   if (first.kind === "facts") return first.facts;
   const { usedMs } = first;
   const whole = await readWhole(sampled, memory);
-  const answer = await reader.facts(
-    owner,
-    file,
-    whole === undefined ? { ...soFar, usedMs } : { pieces: [{ start: 0, bytes: whole }], usedMs },
-  );
+  const pieces = whole === undefined ? soFar.pieces : [{ start: 0, bytes: whole }];
+  const answer = await read(readBy, sampled, { pieces, usedMs });
   return answer.kind === "facts" ? answer.facts : UNKNOWN;
 }
 

@@ -43,8 +43,15 @@ function missingHead(pieces: readonly Piece[]): Uint8Array {
 }
 
 /**
+ * Most pieces of a video that are read for its facts: those of other programs need a few hundred. Counted, because what
+ * a limit of time or memory finds differs from one reading to the next.
+ */
+const READS_MAX = 50_000;
+
+/**
  * Reads a video's length and its frame as it is seen from some of its bytes, or returns which others are needed.
  * Unknown values are null. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
+ * @throws MediaFailure for a file of very many pieces
  */
 export async function videoFacts(
   { contentType, size }: Pick<MediaFacts, "contentType" | "size">,
@@ -52,10 +59,15 @@ export async function videoFacts(
 ): Promise<FileAnswer> {
   const { CustomSource, Input, MATROSKA, MP4, QTFF, WEBM } = await loadLibrary();
   let missing: Range | undefined;
+  let reads = 0;
   const head = contentType === "video/quicktime" ? missingHead(pieces) : NO_HEAD;
   const source = new CustomSource({
     getSize: () => size + head.length,
+    // All is in memory. A cache has an entry for each piece, which take more memory than the file.
+    maxCacheSize: 0,
     read(start, end) {
+      reads += 1;
+      if (reads > READS_MAX) throw new RangeError("too many pieces");
       const at = Math.max(0, start - head.length);
       const wanted = { start: at, end: Math.min(end - head.length, size) };
       const isInHead = wanted.end <= at;
@@ -85,6 +97,8 @@ export async function videoFacts(
   } finally {
     input.dispose();
   }
+  if (reads > READS_MAX)
+    throw new MediaFailure("media_rejected", "many pieces", { reason: "time" });
   return missing === undefined ? UNKNOWN : { kind: "missing", ...missing };
 }
 

@@ -208,8 +208,16 @@ const NOTHING = new Uint8Array();
 export class StreamedBytes extends DistantBytes {
   #cursor: Cursor | undefined;
 
-  /** Reads forward in the transfer under way; starts a new one to read bytes before its position. */
+  /**
+   * Reads forward in the transfer under way; starts a new one to read bytes before its position. One that was left open
+   * may have ended meanwhile: the time that a reader takes counts against its limit. It is replaced once.
+   */
   protected override async fetch(first: number, last: number): Promise<Uint8Array> {
+    if (this.#cursor !== undefined) {
+      const bytes = await this.#cut(first, last).catch(() => undefined);
+      if (bytes !== undefined) return bytes;
+      await this.close();
+    }
     try {
       return await this.#cut(first, last);
     } catch (error) {

@@ -20,7 +20,7 @@ export interface Calling {
 /** A client with limits. */
 export interface LimitedCalls extends Pick<Outbound, "request" | "open"> {
   /** Milliseconds that are left of the time of all calls; 0 when it is over. */
-  leftMs(): number;
+  readonly leftMs: () => number;
 }
 
 /**
