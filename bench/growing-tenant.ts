@@ -18,8 +18,8 @@ import { costOf, RoundTrips, type Cost } from "./round-trips.ts";
 
 /** What there is many of, the row of one, and the row that counts it. */
 const KINDS = [
-  { table: "tenants", prefix: "F|", counter: "FN|", property: "count" },
-  { table: "tenants", prefix: "K|", counter: "KN|", property: "lasting" },
+  { table: "core", prefix: "F|", counter: "FN|", property: "count" },
+  { table: "core", prefix: "K|", counter: "KN|", property: "lasting" },
   { table: "connections", prefix: "app_", counter: "CN|", property: "count" },
 ] as const;
 

@@ -106,7 +106,7 @@ function webhookServices(
 ) {
   return {
     events: new EventStore(tables.core, tables.events),
-    endpoints: new EndpointStore(tables.tenants, identity.dataKeys),
+    endpoints: new EndpointStore(tables.core, identity.dataKeys),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
     pending: new PendingStore(tables.deliveries),
@@ -144,19 +144,19 @@ function hashingServices(identity: Config["identity"]) {
 }
 
 /** Makes the stores of what requests are checked against. Each raises the access version when that changes. */
-function accessStores({ tenants, keys }: Tables, raiseAccess: RaiseAccess, now: () => Date) {
-  const users = new UserStore(tenants, raiseAccess);
-  const keyStore = new KeyStore(keys, tenants, raiseAccess);
+function accessStores({ core, keys }: Tables, raiseAccess: RaiseAccess, now: () => Date) {
+  const users = new UserStore(core, raiseAccess);
+  const keyStore = new KeyStore(keys, core, raiseAccess);
   const rows: Parameters<typeof isActorActive>[0] = {
     key: (id) => keyStore.findWithHash(id),
     user: (platformId, id) => users.find(platformId, id),
   };
   return {
-    platforms: new PlatformStore(tenants, raiseAccess),
+    platforms: new PlatformStore(core, raiseAccess),
     users,
-    applications: new ApplicationStore(tenants, raiseAccess),
+    applications: new ApplicationStore(core, raiseAccess),
     keys: keyStore,
-    profiles: new ProfileStore(tenants, raiseAccess),
+    profiles: new ProfileStore(core, raiseAccess),
     isActorActive: (platformId: string, id: string) =>
       isActorActive(rows, { platformId, id }, now()),
   };

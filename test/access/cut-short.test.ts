@@ -18,8 +18,8 @@ let isDown = false;
 
 beforeAll(async () => {
   office = await startRelay({
-    tableFault: ({ table, method }) =>
-      isDown && table === "core" && method === "POST" ? "lose_request" : "pass",
+    tableFault: ({ rowKeys, method }) =>
+      isDown && rowKeys.includes("W") && method === "POST" ? "lose_request" : "pass",
   });
   branch = await startRelay({ sameDeploymentAs: office });
 });

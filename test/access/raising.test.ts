@@ -10,6 +10,10 @@ import { KeyStore } from "../../src/shared/tenants/keys/key-store.ts";
 import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store.ts";
 import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
+import { WalletStore } from "../../src/shared/billing/wallet-store.ts";
+import { EventStore } from "../../src/shared/webhooks/events/event-store.ts";
+import { IdempotencyStore } from "../../src/shared/publishing/idempotency-store.ts";
+import { PostStore } from "../../src/shared/publishing/post-store.ts";
 import { EndpointStore } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
 import {
   aKey,
@@ -131,8 +135,15 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
   [PendingEventStore, { list: "reads", remove: ELSEWHERE, rename: ELSEWHERE, findRefs: "reads" }],
 ] satisfies [object, Readonly<Record<string, Declared>>][]);
 
-/** Has rows in the same table, none of which is asked who may publish what. */
-const OTHERS: readonly { readonly name: string }[] = [EndpointStore, ConnectionIndexStore];
+/** Stores with rows in the same tables, none of which say who may publish what. */
+const OTHERS: readonly { readonly name: string }[] = [
+  EndpointStore,
+  ConnectionIndexStore,
+  EventStore,
+  IdempotencyStore,
+  PostStore,
+  WalletStore,
+];
 
 const methodsOf = ({ prototype }: { readonly prototype: object }) =>
   Object.getOwnPropertyNames(prototype).filter((name) => name !== "constructor");
@@ -148,7 +159,7 @@ describe("what changes who may ask or what may be published is declared", () => 
   test("no other store is handed the tables", async () => {
     const composed = await readFile("src/shared/compose.ts", "utf8");
     const handed = composed.matchAll(
-      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|keyRows|tenants|connections)\b/g,
+      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|core|connections)\b/g,
     );
     const names = new Set([...handed].map(([, name]) => name));
     const known = [...DECLARED.keys(), ...OTHERS].map(({ name }) => name);

@@ -217,7 +217,7 @@ describe("keys that expire", () => {
 
   async function fill(application: TestApplication, times: readonly number[]): Promise<void> {
     const rowKey = ROSTER + application.id;
-    await relay.tables.tenants.put(application.platform.id, {
+    await relay.tables.core.put(application.platform.id, {
       rowKey,
       lasting: 1,
       ...toChunks("expiring", JSON.stringify(times)),
@@ -296,8 +296,8 @@ describe("keys that expire", () => {
       Array.from({ length: EXPIRING_KEYS_MAX }, () => now - 2 * HOUR),
     );
     await aKey(relay, application, { expiresAt: new Date(now + HOUR).toISOString() });
-    const { tenants } = relay.tables;
-    const stored = await tenants.find(application.platform.id, ROSTER + application.id);
+    const { core } = relay.tables;
+    const stored = await core.find(application.platform.id, ROSTER + application.id);
     expect(stored?.row).toMatchObject({ expiring0: JSON.stringify([now + HOUR]) });
     expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(2);
   });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-const tenants = () => relay.tables.tenants;
+const tenants = () => relay.tables.core;
 
 async function rowOf({ id }: TestPlatform, prefix: string): Promise<Row> {
   const range = { partitionKey: id, from: prefix, before: `${prefix}~`, limit: 1 };

@@ -37,7 +37,7 @@ export async function tallyOf(
   { id, platform }: TestApplication,
   whole: "application" | "platform",
 ): Promise<Tally> {
-  const { tenants, connections } = relay.tables;
+  const { core, connections } = relay.tables;
   const isMeant = (row: Row) => whole === "platform" || row["applicationId"] === id;
   const isActive = (row: Row) => {
     const revoked = row["status"] === "revoked";
@@ -45,11 +45,11 @@ export async function tallyOf(
     return keyStatus({ revoked, expiresAt }, relay.clock.now()) === "active";
   };
   const [profiles, keys, webhooks, linked, applications] = await Promise.all([
-    rowsOf(tenants, platform.id, "F|"),
-    rowsOf(tenants, platform.id, "K|"),
-    rowsOf(tenants, platform.id, "H|"),
+    rowsOf(core, platform.id, "F|"),
+    rowsOf(core, platform.id, "K|"),
+    rowsOf(core, platform.id, "H|"),
     rowsOf(connections, platform.id, "app_"),
-    rowsOf(tenants, platform.id, "A|"),
+    rowsOf(core, platform.id, "A|"),
   ]);
   return {
     profiles: profiles.filter(isMeant).length,

@@ -169,8 +169,8 @@ describe("the purge", () => {
   test("keeps the keys of a post whose profile's row can't be read", async () => {
     const { publisher, doneKey, dueKey } = await aPast();
     const { platformId } = publisher.owner;
-    const rows = await keysOf("tenants", platformId, "F|");
-    for (const rowKey of rows) await tables.tenants.put(platformId, { rowKey, title: "damaged" });
+    const rows = await keysOf("core", platformId, "F|");
+    for (const rowKey of rows) await tables.core.put(platformId, { rowKey, title: "damaged" });
     relay.advance(2 * DAY);
     await purgeExpired(relay.services);
     const kept = [doneKey, dueKey].map(idempotencyRowKey).toSorted();

@@ -80,9 +80,9 @@ describe("a key that a key makes", () => {
   });
 
   test("descends from at most 500 keys that are still there", async () => {
-    const { tenants } = relay.tables;
+    const { core } = relay.tables;
     const maker = await madeBy(application.key);
-    const rows = await tenants.list({
+    const rows = await core.list({
       partitionKey: application.platform.id,
       from: "K|",
       before: "K}",
@@ -90,7 +90,7 @@ describe("a key that a key makes", () => {
     });
     const rowKey = rows.find(({ row }) => row.rowKey.endsWith(maker.id))?.row.rowKey ?? "";
     const descendFrom = (ids: readonly string[]) =>
-      tenants.putProperties(application.platform.id, { rowKey, lineage0: ids.join(" ") });
+      core.putProperties(application.platform.id, { rowKey, lineage0: ids.join(" ") });
     await descendFrom(Array.from({ length: 500 }, () => application.keyId));
     expect(outcomeOf(await create(maker.secret))).toBe("409 limit_reached");
     await descendFrom(Array.from({ length: 500 }, (_, index) => `key_${index}`));

@@ -31,8 +31,8 @@ describe("operators", () => {
   test("a platform that a crash kept from being made is not listed", async () => {
     const own = await startRelay();
     const { id } = await aPlatform(own);
-    const { tenants } = own.tables;
-    await tenants.put("platforms", {
+    const { core } = own.tables;
+    await core.put("platforms", {
       rowKey: `0000000000000000|plt_${"0".repeat(26)}`,
     });
     const { body } = await own.call("GET", "/v1/admin/platforms", { operator });

@@ -31,7 +31,7 @@ export class Bystanders {
   start(): void {
     const { time } = this.#world.nature;
     const index = this.#ids.map((id) => `${inverted(timeOfId("platform", id))}|${id}`);
-    this.#put("tenants", "platforms", index);
+    this.#put("core", "platforms", index);
     const mark = () => {
       const minute = new Date(time.now - (time.now % MINUTE_MS)).toISOString();
       this.#put("dirty", minute, this.#ids);

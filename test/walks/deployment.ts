@@ -161,7 +161,7 @@ export class Deployment {
     const at = new Date(this.time.now);
     const ids = Array.from({ length: count }, () => newId("platform", at));
     const index = ids.map((id) => [`${inverted(timeOfId("platform", id))}|${id}`, {}] as const);
-    this.put("tenants", "platforms", Object.fromEntries(index));
+    this.put("core", "platforms", Object.fromEntries(index));
     return ids;
   }
 

@@ -136,7 +136,7 @@ export const EXPIRED = {
         updatedAt: at,
       };
       const rowKey = `A|${inverted(timeOfId("application", application))}|${application}`;
-      deployment.put("tenants", id, { [rowKey]: named });
+      deployment.put("core", id, { [rowKey]: named });
       const own = Array.from({ length: share }, (_, nth) => [idAt("event", old, nth), {}] as const);
       deployment.put("events", application, Object.fromEntries(own));
     }

@@ -63,10 +63,8 @@ export function openQueue(account: StorageAccount, name: string): Queue {
 }
 
 export const TABLE_NAMES = [
-  /** Wallet, ledger, idempotency, posts, legs, open work. PartitionKey = platform id. */
+  /** Everything of a platform that changes together, from its wallet to its posts. PartitionKey = platform id. */
   "core",
-  /** Platforms, applications, profiles, staff. PartitionKey = platform id. */
-  "tenants",
   /** API keys. PartitionKey = key id. */
   "keys",
   /** Sign-in by e-mail. PartitionKey = hash of the e-mail. */

@@ -33,18 +33,18 @@ function toApplication(row: Row): Application {
 
 /** Stores the applications of a platform in its partition, so that another platform's id is simply not found. */
 export class ApplicationStore {
-  readonly #tenants: Table;
+  readonly #core: Table;
   readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table, raiseAccess: RaiseAccess) {
-    this.#tenants = tenants;
+  constructor(core: Table, raiseAccess: RaiseAccess) {
+    this.#core = core;
     this.#raiseAccess = raiseAccess;
   }
 
   /** Finds an application. @throws DamagedRow */
   async find(platformId: string, applicationId: string): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
-    const stored = await this.#tenants.find(platformId, rowKey(applicationId));
+    const stored = await this.#core.find(platformId, rowKey(applicationId));
     return stored === undefined ? undefined : toApplication(stored.row);
   }
 
@@ -52,8 +52,8 @@ export class ApplicationStore {
   async create(platformId: string, application: Application): Promise<void> {
     const columns = applicationRow.encode(application);
     const key = rowKey(application.id);
-    undoIfRefused(() => this.#tenants.delete(platformId, key));
-    await this.#tenants.put(platformId, { ...columns, rowKey: key });
+    undoIfRefused(() => this.#core.delete(platformId, key));
+    await this.#core.put(platformId, { ...columns, rowKey: key });
   }
 
   /** Renames an application. Returns undefined when there is none. @throws DamagedRow */
@@ -67,13 +67,13 @@ export class ApplicationStore {
     const key = rowKey(applicationId);
     let before: Application | undefined;
     undoIfRefused(() =>
-      this.#tenants.update(platformId, key, (row) => {
+      this.#core.update(platformId, key, (row) => {
         if (before === undefined) return undefined;
         const change = { before, after: { ...before, name, updatedAt: at } };
         return applicationRow.encode(withoutChange(toApplication(row), change));
       }),
     );
-    const row = await this.#tenants.update(platformId, key, (row) => {
+    const row = await this.#core.update(platformId, key, (row) => {
       before = toApplication(row);
       return applicationRow.encodePart({ name, updatedAt: at });
     });
@@ -102,13 +102,13 @@ export class ApplicationStore {
     });
     const changed = await untilWon(async () => {
       const [application, platform] = await Promise.all([
-        this.#tenants.find(platformId, key),
-        this.#tenants.find(platformId, PLATFORM_ROW_KEY),
+        this.#core.find(platformId, key),
+        this.#core.find(platformId, PLATFORM_ROW_KEY),
       ]);
       if (application === undefined || platform === undefined) return undefined;
       before ??= toApplication(application.row);
       const changed = applicationRow.encodePart({ status, updatedAt: at });
-      const { kind } = await this.#tenants.transact(platformId, [
+      const { kind } = await this.#core.transact(platformId, [
         { kind: "merge", row: { rowKey: key, ...changed }, etag: application.etag },
         {
           kind: "merge",
@@ -142,7 +142,7 @@ export class ApplicationStore {
 
   #readAll(platformId: string): Promise<readonly StoredRow[]> {
     const range = { from: PREFIX, before: afterPrefix(PREFIX) };
-    return this.#tenants.list({ partitionKey: platformId, ...range, limit: ALL_MAX });
+    return this.#core.list({ partitionKey: platformId, ...range, limit: ALL_MAX });
   }
 
   /** Lists applications, newest first; `after` is where the last page ended. Leaves out damaged ones. */
@@ -151,7 +151,7 @@ export class ApplicationStore {
     after: string | undefined,
     limit: number,
   ): Promise<Scanned<Application>> {
-    return scan(this.#tenants, {
+    return scan(this.#core, {
       partitionKey: platformId,
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),

@@ -135,15 +135,15 @@ type Step<T> =
   | { readonly result: T };
 
 /**
- * Indexes the API keys of a platform in its partition of table `tenants`, for lists and counts. Each application has a
+ * Indexes the API keys of a platform in its partition of table `core`, for lists and counts. Each application has a
  * row that says which of its keys are in use; it changes in the same transaction as the entries.
  */
 export class KeyIndexStore {
-  readonly #tenants: Table;
+  readonly #core: Table;
   readonly #rowQueues = new RowQueues();
 
-  constructor(tenants: Table) {
-    this.#tenants = tenants;
+  constructor(core: Table) {
+    this.#core = core;
   }
 
   /** Adds a key. Returns false when the application has as many keys as it may have. May be repeated. */
@@ -194,7 +194,7 @@ export class KeyIndexStore {
 
   /** Returns the keys that the key descends from; none when the index has no such key. @throws DamagedRow */
   async lineage({ id, platformId }: Pick<KeyRef, "id" | "platformId">): Promise<Lineage> {
-    const stored = await this.#tenants.find(platformId, indexKey(id));
+    const stored = await this.#core.find(platformId, indexKey(id));
     return stored === undefined ? [] : parseLineage(keyIndexRow.decode(stored.row).lineage);
   }
 
@@ -209,7 +209,7 @@ export class KeyIndexStore {
     let after: string | undefined;
     do {
       const selection = { ...range, property: "origin", values: [origin] };
-      const { rows, next } = await this.#tenants.select(selection, after);
+      const { rows, next } = await this.#core.select(selection, after);
       for (const { row } of rows) {
         const { lineage, status, expiresAt } = keyIndexRow.decode(row);
         if (!parseLineage(lineage).includes(id)) continue;
@@ -235,7 +235,7 @@ export class KeyIndexStore {
 
   /** Removes the entry of a key that has ended, so that it is not listed any more. May be repeated. */
   async removeEnded({ id, platformId }: KeyRef): Promise<void> {
-    await this.#tenants.delete(platformId, indexKey(id));
+    await this.#core.delete(platformId, indexKey(id));
   }
 
   /** Lists the keys of one application or of all, newest first; `after` is where the last page ended. */
@@ -244,7 +244,7 @@ export class KeyIndexStore {
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
   ): Promise<Scanned<ListedKey>> {
-    return scan(this.#tenants, {
+    return scan(this.#core, {
       partitionKey: platformId,
       from: position.after ?? PREFIX,
       before: afterPrefix(PREFIX),
@@ -266,10 +266,10 @@ export class KeyIndexStore {
    */
   async countActive(platformId: string, applicationId: string | null, now: Date): Promise<number> {
     if (applicationId !== null) {
-      const stored = await this.#tenants.find(platformId, liveKey(applicationId));
+      const stored = await this.#core.find(platformId, liveKey(applicationId));
       return countLive(toLiveKeys(stored), now);
     }
-    const stored = await this.#tenants.list({
+    const stored = await this.#core.list({
       partitionKey: platformId,
       from: LIVE_PREFIX,
       before: afterPrefix(LIVE_PREFIX),
@@ -292,13 +292,13 @@ export class KeyIndexStore {
       let inDoubt: AppError | undefined;
       return untilWon(async () => {
         const [before, ...rows] = await Promise.all(
-          [key, ...rowKeys].map((rowKey) => this.#tenants.find(platformId, rowKey)),
+          [key, ...rowKeys].map((rowKey) => this.#core.find(platformId, rowKey)),
         );
         const step = decide(rows, toLiveKeys(before));
         if (!("writes" in step)) return step.result;
         if (inDoubt !== undefined) throw inDoubt;
         const row = { ...liveKeysRow.encode(step.live), rowKey: key };
-        const result = await this.#tenants.transact(platformId, [
+        const result = await this.#core.transact(platformId, [
           ...step.writes,
           before === undefined
             ? { kind: "create", row }

@@ -89,10 +89,10 @@ export class KeyStore {
   readonly #bindings = new Map<string, KeyBinding>();
   readonly #usedAt = new Map<string, number>();
 
-  constructor(keys: Table, tenants: Table, raiseAccess: RaiseAccess) {
+  constructor(keys: Table, core: Table, raiseAccess: RaiseAccess) {
     this.#keys = keys;
     this.#raiseAccess = raiseAccess;
-    this.#index = new KeyIndexStore(tenants);
+    this.#index = new KeyIndexStore(core);
   }
 
   /** Returns the binding of a key that this process has read before. Says nothing about the key's present state. */

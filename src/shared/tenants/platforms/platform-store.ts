@@ -10,7 +10,7 @@ import type { User } from "../staff/user.ts";
 import { newUserRow } from "../staff/user-store.ts";
 import { longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 
-/** The row key of the platform itself, in its partition of table `tenants`. */
+/** The row key of the platform itself, in its partition of table `core`. */
 export const PLATFORM_ROW_KEY = "P";
 
 /** A platform; the partition key is its id. */
@@ -50,27 +50,27 @@ function toPlatform(id: string, row: Row): Platform {
   return { id, name, status, createdAt, updatedAt };
 }
 
-/** Stores the platforms, the paying customers. Each has a partition of its own in table `tenants`. */
+/** Stores the platforms, the paying customers. Each has a partition of its own in table `core`. */
 export class PlatformStore {
-  readonly #tenants: Table;
+  readonly #core: Table;
   readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table, raiseAccess: RaiseAccess) {
-    this.#tenants = tenants;
+  constructor(core: Table, raiseAccess: RaiseAccess) {
+    this.#core = core;
     this.#raiseAccess = raiseAccess;
   }
 
   /** Finds a platform. @throws DamagedRow */
   async find(platformId: string): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
-    const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
+    const stored = await this.#core.find(platformId, PLATFORM_ROW_KEY);
     return stored === undefined ? undefined : toPlatform(platformId, stored.row);
   }
 
   /** Finds what requests for a platform are checked against. @throws DamagedRow */
   async findAccess(platformId: string): Promise<PlatformAccess | undefined> {
     if (!isId("platform", platformId)) return undefined;
-    const stored = await this.#tenants.find(platformId, PLATFORM_ROW_KEY);
+    const stored = await this.#core.find(platformId, PLATFORM_ROW_KEY);
     if (stored === undefined) return undefined;
     const { status, disabled } = platformRow.decode(stored.row);
     return { status, disabledApplicationIds: parseDisabled(disabled) };
@@ -84,14 +84,14 @@ export class PlatformStore {
   async createWithOwner(platform: Platform, owner: User): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
     const columns = platformRow.encode({ name, status, createdAt, updatedAt, disabled: "" });
-    await this.#tenants.put(INDEX, { rowKey: indexKey(id) });
-    const result = await this.#tenants.transact(id, [
+    await this.#core.put(INDEX, { rowKey: indexKey(id) });
+    const result = await this.#core.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
       { kind: "create", row: newUserRow(owner) },
     ]);
     if (result.kind === "applied") return;
     // The ids were made for this call, so a row under them is its own work.
-    if ((await this.#tenants.find(id, PLATFORM_ROW_KEY)) !== undefined) return;
+    if ((await this.#core.find(id, PLATFORM_ROW_KEY)) !== undefined) return;
     throw serviceUnavailable(result.kind === "in_doubt" ? result.cause : undefined);
   }
 
@@ -106,7 +106,7 @@ export class PlatformStore {
     at: string,
   ): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
-    const row = await this.#tenants.update(platformId, PLATFORM_ROW_KEY, (row) =>
+    const row = await this.#core.update(platformId, PLATFORM_ROW_KEY, (row) =>
       row["status"] === status ? undefined : platformRow.encodePart({ status, updatedAt: at }),
     );
     if (row === undefined) return undefined;
@@ -122,7 +122,7 @@ export class PlatformStore {
   }
 
   #listIndex(after: string | undefined, limit: number): Promise<Scanned<string>> {
-    return scan(this.#tenants, {
+    return scan(this.#core, {
       partitionKey: INDEX,
       from: after ?? "0",
       before: afterPrefix("9"),
@@ -139,7 +139,7 @@ export class PlatformStore {
     readonly items: readonly { readonly id: string; readonly after: string }[];
     readonly next: string | undefined;
   }> {
-    const rows = await this.#tenants.list({
+    const rows = await this.#core.list({
       partitionKey: INDEX,
       from: after === undefined ? "0" : `${after} `,
       before: afterPrefix("9"),
@@ -154,6 +154,6 @@ export class PlatformStore {
 
   /** Reads from storage, and throws when it does not answer. */
   async ping(): Promise<void> {
-    await this.#tenants.find(INDEX, PLATFORM_ROW_KEY);
+    await this.#core.find(INDEX, PLATFORM_ROW_KEY);
   }
 }

@@ -41,7 +41,7 @@ const rowKey = (profileId: string) =>
   `${PREFIX}${inverted(timeOfId("profile", profileId))}|${profileId}`;
 
 const externalKey = (applicationId: string, externalId: string) =>
-  `X|${applicationId}|${sha256Hex(externalId)}`;
+  `FX|${applicationId}|${sha256Hex(externalId)}`;
 
 /** Returns the count of the profiles of one application, or of all. */
 function countOf(partitionKey: string, applicationId: string | null): Counted {
@@ -95,20 +95,20 @@ export interface ListPosition {
  * in one transaction with the claim of its external id, and is created or removed in one with the count of profiles.
  */
 export class ProfileStore {
-  readonly #tenants: Table;
+  readonly #core: Table;
   readonly #counter: ShardedCounter;
   readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table, raiseAccess: RaiseAccess) {
-    this.#tenants = tenants;
+  constructor(core: Table, raiseAccess: RaiseAccess) {
+    this.#core = core;
     this.#raiseAccess = raiseAccess;
-    this.#counter = new ShardedCounter(tenants);
+    this.#counter = new ShardedCounter(core);
   }
 
   /** Finds a profile. @throws DamagedRow */
   async find(platformId: string, profileId: string): Promise<Profile | undefined> {
     if (!isId("profile", profileId)) return undefined;
-    const stored = await this.#tenants.find(platformId, rowKey(profileId));
+    const stored = await this.#core.find(platformId, rowKey(profileId));
     return stored === undefined ? undefined : toProfile(stored.row);
   }
 
@@ -118,7 +118,7 @@ export class ProfileStore {
     applicationId: string,
     externalId: string,
   ): Promise<string | undefined> {
-    const stored = await this.#tenants.find(platformId, externalKey(applicationId, externalId));
+    const stored = await this.#core.find(platformId, externalKey(applicationId, externalId));
     return stored === undefined ? undefined : externalIdRow.decode(stored.row).profileId;
   }
 
@@ -163,14 +163,14 @@ export class ProfileStore {
       ),
     );
     const written = await untilWon<ProfileWritten | undefined>(async () => {
-      const stored = await this.#tenants.find(platformId, rowKey(profileId));
+      const stored = await this.#core.find(platformId, rowKey(profileId));
       if (stored === undefined) return undefined;
       const before = toProfile(stored.row);
       const after = change(before);
       invariant(after.id === profileId, "an update changed a profile's id");
       isStillActive = before.status === "active" && after.status === "active";
       replaced = { before, after };
-      const result = await this.#tenants.transact(platformId, [
+      const result = await this.#core.transact(platformId, [
         { kind: "merge", row: toRow(after), etag: stored.etag },
         ...claimWrites(before, after),
       ]);
@@ -208,7 +208,7 @@ export class ProfileStore {
     filter: ProfileFilter,
     { after, limit }: ListPosition,
   ): Promise<Scanned<Profile>> {
-    return scan(this.#tenants, {
+    return scan(this.#core, {
       partitionKey: platformId,
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),

@@ -96,24 +96,24 @@ function lostAnswer(error: unknown): AppError {
 
 /** Stores the staff of platforms, each in the platform's partition. */
 export class UserStore {
-  readonly #tenants: Table;
+  readonly #core: Table;
   readonly #raiseAccess: RaiseAccess;
 
-  constructor(tenants: Table, raiseAccess: RaiseAccess) {
-    this.#tenants = tenants;
+  constructor(core: Table, raiseAccess: RaiseAccess) {
+    this.#core = core;
     this.#raiseAccess = raiseAccess;
   }
 
   /** Finds a user. @throws DamagedRow */
   async find(platformId: string, userId: string): Promise<User | undefined> {
     if (!isId("user", userId)) return undefined;
-    const stored = await this.#tenants.find(platformId, rowKeyOf(userId));
+    const stored = await this.#core.find(platformId, rowKeyOf(userId));
     return stored === undefined ? undefined : toUser(platformId, stored.row);
   }
 
   /** Lists users, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   list(platformId: string, after: string | undefined, limit: number): Promise<Scanned<User>> {
-    return scan(this.#tenants, {
+    return scan(this.#core, {
       partitionKey: platformId,
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),
@@ -124,10 +124,10 @@ export class UserStore {
 
   /** Stores a new user. The id was made for this call, so a row under it is its own work. */
   async create(user: User): Promise<void> {
-    undoIfRefused(() => this.#tenants.delete(user.platformId, rowKeyOf(user.id)));
+    undoIfRefused(() => this.#core.delete(user.platformId, rowKeyOf(user.id)));
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#tenants.insertIfAbsent(user.platformId, newUserRow(user));
+        await this.#core.insertIfAbsent(user.platformId, newUserRow(user));
         return;
       } catch (error) {
         const lost = lostAnswer(error);
@@ -159,7 +159,7 @@ export class UserStore {
       ),
     );
     const updated = await untilWon<User | undefined>(async () => {
-      const stored = await this.#tenants.find(platformId, rowKey);
+      const stored = await this.#core.find(platformId, rowKey);
       if (stored === undefined) return undefined;
       const user = toUser(platformId, stored.row);
       if (userRow.decode(stored.row).changeMark === mark) return user;
@@ -171,7 +171,7 @@ export class UserStore {
       replaced = { before: user, after: { ...user, ...changed } };
       const row = { ...changeColumns(changed, mark), rowKey };
       try {
-        const etag = await this.#tenants.mergeIfUnchanged(platformId, row, stored.etag);
+        const etag = await this.#core.mergeIfUnchanged(platformId, row, stored.etag);
         return etag === undefined ? LOST : { ...user, ...changed };
       } catch (error) {
         if (lost.push(lostAnswer(error)) === LOST_ANSWERS_MAX) throw lost[0];
@@ -196,12 +196,11 @@ export class UserStore {
     let inDoubt = 0;
     let removed: User | undefined;
     undoIfRefused(async () => {
-      if (removed !== undefined)
-        await this.#tenants.insertIfAbsent(platformId, newUserRow(removed));
+      if (removed !== undefined) await this.#core.insertIfAbsent(platformId, newUserRow(removed));
     });
     const outcome = await untilWon<"deleted" | "absent" | "last">(async (attempts) => {
       // Read before the users: a removal that these reads don't show yet changes it and makes the transaction fail.
-      const removals = await this.#tenants.find(platformId, REMOVALS);
+      const removals = await this.#core.find(platformId, REMOVALS);
       const [user, others] = await Promise.all([
         this.find(platformId, userId),
         this.list(platformId, undefined, 2),
@@ -210,7 +209,7 @@ export class UserStore {
       if (user === undefined) return attempts === 1 ? "absent" : "deleted";
       if (others.items.length < 2) return "last";
       removed = user;
-      const { kind } = await this.#tenants.transact(platformId, [
+      const { kind } = await this.#core.transact(platformId, [
         { kind: "delete", rowKey: rowKeyOf(userId) },
         removalWrite(removals, userId),
       ]);

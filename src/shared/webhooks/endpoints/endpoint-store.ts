@@ -89,13 +89,13 @@ function toProperties(change: EndpointChange): Columns {
   });
 }
 
-/** The webhook endpoints of a platform (table `tenants`). The id of another platform's endpoint is not found. */
+/** The webhook endpoints of a platform (table `core`). The id of another platform's endpoint is not found. */
 export class EndpointStore {
-  readonly #tenants: Table;
+  readonly #core: Table;
   readonly #dataKeys: DataKeys;
 
-  constructor(tenants: Table, dataKeys: DataKeys) {
-    this.#tenants = tenants;
+  constructor(core: Table, dataKeys: DataKeys) {
+    this.#core = core;
     this.#dataKeys = dataKeys;
   }
 
@@ -118,7 +118,7 @@ export class EndpointStore {
       const index = await this.#index(platformId, applicationId);
       if (index.ids.includes(id)) return true;
       if (index.ids.length >= max) return false;
-      const result = await this.#tenants.transact(platformId, [
+      const result = await this.#core.transact(platformId, [
         index.write([...index.ids, id]),
         { kind: "create", row },
       ]);
@@ -137,11 +137,11 @@ export class EndpointStore {
     return untilWon(async (attempts) => {
       const [index, stored] = await Promise.all([
         this.#index(platformId, applicationId),
-        this.#tenants.find(platformId, rowKey(id)),
+        this.#core.find(platformId, rowKey(id)),
       ]);
       // A repeat of ours whose first answer was lost looks like this too.
       if (!index.ids.includes(id)) return attempts > 1;
-      const result = await this.#tenants.transact(platformId, [
+      const result = await this.#core.transact(platformId, [
         index.write(index.ids.filter((other) => other !== id)),
         { kind: "delete", rowKey: rowKey(id) },
       ]);
@@ -152,7 +152,7 @@ export class EndpointStore {
 
   async #index(platformId: string, applicationId: string) {
     const key = indexKey(applicationId);
-    const stored = await this.#tenants.find(platformId, key);
+    const stored = await this.#core.find(platformId, key);
     const ids = stored === undefined ? [] : endpointIndexRow.decode(stored.row).ids;
     const write = (next: readonly string[]): RowWrite => {
       const row = { ...endpointIndexRow.encode({ ids: next }), rowKey: key };
@@ -177,7 +177,7 @@ export class EndpointStore {
 
   async find(platformId: string, endpointId: string): Promise<Endpoint | undefined> {
     if (!isId("endpoint", endpointId)) return undefined;
-    const stored = await this.#tenants.find(platformId, rowKey(endpointId));
+    const stored = await this.#core.find(platformId, rowKey(endpointId));
     return stored === undefined ? undefined : toEndpoint(platformId, stored.row);
   }
 
@@ -187,7 +187,7 @@ export class EndpointStore {
     endpointId: string,
     now: Date,
   ): Promise<OpenedEndpoint | undefined> {
-    const stored = await this.#tenants.find(platformId, rowKey(endpointId));
+    const stored = await this.#core.find(platformId, rowKey(endpointId));
     if (stored === undefined) return undefined;
     const endpoint = endpointRow.decode(stored.row);
     const signsStill = endpoint.previousSecretUntil > now.toISOString();
@@ -222,13 +222,13 @@ export class EndpointStore {
   ): Promise<Row | undefined> {
     let changed: { readonly before: Row; readonly columns: Columns } | undefined;
     undoIfRefused(() =>
-      this.#tenants.update(platformId, rowKey(endpointId), (present) => {
+      this.#core.update(platformId, rowKey(endpointId), (present) => {
         if (changed === undefined) return undefined;
         const { before, columns } = changed;
         return withoutChange(present, { before, after: { ...before, ...columns } });
       }),
     );
-    return this.#tenants.update(platformId, rowKey(endpointId), (before) => {
+    return this.#core.update(platformId, rowKey(endpointId), (before) => {
       changed = { before, columns: change(before) };
       return changed.columns;
     });
@@ -242,7 +242,7 @@ export class EndpointStore {
     at: string,
   ): Promise<boolean> {
     let isOurs = false;
-    await this.#tenants.update(platformId, rowKey(endpointId), (row) => {
+    await this.#core.update(platformId, rowKey(endpointId), (row) => {
       isOurs = endpointRow.decode(row).status === "active";
       const change = { status: "disabled", disabledReason, updatedAt: at } as const;
       return isOurs ? endpointRow.encodePart(change) : undefined;
@@ -276,7 +276,7 @@ export class EndpointStore {
     applicationId: string | null,
     { after, limit }: { readonly after: string | undefined; readonly limit: number },
   ): Promise<Scanned<Endpoint>> {
-    return scan(this.#tenants, {
+    return scan(this.#core, {
       partitionKey: platformId,
       from: after ?? PREFIX,
       before: afterPrefix(PREFIX),
@@ -297,7 +297,7 @@ export class EndpointStore {
   }
 
   #rows(platformId: string, prefix: string): Promise<readonly StoredRow[]> {
-    return this.#tenants.list({
+    return this.#core.list({
       partitionKey: platformId,
       from: prefix,
       before: afterPrefix(prefix),
@@ -312,7 +312,7 @@ export class EndpointStore {
       const change = (before: Row) => this.#resealed(platformId, before);
       const isSealed = unlessDamaged(() => change(row) === undefined);
       if (isSealed === undefined) continue;
-      const after = isSealed ? row : await this.#tenants.update(platformId, row.rowKey, change);
+      const after = isSealed ? row : await this.#core.update(platformId, row.rowKey, change);
       if (after === undefined) continue;
       const { secret, previousSecret } = endpointRow.decode(after);
       keys.push(...[secret, previousSecret].filter((sealed) => sealed !== "").map(sealingKey));
