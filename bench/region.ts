@@ -3,7 +3,7 @@ import { timers } from "../src/functions/timers.ts";
 import { workers } from "../src/functions/workers.ts";
 import { parseConfig } from "../src/shared/runtime/config.ts";
 import { systemScope, type Timer, type Worker } from "../src/shared/http/worker.ts";
-import { nextOccurrence, parseNcrontab } from "../dev/host/ncrontab.ts";
+import { parseSchedule } from "../dev/host/timer-schedule.ts";
 import { buildServices, type Services } from "../src/shared/compose.ts";
 import type { MessageQueue } from "../src/shared/runtime/storage/queue.ts";
 import { Machine, natureOf, quietly } from "../test/model/machine.ts";
@@ -165,7 +165,7 @@ class EndedRows {
 
 /** Runs a timer by its schedule, as the host does. Returns what ends it. */
 function runByItself(timer: Timer, services: Services): () => void {
-  const times = parseNcrontab(timer.schedule(services));
+  const schedule = parseSchedule(timer.schedule(services));
   let next: NodeJS.Timeout | undefined;
   let isOver = false;
   const turn = async (): Promise<void> => {
@@ -173,10 +173,10 @@ function runByItself(timer: Timer, services: Services): () => void {
     waitForNext();
   };
   const waitForNext = (): void => {
+    if (isOver) return;
     const now = new Date();
-    const at = nextOccurrence(times, now);
-    if (isOver || at === undefined) return;
-    next = setTimeout(() => void turn(), at.getTime() - now.getTime()).unref();
+    const waitMs = schedule.next(now).getTime() - now.getTime();
+    next = setTimeout(() => void turn(), waitMs).unref();
   };
   waitForNext();
   return () => {

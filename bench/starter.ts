@@ -51,7 +51,7 @@ function noteModules(): string[] {
 
 async function run({ entry, calls, notesModules }: StartOrder): Promise<StartReport> {
   const modules = notesModules ? noteModules() : [];
-  const app = await loadApp(process.cwd(), entry, silent);
+  const app = await loadApp(entry, silent);
   const registeredMs = performance.now();
   const invoker = new Invoker(app, silent, WHOLE_LIFE_MS);
   const statuses: string[] = [];
@@ -59,9 +59,7 @@ async function run({ entry, calls, notesModules }: StartOrder): Promise<StartRep
   for (const { functionName, http } of calls) {
     const result = await invoker.invoke(functionName, { input: { http }, metadata: {} });
     answeredMs.push(performance.now());
-    const answer = result.succeeded
-      ? (result.response.returnValue ?? result.response.outputData?.[0]?.data)
-      : undefined;
+    const answer = result.succeeded ? result.response.returnValue : undefined;
     statuses.push(answer?.http?.statusCode ?? "none");
   }
   const { user, system } = process.cpuUsage();

@@ -1,54 +1,98 @@
+import Module from "node:module";
 import { pathToFileURL } from "node:url";
-import { provideCoreModule, WorkerApp } from "./core-api.ts";
+import type {
+  FunctionCallback,
+  FunctionMetadata,
+  LogCategory,
+  LogLevel,
+  ProgrammingModel,
+} from "./core-types.ts";
 import type { HostLog } from "./host-log.ts";
-import { readOnly } from "./hooks.ts";
 
-/** The app threw while it was loading; the cause is what it threw. */
+const CORE_MODULE = "@azure/functions-core";
+
+/** Releases of the worker and the host whose behavior this host follows. The library may read them. */
+const WORKER_VERSION = "3.12.0";
+const HOST_VERSION = "4.1041.0";
+
+/** Wraps what the app throws while it is loaded, as its cause. */
 export class AppLoadError extends Error {}
 
+interface RegisteredFunction {
+  readonly metadata: FunctionMetadata;
+  readonly callback: FunctionCallback;
+}
+
+/** What an app registered while it was loaded. */
+export class WorkerApp {
+  readonly functions = new Map<string, RegisteredFunction>();
+  readonly #terminateHooks: ((context: object) => unknown)[] = [];
+  readonly #log: HostLog;
+  programmingModel: ProgrammingModel | undefined;
+
+  constructor(log: HostLog) {
+    this.#log = log;
+  }
+
+  register(metadata: FunctionMetadata, callback: FunctionCallback): void {
+    if (this.functions.has(metadata.name))
+      throw new Error(`A function named "${metadata.name}" is registered twice.`);
+    this.functions.set(metadata.name, { metadata, callback });
+  }
+
+  registerHook(name: string, hook: (context: object) => unknown): void {
+    if (name !== "appTerminate") throw new Error(`the local host has no hook "${name}"`);
+    this.#terminateHooks.push(hook);
+  }
+
+  log(level: LogLevel, category: LogCategory, message: string): void {
+    // The library's own lines at this level are about itself; `func start` hides them as well.
+    if (category !== "system" || level !== "information") this.#log.write(level, message);
+  }
+
+  /** Runs the appTerminate hooks, one after the other. */
+  async end(): Promise<void> {
+    for (const hook of this.#terminateHooks) await hook({ hookData: {}, appHookData: {} });
+  }
+}
+
 /**
- * Loads the app's entry point and runs its appStart hooks. What the app throws while loading is thrown on: the Functions
- * host would go on without a single function, which helps nobody on a developer's machine.
+ * Loads the app's entry point. Throws what the app throws while loading: the Functions host would go on without a single
+ * function, which helps nobody on a developer's machine.
  */
-export async function loadApp(appRoot: string, entry: string, log: HostLog): Promise<WorkerApp> {
+export async function loadApp(entry: string, log: HostLog): Promise<WorkerApp> {
   const app = new WorkerApp(log);
-  const takeBack = provideCoreModule(app);
+  provideCoreModule(app);
   try {
     await import(pathToFileURL(entry).href);
-    await app.hooks.run(
-      "appStart",
-      readOnly(
-        {
-          hookData: app.hooks.appLevelHookData,
-          appHookData: app.hooks.appHookData,
-          functionAppDirectory: appRoot,
-        },
-        ["hookData", "appHookData"],
-      ),
-    );
   } catch (cause) {
-    takeBack();
     throw new AppLoadError(`${entry} failed while it was loading`, { cause });
   }
-  await refuseStreaming(app);
   if (app.functions.size === 0) throw new Error(`${entry} registered no function`);
-  app.started = true;
   return app;
 }
 
-/** Asking for the capabilities also locks the library's set-up, as it does in the worker. */
-async function refuseStreaming({ programmingModel }: WorkerApp): Promise<void> {
-  const capabilities = await programmingModel?.getCapabilities?.({});
-  if (capabilities?.["HttpUri"] !== undefined)
-    throw new Error("the local host has no HTTP streams: leave enableHttpStream off");
-}
-
-export async function endApp(app: WorkerApp): Promise<void> {
-  await app.hooks.run(
-    "appTerminate",
-    readOnly({ hookData: app.hooks.appLevelHookData, appHookData: app.hooks.appHookData }, [
-      "hookData",
-      "appHookData",
-    ]),
-  );
+/**
+ * Makes `require("@azure/functions-core")` return the app's core API as the worker does, by replacing
+ * `Module.prototype.require`. An `import` of that name fails, as it does there.
+ */
+function provideCoreModule(app: WorkerApp): void {
+  const api = {
+    version: WORKER_VERSION,
+    hostVersion: HOST_VERSION,
+    registerFunction: app.register.bind(app),
+    registerHook: app.registerHook.bind(app),
+    setProgrammingModel: (model: ProgrammingModel) => {
+      app.programmingModel = model;
+    },
+    getProgrammingModel: () => app.programmingModel,
+    log: app.log.bind(app),
+  };
+  // Called with the module that requires, below.
+  // oxlint-disable-next-line typescript/unbound-method
+  const original = Module.prototype.require;
+  const replacement = function require(this: Module, id: string): unknown {
+    return id === CORE_MODULE ? api : original.call(this, id);
+  };
+  Module.prototype.require = Object.assign(replacement, original);
 }

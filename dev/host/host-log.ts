@@ -10,12 +10,12 @@ const ORDER: readonly LogLevel[] = [
   "none",
 ];
 
-/** Where lines end up. Tests take them instead of printing them. */
+/** Where lines end up. Tests collect them instead of printing them. */
 export interface HostLog {
   write(level: LogLevel, line: string): void;
 }
 
-/** Plain lines: warnings and errors on standard error, the rest on standard output. */
+/** Prints plain lines: warnings and errors on standard error, the rest on standard output. */
 export function consoleLog(minimum: LogLevel): HostLog {
   return {
     write(level, line) {
@@ -29,15 +29,14 @@ export function consoleLog(minimum: LogLevel): HostLog {
 /** Returns the level of host.json for an app's own lines; unknown words mean Information. */
 export function minimumLevel(levels: Readonly<Record<string, string>>): LogLevel {
   const own = levels["Function.*.User"] ?? levels["Function"] ?? levels["default"];
-  const word = (own ?? "Information").toLowerCase();
-  return ORDER.find((level) => level === word) ?? "information";
+  return ORDER.find((level) => level === own?.toLowerCase()) ?? "information";
 }
 
 function rank(level: LogLevel): number {
   return ORDER.indexOf(level);
 }
 
-/** A thrown value as text, with its stack and what caused it where it has those. */
+/** Returns a thrown value as text, with its stack and its cause where it has those. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === "string" ? error : JSON.stringify(error);
   const text = error.stack ?? `${error.name}: ${error.message}`;

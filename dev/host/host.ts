@@ -2,26 +2,24 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { QueueServiceClient } from "@azure/storage-queue";
 import { localFolder } from "../local-folder.ts";
-import { endApp, loadApp } from "./app-loader.ts";
-import type { WorkerApp } from "./core-api.ts";
+import { loadApp } from "./app-loader.ts";
+import type { WorkerApp } from "./app-loader.ts";
 import { consoleLog, errorText, minimumLevel } from "./host-log.ts";
 import type { HostLog } from "./host-log.ts";
 import { readHostJson } from "./host-json.ts";
 import type { HostOptions } from "./host-json.ts";
-import { BODY_LIMITS } from "./http-body.ts";
 import { RouteTable } from "./http-routing.ts";
 import { HttpServer } from "./http-server.ts";
 import { Invoker } from "./invocation.ts";
-import { openQueues } from "./queue-client.ts";
 import { QueueListener } from "./queue-listener.ts";
-import { readLocalCors, readLocalSettings, resolveConnection } from "./settings.ts";
-import type { Settings } from "./settings.ts";
+import { readLocalSettings } from "./settings.ts";
+import type { LocalSettings } from "./settings.ts";
+import { timerFiles } from "./timer-files.ts";
 import { TimerListener } from "./timer-listener.ts";
-import { fileTimerLock } from "./timer-lock.ts";
-import { fileTimerStatusStore } from "./timer-status-store.ts";
 import { readTriggers } from "./triggers.ts";
-import type { QueueFunction, TimerFunction } from "./triggers.ts";
+import type { Triggers } from "./triggers.ts";
 
 /** What the Functions host leaves to HTTP requests when it is told to end. */
 const HTTP_DRAIN_MS = 30_000;
@@ -33,49 +31,50 @@ const TERMINATE_HOOKS_MS = 5_000;
 const LAST_ANSWERS_MS = 1_000;
 const POISON_SUFFIX = "-poison";
 
-export interface StartHostOptions {
-  /** The folder of host.json and local.settings.json. */
-  readonly appRoot: string;
-  /** The app's main file. */
-  readonly entry: string;
-  /** Set in this process before the app is loaded, as the app reads its settings from there. */
-  readonly env?: Settings;
-  /** 0 takes a free port. */
-  readonly port: number;
-  readonly address?: string;
-  readonly log?: HostLog;
-}
+/** Short, because the listener has its own way of waiting for a storage that is away. */
+const QUEUE_OPTIONS = {
+  retryOptions: {
+    maxTries: 3,
+    retryDelayInMs: 200,
+    maxRetryDelayInMs: 1_000,
+    tryTimeoutInMs: 15_000,
+  },
+};
 
 export interface RunningHost {
   /** With the route prefix, without a slash at the end. */
   readonly url: string;
-  /** One line per function, as `func start` lists them. */
-  readonly functions: readonly string[];
   /** Resolves with the reason when the worker ended and everything that ran was answered as failed. */
   readonly ended: Promise<Error>;
   /** Ends the worker, as an uncaught exception does. */
   fail(reason: Error): void;
-  /** No new connection. HTTP requests may finish for 30 seconds, queue and timer functions for 10. */
+  /** Takes no new connection. HTTP requests may finish for 30 seconds, queue and timer functions for 10. */
   stop(): Promise<void>;
 }
 
-/** Starts the app in this process. A process can host one app only: a library that is loaded once belongs to it. */
-export async function startHost(options: StartHostOptions): Promise<RunningHost> {
-  const { appRoot, entry } = options;
+/**
+ * Starts the app in this process, on a free port where `port` is 0. The environment comes first, local.settings.json
+ * fills the gaps, and Core Tools' own default comes last. `appRoot` is the folder of the two settings files.
+ */
+export async function startHost(
+  appRoot: string,
+  entry: string,
+  port: number,
+): Promise<RunningHost> {
   if (!existsSync(entry)) throw new Error(`${entry} is not there: run "npm run build" first`);
-  applySettings(appRoot, options.env ?? {});
-  const hostOptions = readHostJson(appRoot);
-  const log = options.log ?? consoleLog(minimumLevel(hostOptions.logging.logLevel));
-  const app = await loadApp(appRoot, entry, log);
-  return new Host(app, hostOptions, log).start(options);
+  const local = readLocalSettings(appRoot);
+  const values = { AZURE_FUNCTIONS_ENVIRONMENT: "Development", ...local.values };
+  for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
+  const options = readHostJson(appRoot);
+  const log = consoleLog(minimumLevel(options.logging.logLevel));
+  const app = await loadApp(entry, log);
+  return new Host(app, options, log).start(appRoot, port, local.cors);
 }
 
-/** The environment comes first, local.settings.json fills the gaps, and Core Tools' own default comes last. */
-function applySettings(appRoot: string, env: Settings): void {
-  for (const [name, value] of Object.entries(env))
-    if (value !== undefined) process.env[name] = value;
-  const local = { AZURE_FUNCTIONS_ENVIRONMENT: "Development", ...readLocalSettings(appRoot) };
-  for (const [name, value] of Object.entries(local)) process.env[name] ??= value;
+interface Listener {
+  readonly isBusy: boolean;
+  start(): void;
+  stop(): Promise<void>;
 }
 
 class Host {
@@ -91,29 +90,28 @@ class Host {
     this.#invoker = new Invoker(app, log, options.functionTimeout);
   }
 
-  async start({ appRoot, port, address }: StartHostOptions): Promise<RunningHost> {
-    const triggers = readTriggers(this.#app.functions.values(), process.env);
-    const prefix = this.#options.extensions.http.routePrefix.replace(/^\/+|\/+$/g, "");
-    const routes = new RouteTable(triggers.http, prefix);
-    for (const line of routes.hidden()) this.#log.write("warning", `warning: ${line}`);
-    const queues = await Promise.all(triggers.queues.map((queue) => this.#queueListener(queue)));
-    const timers = triggers.timers.map((timer) => this.#timerListener(timer, appRoot));
-    const server = this.#httpServer(routes, appRoot);
-
-    const boundPort = await server.listen(port, address ?? "127.0.0.1");
-    for (const queue of queues) queue.start();
-    await Promise.all(timers.map((timer) => timer.start()));
-    const origin = `http://localhost:${boundPort}`;
+  async start(appRoot: string, port: number, cors: LocalSettings["cors"]): Promise<RunningHost> {
+    const triggers = readTriggers(this.#app.functions, process.env);
+    const { routePrefix, maxConcurrentRequests } = this.#options.extensions.http;
+    const server = new HttpServer({
+      routes: new RouteTable(triggers.http, routePrefix),
+      invoker: this.#invoker,
+      log: this.#log,
+      maxConcurrentRequests,
+      cors,
+      showsHomepage: process.env["AzureWebJobsDisableHomepage"]?.toLowerCase() !== "true",
+    });
+    const listeners: readonly Listener[] = [
+      ...triggers.queues.map((queue) => this.#queueListener(queue)),
+      ...triggers.timers.map((timer) => this.#timerListener(timer, appRoot)),
+    ];
+    const boundPort = await server.listen(port, "127.0.0.1");
+    for (const listener of listeners) listener.start();
     return {
-      url: prefix === "" ? origin : `${origin}/${prefix}`,
-      functions: [
-        ...routes.lines().map((line) => line.replace(/\] /, `] ${origin}/`)),
-        ...triggers.queues.map(({ name }) => `${name}: queueTrigger`),
-        ...triggers.timers.map(({ name }) => `${name}: timerTrigger`),
-      ],
-      ended: this.#ended(server, [...queues, ...timers]),
+      url: `http://localhost:${boundPort}/${routePrefix}`,
+      ended: this.#ended(server, listeners),
       fail: (reason) => this.#invoker.end(reason),
-      stop: () => this.#stop(server, [...queues, ...timers]),
+      stop: () => this.#stop(server, listeners),
     };
   }
 
@@ -124,21 +122,8 @@ class Host {
     return reason;
   }
 
-  #httpServer(routes: RouteTable, appRoot: string): HttpServer {
-    const limit = Number(process.env["FUNCTIONS_REQUEST_BODY_SIZE_LIMIT"]);
-    return new HttpServer({
-      routes,
-      invoker: this.#invoker,
-      log: this.#log,
-      bodyBytesMax: Number.isInteger(limit) && limit > 0 ? limit : BODY_LIMITS.bytesMax,
-      ...this.#options.extensions.http,
-      cors: readLocalCors(appRoot),
-      showHomepage: process.env["AzureWebJobsDisableHomepage"]?.toLowerCase() !== "true",
-    });
-  }
-
-  async #queueListener({ name, queueName, connection }: QueueFunction): Promise<QueueListener> {
-    const service = await openQueues(resolveConnection(connection, process.env));
+  #queueListener({ name, queueName, connectionString }: Triggers["queues"][number]): Listener {
+    const service = QueueServiceClient.fromConnectionString(connectionString, QUEUE_OPTIONS);
     return new QueueListener({
       queue: service.getQueueClient(queueName),
       poisonQueue: queueName.endsWith(POISON_SUFFIX)
@@ -150,19 +135,14 @@ class Host {
     });
   }
 
-  #timerListener({ name, ...timer }: TimerFunction, appRoot: string): TimerListener {
+  #timerListener({ name, schedule }: Triggers["timers"][number], appRoot: string): Listener {
     // Kept apart by storage account, as blobs would be: another storage knows nothing of this one's runs.
-    const storage = JSON.stringify([
-      process.env["AzureWebJobsStorage"],
-      process.env["AzureWebJobsStorage__accountName"],
-    ]);
+    const storage = process.env["AzureWebJobsStorage"] ?? "";
     const account = createHash("sha256").update(storage).digest("hex").slice(0, 12);
-    const folder = resolve(appRoot, localFolder(), "timers", account);
     return new TimerListener({
       functionName: name,
-      ...timer,
-      store: fileTimerStatusStore(folder, this.#log),
-      lock: fileTimerLock(folder, name),
+      schedule,
+      files: timerFiles(resolve(appRoot, localFolder(), "timers", account), name),
       invoke: (trigger) => this.#invoker.invoke(name, trigger),
       log: this.#log,
     });
@@ -170,39 +150,28 @@ class Host {
 
   async #stop(server: HttpServer, listeners: readonly Listener[]): Promise<void> {
     const answered = within(HTTP_DRAIN_MS, server.drain());
-    await this.#stopWork(listeners);
+    await stopWork(listeners);
     await answered;
     if (this.#invoker.runningCount > 0)
       this.#log.write("warning", `${this.#invoker.runningCount} invocations were cut off`);
     try {
-      await within(TERMINATE_HOOKS_MS, endApp(this.#app));
+      await within(TERMINATE_HOOKS_MS, this.#app.end());
     } catch (error) {
       this.#log.write("error", `an appTerminate hook failed\n${errorText(error)}`);
     }
     server.close();
   }
-
-  /** The listeners go on until none of them has anything in hand, or the time is up. */
-  async #stopWork(listeners: readonly Listener[]): Promise<void> {
-    const endsAt = performance.now() + WORK_DRAIN_MS;
-    while (listeners.some(({ isBusy }) => isBusy) && performance.now() < endsAt)
-      await delay(IDLE_CHECK_MS);
-    const left = Math.max(0, endsAt - performance.now());
-    await within(left, Promise.all(listeners.map((listener) => listener.stop())));
-  }
 }
 
-interface Listener {
-  readonly isBusy: boolean;
-  stop(): Promise<void>;
+/** Stops the listeners when none of them has anything in hand any more, or the time is up. */
+async function stopWork(listeners: readonly Listener[]): Promise<void> {
+  const endsAt = performance.now() + WORK_DRAIN_MS;
+  while (listeners.some(({ isBusy }) => isBusy) && performance.now() < endsAt)
+    await delay(IDLE_CHECK_MS);
+  const left = Math.max(0, endsAt - performance.now());
+  await within(left, Promise.all(listeners.map((listener) => listener.stop())));
 }
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  await Promise.race([work, delay(milliseconds, undefined, { ref: false })]);
 }

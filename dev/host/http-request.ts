@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
-import type { HttpData, Nullable } from "./core-types.ts";
+import type { HttpData } from "./core-types.ts";
 import { decodePath, encodePath } from "./request-path.ts";
 
 export interface RequestTarget {
@@ -74,28 +74,23 @@ export function toHttpData(
     method: request.method ?? "GET",
     url: `${originOf(request)}${encodePath(path)}${query}`,
     nullableHeaders: toNullable(forwardedHeaders(request)),
-    nullableQuery: toNullable(joinedQuery(query)),
-    nullableParams: toNullable(new Map(Object.entries(values))),
+    nullableParams: toNullable(Object.entries(values)),
   };
   return body.length === 0 ? data : { ...data, body: { bytes: body } };
 }
 
 /** Scheme and host, which the headers of Azure's front end replace: they are the caller's where no front end sets them. */
 function originOf({ headers }: IncomingMessage): string {
-  const scheme = headers["x-forwarded-proto"];
-  const host = headers["disguised-host"];
-  return `${one(scheme) ?? "http"}://${one(host) ?? headers.host ?? ""}`;
+  const scheme = headers["x-forwarded-proto"] ?? "http";
+  const host = headers["disguised-host"] ?? headers.host ?? "";
+  return `${String(scheme)}://${String(host)}`;
 }
 
-function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
-}
-
-/** With the caller's address and port behind whatever the caller says of it, as Azure's front end adds them. */
+/** Appends the caller's address and port to what the caller says of it, as Azure's front end does. */
 function forwardedHeaders({ rawHeaders, socket }: IncomingMessage): Map<string, string> {
   const headers = joinedHeaders(rawHeaders);
   const { remoteAddress, remotePort } = socket;
-  // Of a connection that has gone meanwhile.
+  // The connection may have gone meanwhile.
   if (remoteAddress === undefined) return headers;
   const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, "");
   const entry = `${isIPv6(address) ? `[${address}]` : address}:${remotePort}`;
@@ -106,48 +101,17 @@ function forwardedHeaders({ rawHeaders, socket }: IncomingMessage): Map<string, 
 /** Repeated headers become one, joined by commas, under the lower-case name. */
 function joinedHeaders(raw: readonly string[]): Map<string, string> {
   const headers = new Map<string, string>();
-  for (let index = 0; index + 1 < raw.length; index += 2)
-    append(headers, raw[index]?.toLowerCase() ?? "", fromUtf8(raw[index + 1] ?? "") ?? "");
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? "";
+    const value = fromUtf8(raw[index + 1] ?? "") ?? "";
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
+  }
   return headers;
 }
 
-/**
- * ASP.NET's reading of a query: names without regard to case, the last spelling wins, repeated ones joined by commas.
- * `?a=1&a=2` reaches a function as one value "1,2". https://github.com/Azure/azure-functions-nodejs-library/issues/168
- */
-function joinedQuery(query: string): Map<string, string> {
-  const values = new Map<string, readonly [name: string, value: string]>();
-  for (const pair of query.slice(1).split("&")) {
-    if (pair === "") continue;
-    const end = pair.indexOf("=");
-    const name = decodeQuery(end === -1 ? pair : pair.slice(0, end));
-    const value = end === -1 ? "" : decodeQuery(pair.slice(end + 1));
-    const before = values.get(name.toLowerCase())?.[1];
-    values.set(name.toLowerCase(), [name, before === undefined ? value : `${before},${value}`]);
-  }
-  return new Map(values.values());
-}
-
-/** What is not UTF-8 stays percent-encoded. */
-function decodeQuery(text: string): string {
-  return text.replaceAll("+", " ").replaceAll(ENCODED_CHARACTER, (encoded) => {
-    try {
-      return decodeURIComponent(encoded);
-    } catch {
-      return encoded;
-    }
-  });
-}
-
-/** One character of UTF-8, of one to four bytes, or a byte that begins none. */
-const ENCODED_CHARACTER =
-  /%f[0-7](?:%[89ab][0-9a-f]){3}|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%[cd][0-9a-f]%[89ab][0-9a-f]|%[0-9a-f]{2}/gi;
-
-function append(values: Map<string, string>, name: string, value: string): void {
-  const before = values.get(name);
-  values.set(name, before === undefined ? value : `${before},${value}`);
-}
-
-function toNullable(values: ReadonlyMap<string, string>): Record<string, Nullable<string>> {
-  return Object.fromEntries([...values].map(([name, value]) => [name, { value }]));
+function toNullable(
+  values: Iterable<readonly [string, string]>,
+): Record<string, { readonly value: string }> {
+  return Object.fromEntries(Array.from(values, ([name, value]) => [name, { value }]));
 }

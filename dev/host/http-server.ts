@@ -1,55 +1,44 @@
-import { once } from "node:events";
-import { createServer, ServerResponse } from "node:http";
-import type { IncomingMessage, Server } from "node:http";
+import { createServer, STATUS_CODES } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import { answerUnparsed } from "./http-unparsed.ts";
 import { answerCors, type CorsPolicy } from "./cors.ts";
-import type { HttpData } from "./core-types.ts";
 import type { Invoker } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
 import { errorText } from "./host-log.ts";
 import type { RouteTable } from "./http-routing.ts";
-import { BODY_LIMITS, BodyReader } from "./http-body.ts";
-import { refusalOf, requestTarget, toHttpData } from "./http-request.ts";
-import type { RequestTarget } from "./http-request.ts";
+import { refusalOf, REQUEST_LINE_BYTES_MAX, requestTarget, toHttpData } from "./http-request.ts";
 import { sendEmpty, sendResponse, SERVER } from "./http-response.ts";
 import { HttpThrottle } from "./http-throttle.ts";
 
 /** Kestrel's limits, which decide what a client with a reused connection or a long header sees. */
 const KEEP_ALIVE_MS = 130_000;
 const HEADERS_TIMEOUT_MS = 30_000;
-/** Of request line and headers together, above which Node parses no further. What is less is counted for each request. */
+/** Limit of request line and headers together, above which Node parses no further. Below it each request is measured. */
 const HEAD_BYTES_MAX = 1024 * 1024;
+/** The Functions host's own limit of a body. */
+const BODY_BYTES_MAX = 104_857_600;
 
 export interface HttpServerOptions {
   readonly routes: RouteTable;
   readonly invoker: Invoker;
   readonly log: HostLog;
-  readonly bodyBytesMax: number;
   readonly maxConcurrentRequests: number;
-  readonly maxOutstandingRequests: number;
-  readonly cors?: CorsPolicy | undefined;
-  /** `AzureWebJobsDisableHomepage`. */
-  readonly showHomepage: boolean;
+  readonly cors: CorsPolicy | undefined;
+  /** The opposite of `AzureWebJobsDisableHomepage`. */
+  readonly showsHomepage: boolean;
 }
 
 /** The functions with an HTTP trigger, behind Node's own server. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #throttle: HttpThrottle;
-  readonly #bodies: BodyReader;
   readonly #server: Server;
   readonly #open = new Set<ServerResponse>();
   #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    this.#throttle = new HttpThrottle(
-      options.maxConcurrentRequests,
-      options.maxOutstandingRequests,
-    );
-    this.#bodies = new BodyReader({ ...BODY_LIMITS, bytesMax: options.bodyBytesMax });
+    this.#throttle = new HttpThrottle(options.maxConcurrentRequests);
     this.#server = createServer(
       {
         keepAliveTimeout: KEEP_ALIVE_MS,
@@ -58,18 +47,7 @@ export class HttpServer {
       },
       (request, response) => void this.#answer(request, response),
     );
-    this.#server.on("clientError", (error: Error, socket: Socket) => {
-      const address = this.#server.address() as AddressInfo | null;
-      answerUnparsed({ error, socket, address, answered: () => this.#answeredOn(socket) });
-    });
-    // A method like any other that no function has; Node closes the connection where nobody listens.
-    this.#server.on("connect", (request: IncomingMessage, socket: Duplex) => {
-      const response = new ServerResponse(request);
-      response.assignSocket(socket as Socket);
-      response.once("finish", () => socket.end());
-      response.setHeader("Connection", "close");
-      void this.#answer(request, response);
-    });
+    this.#server.on("clientError", answerUnparsed);
   }
 
   /** Resolves with the port, which differs from the one asked for when that is 0. */
@@ -86,7 +64,7 @@ export class HttpServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** No new connection and no further request on an old one. Resolves when every answer is out. */
+  /** Takes no new connection and no further request on an old one. Resolves when every answer is sent. */
   drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers();
     this.#server.close();
@@ -99,12 +77,6 @@ export class HttpServer {
   /** Ends what is still open, finished or not. */
   close(): void {
     this.#server.closeAllConnections();
-  }
-
-  /** Resolves when every request that this connection has brought so far is answered. */
-  #answeredOn(socket: Socket): Promise<unknown> {
-    const open = [...this.#open].filter((response) => response.req.socket === socket);
-    return Promise.all(open.map((response) => once(response, "close")));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -129,59 +101,45 @@ export class HttpServer {
   async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request);
     if (refusal !== undefined) return sendLast(request, response, refusal);
-    const { cors } = this.#options;
+    const { cors, routes, invoker } = this.#options;
     if (cors !== undefined && answerCors(cors, request, response)) return;
-    const target = requestTarget(request.url ?? "/");
+    const { method = "GET", url = "/", headers } = request;
+    const target = requestTarget(url);
     if (target === undefined) return sendEmpty(response, 400);
-    const own = hostStatus(target.path);
+    const own = this.#ownStatus(target.path.toLowerCase());
     if (own !== undefined) return sendEmpty(response, own);
-    const match = this.#options.routes.match(request.method ?? "GET", target.path);
-    if (match === undefined) return this.#sendUnrouted(target, response);
-    // This host has no keys, so that nobody can send one.
-    if (match.needsKey) return sendEmpty(response, 401);
-    const body = await this.#bodies.read(request);
-    if (typeof body === "number") return sendLast(request, response, body);
-    const data = toHttpData(request, target, match.values, body);
-    const answered = await this.#throttle.run(async () => {
-      await this.#invoke(match.functionName, data, request, response);
-      return true;
+    const match = routes.match(method, target.path);
+    if (match === undefined) return sendEmpty(response, 404);
+    if (Number(headers["content-length"] ?? 0) > BODY_BYTES_MAX)
+      return sendLast(request, response, 500);
+    // Before the request takes one of the slots: an unfinished body holds a connection and nothing else.
+    const data = toHttpData(request, target, match.values, await readBody(request));
+    await this.#throttle.run(async () => {
+      const result = await invoker.invoke(match.functionName, {
+        input: { http: data },
+        metadata: {},
+        traceParent: headers["traceparent"]?.toString(),
+        traceState: headers["tracestate"]?.toString(),
+      });
+      if (result.succeeded) sendResponse(response, result.response.returnValue?.http);
+      else sendEmpty(response, 500);
     });
-    if (answered !== undefined) return;
-    sendEmpty(response, 429, { "X-FUNCTION-SCALEOUT": "1" });
   }
 
-  #sendUnrouted(target: RequestTarget, response: ServerResponse): void {
-    if (target.path !== "/") return sendEmpty(response, 404);
-    if (!this.#options.showHomepage) return sendEmpty(response, 204);
-    response.setHeader("Content-Type", "text/html; charset=utf-8");
-    response.setHeader("Transfer-Encoding", "chunked");
-    response.end(
-      "<!doctype html><title>Functions</title><p>Your Functions app is up and running.</p>\n",
-    );
-  }
-
-  async #invoke(
-    functionName: string,
-    data: HttpData,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    const result = await this.#options.invoker.invoke(functionName, {
-      input: { http: data },
-      metadata: {},
-      traceParent: single(request.headers["traceparent"]),
-      traceState: single(request.headers["tracestate"]),
-    });
-    if (result.succeeded) sendResponse(response, result.response.returnValue?.http ?? undefined);
-    else sendEmpty(response, 500);
+  /** Returns the status of the host's own paths: the home page, a ping for anybody, and what its keys alone open. */
+  #ownStatus(path: string): number | undefined {
+    if (path === "/") return this.#options.showsHomepage ? 200 : 204;
+    if (path === "/admin/host/ping") return 200;
+    return path.startsWith("/admin/") || path.startsWith("/runtime/webhooks/") ? 401 : undefined;
   }
 }
 
-/** The host's own paths: a ping for anybody, and what its keys alone open. */
-function hostStatus(path: string): 200 | 401 | undefined {
-  const own = path.toLowerCase();
-  if (own === "/admin/host/ping") return 200;
-  return own.startsWith("/admin/") || own.startsWith("/runtime/webhooks/") ? 401 : undefined;
+/** Returns the body. One in chunks reaches the function empty: the host checks nothing but Content-Length. */
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const isKept = request.headers["content-length"] !== undefined;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) if (isKept) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** Answers and ends the connection, of which the rest is not read as a request. */
@@ -192,6 +150,22 @@ function sendLast(request: IncomingMessage, response: ServerResponse, status: nu
   request.resume();
 }
 
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
+/** Answers what Node can't parse with the status of the Functions host, and ends the connection. */
+function answerUnparsed(
+  error: Error & { code?: string; rawPacket?: Buffer },
+  socket: Socket,
+): void {
+  if (!socket.writable) return void socket.destroy();
+  const status = statusOfUnparsed(error);
+  const head = ["Content-Length: 0", "Connection: close", `Server: ${SERVER}`];
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...head, "\r\n"].join("\r\n"));
+}
+
+function statusOfUnparsed({ code, rawPacket }: { code?: string; rawPacket?: Buffer }): number {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return 408;
+  // Node knows the methods of its list alone. No function has another one.
+  if (code === "HPE_INVALID_METHOD" && /^[a-z-]+ /i.test(String(rawPacket))) return 404;
+  if (code !== "HPE_HEADER_OVERFLOW") return 400;
+  const lineEnd = rawPacket?.indexOf("\n") ?? -1;
+  return lineEnd === -1 || lineEnd > REQUEST_LINE_BYTES_MAX ? 414 : 431;
 }

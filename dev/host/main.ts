@@ -9,40 +9,28 @@ const DEFAULT_PORT = 7071;
 function port(): number {
   const text = process.env["PORT"] ?? "";
   if (text === "") return DEFAULT_PORT;
-  const number = Number(text);
-  if (!/^\d{1,5}$/.test(text) || number > 65_535)
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new Error(`PORT must be a port from 0 to 65535, not ${JSON.stringify(text)}`);
-  return number;
+  return Number(text);
 }
 
-/** The file that package.json's `main` names, which is where the Functions worker finds an app too. */
+/** Returns the file that package.json's `main` names, which is where the Functions worker finds an app too. */
 function entryOf(appRoot: string): string {
-  const { main } = JSON.parse(readFileSync(join(appRoot, "package.json"), "utf8")) as {
-    main?: unknown;
-  };
+  const text = readFileSync(join(appRoot, "package.json"), "utf8");
+  const { main } = JSON.parse(text) as { main?: unknown };
   if (typeof main !== "string") throw new Error(`${appRoot}/package.json has no "main"`);
   return resolve(appRoot, main);
 }
 
 async function main(): Promise<void> {
   const appRoot = process.cwd();
-  const address = process.env["BIND_ADDRESS"] ?? "";
-  const host = await startHost({
-    appRoot,
-    entry: entryOf(appRoot),
-    port: port(),
-    ...(address === "" ? {} : { address }),
-  });
-  if (process.stdout.isTTY || process.env["VERBOSE"]) {
-    console.log("\nFunctions:\n");
-    for (const line of host.functions) console.log(`        ${line}\n`);
-  }
+  const host = await startHost(appRoot, entryOf(appRoot), port());
   console.log(`listening on ${host.url}`);
 
-  let stopping = false;
+  let isStopping = false;
   const stop = (): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (isStopping) process.exit(1);
+    isStopping = true;
     host.stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -53,8 +41,8 @@ async function main(): Promise<void> {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // Whoever reads the output may end first. Without a listener, each failed write would be an uncaught exception, and its
-  // report the next failed write.
+  // The reader of the output may end first. Without a listener, each failed write would be an uncaught exception, and
+  // its report the next failed write.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   // An unhandled rejection comes here as well.
   process.on("uncaughtException", (error: unknown) => {

@@ -3,13 +3,12 @@ import type { InvocationResult, TriggerData } from "./invocation.ts";
 import type { HostLog } from "./host-log.ts";
 import { errorText } from "./host-log.ts";
 import type { QueueOptions } from "./host-json.ts";
-import { decodeMessage, toTriggerData } from "./queue-message.ts";
-import { isGone } from "./queue-client.ts";
 
-/** How long a message that is being worked on stays invisible; `visibilityTimeout` is for failed ones and changes nothing here. */
+/**
+ * How long a message that is processed stays invisible. `visibilityTimeout` is for failed ones and changes nothing here.
+ * The Functions host renews it. Here no function runs longer than this: see `functionTimeout` in host-json.ts.
+ */
 export const IN_FLIGHT_SECONDS = 600;
-const RENEW_MS = (IN_FLIGHT_SECONDS * 1000) / 2;
-const RENEW_AGAIN_MS = 60_000;
 const NEVER_EXPIRES = -1;
 
 export interface QueueProcessorOptions {
@@ -23,136 +22,102 @@ export interface QueueProcessorOptions {
 
 /** The way of one message from its receipt to its deletion, its return or the poison queue. */
 export class QueueProcessor {
-  readonly #queue: QueueClient;
-  readonly #poisonQueue: QueueClient | undefined;
-  readonly #options: QueueOptions;
-  readonly #invoke: (trigger: TriggerData) => Promise<InvocationResult>;
-  readonly #log: HostLog;
+  readonly #options: QueueProcessorOptions;
 
-  constructor({ queue, poisonQueue, options, invoke, log }: QueueProcessorOptions) {
-    this.#queue = queue;
-    this.#poisonQueue = poisonQueue;
+  constructor(options: QueueProcessorOptions) {
     this.#options = options;
-    this.#invoke = invoke;
-    this.#log = log;
   }
 
-  /** Never rejects: a message that storage would not let go of comes back when its invisibility is over. */
+  /** Never rejects: a message that could not be settled comes back when its invisibility is over. */
   async process(message: DequeuedMessageItem): Promise<void> {
     try {
       await this.#process(message);
     } catch (error) {
-      this.#log.write(
-        "error",
-        `message ${message.messageId} of queue ${this.#queue.name} could not be settled\n${errorText(error)}`,
-      );
+      this.#log("error", message, `could not be settled\n${errorText(error)}`);
     }
   }
 
   async #process(message: DequeuedMessageItem): Promise<void> {
-    const text = decodeMessage(message.messageText, this.#options.messageEncoding);
-    if (text === undefined)
-      return this.#toPoison(message, message.popReceipt, "is not valid base64 of UTF-8 text");
-    const { maxDequeueCount } = this.#options;
+    const { queue, poisonQueue, options, invoke } = this.#options;
+    const { maxDequeueCount, visibilityTimeout } = options;
+    const tooOften = `has reached maxDequeueCount of ${maxDequeueCount}`;
+    const text = decodeMessage(message.messageText);
+    if (text === undefined) return this.#toPoison(message, "is not valid base64 of UTF-8 text");
     // A host that dies takes no notice of a failure: without this, a message that kills it would come back for ever.
-    if (this.#poisonQueue !== undefined && message.dequeueCount > maxDequeueCount)
-      return this.#toPoison(message, message.popReceipt, tooOften(maxDequeueCount));
+    if (poisonQueue !== undefined && message.dequeueCount > maxDequeueCount)
+      return this.#toPoison(message, tooOften);
 
-    const renewal = this.#keepInvisible(message);
-    const result = await this.#invoke(toTriggerData(message, text));
-    const popReceipt = await renewal.stop();
-
-    if (result.succeeded) await this.#delete(message, popReceipt);
-    else if (this.#poisonQueue === undefined) return;
-    else if (message.dequeueCount >= maxDequeueCount)
-      await this.#toPoison(message, popReceipt, tooOften(maxDequeueCount));
-    else await this.#release(message, popReceipt);
-  }
-
-  /** Each renewal changes the pop receipt, and only the last one deletes. */
-  #keepInvisible(message: DequeuedMessageItem): { stop(): Promise<string> } {
-    let popReceipt = message.popReceipt;
-    let stopped = false;
-    let renewing: Promise<void> = Promise.resolve();
-    let timer: NodeJS.Timeout;
-    const renew = async (): Promise<void> => {
-      let delayMs = RENEW_MS;
-      try {
-        const updated = await this.#queue.updateMessage(
-          message.messageId,
-          popReceipt,
-          undefined,
-          IN_FLIGHT_SECONDS,
-        );
-        popReceipt = updated.popReceipt ?? popReceipt;
-      } catch (error) {
-        if (isGone(error)) return;
-        delayMs = RENEW_AGAIN_MS;
-        this.#log.write(
-          "warning",
-          `message ${message.messageId} was not renewed: ${String(error)}`,
-        );
-      }
-      if (!stopped) schedule(delayMs);
-    };
-    const schedule = (delayMs: number): void => {
-      timer = setTimeout(() => {
-        renewing = renew();
-      }, delayMs);
-    };
-    schedule(RENEW_MS);
-    return {
-      stop: async () => {
-        stopped = true;
-        clearTimeout(timer);
-        await renewing;
-        return popReceipt;
-      },
-    };
-  }
-
-  async #delete(message: DequeuedMessageItem, popReceipt: string): Promise<void> {
-    await unlessGone(this.#queue.deleteMessage(message.messageId, popReceipt));
-  }
-
-  async #release(message: DequeuedMessageItem, popReceipt: string): Promise<void> {
-    const seconds = Math.ceil(this.#options.visibilityTimeout / 1000);
-    await unlessGone(this.#queue.updateMessage(message.messageId, popReceipt, undefined, seconds));
-  }
-
-  /** The text goes over as it came, so that nothing of a malformed message is lost. */
-  async #toPoison(message: DequeuedMessageItem, popReceipt: string, why: string): Promise<void> {
-    const poison = this.#poisonQueue;
-    if (poison === undefined) {
-      this.#log.write("error", `message ${message.messageId} of ${this.#queue.name} ${why}`);
-      return;
+    const { messageId, popReceipt } = message;
+    const { succeeded } = await invoke(toTriggerData(message, text));
+    if (succeeded) await unlessGone(queue.deleteMessage(messageId, popReceipt));
+    else if (poisonQueue === undefined) return;
+    else if (message.dequeueCount >= maxDequeueCount) await this.#toPoison(message, tooOften);
+    else {
+      const seconds = Math.ceil(visibilityTimeout / 1000);
+      await unlessGone(queue.updateMessage(messageId, popReceipt, undefined, seconds));
     }
-    this.#log.write(
-      "warning",
-      `message ${message.messageId} of ${this.#queue.name} ${why}: moving it to ${poison.name}`,
-    );
-    const send = (): Promise<unknown> =>
-      poison.sendMessage(message.messageText, { messageTimeToLive: NEVER_EXPIRES });
-    try {
-      await send();
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      await poison.createIfNotExists();
-      await send();
-    }
-    await this.#delete(message, popReceipt);
+  }
+
+  /** Moves the text as it came, so that nothing of a malformed message is lost. */
+  async #toPoison(message: DequeuedMessageItem, why: string): Promise<void> {
+    const { queue, poisonQueue } = this.#options;
+    if (poisonQueue === undefined) return this.#log("error", message, why);
+    this.#log("warning", message, `${why}: moving it to ${poisonQueue.name}`);
+    await poisonQueue.createIfNotExists();
+    await poisonQueue.sendMessage(message.messageText, { messageTimeToLive: NEVER_EXPIRES });
+    await unlessGone(queue.deleteMessage(message.messageId, message.popReceipt));
+  }
+
+  #log(level: "error" | "warning", { messageId }: DequeuedMessageItem, what: string): void {
+    const { log, queue } = this.#options;
+    log.write(level, `message ${messageId} of queue ${queue.name} ${what}`);
   }
 }
 
-function tooOften(maxDequeueCount: number): string {
-  return `has reached maxDequeueCount of ${maxDequeueCount}`;
+/** Returns whether a storage call failed because the message or its queue is another's or no longer there. */
+export function isGone(error: unknown): boolean {
+  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  return statusCode === 404 || code === "PopReceiptMismatch" || code === "QueueBeingDeleted";
 }
 
-/** Somebody else has the message, or it is gone: there is nothing left to do for us. */
 async function unlessGone(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (error) {
     if (!isGone(error)) throw error;
   }
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Returns the text a function gets, or undefined when the message is not what `messageEncoding` promises. */
+export function decodeMessage(text: string): string | undefined {
+  if (!BASE64.test(text)) return undefined;
+  try {
+    const bytes = Buffer.from(text, "base64");
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what the storage extension passes to a function. The library parses a text that is JSON. */
+function toTriggerData(message: DequeuedMessageItem, text: string): TriggerData {
+  return {
+    input: { string: text },
+    metadata: {
+      QueueTrigger: { string: text },
+      DequeueCount: { json: String(message.dequeueCount) },
+      ExpirationTime: { string: dotNetTime(message.expiresOn) },
+      Id: { string: message.messageId },
+      InsertionTime: { string: dotNetTime(message.insertedOn) },
+      NextVisibleTime: { string: dotNetTime(message.nextVisibleOn) },
+      PopReceipt: { string: message.popReceipt },
+    },
+  };
+}
+
+/** Returns a time as .NET's DateTimeOffset: whole seconds have no fraction, and UTC is an offset. */
+export function dotNetTime(time: Date): string {
+  return time.toISOString().replace(/(?:\.000)?Z$/, "+00:00");
 }

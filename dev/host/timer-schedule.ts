@@ -1,44 +1,27 @@
-import { nextOccurrence, parseNcrontab } from "./ncrontab.ts";
-import { parseTimeSpan } from "./time-span.ts";
-
+/** The second of each minute at which a timer is due, every so many seconds from the full minute on. */
+const SCHEDULE = /^(?:0|\*\/([1-9]\d?)) \* \* \* \* \*$/;
 const MINUTE_MS = 60_000;
 
 export interface TimerSchedule {
-  readonly adjustForDST: boolean;
   next(after: Date): Date;
-  /** Whether the host keeps the schedule's status: not for one that comes more than once in the next minute. */
-  isMonitored(now: Date): boolean;
+  /** Whether the host keeps the schedule's status, which it does from one minute on. */
+  readonly isMonitored: boolean;
 }
 
-/** An NCRONTAB expression or a time span. Throws for what is neither, and for what never comes. */
+/** Parses the two forms of NCRONTAB that the app has: each full minute, and every so many seconds within a minute. */
 export function parseSchedule(expression: string): TimerSchedule {
-  return /\s/.test(expression.trim()) ? cronSchedule(expression) : constantSchedule(expression);
-}
-
-function cronSchedule(expression: string): TimerSchedule {
-  const parsed = parseNcrontab(expression);
-  const next = (after: Date): Date => {
-    const occurrence = nextOccurrence(parsed, after);
-    if (occurrence === undefined) throw new Error(`the schedule "${expression}" never comes`);
-    return occurrence;
-  };
-  next(new Date());
-  return {
-    adjustForDST: true,
-    next,
-    isMonitored: (now) => next(next(now)).getTime() - now.getTime() >= MINUTE_MS,
-  };
-}
-
-function constantSchedule(expression: string): TimerSchedule {
-  const intervalMs = parseTimeSpan(expression);
-  if (intervalMs === undefined || intervalMs === 0)
+  const match = SCHEDULE.exec(expression);
+  const stepMs = Number(match?.[1] ?? 60) * 1000;
+  if (match === null || stepMs > MINUTE_MS)
     throw new Error(
-      `the schedule "${expression}" is neither an NCRONTAB expression nor a time span`,
+      `the local host has no schedule "${expression}": "0 * * * * *" and "*/5 * * * * *" only`,
     );
   return {
-    adjustForDST: false,
-    next: (after) => new Date(after.getTime() + intervalMs),
-    isMonitored: () => intervalMs >= MINUTE_MS,
+    isMonitored: stepMs === MINUTE_MS,
+    next(after) {
+      const minute = Math.floor(after.getTime() / MINUTE_MS) * MINUTE_MS;
+      const steps = Math.floor((after.getTime() - minute) / stepMs) + 1;
+      return new Date(Math.min(minute + steps * stepMs, minute + MINUTE_MS));
+    },
   };
 }

@@ -1,24 +1,20 @@
-import type { RegisteredFunction } from "./core-api.ts";
+import type { WorkerApp } from "./app-loader.ts";
 import type { BindingInfo } from "./core-types.ts";
 import type { HttpFunction } from "./http-routing.ts";
 import { isTrigger } from "./invocation.ts";
-import { resolveExpressions } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { parseSchedule } from "./timer-schedule.ts";
 import type { TimerSchedule } from "./timer-schedule.ts";
 
-export interface QueueFunction {
+interface QueueFunction {
   readonly name: string;
   readonly queueName: string;
-  /** The name of the setting that holds the connection. */
-  readonly connection: string;
+  readonly connectionString: string;
 }
 
-export interface TimerFunction {
+interface TimerFunction {
   readonly name: string;
   readonly schedule: TimerSchedule;
-  readonly runOnStartup: boolean;
-  readonly useMonitor: boolean;
 }
 
 export interface Triggers {
@@ -30,30 +26,21 @@ export interface Triggers {
 const FUNCTION_NAME = /^[a-z][a-z0-9_-]{0,127}$/i;
 const QUEUE_NAME = /^(?=.{3,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** What starts the app's functions. Throws, naming the function, for what the host would refuse or this one lacks. */
-export function readTriggers(
-  functions: Iterable<RegisteredFunction>,
-  settings: Settings,
-): Triggers {
+/** Reads what starts the app's functions. Throws, naming the function, for what the host would refuse or this one lacks. */
+export function readTriggers(functions: WorkerApp["functions"], settings: Settings): Triggers {
   const http: HttpFunction[] = [];
   const queues: QueueFunction[] = [];
   const timers: TimerFunction[] = [];
-  for (const { metadata } of functions) {
-    const { name } = metadata;
+  for (const [name, { metadata }] of functions) {
     try {
-      if (!FUNCTION_NAME.test(name) || name.toLowerCase() === "host")
+      if (!FUNCTION_NAME.test(name))
         throw new Error("the name must be a letter and up to 127 letters, digits, _ or -");
-      const trigger = soleTrigger(metadata.bindings);
-      if (metadata.retryOptions !== undefined)
-        throw new Error("the local host has no retry policies");
-      const type = trigger.type?.toLowerCase();
-      if (type === "httptrigger") http.push(readHttp(name, trigger));
-      else if (type === "queuetrigger") queues.push(readQueue(name, trigger, settings));
-      else if (type === "timertrigger") timers.push(readTimer(name, trigger, settings));
-      else if (type !== "warmuptrigger")
-        throw new Error(
-          `the local host has no ${trigger.type}: http, queue and timer triggers only`,
-        );
+      const trigger = Object.values(metadata.bindings).find(({ type }) => isTrigger(type)) ?? {};
+      if (trigger.type === "httpTrigger") http.push(readHttp(name, trigger));
+      else if (trigger.type === "queueTrigger") queues.push(readQueue(name, trigger, settings));
+      else if (trigger.type === "timerTrigger")
+        timers.push({ name, schedule: parseSchedule(text(trigger, "schedule")) });
+      else throw new Error("the local host has http, queue and timer triggers only");
     } catch (cause) {
       throw new Error(`function "${name}": ${(cause as Error).message}`, { cause });
     }
@@ -61,47 +48,21 @@ export function readTriggers(
   return { http, queues, timers };
 }
 
-function soleTrigger(bindings: Readonly<Record<string, BindingInfo>>): BindingInfo {
-  const triggers = Object.values(bindings).filter(({ type }) => isTrigger(type));
-  const [trigger, second] = triggers;
-  if (trigger === undefined || second !== undefined)
-    throw new Error("exactly one trigger is needed");
-  for (const binding of Object.values(bindings))
-    if (binding !== trigger && binding.type?.toLowerCase() !== "http")
-      throw new Error(`the local host has no "${binding.type}" bindings`);
-  return trigger;
-}
-
-function readHttp(name: string, { route, methods, authLevel }: BindingInfo): HttpFunction {
-  return {
-    name,
-    needsKey: typeof authLevel !== "string" || authLevel.toLowerCase() !== "anonymous",
-    route: typeof route === "string" ? route : undefined,
-    methods: Array.isArray(methods) ? methods.map(String) : undefined,
-  };
+function readHttp(name: string, trigger: BindingInfo): HttpFunction {
+  if (trigger["authLevel"] !== "anonymous")
+    throw new Error('the local host has no keys: authLevel must be "anonymous"');
+  const { methods } = trigger;
+  if (!Array.isArray(methods)) throw new Error("methods are missing");
+  return { name, route: text(trigger, "route"), methods: methods.map(String) };
 }
 
 function readQueue(name: string, trigger: BindingInfo, settings: Settings): QueueFunction {
-  const queueName = resolveExpressions(text(trigger, "queueName"), settings).toLowerCase();
+  const queueName = text(trigger, "queueName");
   if (!QUEUE_NAME.test(queueName)) throw new Error(`"${queueName}" is no name for a queue`);
-  const { connection } = trigger;
-  return {
-    name,
-    queueName,
-    connection:
-      typeof connection === "string" && connection !== ""
-        ? resolveExpressions(connection, settings)
-        : "AzureWebJobsStorage",
-  };
-}
-
-function readTimer(name: string, trigger: BindingInfo, settings: Settings): TimerFunction {
-  return {
-    name,
-    schedule: parseSchedule(resolveExpressions(text(trigger, "schedule"), settings)),
-    runOnStartup: trigger["runOnStartup"] === true,
-    useMonitor: trigger["useMonitor"] !== false,
-  };
+  const setting = text(trigger, "connection");
+  const connectionString = settings[setting] ?? "";
+  if (connectionString === "") throw new Error(`set ${setting} to a connection string`);
+  return { name, queueName, connectionString };
 }
 
 function text(binding: BindingInfo, property: string): string {

@@ -24,8 +24,6 @@ interface Expected {
   readonly body?: string;
   /** What the function `echo` was given. */
   readonly echo?: Readonly<Record<string, unknown>>;
-  /** Status of the second answer, where two requests were sent. */
-  readonly next?: number;
 }
 
 interface Row {
@@ -54,7 +52,7 @@ const post = (target: string, body: string, headers: readonly string[]): Sent =>
 const headerLines = (count: number): string[] =>
   Array.from({ length: count }, (_none, index) => `X-${index}: 1`);
 
-/** One row for each request; the host's own differences of parsers are left out. */
+/** One row for each request. Differences of parsers are left out, and what the app neither uses nor observes. */
 export const ROWS: readonly Row[] = [
   {
     name: "a body with its length",
@@ -107,11 +105,6 @@ export const ROWS: readonly Row[] = [
     name: "so does a trailer",
     sent: get("/api/headers?set=trailer"),
     expected: { status: 200, headers: { trailer: "X-After" }, body: "ok" },
-  },
-  {
-    name: "of two cookies among the headers the last goes out",
-    sent: get("/api/headers?set=set-cookie"),
-    expected: { status: 200, headers: { "set-cookie": "b=2" } },
   },
   {
     name: "a response header that is not ASCII",
@@ -168,16 +161,6 @@ export const ROWS: readonly Row[] = [
     expected: { status: 400 },
   },
   {
-    name: "a query that is not UTF-8",
-    sent: get("/api/echo?a=%ff&b=%C3%BC%ff"),
-    expected: { status: 200, echo: { query: { a: "%ff", b: "\u00fc%ff" } } },
-  },
-  {
-    name: "a query in two spellings",
-    sent: get("/api/echo?A=1&a=2"),
-    expected: { status: 200, echo: { query: { a: "1,2" } } },
-  },
-  {
     name: "two Host headers",
     sent: get("/api/echo", ["Host: b.test"]),
     expected: { status: 400 },
@@ -208,52 +191,10 @@ export const ROWS: readonly Row[] = [
     sent: { ...get("/api/echo"), method: "BREW" },
     expected: { status: 404, body: "" },
   },
-  {
-    name: "a method in lower case",
-    sent: { ...get("/api/echo"), method: "get" },
-    expected: { status: 200, echo: { method: "GET" } },
-  },
-  {
-    name: "an unknown method is a request like others",
-    sent: { ...get("/api/echo", [HOST]), method: "BREW" },
-    expected: { status: 400 },
-  },
-  {
-    name: "a method in lower case after another request",
-    sent: {
-      target: "/api/echo",
-      headers: [HOST, "", "get /api/echo?second HTTP/1.1", HOST, CLOSE],
-    },
-    expected: { status: 200, echo: { url: "http://a.test/api/echo" }, next: 200 },
-  },
-  {
-    name: "an unknown method after another request",
-    sent: { target: "/api/echo", headers: [HOST, "", "BREW /api/echo HTTP/1.1", HOST, CLOSE] },
-    expected: { status: 200, next: 404 },
-  },
-  {
-    name: "a request after an unknown method",
-    sent: {
-      method: "BREW",
-      target: "/api/echo",
-      headers: [HOST, "", "GET /api/echo HTTP/1.1", HOST, CLOSE],
-    },
-    expected: { status: 404, next: 200 },
-  },
-  {
-    name: "a method that asks for a tunnel",
-    sent: { ...get("/api/echo"), method: "CONNECT" },
-    expected: { status: 404 },
-  },
   { name: "the home page", sent: get("/"), expected: { status: 200 } },
   {
     name: "the home page by any method",
     sent: { ...get("/"), method: "DELETE" },
-    expected: { status: 200 },
-  },
-  {
-    name: "the home page by an unknown method",
-    sent: { ...get("/"), method: "BREW" },
     expected: { status: 200 },
   },
   { name: "the host's ping", sent: get("/admin/host/ping"), expected: { status: 200 } },
@@ -261,12 +202,6 @@ export const ROWS: readonly Row[] = [
   {
     name: "the host's webhooks",
     sent: get("/runtime/webhooks/x"),
-    expected: { status: 401 },
-  },
-  { name: "a function that asks for a key", sent: get("/api/keyed"), expected: { status: 401 } },
-  {
-    name: "a function that asks for the master key",
-    sent: get("/api/keyed-admin"),
     expected: { status: 401 },
   },
   {
@@ -286,9 +221,9 @@ export const ROWS: readonly Row[] = [
     expected: { status: 200, echo: { params: { rest: "a%2Fb" } } },
   },
   {
-    name: "values that are repeated",
-    sent: get("/api/echo?a=1&a=2", ["X-Twice: 1", "X-Twice: 2"]),
-    expected: { status: 200, echo: { query: { a: "1,2" }, headers: { "x-twice": "1,2" } } },
+    name: "a header that is repeated",
+    sent: get("/api/echo", ["X-Twice: 1", "X-Twice: 2"]),
+    expected: { status: 200, echo: { headers: { "x-twice": "1,2" } } },
   },
   {
     name: "a method that a function does not have",
@@ -306,8 +241,6 @@ interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Status of a second answer; 0 without one. */
-  readonly next: number;
 }
 
 const ANSWER_MS = 10_000;
@@ -360,7 +293,6 @@ async function ask(origin: string, sent: Sent): Promise<Answer> {
   return {
     status: Number(first.split(" ")[1]),
     headers,
-    next: Number(/HTTP\/1\.1 (\d{3})/.exec(body)?.[1] ?? 0),
     body: headers["transfer-encoding"] === "chunked" ? withoutChunks(body) : body,
   };
 }
@@ -393,7 +325,6 @@ export async function answerOf(origin: string, { sent, expected }: Row): Promise
     status: answer.status,
     ...(expected.headers === undefined ? {} : { headers: Object.fromEntries(headers) }),
     ...(expected.body === undefined ? {} : { body: answer.body }),
-    ...(expected.next === undefined ? {} : { next: answer.next }),
     ...(expected.echo === undefined
       ? {}
       : { echo: partOf(echoOf(answer), expected.echo) as Record<string, unknown> }),

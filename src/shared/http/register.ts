@@ -62,7 +62,7 @@ function toResponse({ status, headers, body }: Outgoing): HttpResponseInit {
 }
 
 /** Returns the name of a function on the host: `GET v1/posts/{postId}` → `get-v1-posts-postId`. */
-function functionName({ method, path }: RouteKey): string {
+export function functionName({ method, path }: RouteKey): string {
   return [method.toLowerCase(), ...path.split("/")].join("-").replace(/[^A-Za-z0-9-]/g, "");
 }
 
