@@ -5,6 +5,8 @@ export interface Plan {
   readonly before: "drop" | "html" | undefined;
   /** Happens after the effect, instead of the answer. */
   readonly after: "drop" | "html" | "hang" | undefined;
+  /** A leg error code, said in the network's own words after the effect. */
+  readonly refusalAfter: string | undefined;
   /** A leg error code, to be said in the network's own words instead of the effect. */
   readonly failure: string | undefined;
   /** Polls that uploaded media needs before it is ready. */
@@ -15,6 +17,7 @@ export const NO_FAULTS: Plan = {
   delayMs: 0,
   before: undefined,
   after: undefined,
+  refusalAfter: undefined,
   failure: undefined,
   processing: undefined,
 };
@@ -119,12 +122,16 @@ export const FAILURE_MODES: readonly FailureMode[] = [
         word: "[fail:<code>:2]",
         meaning: "Only the first two attempts are refused, the third goes through.",
       },
+      {
+        word: "[refuse-after:<code>]",
+        meaning: "The post goes live, and the first attempt is refused all the same.",
+      },
     ],
   },
 ];
 
 const WORD =
-  /\[(fail:[a-z_]{1,40}(?::\d{1,4})?|(?:drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::\d{1,4})?)\]/g;
+  /\[((?:fail|refuse-after):[a-z_]{1,40}(?::\d{1,4})?|(?:drop-before|drop-answer|error-after|html-502|slow|hang|processing)(?::\d{1,4})?)\]/g;
 const SLOW_SECONDS = 3;
 const SLOW_SECONDS_MAX = 60;
 const PROCESSING_MAX = 100;
@@ -146,6 +153,7 @@ function parseCount(text: string | undefined, fallback: number, max: number): nu
 function parseFault(word: string): Fault {
   const [kind = "", first, second] = word.split(":");
   if (kind === "fail") return { kind, detail: first, times: parseCount(second, Infinity, 1000) };
+  if (kind === "refuse-after") return { kind, detail: first, times: parseCount(second, 1, 1000) };
   if (kind === "slow" || kind === "processing") return { kind, detail: first, times: Infinity };
   return { kind, detail: undefined, times: parseCount(first, 1, 1000) };
 }
@@ -154,6 +162,8 @@ function applied(plan: Plan, fault: Fault): Plan {
   switch (fault.kind) {
     case "fail":
       return { ...plan, failure: fault.detail };
+    case "refuse-after":
+      return { ...plan, refusalAfter: fault.detail };
     case "drop-before":
       return { ...plan, before: "drop" };
     case "html-502":

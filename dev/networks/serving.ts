@@ -107,6 +107,8 @@ async function suffer(
   if (plan.after === "drop") return { kind: "drop", note: "cut after the effect" };
   if (plan.after === "hang") return { kind: "hang", note: "never answered, after the effect" };
   if (plan.after === "html") return answerFate(htmlPage(502, BAD_GATEWAY), "after the effect");
+  if (plan.refusalAfter !== undefined)
+    return answerFate(network.failure(plan.refusalAfter, exchange), "refused after the effect");
   return answerFate(answer);
 }
 

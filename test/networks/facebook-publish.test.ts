@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import { files } from "./legs.ts";
 import {
@@ -204,43 +205,52 @@ describe("publishing to Facebook", () => {
   });
 
   describe("what Facebook calls a duplicate", () => {
+    const network = networkOf("facebook");
+    const checked = (
+      http: NonNullable<Script["http"]>,
+      remote: NetworkData = asText,
+      sentAt = NOW,
+    ) => network.publish(leg({}, { remote, sentAt }), tools({ http }));
     const listed = answer(200, { data: [{ id: "42_5", message: "Hello" }] });
     const empty = answer(200, { data: [] });
     const duplicate = error(506);
 
     test("is our own post, when an earlier call may have made it", async () => {
       const http = { [FEED]: duplicate, [POSTS]: listed };
-      expect(await publish(http, asText, {}, ago(90))).toMatchObject({
+      expect(await checked(http, asText, ago(90))).toMatchObject({
         kind: "published",
         networkPostId: "42_5",
       });
     });
 
-    test("stays in doubt then, when no list shows it", async () => {
-      const http = { [FEED]: duplicate, [POSTS]: empty, [FEED_LIST]: empty };
-      expect(await publish(http, asText, {}, ago(90))).toMatchObject({ kind: "in_doubt" });
-    });
-
-    test("is somebody else's, when nothing was sent before: nobody's words are looked for", async () => {
-      const used = tools({ http: { [FEED]: duplicate } });
-      const outcome = await facebook.publish(leg({}, { remote: asText, sentAt: NOW }), used);
-      expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "duplicate_content" } });
-      expect(used.calls).toHaveLength(1);
+    test("is somebody else's, when no list shows one of ours after a minute", async () => {
+      const others = answer(200, {
+        data: [{ id: "42_4", message: "Hello", created_time: ago(300).toISOString() }],
+      });
+      const http = { [FEED]: duplicate, [POSTS]: others, [FEED_LIST]: empty };
+      const outcome = await checked(http);
+      expect(outcome).toMatchObject({ kind: "in_doubt", pollAfterSeconds: 60 });
+      const remote = JSON.parse(JSON.stringify(outcome)).remote as NetworkData;
+      const later = leg({}, { remote, sentAt: ago(60) });
+      expect(await network.reconcile(later, tools({ http }))).toMatchObject({
+        kind: "rejected",
+        failure: { code: "duplicate_content", networkCode: "506" },
+      });
     });
 
     test("is ours by its photos, which nobody else has", async () => {
       const attachments = { data: [{ media_type: "photo", target: { id: "2" } }] };
       const found = answer(200, { data: [{ id: "42_5", attachments }] });
       const http = { [FEED]: error(100, 1366051), [POSTS]: found };
-      expect(await publish(http, asPhotos)).toMatchObject({ kind: "published" });
+      expect(await checked(http, asPhotos)).toMatchObject({ kind: "published" });
     });
 
     test("is ours by the story's photo", async () => {
       const story = { form: "photo_story", photos: ["1"] };
       const stories = answer(200, { data: [{ post_id: "6", media_id: "1" }] });
       const http = { [PHOTO_STORIES]: error(100, 1366051), [STORIES]: stories };
-      expect(await publish(http, story)).toMatchObject({ networkPostId: "6" });
-      expect(await publish({ ...http, [STORIES]: empty }, story)).toMatchObject({
+      expect(await checked(http, story)).toMatchObject({ networkPostId: "6" });
+      expect(await checked({ ...http, [STORIES]: empty }, story)).toMatchObject({
         kind: "in_doubt",
       });
     });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import {
+  type Reply,
   type Script,
   NOW,
   answer,
@@ -81,24 +83,35 @@ describe("publishing to Instagram", () => {
     expect(await publish({ [PUBLISH]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
-  describe("when the container is said to be gone", () => {
+  describe("a refusal that proves nothing", () => {
+    const network = networkOf("instagram");
+    const checked = (look: Reply, remote: NetworkData = anImage, refusal = gone) =>
+      network.publish(
+        leg({}, { remote, sentAt: NOW }),
+        tools({ http: { [PUBLISH]: refusal, [LOOK("1")]: look, [LIST]: listed } }),
+      );
     const gone = error(24, 2207006);
+    const blocked = error(4, 2207051, 403, "Application request limit reached");
     const listed = answer(200, {
       data: [{ id: "5", caption: "Hello", timestamp: NOW.toISOString(), media_type: "IMAGE" }],
     });
 
-    test("finds the post that an earlier call made of it", async () => {
-      const http = { [PUBLISH]: gone, [LOOK("1")]: state("PUBLISHED"), [LIST]: listed };
-      expect(await publish(http)).toMatchObject({ kind: "published", networkPostId: "5" });
-    });
+    test.each([gone, blocked, error(4), error(987_654)])(
+      "finds the post that the call made all the same (%#)",
+      async (refusal) => {
+        expect(await checked(state("PUBLISHED"), anImage, refusal)).toMatchObject({
+          kind: "published",
+          networkPostId: "5",
+        });
+      },
+    );
 
-    test("makes a new one only of one that certainly ended", async () => {
-      const expired = { [PUBLISH]: gone, [LOOK("1")]: state("EXPIRED") };
-      const outcome = await publish(expired);
+    test("makes a new container only of one that certainly ended", async () => {
+      const outcome = await checked(state("EXPIRED"));
       expect(outcome).toMatchObject({ kind: "prepare_again", remote: { restarts: 1 } });
       expect(outcome).not.toHaveProperty("remote.container");
       const last = { ...anImage, restarts: 2, restartedAt: at(-60) };
-      expect(await publish(expired, last)).toMatchObject({
+      expect(await checked(state("EXPIRED"), last)).toMatchObject({
         kind: "rejected",
         failure: { code: "media_processing_failed" },
       });
@@ -107,10 +120,30 @@ describe("publishing to Instagram", () => {
     test.each([lost, error(100, 33), state("FINISHED"), state("IN_PROGRESS")])(
       "stays in doubt otherwise (%#)",
       async (look) => {
-        const http = { [PUBLISH]: gone, [LOOK("1")]: look };
-        expect(await publish(http)).toMatchObject({ kind: "in_doubt" });
+        expect(await checked(look)).toMatchObject({ kind: "in_doubt" });
+        expect(await checked(look, anImage, blocked)).toMatchObject({ kind: "in_doubt" });
       },
     );
+
+    test("counts once the container is still not published after a minute", async () => {
+      const { remote } = JSON.parse(
+        JSON.stringify(await checked(state("FINISHED"), anImage, blocked)),
+      );
+      const later = leg({}, { remote: remote as NetworkData, sentAt: ago(60) });
+      const http = { [LOOK("1")]: state("FINISHED") };
+      expect(await network.reconcile(later, tools({ http }))).toMatchObject({
+        kind: "rejected",
+        failure: { code: "content_rejected", networkCode: "4/2207051" },
+      });
+    });
+
+    test("is checked no more than needed: a proof is none", async () => {
+      const used = tools({ http: { [PUBLISH]: error(190, 460) } });
+      expect(await network.publish(leg({}, { remote: anImage, sentAt: NOW }), used)).toMatchObject({
+        kind: "rejected",
+      });
+      expect(used.asked).toEqual([PUBLISH]);
+    });
   });
 
   test("does not call for a container that is published already", async () => {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { facebook } from "../../src/shared/networks/facebook/index.ts";
+import { checkingRefusals } from "../../src/shared/networks/contract/refusals.ts";
+import { facebook as unchecked } from "../../src/shared/networks/facebook/index.ts";
 import { type HttpRequest, HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import { publishedBy, resumeLeg, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { file } from "./use-sandbox-tools.ts";
 import { usePages } from "./sandbox-pages.ts";
 
+const facebook = checkingRefusals(unchecked);
 let sandbox: Sandbox;
 let tools: SandboxTools;
 

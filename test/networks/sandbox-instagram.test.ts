@@ -6,13 +6,15 @@ import {
   PERSONAL_ACCOUNT,
 } from "../../dev/networks/instagram/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
-import { instagram } from "../../src/shared/networks/instagram/index.ts";
+import { checkingRefusals } from "../../src/shared/networks/contract/refusals.ts";
+import { instagram as unchecked } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
 import { publishedBy, resumeLeg, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { file, useSandboxTools } from "./use-sandbox-tools.ts";
 
+const instagram = checkingRefusals(unchecked);
 let sandbox: Sandbox;
 let tools: SandboxTools;
 

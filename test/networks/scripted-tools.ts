@@ -48,7 +48,8 @@ export function htmlPage(status: number): HttpResponse {
 export const lost = new HttpFailure("in_doubt", "timeout");
 export const refusedToConnect = new HttpFailure("not_sent", "connect_failed");
 
-type Reply = HttpResponse | HttpFailure | ((request: HttpRequest) => HttpResponse | HttpFailure);
+export type Reply =
+  HttpResponse | HttpFailure | ((request: HttpRequest) => HttpResponse | HttpFailure);
 
 export interface Script {
   /** By method and URL without its query; a list is used up in order and its last reply then stays. */

@@ -18,6 +18,8 @@ export interface NetworkContract {
   readonly quota?: { readonly setting: string; readonly kind: string; readonly form: string };
   /** Steps that a leg can do without, by the refusal that does not matter there. */
   readonly dispensable?: Readonly<Record<string, readonly string[]>>;
+  /** Forms that are refused for good although they are out, because their network shows nobody the posts. */
+  readonly untold?: readonly string[];
   /** Forms of which nobody can tell for certain whether the lost answer of the visible call was a yes. */
   readonly unknowable?: readonly string[];
 }
@@ -66,6 +68,7 @@ export const CONTRACTS = {
       },
     },
     unknowable: ["text", "video in the feed"],
+    untold: ["video in the feed"],
   },
   instagram: {
     settings: {
@@ -98,6 +101,7 @@ export const CONTRACTS = {
     // Members may not look at their own files.
     dispensable: { permission_missing: ["image", "video", "document"] },
     unknowable: ["image", "images", "video", "document", "article"],
+    untold: ["text", "image", "images", "video", "document", "article"],
     forms: {
       text: { as: { kind: "member" }, isKnownAgain: true },
       image: { body: image, as: { kind: "member" }, isKnownAgain: true, magic: "text" },

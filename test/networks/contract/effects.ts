@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg } from "./leg-run.ts";
-import { expectWholeLedger, isFirst, TIMEOUT_MS, troubledSteps } from "./steps.ts";
+import { expectWholeLedger, isFirst, sendingStep, TIMEOUT_MS, troubledSteps } from "./steps.ts";
 import type { World } from "./world.ts";
 
 /** Trouble after which a leg still has to go out, in the words of the sandbox. */
@@ -14,6 +14,9 @@ const ERRORS = [
   ["answered by an HTML error page before it has an effect", "html-502"],
   ["answered by an HTML error page after it had its effect", "error-after"],
 ] as const;
+
+/** Refusals that prove nothing at any of the networks. */
+const REFUSALS = ["content_rejected", "invalid_request"] as const;
 
 /** The effects of a network's calls: whatever becomes of one, a leg is out once, paid once, and says so. */
 export function describeEffects(contract: NetworkContract, start: () => Promise<World>): void {
@@ -42,6 +45,20 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
             where,
             expect.arrayContaining([end]),
           ]);
+        }
+        await expectWholeLedger(world);
+      },
+    );
+
+    test.skipIf(contract.untold?.includes(name))(
+      "is out once where the visible call is refused although it had its effect",
+      { timeout: TIMEOUT_MS },
+      async () => {
+        const step = await sendingStep(world, form);
+        for (const code of REFUSALS) {
+          const run = await runLeg(world, form, { step, fault: `refuse-after:${code}` });
+          expectTruth(run, code);
+          expect([code, run.leg.error?.code ?? run.leg.status]).toEqual([code, "succeeded"]);
         }
         await expectWholeLedger(world);
       },

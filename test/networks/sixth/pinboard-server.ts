@@ -77,8 +77,11 @@ export async function startPinboard(): Promise<PinboardServer> {
 
   const suffer = (word: string, effect: () => Answer): Answer | undefined => {
     const ending = ENDINGS[word];
-    if (ending === undefined)
-      return REFUSALS[word.replace(/^fail:/, "")] ?? { status: 400, body: { code: "" } };
+    if (ending === undefined) {
+      if (word.startsWith("refuse-after:")) effect();
+      const code = word.slice(word.indexOf(":") + 1);
+      return REFUSALS[code] ?? { status: 400, body: { code: "" } };
+    }
     if (ending === "after") effect();
     return word.startsWith("drop") ? undefined : BAD_GATEWAY;
   };

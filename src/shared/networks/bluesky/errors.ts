@@ -16,8 +16,18 @@ import {
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
-const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
-const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+// The reference server checks session, scope, rate and record before it writes (`packages/pds/src/auth-verifier.ts`,
+// `packages/pds/src/api/com/atproto/repo/putRecord.ts`).
+const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
+const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse", isProof: true };
+const FRESH: ErrorRow = { code: "network_unavailable", effect: "at_once", isProof: true };
+const LATER: ErrorRow = { code: "network_unavailable", effect: "later", isProof: true };
+const TOO_LARGE: ErrorRow = {
+  code: "media_rejected",
+  effect: "refuse",
+  isProof: true,
+  rule: "bluesky.media.size",
+};
 const APP_PASSWORD =
   "Make an app password in the settings of Bluesky and reconnect the account with it on the connect page.";
 const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
@@ -36,61 +46,61 @@ export const ERRORS = errorTable([
   invalid(/could not find blob|blob.*not found/i, {
     code: "media_processing_failed",
     effect: "prepare_again",
+    isProof: true,
   }),
   invalid(/grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i, {
     code: "text_too_long",
     effect: "refuse",
+    isProof: true,
   }),
   invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, {
     code: "media_rejected",
     effect: "refuse",
+    isProof: true,
   }),
-  invalid(/record:.*\b(?:text|facets?)\b/i, { code: "text_invalid", effect: "refuse" }),
+  invalid(/record:.*\b(?:text|facets?)\b/i, {
+    code: "text_invalid",
+    effect: "refuse",
+    isProof: true,
+  }),
   // Of an access token, and a 400: renewing shows whether the session has ended.
-  ...codes({ code: "network_unavailable", effect: "at_once" }, "ExpiredToken", "InvalidToken"),
+  ...codes(FRESH, "ExpiredToken", "InvalidToken"),
   // The same of an OAuth token; a proof that came too late or to the wrong server is made anew as well.
-  ...codes({ code: "network_unavailable", effect: "at_once" }, "invalid_token"),
-  ...codes(
-    { code: "network_unavailable", effect: "later" },
-    "use_dpop_nonce",
-    "invalid_dpop_proof",
-  ),
+  ...codes(FRESH, "invalid_token"),
+  ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
   ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "RepoNotFound"),
   ...codes({ ...REAUTH, remediation: APP_PASSWORD }, "AuthFactorTokenRequired"),
   ...codes(RESTRICTED, "AccountTakedown", "AccountSuspended", "RepoTakendown", "RepoSuspended"),
   ...codes({ ...RESTRICTED, remediation: REACTIVATE }, "AccountDeactivated", "RepoDeactivated"),
   ...codes({ ...RESTRICTED, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
   ...codes(
-    { code: "permission_missing", effect: "refuse" },
+    { code: "permission_missing", effect: "refuse", isProof: true },
     "ScopeMissingError",
     "insufficient_scope",
     "InsufficientScope",
   ),
-  ...codes({ code: "rate_limited", effect: "later" }, "RateLimitExceeded"),
+  ...codes({ code: "rate_limited", effect: "later", isProof: true }, "RateLimitExceeded"),
   // Uploads that no record refers to are thrown away after a while.
-  ...codes({ code: "media_processing_failed", effect: "prepare_again" }, "BlobNotFound"),
-  ...codes({ code: "media_rejected", effect: "prepare_again" }, "InvalidMimeType", "InvalidSize"),
   ...codes(
-    { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
-    "PayloadTooLarge",
+    { code: "media_processing_failed", effect: "prepare_again", isProof: true },
+    "BlobNotFound",
   ),
+  ...codes(
+    { code: "media_rejected", effect: "prepare_again", isProof: true },
+    "InvalidMimeType",
+    "InvalidSize",
+  ),
+  ...codes(TOO_LARGE, "PayloadTooLarge", "VideoTooLarge"),
   ...codes({ code: "media_rejected", effect: "refuse" }, "UnsupportedContentType"),
-  ...codes(
-    { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
-    "VideoTooLarge",
-  ),
   ...codes({ code: "media_rejected", effect: "refuse" }, "VideoTooLong", "BadAspectRatio"),
   ...codes({ code: "quota_exceeded", effect: "refuse" }, "DailyLimitExceeded"),
-  ...codes({ code: "network_unavailable", effect: "later" }, "ServiceOverloaded"),
+  ...codes(LATER, "ServiceOverloaded"),
   // Someone wrote under our key: only the record itself tells who.
   ...codes({ code: "outcome_unknown", effect: "doubt" }, "InvalidSwap"),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
-  ...rows(
-    { code: "media_rejected", effect: "refuse", rule: "bluesky.media.size" },
-    { status: 413 },
-  ),
-  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
+  ...rows(TOO_LARGE, { status: 413 }),
+  ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
 const errorBody = shape(() => z.object({ error: z.string(), message: z.string().optional() }));

@@ -1,6 +1,7 @@
 import type { Classified } from "../contract/answers.ts";
 import {
   legFailure,
+  proofOf,
   unpublished,
   inDoubt,
   unconfirmed,
@@ -60,9 +61,11 @@ function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date):
 function uploadAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
   const { rkey, createdAt, reuploadedAt } = remote;
   const failure = legFailure(classified);
-  if (!mayStartOver(reuploadedAt, now)) return { kind: "rejected", failure };
+  const proof = proofOf(classified);
+  if (!mayStartOver(reuploadedAt, now)) return { kind: "rejected", failure, ...proof };
   return {
     kind: "prepare_again",
+    ...proof,
     remote: { rkey, createdAt, reuploadedAt: now.toISOString() },
     failure,
     pollAfterSeconds: 0,

@@ -5,8 +5,8 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import type { NetworkTools } from "./tools.ts";
 
 /**
- * What an answer means for the leg: `refuse` and `later` say that nothing was published; `at_once` too, and that fresh
- * credentials cure it; `prepare_again` that an upload is gone; `doubt` that the answer proves nothing.
+ * What an answer means for the leg: `refuse` that it ends, `later` that the call may be repeated, `at_once` that it may
+ * with fresh credentials; `prepare_again` that an upload is gone; `doubt` that the answer says nothing.
  */
 type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
 
@@ -14,6 +14,11 @@ type Effect = "refuse" | "later" | "at_once" | "prepare_again" | "doubt";
 export interface ErrorRow {
   readonly code: LegErrorCode;
   readonly effect: Effect;
+  /**
+   * Whether it proves that nothing was published, because the network's documents or its source say that the request is
+   * turned down before anything is carried out. Absent where nothing says so: the call is then looked up.
+   */
+  readonly isProof?: true;
   readonly rule?: string;
   /** What is wrong, if it is known better than by the code; absent: the code's words. */
   readonly message?: string;

@@ -147,7 +147,9 @@ function boundedOutcome(outcome: PublishOutcome): PublishOutcome {
 
 function boundedLookup(outcome: ReconcileOutcome): ReconcileOutcome {
   if (outcome.kind === "published") return boundedPost(outcome);
-  return outcome.kind === "may_publish" ? outcome : boundedFailing(outcome);
+  if (outcome.kind !== "may_publish") return boundedFailing(outcome);
+  const { failure } = outcome;
+  return failure === undefined ? outcome : { ...outcome, failure: boundedFailure(failure) };
 }
 
 function boundedCredentials(outcome: CredentialsOutcome): CredentialsOutcome {

@@ -160,6 +160,8 @@ export interface Network {
   publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome>;
   /** Finds out whether an earlier `publish` had its effect. Changes nothing. */
   reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome>;
+  /** Returns whether `reconcile` can show a post of the leg at all; absent: always. Pure. */
+  canTell?(leg: LegToPublish): boolean;
   /** Revokes the authorisation at the network, if possible. */
   revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
 }

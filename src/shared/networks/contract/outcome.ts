@@ -25,15 +25,20 @@ export interface Published {
   readonly url: string | null;
 }
 
-/** The network certainly did not publish and a later attempt may succeed. */
-export interface TryLater {
+/** Whether the answer proves that nothing was published. A refusal without it is checked (`refusals.ts`). */
+interface Proof {
+  readonly isProof?: true;
+}
+
+/** The network did not publish, by what it said, and a later attempt may succeed. */
+export interface TryLater extends Proof {
   readonly kind: "try_later";
   readonly failure: LegFailure;
   readonly retryAfterSeconds?: number;
 }
 
-/** The network certainly did not publish and will not. */
-export interface Rejected {
+/** The network did not publish, by what it said, and will not. */
+export interface Rejected extends Proof {
   readonly kind: "rejected";
   readonly failure: LegFailure;
 }
@@ -47,9 +52,10 @@ export type PrepareOutcome =
 
 export type PublishOutcome =
   | Published
-  /** What `prepare` made is gone or not usable yet; nothing was published. `remote` is what to prepare again from. */
+  /** What `prepare` made is gone or not usable yet. `remote` is what to prepare again from. */
   | {
       readonly kind: "prepare_again";
+      readonly isProof?: true;
       readonly remote: NetworkData;
       readonly failure: LegFailure;
       readonly pollAfterSeconds: number;
@@ -73,7 +79,12 @@ export type ReconcileOutcome =
    * `publish` may be called (again): a repeat is harmless. `isAbsent` says more: nothing of the earlier calls was
    * published, so that a failure from here on is a plain one.
    */
-  | { readonly kind: "may_publish"; readonly isAbsent: boolean }
+  | {
+      readonly kind: "may_publish";
+      readonly isAbsent: boolean;
+      /** Why the call has to be repeated, if its network said so: what the leg ends with if no attempt is left. */
+      readonly failure?: LegFailure;
+    }
   /** Not known yet: ask again later. */
   | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
   /** Will never be known: the leg ends with `outcome_unknown`. */
@@ -119,11 +130,12 @@ export function legFailure(classified: Classified, mediaIndex?: number): LegFail
 /** Returns the outcome of a refused call that could not publish anything. */
 export function unpublished(classified: Classified, mediaIndex?: number): TryLater | Rejected {
   const failure = legFailure(classified, mediaIndex);
+  const proof = proofOf(classified);
   switch (classified.effect) {
     case "refuse":
-      return { kind: "rejected", failure };
+      return { kind: "rejected", failure, ...proof };
     case "at_once":
-      return { kind: "try_later", failure, retryAfterSeconds: 0 };
+      return { kind: "try_later", failure, retryAfterSeconds: 0, ...proof };
     case "doubt":
       return {
         kind: "try_later",
@@ -131,8 +143,13 @@ export function unpublished(classified: Classified, mediaIndex?: number): TryLat
         ...withWait(classified),
       };
     default:
-      return { kind: "try_later", failure, ...withWait(classified) };
+      return { kind: "try_later", failure, ...withWait(classified), ...proof };
   }
+}
+
+/** Returns the mark of an outcome that proves that nothing was published. */
+export function proofOf({ isProof }: Classified): Proof {
+  return isProof === true ? { isProof } : {};
 }
 
 function withWait(classified: Classified): { retryAfterSeconds?: number } {
@@ -164,7 +181,7 @@ export function inDoubt(classified: Classified): PublishOutcome {
 /** Returns the outcome of a visible call without an answer: it was not sent, or its effect is unknown. */
 export function unconfirmed(failure: HttpFailure): PublishOutcome {
   return failure.delivery === "not_sent"
-    ? unanswered(failure)
+    ? { ...unanswered(failure), isProof: true }
     : { kind: "in_doubt", failure: outcomeUnknown(failure.message) };
 }
 

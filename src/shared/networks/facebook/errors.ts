@@ -11,12 +11,18 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE: ErrorRow = { code: "duplicate_content", effect: "refuse" };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
-const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
+const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
 const CONTENT: ErrorRow = { code: "content_rejected", effect: "refuse" };
-const LINK: ErrorRow = { code: "link_rejected", effect: "refuse" };
+// Links and files are fetched and checked before a post is made of them.
+const LINK: ErrorRow = { code: "link_rejected", effect: "refuse", isProof: true };
 /** Said alike of a file that Facebook can't read and of an address that it can't reach. */
-const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
-const IMAGE: ErrorRow = { code: "media_rejected", effect: "refuse", rule: "facebook.media.image" };
+const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later", isProof: true };
+const IMAGE: ErrorRow = {
+  code: "media_rejected",
+  effect: "refuse",
+  isProof: true,
+  rule: "facebook.media.image",
+};
 
 const ROLE =
   "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.";
@@ -40,11 +46,12 @@ const videoLimits = Object.entries(VIDEO_LIMITS).map(([subcode, rule]): TableRow
   signal: { subcode: Number(subcode) },
   code: "media_rejected",
   effect: "refuse",
+  isProof: true,
   rule,
 }));
 
 /** https://developers.facebook.com/docs/graph-api/guides/error-handling and the subcodes that clients have met. */
-export const ERRORS = graphTable("facebook.com", [
+const OWN: readonly TableRow[] = [
   ...rows({ ...PERMISSION, remediation: ROLE }, { code: 190, subcode: 492 }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
@@ -74,10 +81,13 @@ export const ERRORS = graphTable("facebook.com", [
   ...codes(UNREADABLE, 389),
   ...codes(DUPLICATE, 506),
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000),
-]);
+];
+
+/** A throttled call fails as a whole (https://developers.facebook.com/docs/graph-api/overview/rate-limiting). */
+export const ERRORS = graphTable("facebook.com", OWN, { isProof: true });
 
 function textInvalid(): ErrorRow {
-  return { code: "text_invalid", effect: "refuse" };
+  return { code: "text_invalid", effect: "refuse", isProof: true };
 }
 
 export function classify(response: HttpResponse, now: Date): Classified {

@@ -3,6 +3,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import {
   legFailure,
+  proofOf,
   unpublished,
   inDoubt,
   unconfirmed,
@@ -16,28 +17,23 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
+import { findStory, publishedVideo } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "../graph/probe.ts";
 import { type Remote, credentialsOf, pageAccess, remoteOf } from "./state.ts";
 import { asFeedVideo, mayBeFeedVideo, mediaUrl, restarted, videoEdge } from "./upload.ts";
 import { lookAtVideo, pageUrl } from "./video-status.ts";
 
-/** A marker older than this is of an earlier call than the one that is about to be made. */
-const REPEAT_MS = 30_000;
 const LOOK_AGAIN_SECONDS = 5;
 
 /** What goes out, and what the network made of it. */
 interface Sending {
   readonly leg: LegToPublish;
   readonly remote: Remote;
-  readonly isRepeat: boolean;
 }
 
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
-  const remote = remoteOf(leg.remote);
-  const sentMs = leg.sentAt?.getTime() ?? Infinity;
-  const sending = { leg, remote, isRepeat: tools.now().getTime() - sentMs >= REPEAT_MS };
+  const sending = { leg, remote: remoteOf(leg.remote) };
   const answer = await exchange(tools, visibleCall(sending, tools));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const accepted = readAccepted(answer);
@@ -133,7 +129,7 @@ async function settleVideo(
     case "published":
       return publishedVideo(leg, remote, state.url, tools);
     case "failed":
-      return afterFailure(leg, remote, state.classified, tools.now());
+      return afterFailure(leg, remote, { ...state.classified, isProof: true }, tools.now());
     case "unreadable":
       return { kind: "in_doubt", failure: outcomeUnknown(state.classified.note), remote };
     case "unavailable":
@@ -160,13 +156,14 @@ function afterFailure(
 ): PublishOutcome {
   if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
   return remote.form === "video"
-    ? { kind: "rejected", failure: legFailure(classified, 0) }
+    ? { kind: "rejected", failure: legFailure(classified, 0), ...proofOf(classified) }
     : uploadAgain(remote, classified, now);
 }
 
 function inFeed(remote: Remote, classified: Classified): PublishOutcome {
   const failure = legFailure(classified, 0);
-  return { kind: "prepare_again", remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
+  const again = { remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
+  return { kind: "prepare_again", ...again, ...proofOf(classified) };
 }
 
 async function refused(
@@ -178,7 +175,6 @@ async function refused(
   const classified = classify(answer, tools.now());
   // Of a server that failed: what it says of the reason does not tell whether the post was made.
   if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
-  if (classified.code === "duplicate_content") return lookForDuplicate(sending, classified, tools);
   if (classified.networkCode === NOT_FOUND && remote.photos.length > 0)
     return waitForPhotos(remote, classified, tools.now());
   if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
@@ -187,31 +183,13 @@ async function refused(
   return unpublished(await withProbe(classified, mediaUrl(leg), tools), 0);
 }
 
-/**
- * Finds out what a duplicate repeats: an earlier call of ours whose answer was lost, or somebody else's post. Photos
- * belong to one leg alone; the same text may be anybody's.
- */
-async function lookForDuplicate(
-  { leg, remote, isRepeat }: Sending,
-  classified: Classified,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
-  if (!isRepeat && remote.photos.length === 0) return unpublished(classified);
-  if (remote.form === "photo_story") {
-    const story = await findStory(leg, remote.photos[0] ?? "", tools);
-    return typeof story === "string" ? inDoubt(classified) : story;
-  }
-  const lookup = await findOwnPost(leg, tools);
-  if (lookup.kind === "found") return lookup.published;
-  return isRepeat || lookup.kind === "unavailable" ? inDoubt(classified) : unpublished(classified);
-}
-
 /** Waits once for photos that are not found, and rejects the leg the second time. */
 function waitForPhotos(remote: Remote, classified: Classified, now: Date): PublishOutcome {
   const failure = legFailure(classified);
-  if (remote.missedAt !== undefined) return { kind: "rejected", failure };
+  if (remote.missedAt !== undefined) return { kind: "rejected", failure, isProof: true };
   return {
     kind: "prepare_again",
+    isProof: true,
     remote: { ...remote, missedAt: now.toISOString() },
     failure: { ...failure, code: "media_not_ready" },
     pollAfterSeconds: LOOK_AGAIN_SECONDS,
@@ -220,9 +198,11 @@ function waitForPhotos(remote: Remote, classified: Classified, now: Date): Publi
 
 function uploadAgain(remote: Remote, classified: Classified, now: Date): PublishOutcome {
   const failure = legFailure(classified, 0);
-  if (!mayStartOver(remote.restartedAt, now)) return { kind: "rejected", failure };
+  const proof = proofOf(classified);
+  if (!mayStartOver(remote.restartedAt, now)) return { kind: "rejected", failure, ...proof };
   return {
     kind: "prepare_again",
+    ...proof,
     remote: restarted(remote, now),
     failure,
     pollAfterSeconds: LOOK_AGAIN_SECONDS,

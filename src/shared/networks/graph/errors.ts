@@ -21,10 +21,10 @@ import {
 } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
-const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
-const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later" };
-const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
+// Token, permissions, app and parameters are checked before anything is carried out (Graph API guide, "Handle Errors").
+const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
+const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
+const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse", isProof: true };
 /** What Meta calls an unknown or temporary error may have had its effect all the same. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
@@ -35,38 +35,49 @@ const UNNUMBERED = "OAuthException";
 
 /** What both networks mean by it. https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const SHARED: readonly TableRow[] = [
-  ...rows(PERMISSION, { code: 100, subcode: 33 }),
+  // Said of a post, too, that the network took and does not show yet.
+  ...rows({ code: "permission_missing", effect: "refuse" }, { code: 100, subcode: 33 }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
   // Parameters that we left out or wrote wrong.
   ...rows(
-    { code: "invalid_request", effect: "refuse" },
+    { code: "invalid_request", effect: "refuse", isProof: true },
     { code: 100, message: /\b(?:missing|required|must be|nonexisting)\b/i },
   ),
   ...codes(PERMISSION, 10),
   ...rows(PERMISSION, { codes: [200, 299] }),
-  ...codes(THROTTLED, 4, 17, 32, 341, 613),
-  // Limits per page, Instagram account and the like.
-  ...rows(THROTTLED, { codes: [80_000, 80_099] }),
   ...codes(OUTAGE, 1, 2),
   ...rows(OUTAGE, { isTransient: true }),
   // The app's id or secret; a version of the API that ended.
   ...codes(OUR_FAULT, 101, 2635),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
-  ...rows({ code: "media_rejected", effect: "refuse" }, { status: 413 }),
-  ...rows(THROTTLED, { status: 429 }),
+  ...rows({ code: "media_rejected", effect: "refuse", isProof: true }, { status: 413 }),
 ];
+
+/** Returns the rows of what is throttled: `80000` and the following are limits per page, Instagram account and the like. */
+function throttles(row: ErrorRow): readonly TableRow[] {
+  return [
+    ...codes(row, 4, 17, 32, 341, 613),
+    ...rows(row, { codes: [80_000, 80_099] }, { status: 429 }),
+  ];
+}
 
 /**
  * Returns an error table of a network's own rows and of those that both networks share. Its own rows win. `site` is
- * where the account's owner logs in.
+ * where the account's owner logs in, `throttled` what a limit on calls means.
  */
-export function graphTable(site: string, own: readonly TableRow[]): ErrorTable {
+export function graphTable(
+  site: string,
+  own: readonly TableRow[],
+  throttled: Pick<ErrorRow, "isProof"> = {},
+): ErrorTable {
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
-  return errorTable(own, subcodes({ ...REAUTH, remediation }, 459, 464), SHARED);
+  const checkpoints = subcodes({ ...REAUTH, remediation }, 459, 464);
+  const limits = throttles({ code: "rate_limited", effect: "later", ...throttled });
+  return errorTable(own, checkpoints, SHARED, limits);
 }
 
 const errorBody = shape(() =>

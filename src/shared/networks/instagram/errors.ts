@@ -12,10 +12,11 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 /** A personal account, or for stories one that is not a business. */
 export const ACCOUNT_KIND = "instagram.account.kind";
 
-const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
+// A container that was refused as not ready, and files and texts that were refused, are not published.
+const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later", isProof: true };
 /** The container ended or was never there: only a new one can be published. */
 const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
-const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again" };
+const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
 const PROFESSIONAL =
   "Make the account a professional one in its settings at Instagram, then reconnect it.";
@@ -26,10 +27,10 @@ const COLLABORATORS =
 const TRIAL = "Publish an ordinary reel: this account has no trial reels.";
 
 function media(rule: string): ErrorRow {
-  return { code: "media_rejected", effect: "refuse", rule };
+  return { code: "media_rejected", effect: "refuse", isProof: true, rule };
 }
 function text(rule: string): ErrorRow {
-  return { code: "text_invalid", effect: "refuse", rule };
+  return { code: "text_invalid", effect: "refuse", isProof: true, rule };
 }
 
 /**
@@ -51,7 +52,7 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(media("instagram.media.thumbOffset"), 2207057),
   ...subcodes(text("instagram.text.caption"), 2207010),
   ...subcodes(text("instagram.text.mentions"), 2207040),
-  ...subcodes({ code: "quota_exceeded", effect: "refuse" }, 2207042),
+  ...subcodes({ code: "quota_exceeded", effect: "refuse", isProof: true }, 2207042),
   ...subcodes(RESTRICTED, 2207050),
   ...subcodes({ code: "content_rejected", effect: "refuse", remediation: SPAM }, 2207051),
   // "Invalid user id", of an account that is named as a collaborator.

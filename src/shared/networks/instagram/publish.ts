@@ -1,9 +1,10 @@
 import * as z from "zod";
-import { type Classified, exchange, readId } from "../contract/answers.ts";
+import { exchange, readId } from "../contract/answers.ts";
 import {
   legFailure,
   unpublished,
   inDoubt,
+  proofOf,
   unconfirmed,
   type PublishOutcome,
 } from "../contract/outcome.ts";
@@ -11,11 +12,11 @@ import { graphGet, graphPostForm } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { lookAtContainer, withoutStories } from "./container.ts";
+import { withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
 import { findOwnMedia } from "./reconcile.ts";
 import { restarted, withoutContainers } from "./prepare.ts";
-import { type Remote, accessOf, credentialsOf, remoteOf } from "./state.ts";
+import { accessOf, credentialsOf, remoteOf } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
@@ -51,11 +52,7 @@ async function readPermalink(
   return z.object({ permalink: z.url() }).safeParse(answer.json()).data?.permalink ?? null;
 }
 
-async function refused(
-  leg: LegToPublish,
-  answer: HttpResponse,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
+function refused(leg: LegToPublish, answer: HttpResponse, tools: NetworkTools): PublishOutcome {
   const classified = classify(answer, tools.now());
   // Of a server that failed: what it says of the reason does not tell whether the post was made.
   if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
@@ -63,27 +60,9 @@ async function refused(
   if (classified.effect !== "prepare_again") return withoutStories(unpublished(classified), remote);
   if (classified.code === "media_not_ready") {
     const failure = legFailure(classified);
-    return { kind: "prepare_again", remote, failure, pollAfterSeconds: NOT_READY_SECONDS };
+    const waiting = { remote, failure, pollAfterSeconds: NOT_READY_SECONDS };
+    return { kind: "prepare_again", ...waiting, ...proofOf(classified) };
   }
-  return afterGone(leg, remote, classified, tools);
-}
-
-/**
- * Finds out whether a missing container ended, or was published by an earlier call: then a new one would make a second
- * post.
- */
-async function afterGone(
-  leg: LegToPublish,
-  remote: Remote,
-  classified: Classified,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
-  const state =
-    remote.container === undefined
-      ? undefined
-      : await lookAtContainer(leg, remote.container, tools);
-  if (state?.kind === "published") return findOwnMedia(leg, tools);
-  if (state?.kind !== "failed") return inDoubt(classified);
   const again = restarted(withoutContainers(remote), tools.now());
   const failure = legFailure(classified);
   return again === undefined

@@ -19,13 +19,15 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 
-const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse" };
-const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse" };
-const TEXT: ErrorRow = { code: "text_invalid", effect: "refuse" };
-const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again" };
+// The gateway checks token, permission, version and rate, and the schema checks the fields, before a post is made
+// (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling).
+const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
+const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
+const TEXT: ErrorRow = { code: "text_invalid", effect: "refuse", isProof: true };
+const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
-const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse" };
-const OUR_MISTAKE: ErrorRow = { code: "invalid_request", effect: "refuse" };
+const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse", isProof: true };
+const OUR_MISTAKE: ErrorRow = { code: "invalid_request", effect: "refuse", isProof: true };
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
 /** Returns rows for a message that comes with status 400 or 422. */
@@ -40,7 +42,7 @@ function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
 export const ERRORS = errorTable([
   // Of a card's title and the like: the codes alone are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
-  ...codes({ code: "text_too_long", effect: "refuse" }, "FIELD_LENGTH_TOO_LONG"),
+  ...codes({ code: "text_too_long", effect: "refuse", isProof: true }, "FIELD_LENGTH_TOO_LONG"),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
   // 100 stands in for the code where there is no other.
   ...codes(PERMISSION, "ACCESS_DENIED", "100"),
@@ -59,21 +61,21 @@ export const ERRORS = errorTable([
   }),
   ...rows(PERMISSION, { status: 403, message: /not enough permissions/i }),
   ...rows(
-    { code: "quota_exceeded", effect: "refuse" },
+    { code: "quota_exceeded", effect: "refuse", isProof: true },
     { status: 429, message: /\bMEMBER DAY\b/i },
   ),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
   ...rows(
-    { code: "media_rejected", effect: "refuse", rule: "linkedin.media.size" },
+    { code: "media_rejected", effect: "refuse", isProof: true, rule: "linkedin.media.size" },
     { status: 413 },
   ),
   ...rows(
-    { code: "media_rejected", effect: "refuse", rule: "linkedin.media.type" },
+    { code: "media_rejected", effect: "refuse", isProof: true, rule: "linkedin.media.type" },
     { status: 415 },
   ),
   ...rows(OUR_FAULT, { status: 426 }),
-  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
+  ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
 const inputError = shape(() =>

@@ -3,7 +3,7 @@ import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
-import { reconcile } from "./reconcile.ts";
+import { canTell, reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, checkFiles, measure, media } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
@@ -34,5 +34,6 @@ export const linkedin = {
   prepare,
   publish,
   reconcile,
+  canTell,
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
 } as const satisfies Network;

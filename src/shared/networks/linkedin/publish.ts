@@ -29,7 +29,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   const answer = await exchange(tools, restPost("posts", postBody(leg), credentials, tools));
   if (answer instanceof HttpFailure) {
     return answer.delivery === "not_sent"
-      ? unanswered(answer)
+      ? { ...unanswered(answer), isProof: true }
       : inDoubt(outcomeUnknown(answer.message), remote);
   }
   const published = readPublished(answer, remote);
@@ -117,7 +117,8 @@ function prepareAgain(failure: LegFailure, remote: Remote, now: Date): PublishOu
   if (failure.code === "media_not_ready") {
     const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
     const waiting = { ...remote, assets };
-    return { kind: "prepare_again", remote: waiting, failure, pollAfterSeconds: NOT_READY_SECONDS };
+    const again = { remote: waiting, failure, pollAfterSeconds: NOT_READY_SECONDS };
+    return { kind: "prepare_again", isProof: true, ...again };
   }
   const again = withoutAssets(remote, 0, now);
   return again === undefined

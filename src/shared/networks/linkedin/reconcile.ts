@@ -36,7 +36,7 @@ const DOUBTS_MAX = 2;
 export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
   const ageMs = tools.now().getTime() - leg.sentAt.getTime();
-  if (credentialsOf(leg.credentials).kind === "member") return repeatOnce(leg, ageMs);
+  if (!canTell(leg)) return repeatOnce(leg, ageMs);
   const lookup = await findOwnPost(leg, tools);
   switch (lookup.kind) {
     case "found":
@@ -57,6 +57,11 @@ const UNKNOWABLE: ReconcileOutcome = {
   kind: "unknowable",
   failure: outcomeUnknown("the network can't tell any more whether the post was made"),
 };
+
+/** A member's posts can't be read: `r_member_social` is closed to new apps. */
+export function canTell({ credentials }: LegToPublish): boolean {
+  return credentialsOf(credentials).kind === "organization";
+}
 
 function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");

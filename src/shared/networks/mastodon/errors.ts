@@ -19,7 +19,9 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 export const MEDIA_TAKEN = /not found or already attached/i;
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
-const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+// Mastodon checks the account, the rate and the status before it saves the status (`app/controllers/api/base_controller.rb`,
+// `app/services/post_status_service.rb`). Sentences that it does not have may come after the fact.
+const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse", isProof: true };
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
 const APPROVAL =
@@ -27,14 +29,14 @@ const APPROVAL =
 const REFUSED_FILE =
   /cannot attach|content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
-/** Returns the row for a refusal of one status with this sentence. */
+/** Returns the row for a refusal of one status with this sentence, which proves that nothing was published. */
 function sentence(
   status: number,
   message: RegExp,
   code: ErrorRow["code"],
   effect: ErrorRow["effect"] = "refuse",
 ): TableRow {
-  return { signal: { status, message }, code, effect };
+  return { signal: { status, message }, code, effect, isProof: true };
 }
 
 /**
@@ -43,7 +45,10 @@ function sentence(
  */
 export const ERRORS = errorTable([
   sentence(403, /outside the authorized scopes/i, "permission_missing"),
-  sentence(403, /action is not allowed/i, "content_rejected"),
+  ...rows(
+    { code: "content_rejected", effect: "refuse" },
+    { status: 403, message: /action is not allowed/i },
+  ),
   ...rows(
     { ...RESTRICTED, remediation: CONFIRM_EMAIL },
     { status: 403, message: /confirmed e-?mail/i },
@@ -51,23 +56,23 @@ export const ERRORS = errorTable([
   ...rows({ ...RESTRICTED, remediation: APPROVAL }, { status: 403, message: /pending approval/i }),
   ...rows(RESTRICTED, { status: 403, message: /login is currently disabled|suspended/i }),
   sentence(422, /not finished processing/i, "media_not_ready", "prepare_again"),
-  sentence(422, MEDIA_TAKEN, "outcome_unknown", "doubt"),
+  ...rows({ code: "outcome_unknown", effect: "doubt" }, { status: 422, message: MEDIA_TAKEN }),
   sentence(422, /character limit|text.*too long/i, "text_too_long"),
   sentence(422, /can'?t be blank/i, "text_invalid"),
   sentence(422, REFUSED_FILE, "media_rejected"),
   sentence(422, /language|spoiler|visibility/i, "text_invalid"),
   sentence(500, /error processing thumbnail/i, "media_processing_failed", "later"),
-  ...rows({ code: "connection_needs_reauth", effect: "refuse" }, { status: 401 }),
+  ...rows({ code: "connection_needs_reauth", effect: "refuse", isProof: true }, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
   ...rows(
-    { code: "media_rejected", effect: "refuse", rule: "mastodon.media.size" },
+    { code: "media_rejected", effect: "refuse", isProof: true, rule: "mastodon.media.size" },
     { status: 413 },
   ),
   ...rows(
-    { code: "media_rejected", effect: "refuse", rule: "mastodon.media.type" },
+    { code: "media_rejected", effect: "refuse", isProof: true, rule: "mastodon.media.type" },
     { status: 415 },
   ),
-  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
+  ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
 /** Compatible servers answer with a string, an object in an object, or nothing at all. */

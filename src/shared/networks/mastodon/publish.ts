@@ -1,6 +1,7 @@
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
   legFailure,
+  proofOf,
   unpublished,
   inDoubt,
   unconfirmed,
@@ -70,6 +71,7 @@ function waitForMedia(classified: Classified, leg: LegToPublish): PublishOutcome
   const remote = remoteOf(leg.remote);
   return {
     kind: "prepare_again",
+    ...proofOf(classified),
     remote: { ...remote, media: remote.media.map((item) => ({ ...item, isReady: false })) },
     failure: legFailure(classified),
     pollAfterSeconds: NOT_READY_SECONDS,
@@ -95,6 +97,7 @@ async function lookForTakenMedia(
   if (!isCertain) return inDoubt(classified);
   return {
     kind: "prepare_again",
+    isProof: true,
     remote: { ...remoteOf(leg.remote), media: [] },
     failure: { ...legFailure(classified), code: "media_not_ready" },
     pollAfterSeconds: 0,

@@ -90,7 +90,7 @@ async function runPhases(run: LegRun, network: Network): Promise<void> {
   const { leg } = run.stored;
   const { connection } = usable;
   const ready = toPublish(run, network, usable);
-  if (leg.sentAt !== null && !(await reconcile(run, network, ready))) return;
+  if (leg.sentAt !== null && !(await reconcile(run, network, connection, ready))) return;
   if (!(await claimTextAndQuota(run, connection))) return;
   const isUnpublished = run.doubtSince === null;
   const prepared = await prepare(run, network, connection, { ...ready, isUnpublished });

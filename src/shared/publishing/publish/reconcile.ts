@@ -1,8 +1,9 @@
+import type { Connection } from "../../connections/connection.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import { lastReconcileSeconds } from "../leg-times.ts";
 import type { Leg } from "../leg.ts";
 import type { LegRun } from "./leg-run.ts";
-import { asUnknown, fail, failOrReconcile, reconcileLater, succeed } from "./settle.ts";
+import { asUnknown, fail, failOrReconcile, reconcileLater, reject, succeed } from "./settle.ts";
 
 /**
  * Returns whether the answer of a look-up covers the latest call: there was only one, or enough time has passed for its
@@ -16,6 +17,7 @@ function coversLatestCall(leg: Leg, now: Date): boolean {
 export async function reconcile(
   run: LegRun,
   network: Network,
+  connection: Connection,
   ready: LegToPublish,
 ): Promise<boolean> {
   const { services, stored } = run;
@@ -28,7 +30,10 @@ export async function reconcile(
       if (outcome.isAbsent && coversLatestCall(stored.leg, services.clock.now()))
         run.doubtSince = null;
       if (stored.leg.retries <= services.config.publishing.retrySeconds.length) return true;
-      await failOrReconcile(run, { code: "network_unavailable", networkCode: null });
+      await failOrReconcile(
+        run,
+        outcome.failure ?? { code: "network_unavailable", networkCode: null },
+      );
       return false;
     case "ask_again":
       await reconcileLater(run, outcome.failure, outcome.pollAfterSeconds);
@@ -39,7 +44,7 @@ export async function reconcile(
       return false;
     case "rejected":
       if (coversLatestCall(stored.leg, services.clock.now())) run.doubtSince = null;
-      await fail(run, outcome.failure);
+      await reject(run, connection, outcome);
       return false;
   }
 }

@@ -1,0 +1,83 @@
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
+import type { NetworkData } from "./draft.ts";
+import type { LegToPublish, Network } from "./network.ts";
+import type { LegFailure, PublishOutcome, ReconcileOutcome } from "./outcome.ts";
+
+/*
+ * A refusal of the call that publishes does not prove that nothing was published: Instagram answers "Action is blocked"
+ * for posts that are live (https://github.com/gitroomhq/postiz-app/pull/1681). So before a refusal ends a leg, or has
+ * the call repeated, the network is asked what became of the call. The refusal counts when the network shows no post,
+ * when it can't tell, and when the error table says that the refusal is a proof (`ErrorRow.isProof`).
+ */
+
+/** Lists and statuses show what a call did within this time. */
+const SHOWN_MS = 60_000;
+
+type Refusal = Extract<PublishOutcome, { kind: "rejected" | "try_later" | "prepare_again" }>;
+
+/** The refusal as it is saved with the leg until the network has shown what became of the call. */
+const savedShape = shape(() =>
+  z.object({
+    refusal: z.object({
+      kind: z.enum(["rejected", "try_later", "prepare_again"]),
+      failure: z.custom<LegFailure>(
+        (value) => z.object({ code: z.string() }).safeParse(value).success,
+      ),
+    }),
+  }),
+);
+
+function isRefusal(outcome: PublishOutcome): outcome is Refusal {
+  return outcome.kind !== "published" && outcome.kind !== "in_doubt";
+}
+
+/** Returns whether the network may show the post later than now. */
+function mayShowLater(seen: ReconcileOutcome, ageMs: number): boolean {
+  return seen.kind === "ask_again" || (isUncertain(seen) && ageMs < SHOWN_MS);
+}
+
+function isUncertain(seen: ReconcileOutcome): boolean {
+  return seen.kind === "may_publish" && !seen.isAbsent;
+}
+
+/** Returns the outcome while nobody knows yet whether the refused call published the post. */
+function waiting(
+  refusal: Refusal,
+  remote: NetworkData,
+  { seen, ageMs }: { readonly seen: ReconcileOutcome; readonly ageMs: number },
+): PublishOutcome {
+  const { kind, failure } = refusal;
+  return {
+    kind: "in_doubt",
+    failure: { ...failure, code: "outcome_unknown" },
+    remote: { ...remote, refusal: { kind, failure } },
+    pollAfterSeconds:
+      seen.kind === "ask_again" ? seen.pollAfterSeconds : Math.ceil((SHOWN_MS - ageMs) / 1000),
+  };
+}
+
+/** Returns the network with its refusals checked before they count. */
+export function checkingRefusals<Of extends Network>(network: Of): Of {
+  const canTell = (leg: LegToPublish) => network.canTell?.(leg) ?? true;
+  return {
+    ...network,
+    async publish(leg, tools) {
+      const outcome = await network.publish(leg, tools);
+      if (!isRefusal(outcome) || outcome.isProof === true || !canTell(leg)) return outcome;
+      const seen = await network.reconcile(leg, tools);
+      const ageMs = tools.now().getTime() - (leg.sentAt ?? tools.now()).getTime();
+      if (seen.kind === "published") return seen;
+      return mayShowLater(seen, ageMs) ? waiting(outcome, leg.remote, { seen, ageMs }) : outcome;
+    },
+    async reconcile(leg, tools) {
+      const seen = await network.reconcile(leg, tools);
+      const { refusal } = savedShape().safeParse(leg.remote).data ?? {};
+      if (refusal === undefined || seen.kind === "published" || seen.kind === "ask_again")
+        return seen;
+      return refusal.kind === "rejected"
+        ? { kind: "rejected", failure: refusal.failure }
+        : { kind: "may_publish", isAbsent: true, failure: refusal.failure };
+    },
+  };
+}
