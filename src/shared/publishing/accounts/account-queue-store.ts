@@ -11,7 +11,7 @@ import type { PostRef } from "../post.ts";
 const LEASE_KEY = "B";
 /** The rows of queued legs lie right behind the lease, so that one read has both. */
 const QUEUED = "B|";
-/** Longer than a leg that is called takes to begin, so that no other gets in between. */
+/** Longer than the message of a called leg usually takes, so that no other leg gets in between. */
 const CALLED_MS = 10_000;
 
 /** A leg that waits for its account, and its post. */

@@ -57,23 +57,17 @@ export async function passOnAccount(run: LegRun): Promise<void> {
   await callNext(run, (now, handOver) => accountQueues.releaseOf(accountRef, key, now, handOver));
 }
 
-/** Releases an account, repeatedly if need be, and has the leg that is called worked on. */
+/** Releases an account, repeatedly if need be, and hints the leg that has it next. */
 async function callNext(
-  { services, ref, stored, drains }: LegRun,
+  { services, ref, stored }: LegRun,
   release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
   const { network } = stored.leg;
   const { log, clock } = services;
   const handOver: HandOver = {};
-  let isLate = false;
   await giveBack({ log, what: "an account", fields: { postId: ref.postId, network } }, async () => {
-    const wasLate = isLate;
-    isLate = true;
     const next = await release(clock.now(), handOver);
-    if (next === undefined) return;
-    // The drain may have ended when a later try succeeds.
-    if (wasLate) await hint(services, next.ref, { networks: [network] });
-    else await drains.startNext(next, network);
+    if (next !== undefined) await hint(services, next.ref, { networks: [network] });
   });
 }
 

@@ -2,7 +2,6 @@ import type { MediaFile } from "../../networks/contract/media.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { findAvailable } from "../../networks/lookup.ts";
-import type { AccountDrains } from "../accounts/account-drains.ts";
 import type { AccountLease } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
@@ -37,7 +36,6 @@ export interface LegRun {
   written: StoredLeg;
   /** The leg before the claim. */
   readonly before: Leg;
-  readonly drains: AccountDrains;
   /** The last write of the leg. Each waits for the one before, whose version it names. */
   writing: Promise<unknown>;
   /** Set while the leg has its account. */

@@ -6,7 +6,6 @@ import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
-import { AccountDrains } from "../accounts/account-drains.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
@@ -152,16 +151,15 @@ async function publishLeg(
   services: PublishingDeps,
   ref: PostRef,
   stored: StoredLeg,
-  { seen, drains }: { readonly seen: PostToPublish; readonly drains: AccountDrains },
+  { post, etag: postEtag }: PostToPublish,
 ): Promise<void> {
-  const { post, etag: postEtag } = seen;
   const { network, sentAt } = stored.leg;
   const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
   const files = keepingOpened(createNetworkTools(services, network, limits));
   const tools = timeline.tools(files.tools);
   const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
-  const worker = { services, ref, post, postEtag, tools, timeline, callsEndAt, drains };
+  const worker = { services, ref, post, postEtag, tools, timeline, callsEndAt };
   const run: LegRun = {
     ...worker,
     claimId: randomUUID(),
@@ -211,19 +209,19 @@ function requeueHint(
 async function publishAll(
   services: PublishingDeps,
   ref: PostRef,
-  began: { readonly seen: PostToPublish; readonly drains: AccountDrains },
+  seen: PostToPublish,
 ): Promise<unknown[]> {
   const errors: unknown[] = [];
   const publishOne = async (stored: StoredLeg): Promise<void> => {
     try {
-      await publishLeg(services, ref, stored, began);
+      await publishLeg(services, ref, stored, seen);
     } catch (error) {
       services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
       errors.push(error);
     }
   };
   await Promise.all(
-    began.seen.legs.map((stored) =>
+    seen.legs.map((stored) =>
       withinWork({ network: stored.leg.network }, () => publishOne(stored)),
     ),
   );
@@ -232,9 +230,9 @@ async function publishAll(
 
 async function publishNamed(
   services: PublishingDeps,
-  { networks, ...ref }: Omit<PublishHint, "v">,
-  drains: AccountDrains,
+  { platformId, profileId, postId, networks }: PublishHint,
 ): Promise<void> {
+  const ref = { platformId, profileId, postId };
   // Events of the start are sent now, and not when the slowest network has ended.
   const hinted = hint(services, ref, { hasEvents: true });
   const first = await services.posts.findToPublish(ref, networks);
@@ -244,18 +242,15 @@ async function publishNamed(
   const isStarted = hasStarted(first.post);
   const seen = isStarted ? first : await services.posts.findToPublish(ref, networks);
   if (seen === undefined) return;
-  const errors = await continueWork(seen.post, {}, () =>
-    publishAll(services, ref, { seen, drains }),
-  );
+  const errors = await continueWork(seen.post, {}, () => publishAll(services, ref, seen));
   await hinted;
   await hint(services, ref, { hasEvents: true });
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
 }
 
 /**
- * Works on the legs that a hint names, all at once and independently, and on those that are queued for their accounts.
- * Returns for every expected outcome.
- * @throws AggregateError after all legs were worked on, when some of those named failed unexpectedly
+ * Works on the legs that a hint names, in parallel and independently. Returns for every expected outcome.
+ * @throws AggregateError after all legs were worked on, when some of them failed unexpectedly
  */
 export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
   const { networks, ...ref } = asked;
@@ -264,16 +259,7 @@ export async function publishLegs(services: PublishingDeps, asked: PublishHint):
   const share = { owner: ref.platformId, now: services.clock.now() };
   await services.publishShares.run(
     share,
-    () => publishAsked(services, asked),
+    () => publishNamed(services, asked),
     (seconds) => requeueHint(services, ref, networks, seconds),
   );
-}
-
-async function publishAsked(services: PublishingDeps, asked: PublishHint): Promise<void> {
-  const drains = new AccountDrains(services, (called) => publishNamed(services, called, drains));
-  try {
-    await publishNamed(services, asked, drains);
-  } finally {
-    await drains.ended();
-  }
 }
