@@ -1,6 +1,5 @@
 import type { PartitionLoad } from "./partition-load.ts";
 import type { Random } from "./random.ts";
-import type { Action } from "./table-model.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 import { FAIR, noCounts, type Counts, type Rates, type WriteFault } from "./weather.ts";
 
@@ -20,9 +19,6 @@ export interface Nature {
 export function natureOf(time: VirtualTime, random: Random): Nature {
   return { time, random, counts: noCounts(), rates: FAIR };
 }
-
-/** A defect that is put into a process on purpose: its writes come out as these transactions. */
-export type Rewrite = (table: string, actions: readonly Action[]) => readonly (readonly Action[])[];
 
 /** A call to a table, as a test that chooses its fate sees it. */
 export interface FatedCall {
@@ -50,7 +46,6 @@ export class Machine {
   readonly nature: Nature;
   readonly died: Promise<"died">;
   readonly #die: () => void;
-  rewrite: Rewrite | undefined;
   /** What becomes of a call to a table, where a test chooses it. */
   fate: ((call: FatedCall) => WriteFault | undefined) | undefined;
   /** What a write to a table waits for before it arrives, where a test holds it back. */

@@ -113,22 +113,14 @@ export class ModelClient implements TableWire {
     actions: readonly Action[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
-    const { rewrite } = this.#machine;
-    const until = deadlineOf(signal);
-    const transactions = rewrite === undefined ? [actions] : rewrite(this.#table, actions);
-    const etags = new Map<string, string>();
-    for (const one of transactions) {
-      const held = this.#machine.hold?.({
-        table: this.#table,
-        method: "POST",
-        rowKeys: one.map(({ rowKey }) => rowKey),
-      });
-      // Not awaited where nothing is held, so that the turns of a seed stay as they are.
-      if (held !== undefined) await held;
-      const written = await this.#machine.call(() => this.#arrive(partitionKey, one), until);
-      for (const [rowKey, etag] of written) etags.set(rowKey, etag);
-    }
-    return etags;
+    const held = this.#machine.hold?.({
+      table: this.#table,
+      method: "POST",
+      rowKeys: actions.map(({ rowKey }) => rowKey),
+    });
+    // Not awaited where nothing is held, so that the turns of a seed stay as they are.
+    if (held !== undefined) await held;
+    return await this.#machine.call(() => this.#arrive(partitionKey, actions), deadlineOf(signal));
   }
 
   #read<T>(look: () => T, signal: AbortSignal): Promise<T> {

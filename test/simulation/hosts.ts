@@ -124,7 +124,6 @@ export class Hosts {
       clock: { now: () => new Date(time.now + skewMs) },
       log: this.#watched(),
     });
-    machine.rewrite = this.#mutant.rewrite;
     if (!this.#isCalm) this.#doom(machine);
     const host = { machine, services: this.#mutant.services?.(services) ?? services };
     this.#living.push(host);

@@ -1,13 +1,11 @@
 import type { Services } from "../../src/shared/compose.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
-import type { Rewrite } from "../model/machine.ts";
 
 /** The product, or the product with one of its safeguards taken away. */
 export interface Mutant {
   readonly name: string;
   /** Makes its runs others than those of the product and of other mutants. */
   readonly era: number;
-  readonly rewrite?: Rewrite;
   readonly services?: (services: Services) => Services;
   /** Other tables in the place of a process's own, in small models; `now` is the clock of the process. */
   readonly tables?: (tables: Tables, now: () => Date) => Tables;

@@ -1,17 +1,18 @@
+import { utcDay } from "../../src/shared/billing/wallet.ts";
+import { walletRow } from "../../src/shared/billing/wallet-row.ts";
+import type { Accepted } from "../../src/shared/publishing/idempotency-store.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
+import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { InvalidTransaction } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { PLATFORMS_EVERY } from "../model/weather.ts";
 import { belated, contest, midnight, redrives } from "./small-models.ts";
-import type { Action } from "../model/table-model.ts";
 import type { Mutant } from "./mutant.ts";
 import {
-  apart,
-  committing,
-  each,
-  isIdempotency,
-  withMethods,
+  folded,
+  overwriting,
   seeing,
+  withMethods,
   withPauses,
   withResults,
   withTable,
@@ -20,7 +21,11 @@ import {
 
 const KNOWN_MS = 500;
 
-const isTotals = ({ rowKey }: Action) => rowKey.startsWith("T|");
+/** A row as a process read it some time ago. */
+interface Known {
+  readonly at: number;
+  readonly row: ReturnType<Table["find"]>;
+}
 
 /** What was found at scale, in the former code's ways and near them; the numbers are those of its list. */
 export const MUTANTS_AT_SCALE: readonly Mutant[] = [
@@ -28,7 +33,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2a: the sweep looks at one page of platforms, the same ones each time",
     era: 21,
     every: PLATFORMS_EVERY,
-    firstSeed: 2_000,
+    firstSeed: 400,
     services(services) {
       const { openWork } = services;
       const first = (page: Awaited<ReturnType<typeof openWork.listOld>>) => ({
@@ -141,19 +146,18 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 30,
     shownBy: contest,
     install() {
-      const known = new WeakMap<
-        Table,
-        { readonly at: number; readonly row: ReturnType<Table["find"]> }
-      >();
+      const known = new WeakMap<Table, Map<string, Known>>();
       return withTable(
         "find",
         (find) =>
-          function (this: Table, platformId, rowKey) {
-            if (rowKey !== "W") return find.call(this, platformId, rowKey);
-            const before = known.get(this);
+          function (this: Table, partitionKey, rowKey) {
+            const rows = known.get(this) ?? new Map<string, Known>();
+            known.set(this, rows);
+            const name = `${partitionKey}\n${rowKey}`;
+            const before = rows.get(name);
             if (before !== undefined && performance.now() - before.at < KNOWN_MS) return before.row;
-            const row = find.call(this, platformId, rowKey);
-            known.set(this, { at: performance.now(), row });
+            const row = find.call(this, partitionKey, rowKey);
+            rows.set(name, { at: performance.now(), row });
             return row;
           },
       );
@@ -224,48 +228,47 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D11b: a key says nothing any more after ninety days",
     era: 36,
     firstSeed: 2,
-    rewrite: each((action) =>
-      isIdempotency(action) && action.kind === "create" ? { ...action, kind: "put" } : action,
-    ),
     services(services) {
-      const { idempotency, clock } = services;
-      const isOld = (createdAt: unknown) =>
-        Date.parse(String(createdAt)) < clock.now().getTime() - 90 * 24 * 60 * 60_000;
-      const find: typeof idempotency.find = async (platformId, key) => {
-        const { keys } = await idempotency.listBefore(
-          platformId,
-          new Date(clock.now().getTime() - 90 * 24 * 60 * 60_000),
-          undefined,
-        );
-        const found = await idempotency.find(platformId, key);
-        return keys.some(({ accepted }) => accepted.postId === found?.postId) ? undefined : found;
+      const { idempotency, clock, wallets } = services;
+      const forgotten = async (platformId: string) => {
+        const before = new Date(clock.now().getTime() - 90 * 24 * 60 * 60_000);
+        return (await idempotency.listBefore(platformId, before, undefined)).keys;
       };
-      const changed = { ...services, idempotency: withMethods(idempotency, { find }) };
-      const forget = seeing("accept|", (found) =>
-        found.row.rowKey.startsWith("I|") && isOld(found.row["createdAt"]) ? undefined : found,
-      );
-      return committing(changed, forget);
+      const find: typeof idempotency.find = async (platformId, key) => {
+        const found = await idempotency.find(platformId, key);
+        const isOld = ({ accepted }: { readonly accepted: Accepted }) =>
+          accepted.postId === found?.postId;
+        return (await forgotten(platformId)).some(isOld) ? undefined : found;
+      };
+      const commit: typeof wallets.commit = async (platformId, operation) => {
+        const keys = await forgotten(platformId);
+        const isForgotten = keys.some(({ rowKey }) => operation.rowKeys.includes(rowKey));
+        if (!isForgotten) return await wallets.commit(platformId, operation);
+        return await wallets.commit(platformId, overwriting(seeing(operation, () => undefined)));
+      };
+      return {
+        ...services,
+        idempotency: withMethods(idempotency, { find }),
+        wallets: withMethods(wallets, { commit }),
+      };
     },
   },
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 10,
-    rewrite: (table, actions) =>
-      table === "core" ? apart(actions, (one) => !isTotals(one)) : [actions],
+    firstSeed: 12,
+    ...folded("transact", async (transact, platformId, [mark, ...totals]) => {
+      const added = await transact(platformId, totals);
+      return added.kind === "applied" && mark !== undefined
+        ? await transact(platformId, [mark])
+        : added;
+    }),
   },
   {
     name: "D12b: a day's totals begin anew with each addition",
     era: 38,
-    install: () =>
-      withTable(
-        "list",
-        (list) =>
-          function (this: Table, range) {
-            const isLast = range.from?.startsWith("T|") === true && range.limit === 1;
-            return isLast ? Promise.resolve([]) : list.call(this, range);
-          },
-      ),
+    // Nothing was added to the day before.
+    ...folded("list", () => Promise.resolve([])),
   },
   {
     name: "D13a: each call of a redrive begins with the newest",
@@ -317,11 +320,12 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     tables(tables, now) {
       const { core } = tables;
       // A later day is none that the process knows of, so that the one of its clock begins.
-      const find: typeof core.find = async (platformId, rowKey) => {
-        const stored = await core.find(platformId, rowKey);
-        if (rowKey !== "W" || stored === undefined) return stored;
-        const isLater = String(stored.row["day"]) > now().toISOString().slice(0, 10);
-        return isLater ? { ...stored, row: { ...stored.row, day: "" } } : stored;
+      const find: typeof core.find = async (...place) => {
+        const stored = await core.find(...place);
+        const wallet = stored && unlessDamaged(() => walletRow.decode(stored.row));
+        if (stored === undefined || wallet === undefined || wallet.day <= utcDay(now()))
+          return stored;
+        return { ...stored, row: { ...stored.row, ...walletRow.encode({ ...wallet, day: "" }) } };
       };
       return { ...tables, core: withMethods(core, { find }) };
     },
@@ -329,7 +333,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 345,
+    firstSeed: 503,
     services(services) {
       const { openWork } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -341,7 +345,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
-    firstSeed: 28,
+    firstSeed: 36,
     services(services) {
       const { dueDeliveries, pending } = services;
       const nothing = () => Promise.resolve();
@@ -360,7 +364,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 419,
+    firstSeed: 596,
     services(services) {
       const { pending } = services;
       const read: typeof pending.read = async (...asked) => {

@@ -1,26 +1,23 @@
+import type { Wallet } from "../../src/shared/billing/wallet.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
-import type { StoredRow } from "../../src/shared/runtime/storage/row.ts";
-import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { STORM_EVERY } from "../model/weather.ts";
 import { belated } from "./small-models.ts";
 import type { Mutant } from "./mutant.ts";
 import {
-  apart,
   committing,
-  each,
-  isIdempotency,
-  isLegKey,
-  isMarker,
-  isMoney,
+  committingApart,
+  isOwnRow,
   lastOf,
+  overwriting,
   seeing,
+  seeingPost,
   unshared,
   withMethods,
-  withRevision,
   withResults,
-  withTable,
   withWalk,
+  writing,
+  writingLegs,
 } from "./mutation.ts";
 
 /** The product with one of its safeguards taken away: what the rules must notice. */
@@ -28,23 +25,26 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M1: no sent marker before the network call",
     era: 1,
-    firstSeed: 73,
-    rewrite: each((action) =>
-      isLegKey(action.rowKey) && action.kind === "merge" && action.properties["phase"] === "sent"
-        ? { ...action, properties: { ...action.properties, phase: "claimed", sentAt: "" } }
-        : action,
-    ),
+    firstSeed: 78,
+    services: (services) =>
+      writingLegs(services, (leg, { etag }) => {
+        const { phase, sentAt } = leg;
+        const unsent =
+          phase === "sent" ? ({ phase: "claimed", sentAt: null } as const) : { phase, sentAt };
+        return Promise.resolve([{ ...leg, ...unsent }, etag]);
+      }),
   },
   {
     name: "M2: the idempotency row is not part of the accepting transaction",
     era: 2,
-    rewrite: (table, actions) => (table === "core" ? apart(actions, isIdempotency) : [actions]),
     firstSeed: 8,
+    services: (services) =>
+      committingApart(services, "accept|", (write, accepting) => isOwnRow(accepting, write)),
   },
   {
     name: "M3: the work row goes when the hint is sent",
     era: 3,
-    firstSeed: 5,
+    firstSeed: 6,
     services(services) {
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
@@ -60,25 +60,23 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M4: claims without a version and without a lease",
     era: 4,
     firstSeed: 73,
-    rewrite: each((action) =>
-      isLegKey(action.rowKey) && action.kind === "merge" && action.properties["leaseUntil"] !== ""
-        ? { ...action, properties: { ...action.properties, leaseUntil: "" }, etag: "*" }
-        : action,
-    ),
+    services: (services) =>
+      writingLegs(services, async (leg, { ref, etag, posts }) => {
+        if (leg.leaseUntil === null) return [leg, etag];
+        const now = await posts.findLeg(ref, leg.network);
+        return [{ ...leg, leaseUntil: null }, now?.etag ?? etag];
+      }),
   },
   {
     name: "M5: the charge and the leg's state in two transactions",
     era: 5,
-    firstSeed: 8,
-    rewrite: (table, actions) =>
-      table === "core" && actions.some(({ rowKey }) => isLegKey(rowKey))
-        ? apart(actions, (action) => !isMoney(action))
-        : [actions],
+    firstSeed: 12,
+    services: (services) => committingApart(services, "settle|", () => true),
   },
   {
     name: "M6: an unknown outcome is sent again where nothing knows a repeat",
     era: 6,
-    firstSeed: 178,
+    firstSeed: 182,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
       const mastodon = NETWORKS.mastodon as { reconcile: Network["reconcile"] };
@@ -93,20 +91,10 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M7: the idempotency key is looked up first and written whatever stands there",
     era: 7,
     firstSeed: 2,
-    rewrite: each((action) =>
-      isIdempotency(action) && action.kind === "create" ? { ...action, kind: "put" } : action,
-    ),
     services: (services) =>
       committing(services, (operation) =>
         operation.id.startsWith("accept|")
-          ? {
-              ...unshared(operation),
-              decide: (view) =>
-                operation.decide({
-                  ...view,
-                  row: (key) => (key.startsWith("I|") ? undefined : view.row(key)),
-                }),
-            }
+          ? overwriting(seeing(unshared(operation), () => undefined))
           : operation,
       ),
   },
@@ -120,39 +108,35 @@ export const MUTANTS: readonly Mutant[] = [
     name: "B1: group commit without markers of what was applied",
     era: 9,
     firstSeed: 40,
-    rewrite: (table, actions) =>
-      table === "core" ? [actions.filter((action) => !isMarker(action))] : [actions],
+    services: (services) =>
+      committing(services, (operation) =>
+        /^(charge|credit)\|/.test(operation.id)
+          ? writing(operation, (writes) => writes.filter((write) => !isOwnRow(operation, write)))
+          : operation,
+      ),
   },
   {
     name: "B2: the same operation twice in one transaction",
     era: 10,
     firstSeed: 144,
     services: (services) =>
-      committing(services, (operation) => ({
-        ...unshared(operation),
-        decide: (view) =>
-          operation.decide({
-            ...view,
-            // What is only going to be written has no version yet.
-            row(key) {
-              const found = view.row(key);
-              return found?.etag === "" ? undefined : found;
-            },
-          }),
-      })),
+      committing(services, (operation) =>
+        // What is only going to be written has no version yet.
+        seeing(unshared(operation), (found) => (found?.etag === "" ? undefined : found)),
+      ),
   },
   {
     name: "C1: a change replaces whatever revision is there",
     era: 11,
-    firstSeed: 6,
+    firstSeed: 8,
     services(services) {
       const { posts } = services;
       const find: typeof posts.find = async (ref) => {
         const found = await posts.find(ref);
         return found && { ...found, post: { ...found.post, revision: "" } };
       };
-      const blind = seeing("change|", (row, id) =>
-        row.row["revision"] === lastOf(id) ? row : withRevision(row, ""),
+      const blind = seeingPost("change|", (post, id) =>
+        post.revision === lastOf(id) ? post : { ...post, revision: "" },
       );
       return { ...committing(services, blind), posts: withMethods(posts, { find }) };
     },
@@ -172,7 +156,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 1_122,
+    firstSeed: 1_188,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
@@ -198,7 +182,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
-    firstSeed: 25,
+    firstSeed: 31,
     services(services) {
       const { posts, clock } = services;
       const findPost: typeof posts.findPost = async (ref) => {
@@ -213,54 +197,41 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
-    firstSeed: 2,
-    install: () => {
-      const read = new WeakMap<
-        Table,
-        Map<string, { readonly at: number; readonly row: Promise<StoredRow | undefined> }>
-      >();
-      const forget = withTable(
-        "transact",
-        (transact) =>
-          function (this: Table, platformId, writes) {
-            read.get(this)?.delete(platformId);
-            return transact.call(this, platformId, writes);
-          },
-      );
-      const restore = withTable(
-        "find",
-        (find) =>
-          function (this: Table, platformId, rowKey) {
-            if (rowKey !== "W") return find.call(this, platformId, rowKey);
-            const wallets = read.get(this) ?? new Map();
-            read.set(this, wallets);
-            const known = wallets.get(platformId);
-            if (known !== undefined && performance.now() - known.at < 2_000) return known.row;
-            const row = find.call(this, platformId, rowKey);
-            wallets.set(platformId, { at: performance.now(), row });
-            return row;
-          },
-      );
-      return () => {
-        restore();
-        forget();
+    firstSeed: 12,
+    services(services) {
+      const { wallets, clock } = services;
+      const known = new Map<string, { readonly at: number; readonly wallet: Wallet }>();
+      const commit: typeof wallets.commit = async (platformId, operation) => {
+        const before = known.get(platformId);
+        const isKnown = before !== undefined && performance.now() - before.at < 2_000;
+        if (isKnown && operation.id.startsWith("charge|")) {
+          const view = { wallet: before.wallet, now: clock.now(), row: () => undefined };
+          const decision = operation.decide(view);
+          if (decision.kind === "refuse") throw decision.error;
+        }
+        const wallet = isKnown ? before.wallet : await wallets.read(platformId);
+        if (!isKnown) known.set(platformId, { at: performance.now(), wallet });
+        const answer = await wallets.commit(platformId, operation);
+        known.delete(platformId);
+        return answer;
       };
+      return { ...services, wallets: withMethods(wallets, { commit }) };
     },
   },
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 1_445,
+    firstSeed: 1_465,
     services: (services) =>
       committing(
         services,
-        seeing("start|", (row, id) => withRevision(row, lastOf(id))),
+        seeingPost("start|", (post, id) => ({ ...post, revision: lastOf(id) })),
       ),
   },
   {
     name: "C8: a leg is claimed without an open reservation",
     era: 18,
-    firstSeed: 83,
+    firstSeed: 100,
     services(services) {
       const { posts } = services;
       const findToPublish: typeof posts.findToPublish = async (ref, networks) => {
@@ -273,13 +244,13 @@ export const MUTANTS: readonly Mutant[] = [
         });
         return found && { ...found, legs };
       };
-      return { ...services, posts: withMethods(posts, { findToPublish }) };
+      const claiming = writingLegs(services, (leg, { etag }) => {
+        const { reservation } = leg;
+        // The claim says nothing of the reservation that is not there.
+        const state = reservation.tokens === 0 ? "none" : reservation.state;
+        return Promise.resolve([{ ...leg, reservation: { ...reservation, state } }, etag]);
+      });
+      return { ...claiming, posts: withMethods(claiming.posts, { findToPublish }) };
     },
-    // The claim says nothing of the reservation that is not there.
-    rewrite: each((action) =>
-      isLegKey(action.rowKey) && action.kind !== "delete" && action.properties["holdTokens"] === 0
-        ? { ...action, properties: { ...action.properties, holdState: "none" } }
-        : action,
-    ),
   },
 ];

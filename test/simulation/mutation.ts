@@ -1,31 +1,23 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import type { CoreOperation } from "../../src/shared/billing/core-operation.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import type { StoredRow, TransactionResult } from "../../src/shared/runtime/storage/row.ts";
+import type { Leg } from "../../src/shared/publishing/leg.ts";
+import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
+import { toPost, toPostRow } from "../../src/shared/publishing/post-row.ts";
+import { postKey } from "../../src/shared/publishing/post-store.ts";
+import type { Post, PostRef } from "../../src/shared/publishing/post.ts";
+import {
+  keyOfWrite,
+  type RowWrite,
+  type StoredRow,
+  type TransactionResult,
+} from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
-import type { Action } from "../model/table-model.ts";
+import type { Mutant } from "./mutant.ts";
 
-/* Ways to take a safeguard away, without a switch in the product. */
-
-export const isLegKey = (rowKey: string) =>
-  rowKey.startsWith("P|") && rowKey.split("|").length === 5;
-export const isMoney = ({ rowKey }: Action) => rowKey === "W" || /^[LO]\|/.test(rowKey);
-export const isIdempotency = ({ rowKey }: Action) => rowKey.startsWith("I|");
-export const isMarker = ({ rowKey }: Action) => rowKey.startsWith("O|");
-
-/** The first part, then the second, as transactions of their own. */
-export function apart(
-  actions: readonly Action[],
-  isLater: (action: Action) => boolean,
-): Action[][] {
-  const first = actions.filter((action) => !isLater(action));
-  return [first, actions.filter(isLater)].filter((part) => part.length > 0);
-}
-
-export const each =
-  (change: (action: Action) => Action) => (table: string, actions: readonly Action[]) =>
-    table === "core" ? [actions.map(change)] : [actions];
+/* Ways to take a safeguard away, without a switch in the product: other verbs of its modules, or faults of storage. */
 
 /** The store with other methods in the place of some. `Reflect` because its own fields are out of reach. */
 export function withMethods<Store extends object>(store: Store, methods: Partial<Store>): Store {
@@ -50,26 +42,95 @@ export function committing(
   return { ...services, wallets: withMethods(wallets, { commit }) };
 }
 
-/** Operations of that kind, with what they see of rows changed. */
-export const seeing =
-  (kind: string, see: (row: StoredRow, id: string) => StoredRow | undefined) =>
-  <T>(operation: CoreOperation<T>): CoreOperation<T> =>
-    operation.id.startsWith(kind)
-      ? {
-          ...operation,
-          decide: (view) =>
-            operation.decide({
-              ...view,
-              row(key) {
-                const found = view.row(key);
-                return found === undefined ? undefined : see(found, operation.id);
-              },
-            }),
-        }
-      : operation;
+type See = (row: StoredRow | undefined, rowKey: string) => StoredRow | undefined;
 
-export const withRevision = ({ row, etag }: StoredRow, revision: string): StoredRow =>
-  "revision" in row ? { row: { ...row, revision }, etag } : { row, etag };
+/** Returns the operation with another view of the rows that it decides on. */
+export const seeing = <T>(operation: CoreOperation<T>, see: See): CoreOperation<T> => ({
+  ...operation,
+  decide: (view) => operation.decide({ ...view, row: (key) => see(view.row(key), key) }),
+});
+
+/** Returns the operation with other writes where it decides to write. */
+export const writing = <T>(
+  operation: CoreOperation<T>,
+  change: (writes: readonly RowWrite[]) => readonly RowWrite[],
+): CoreOperation<T> => ({
+  ...operation,
+  decide(view) {
+    const decision = operation.decide(view);
+    return decision.kind === "write" ? { ...decision, writes: change(decision.writes) } : decision;
+  },
+});
+
+/** Returns whether the row says that the operation was applied before: it reads it to find out. */
+export const isOwnRow = ({ rowKeys }: CoreOperation<unknown>, write: RowWrite) =>
+  rowKeys.includes(keyOfWrite(write));
+
+/** Returns an operation that writes whatever row says that another one came first. */
+export const overwriting = <T>(operation: CoreOperation<T>): CoreOperation<T> =>
+  writing(operation, (writes) =>
+    // Safe: the table puts rows; a commit of the product never does.
+    writes.map((write) =>
+      isOwnRow(operation, write) ? ({ ...write, kind: "put" } as never) : write,
+    ),
+  );
+
+/** The wallets with the operations of a kind in two transactions, the second of which has these writes. */
+export function committingApart(
+  services: Services,
+  kind: string,
+  isLater: (write: RowWrite, operation: CoreOperation<unknown>) => boolean,
+): Services {
+  const { wallets } = services;
+  const commit = async <T>(platformId: string, operation: CoreOperation<T>): Promise<T> => {
+    if (!operation.id.startsWith(kind)) return await wallets.commit(platformId, operation);
+    let later: readonly RowWrite[] = [];
+    const first = writing(operation, (writes) => {
+      later = writes.filter((write) => isLater(write, operation));
+      return writes.filter((write) => !isLater(write, operation));
+    });
+    const answer = await wallets.commit(platformId, first);
+    const decision = { kind: "write", movements: [], writes: later, answer: undefined } as const;
+    const second = { id: `${operation.id}|later`, rowKeys: [], decide: () => decision };
+    if (later.length > 0) await wallets.commit(platformId, second);
+    return answer;
+  };
+  return { ...services, wallets: withMethods(wallets, { commit }) };
+}
+
+/** The operations of a kind with another view of the post that they change. */
+export const seeingPost =
+  (kind: string, see: (post: Post, id: string) => Post) =>
+  <T>(operation: CoreOperation<T>): CoreOperation<T> => {
+    if (!operation.id.startsWith(kind)) return operation;
+    // Safe: operations of these kinds are a post's.
+    const { ref } = operation as PostOperation<T>;
+    return seeing(operation, (found, key) => {
+      if (found === undefined || key !== postKey(ref)) return found;
+      const post = see(toPost(ref.platformId, found.row), operation.id);
+      return { row: toPostRow(key, post), etag: found.etag };
+    });
+  };
+
+/** The posts with other ways to write a leg, of which the worker that writes it learns nothing. */
+export function writingLegs(
+  services: Services,
+  change: (leg: Leg, write: LegWrite) => Promise<readonly [leg: Leg, etag: string]>,
+): Services {
+  const { posts } = services;
+  const replaceLegIfUnchanged: typeof posts.replaceLegIfUnchanged = async (ref, leg, etag) => {
+    const changed = await change(leg, { ref, etag, posts });
+    const written = await posts.replaceLegIfUnchanged(ref, ...changed);
+    return written && { leg, etag: written.etag };
+  };
+  return { ...services, posts: withMethods(posts, { replaceLegIfUnchanged }) };
+}
+
+interface LegWrite {
+  readonly ref: PostRef;
+  readonly etag: string;
+  readonly posts: Services["posts"];
+}
 
 export const lastOf = (id: string) => id.split("|").at(-1) ?? "";
 
@@ -96,6 +157,34 @@ export const withResults = (
         return change(transact.apply(this, given));
       },
   );
+
+const folding = new AsyncLocalStorage<true>();
+
+/** A mutant whose processes use tables in another way while they add a ledger to its totals. */
+export const folded = <Name extends "transact" | "list">(
+  name: Name,
+  change: (original: Table[Name], ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
+): Pick<Mutant, "services" | "install"> => ({
+  services(services) {
+    const { wallets } = services;
+    const fold: typeof wallets.ledger.fold = (...given) =>
+      folding.run(true, () => wallets.ledger.fold(...given));
+    const ledger = withMethods(wallets.ledger, { fold });
+    return { ...services, wallets: withMethods(wallets, { ledger }) };
+  },
+  install: () =>
+    withTable(
+      name,
+      (original) =>
+        function (this: Table, ...given) {
+          // Safe: a method of the table, bound to it.
+          const own = (original as (...all: unknown[]) => unknown).bind(this) as Table[Name];
+          return folding.getStore() === true
+            ? change(own, ...given)
+            : Reflect.apply(own, this, given);
+        },
+    ),
+});
 
 /** For the time of a run, walks whose names begin so with other steps. */
 export function withWalk(
