@@ -286,6 +286,15 @@ describe("linking a Bluesky account", () => {
     "alice.test,",
     "“alice.test”",
     "<@alice.test>",
+    "alice.test/",
+    "@alice.test/",
+    "https://alice.test",
+    "https://alice.test/",
+    "https://alice.test/?ref=x#y",
+    "https:/alice.test/",
+    "Alice (@alice.test)",
+    "Alice Liddell @alice.test",
+    "[@alice.test](https://bsky.app/profile/alice.test)",
   ])("takes %j for the handle in it", async (identifier) => {
     const { outcome, tools } = await signIn({ identifier });
     expect(outcome.kind).toBe("linked");

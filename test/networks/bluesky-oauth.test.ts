@@ -122,6 +122,8 @@ describe("authorising at Bluesky's own page", () => {
     ["a bare name", "demo"],
     ["a profile's address", `https://bsky.app/profile/${DEMO_HANDLE}`],
     ["a profile's address without a scheme", `bsky.app/profile/${DEMO_HANDLE}?x=1`],
+    ["a handle as an address", `https://${DEMO_HANDLE}/`],
+    ["a name and a handle in brackets", `Demo Bakery (@${DEMO_HANDLE})`],
     ["a handle between direction marks", `\u2068＠${DEMO_HANDLE}\u2069,`],
     ["a server's address", "https://pds.sandbox.test"],
     ["nothing at all", ""],
@@ -143,6 +145,20 @@ describe("authorising at Bluesky's own page", () => {
     expect(params).toMatchObject({ state, iss: "https://bsky.social" });
     expect(state.length).toBeGreaterThanOrEqual(22);
     expect(failure(await finish(params, flow))).toBe("linked");
+  });
+
+  test("takes a site that is no server for a handle", async () => {
+    const asked: string[] = [];
+    const http: typeof tools.http = (request) => {
+      asked.push(request.url);
+      return tools.http(request);
+    };
+    const identifier = "https://media.sandbox.test/";
+    await bluesky.link.start({ identifier }, oauthStart(LOCAL), { ...tools, http });
+    const server = asked.findIndex((url) => url.includes("/oauth-protected-resource"));
+    const handle = asked.findIndex((url) => url.endsWith("handle=media.sandbox.test"));
+    expect(server).toBeGreaterThanOrEqual(0);
+    expect(handle).toBeGreaterThan(server);
   });
 
   test("an account that does not exist is told so, and so is a server that is none", async () => {

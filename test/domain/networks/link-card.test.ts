@@ -149,6 +149,28 @@ describe("a page's other facts", () => {
     const html = `${base}<title>T</title><meta property="og:image" content=" a.png ">`;
     expect(pageCard(html, PAGE)?.imageUrl).toBe(imageUrl);
   });
+
+  const [good, other] = ["https://cdn.example.com/a.png", "https://cdn.example.com/b.png"];
+  test.each([
+    [`<meta itemprop="image" content="${good}">`, good],
+    [`<meta itemprop="name image" content=" ${good} ">`, good],
+    [`<link itemprop=image href="${good}">`, good],
+    [`<link rel="image_src" href="${good}">`, good],
+    [`<LINK REL="preload IMAGE_SRC" HREF="${good}">`, good],
+    [`<link rel="image_src" href="${other}"><meta property=og:image content="${good}">`, good],
+    [
+      `<meta property=og:image content="data:image/png;base64,AA"><meta name=twitter:image content="${good}">`,
+      good,
+    ],
+    [`<meta property=og:image content="blob:x"><link rel=image_src href="${good}">`, good],
+    [
+      `<link rel="preload" as="image" href="${other}"><link rel="apple-touch-icon" href="/i">`,
+      null,
+    ],
+    [`<meta itemprop="image"><link rel="image_src">`, null],
+  ])("have the picture of %j", (html, imageUrl) => {
+    expect(pageCard(`<title>T</title>${html}`, PAGE)?.imageUrl).toBe(imageUrl);
+  });
 });
 
 describe("a page's encoding", () => {

@@ -65,6 +65,17 @@ describe("an address that a person types", () => {
     "https://elk.zone/home.example.com/@ada",
     "https://elk.zone/other.example.org/@ada@home.example.com",
     "ada@home.example.com/",
+    "ada @ home.example.com",
+    "Ada Lovelace (@ada@home.example.com)",
+    "Ada Lovelace <ada@home.example.com>",
+    "@ada@home.example.com (she/her)",
+    "[@ada](https://home.example.com/@ada)",
+    "my profile: https://home.example.com/@ada",
+    "https://https://home.example.com/@ada",
+    "https:/home.example.com/@ada",
+    "https//home.example.com/@ada",
+    "https://phanpy.social/#/home.example.com/@ada",
+    "https://client.example.org/#/user/ada@home.example.com",
   ])("%j names an account and its server", (typed) => {
     expect(readServer(typed)).toEqual(home);
   });
@@ -73,6 +84,10 @@ describe("an address that a person types", () => {
     "https://home.example.com/about",
     "home.example.com",
     "https://home.example.com/web/home",
+    "https://https://home.example.com",
+    "https://phanpy.social/#/home.example.com",
+    "https://phanpy.social/#/home.example.com/a/116000000000000000",
+    "https://home.example.com/#/about",
   ])("%j names a server alone", (typed) => {
     expect(readServer(typed)).toEqual({ origin: home.origin, name: undefined });
   });

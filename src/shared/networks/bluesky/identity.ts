@@ -157,13 +157,20 @@ export interface Identifier {
 
 /** A page of a profile, in the network's app or in another one that names it the same way. */
 const PROFILE_PAGE = /^(?:https?:\/\/)?[^/?#\s]+\/profile\/([^/?#\s]+)/i;
-/** The network's own handles lead to their profiles as addresses. */
-const HANDLE_PAGE = /^https?:\/\/([^/?#\s.]+\.bsky\.social)(?:[/?#]|$)/i;
+/**
+ * Returns the handle of an address that is a site alone. The network's own handles lead to their profiles from any page.
+ */
+function siteIn(text: string): string | undefined {
+  const address = text.replace(/^https?:\/\//i, "").replace(/[?#][^]*/, "");
+  const [host = "", ...path] = address.split("/");
+  const isSite = path.join("") === "" || host.toLowerCase().endsWith(".bsky.social");
+  return isSite ? host : undefined;
+}
 
 /** Returns the handle or DID in the address of a profile or a record; any other text as it is. */
 function accountIn(text: string): string {
   const record = /^at:\/\/([^/?#\s]*)/i.exec(text)?.[1];
-  const account = record ?? PROFILE_PAGE.exec(text)?.[1] ?? HANDLE_PAGE.exec(text)?.[1] ?? text;
+  const account = record ?? PROFILE_PAGE.exec(text)?.[1] ?? siteIn(text) ?? text;
   try {
     return decodeURIComponent(account);
   } catch {

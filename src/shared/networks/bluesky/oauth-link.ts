@@ -59,13 +59,16 @@ const flowShape = shape(() =>
   }),
 );
 
-/** Returns the account that was typed, or the origin of a server that asks for it. */
-function readInput(typed: string): string | undefined {
-  if (typed === "") return LOGIN_HOST;
-  const identifier = readIdentifier(typed, true);
-  if (identifier === undefined && /^https?:\/\//i.test(typed)) return serverOrigin(typed);
+/** Returns what was typed: an account, or the origin of a server that asks for it. A site's address may be either. */
+function readInputs(typed: string): readonly string[] {
+  if (typed === "") return [LOGIN_HOST];
+  const { kind, value } = readIdentifier(typed, true) ?? {};
   // No directory knows e-mail addresses.
-  return identifier?.kind === "email" ? LOGIN_HOST : identifier?.value;
+  if (kind === "email") return [LOGIN_HOST];
+  const origin = /^https?:\/\//i.test(typed) ? serverOrigin(typed) : undefined;
+  const isSite = value === undefined || origin === `https://${value}`;
+  const isServer = isSite && value?.endsWith(".bsky.social") !== true;
+  return [isServer ? origin : undefined, value].filter((input) => input !== undefined);
 }
 
 /** Starts an authorisation. The library chooses the state itself, and the callback comes back with it. */
@@ -75,20 +78,23 @@ export async function start(
   tools: NetworkTools,
 ): Promise<(OAuthRedirect & { readonly state: string }) | LinkFailure> {
   const { app } = tools;
-  const input = readInput(typedAddress(form["identifier"] ?? ""));
-  if (input === undefined) return linkFailed("input_invalid");
+  const inputs = readInputs(typedAddress(form["identifier"] ?? ""));
   if (app === undefined) return linkFailed("network_unavailable", "there is no OAuth client");
   const redirectUri = addressFor(app, oauth.redirectUri);
-  const client = await openClient(app, redirectUri, tools);
-  try {
-    const url = await authorize(client, input);
-    const [[state, saved] = []] = client.states;
-    if (state === undefined) throw new Error("the library kept no state");
-    const did = input.startsWith("did:") ? input : (client.trace.did ?? null);
-    return { kind: "redirect", url: url.href, state, flow: { redirectUri, saved, did } };
-  } catch (error) {
-    return refusedStart(problemOf(error, client.trace));
+  let failure: LinkFailure | undefined;
+  for (const input of inputs) {
+    const client = await openClient(app, redirectUri, tools);
+    try {
+      const url = await authorize(client, input);
+      const [[state, saved] = []] = client.states;
+      if (state === undefined) throw new Error("the library kept no state");
+      const did = input.startsWith("did:") ? input : (client.trace.did ?? null);
+      return { kind: "redirect", url: url.href, state, flow: { redirectUri, saved, did } };
+    } catch (error) {
+      failure ??= refusedStart(problemOf(error, client.trace));
+    }
   }
+  return failure ?? linkFailed("input_invalid");
 }
 
 /** Servers that know no fine scopes say so at once, and get the one that all know. */

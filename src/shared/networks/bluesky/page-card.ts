@@ -30,11 +30,14 @@ export function pageCard({ url, contentType, body }: Page): PageCard | undefined
   const head = readHead(body, contentType);
   const title = tidy(firstOf(head, TITLES) ?? head.title, TITLE_CHARACTERS_MAX);
   if (title === "") return undefined;
-  const image = firstOf(head, IMAGES);
+  const base = baseOf(head, url);
+  // A page may name a picture for others that can't be fetched, such as one within the page itself.
+  const images = [...IMAGES.map((name) => head.metas.get(name)), head.picture];
+  const [image = null] = images.flatMap((address = "") => webUrl(address, base) ?? []);
   return {
     title,
     description: tidy(firstOf(head, DESCRIPTIONS) ?? "", DESCRIPTION_CHARACTERS_MAX),
-    imageUrl: image === undefined ? null : pictureUrl(image, baseOf(head, url)),
+    imageUrl: image,
   };
 }
 
@@ -52,10 +55,8 @@ function baseOf({ base }: PageHead, url: string): string {
   return base === undefined ? url : (webUrl(base, url) ?? url);
 }
 
-const pictureUrl = (address: string, base: string): string | null => webUrl(address, base) ?? null;
-
 function webUrl(address: string, base: string): string | undefined {
-  if (!URL.canParse(address, base)) return undefined;
+  if (address === "" || !URL.canParse(address, base)) return undefined;
   const url = new URL(address, base);
   return url.protocol === "https:" || url.protocol === "http:" ? url.href : undefined;
 }

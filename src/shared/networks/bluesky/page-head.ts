@@ -13,6 +13,8 @@ export interface PageHead {
   readonly title: string;
   /** First contents by name or property, in lower case. */
   readonly metas: ReadonlyMap<string, string>;
+  /** Its picture as older pages name it: by `itemprop="image"` or `rel="image_src"`; empty without one. */
+  readonly picture: string;
   /** What relative addresses are relative to, if the page says so. */
   readonly base: string | undefined;
   /** The label of the encoding that the page says it has. */
@@ -41,6 +43,7 @@ type Attributes = ReadonlyMap<string, string>;
 class HeadReader implements Callbacks {
   readonly metas = new Map<string, string>();
   title = "";
+  picture = "";
   base: string | undefined;
   charset: string | undefined;
   readonly #html: string;
@@ -148,10 +151,17 @@ class HeadReader implements Callbacks {
   #take(name: string, attributes: Attributes): void {
     if (name === "title") this.#isInTitle = this.title.trim() === "";
     if (name === "base") this.base ??= attributes.get("href");
+    if (name === "meta" || name === "link") this.#takePicture(attributes);
     if (name !== "meta") return;
     this.#metaTags += 1;
     if (this.#metaTags > META_TAGS_MAX) this.#tokenizer.pause();
     this.#takeMeta(attributes);
+  }
+
+  #takePicture(attributes: Attributes): void {
+    const names = [attributes.get("itemprop"), attributes.get("rel")].join(" ").toLowerCase();
+    const address = attributes.get("href") ?? attributes.get("content") ?? "";
+    if (/(?:^|\s)image(?:_src)?(?:\s|$)/.test(names)) this.picture ||= address.trim();
   }
 
   #takeMeta(attributes: Attributes): void {

@@ -136,11 +136,25 @@ const OPENING: ReadonlySet<string> = new Set("<(\"'`«“„‘‚「【");
 const CLOSING: ReadonlySet<string> = new Set(">)\"'`»”“’‘」】.,;:!?");
 
 /**
- * Returns an address as a person typed or copied it, without the marks of the text around it and without the scheme of
+ * Returns the word of a text that is an account or an address, as of a name with its account in brackets or of a link in
+ * Markdown; the text itself where none is.
+ */
+function addressIn(text: string): string {
+  // Some keyboards put spaces around the sign.
+  const line = text.split(/\s+/).join(" ").replaceAll(" @ ", "@").replaceAll("@ ", "@");
+  const words = line.split(/[ ()[\]<>]/);
+  return words.findLast((word) => word.includes(".") && /@|:\//.test(word)) ?? text;
+}
+
+/** Schemes as people repeat and misspell them. */
+const SCHEMES = /^(?:(https?):?\/+)+/i;
+
+/**
+ * Returns an address as a person typed or copied it, without the text and the marks around it and without the scheme of
  * an account or an e-mail address.
  */
 export function typedAddress(text: string): string {
-  const typed = typedText(text);
+  const typed = addressIn(typedText(text));
   let start = 0;
   let end = typed.length;
   while (start < end && OPENING.has(typed.charAt(start))) start += 1;
@@ -148,7 +162,8 @@ export function typedAddress(text: string): string {
   return typed
     .slice(start, end)
     .trim()
-    .replace(/^(?:acct|mailto|web\+ap):(?:\/\/)?/i, "");
+    .replace(/^(?:acct|mailto|web\+ap):(?:\/\/)?/i, "")
+    .replace(SCHEMES, "$1://");
 }
 
 /** A server, and the name of the account there if one was typed. */
@@ -170,25 +185,32 @@ export function readServer(typed: string): TypedServer | undefined {
   const address = typedAddress(typed);
   if (address === "" || address.length > ADDRESS_CHARACTERS_MAX) return undefined;
   const scheme = /^https?(?=:\/\/)/i.exec(address)?.[0].toLowerCase();
-  const rest = address.slice(scheme === undefined ? 0 : scheme.length + "://".length);
-  const [authority = "", ...path] = rest.replace(/[?#][^]*/, "").split("/");
+  const rest = scheme === undefined ? address : address.slice(scheme.length + "://".length);
+  // The pages of some clients are behind this mark, and the server is the first part of their addresses.
+  const isRoute = rest.includes("/#/");
+  const [authority = "", ...path] = rest
+    .replace("/#/", "/")
+    .replace(/[?#][^]*/, "")
+    .split("/");
   const name = LOCAL.exec(path.join("/"))?.[1];
-  const shown = shownElsewhere(path, name);
+  const shown = shownElsewhere(path, name, isRoute);
   if (shown !== undefined) return shown;
   const host = authority.slice(authority.lastIndexOf("@") + 1);
   if (scheme !== undefined) return serverOf(scheme, host, name);
   return serverOf("https", host, HANDLE.exec(authority)?.[1] ?? name);
 }
 
-/** Returns the server of an account that another server or a client shows: `/@name@host`, `/host/@name`. */
+/** Returns the server that another server or a client shows: `/@name@host`, `/host/@name`, `/#/host/…`. */
 function shownElsewhere(
   path: readonly string[],
   name: string | undefined,
+  isRoute: boolean,
 ): TypedServer | undefined {
   const handle = path.map((segment) => HANDLE.exec(segment)).find((found) => found !== null);
   if (handle !== undefined) return serverOf("https", handle[2] ?? "", handle[1]);
   const [host = "", account = ""] = path;
-  return host.includes(".") && account.startsWith("@") ? serverOf("https", host, name) : undefined;
+  const isHost = host.includes(".") && (isRoute || account.startsWith("@"));
+  return isHost ? serverOf("https", host, name) : undefined;
 }
 
 function serverOf(scheme: string, host: string, name: string | undefined): TypedServer | undefined {
