@@ -33,10 +33,9 @@ async function asPage(
 async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Reply> {
   const { services, headers, requestId, ip } = call;
   const status = ERROR_STATUS[refusal.code];
+  const isLater = status >= 500 || refusal.code === "rate_limited";
   return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
-    status >= 500
-      ? Promise.reject(refusal)
-      : Promise.resolve(plainNotice(request, "unreadable", status)),
+    isLater ? Promise.reject(refusal) : Promise.resolve(plainNotice(request, "unreadable", status)),
   );
 }
 

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { receiveWithdrawal, withdrawalSenders } from "../shared/connections/withdraw.ts";
-import { signingIn, anyone } from "../shared/http/access/access.ts";
+import { signingIn } from "../shared/http/access/access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import type { WithdrawalNotices } from "../shared/networks/contract/network.ts";
 import { shape } from "../shared/runtime/shape.ts";
 
 const SIGNED_CHARACTERS_MAX = 4_096;
+const loadPage = async () => (await import("./connect-page.ts")).connectPage;
 
 /** Returns the routes that a network, or a company with several, calls when a person takes an authorisation back. */
 function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
@@ -48,7 +49,8 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     route("GET", `v1/connect/${sender}/deletion/{code}`, {
       operationId: `show${title}Deletion`,
       summary: "Says whether a deletion was received or is done, for the person who asked for it.",
-      access: anyone,
+      access: signingIn,
+      refused: async (error, call) => (await loadPage()).asRefusedPage(error, call),
       status: 200,
       produces: "page",
       answers: {
@@ -58,7 +60,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
         503: "Not possible right now.",
       },
       async run(call) {
-        const { asPage, showDeletion } = (await import("./connect-page.ts")).connectPage;
+        const { asPage, showDeletion } = await loadPage();
         return await asPage(call, (request) =>
           showDeletion(call.services, request, call.params.code),
         );

@@ -65,6 +65,7 @@ import {
   Rerun,
 } from "./webhooks/hint-queue.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
+import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
 import { HintQueue, type MessageQueue } from "./runtime/storage/queue.ts";
 import { Stop } from "./runtime/process.ts";
@@ -171,8 +172,17 @@ function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
   };
 }
 
-const grantsOf = ({ grantSecret, previousGrantSecret }: Config["identity"], now: () => Date) =>
-  createGrants({ current: grantSecret, previous: previousGrantSecret }, now);
+/** Makes what signs and recognises our own tokens. */
+function tokenServices(identity: Config["identity"], now: () => Date) {
+  const { sessionSecret, previousSessionSecret, grantSecret, previousGrantSecret } = identity;
+  const secrets = { current: sessionSecret, previous: previousSessionSecret };
+  return {
+    sessions: createSessions(secrets, now),
+    linkTokens: createCheckedTokens(rotatingKeys(secrets, "link tokens")),
+    cursors: createCursors(rotatingKeys(secrets, "list cursors")),
+    grants: createGrants({ current: grantSecret, previous: previousGrantSecret }, now),
+  };
+}
 
 const postStores = (tables: Tables) => ({
   posts: new PostStore(tables.core),
@@ -193,10 +203,6 @@ const shares = () => ({
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const tables = overrides.tables ?? openTables(config);
   const { identity, storage } = config;
-  const sessionSecrets = {
-    current: identity.sessionSecret,
-    previous: identity.previousSessionSecret,
-  };
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
   const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
@@ -217,14 +223,12 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     outbound,
     names,
     ...shares(),
-    cursors: createCursors(rotatingKeys(sessionSecrets, "list cursors")),
+    ...tokenServices(identity, now),
     ...accessStores(tables, raiseAccess, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
     ...hashingServices(identity),
-    sessions: createSessions(sessionSecrets, now),
     readiness: new SharedOutcome(READINESS_MS, now),
-    grants: grantsOf(identity, now),
     accessCache: new AccessCache(),
     companions: new ConcurrencyLimit(COMPANIONS_MAX),
     operators: createOperators(identity.operators, { outbound, log, now }),

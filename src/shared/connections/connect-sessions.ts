@@ -5,7 +5,7 @@ import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import { toPage, type Page } from "../runtime/page.ts";
-import { randomToken, sha256Hex } from "../runtime/secrets.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/browser.ts";
 import {
@@ -32,9 +32,10 @@ export async function startConnectSession(
   const { platformId, applicationId, profileId } = scope;
   await requireTokens(services, platformId, priceOf("connections.link"));
   const now = services.clock.now();
-  const token = randomToken();
+  const id = newId("connectSession", now);
+  const token = services.linkTokens.make(id);
   const session: ConnectSession = {
-    id: newId("connectSession", now),
+    id,
     platformId,
     applicationId,
     profileId,
@@ -52,9 +53,9 @@ export async function startConnectSession(
     createdAt: now.toISOString(),
   };
   await services.connectSessions.insert(session);
-  const target = { type: "connect_session", id: session.id };
+  const target = { type: "connect_session", id };
   recordAudit(services, scope, { action: "connect_session.created", target });
-  const connectUrl = pageAddress(services.config, session.id, token);
+  const connectUrl = pageAddress(services.config, id, token);
   return { ...toSessionView(session, [], "open"), connectUrl };
 }
 

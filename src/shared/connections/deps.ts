@@ -1,4 +1,5 @@
 import type { NetworkName } from "../networks/lookup.ts";
+import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { SingleFlight } from "../runtime/promises.ts";
 import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
@@ -30,6 +31,8 @@ export interface ConnectionsDeps extends WebhooksDeps {
   /** Events of connections that are not emitted yet. */
   readonly pendingEvents: PendingEventStore;
   readonly connectSessions: ConnectSessionStore;
+  /** Makes what browsers bring: the tokens of connect sessions, and the ids in cookies. */
+  readonly linkTokens: CheckedTokens;
   readonly oauthStates: OAuthStateStore;
   readonly hosts: HostStore;
   /** Notices that people took authorisations back at their network. */

@@ -87,7 +87,11 @@ const OWN_SETTINGS = {
     "false",
     "Whether anybody may create a platform with POST /v1/auth/signup.",
   ),
-  SESSION_SECRET: setting(secret, null, "Signs sessions and list cursors. At least 32 characters."),
+  SESSION_SECRET: setting(
+    secret,
+    null,
+    "Signs sessions, connect links and list cursors. At least 32 characters.",
+  ),
   SESSION_SECRET_PREVIOUS: setting(
     secret,
     null,

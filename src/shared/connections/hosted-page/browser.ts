@@ -32,7 +32,7 @@ function cookieName(config: Config): string {
   return config.publicBaseUrl.startsWith("https:") ? "__Host-cx" : "cx";
 }
 
-/** Returns the id in the browser's cookie, if it has one. */
+/** Returns the id that the browser's cookie has, ours or not. */
 export function readBrowserId(config: Config, request: BrowserRequest): string | undefined {
   const prefix = `${cookieName(config)}=`;
   const pairs = (request.cookie ?? "").split(";").map((pair) => pair.trim());
@@ -40,17 +40,31 @@ export function readBrowserId(config: Config, request: BrowserRequest): string |
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
-export const newBrowserId = () => randomToken();
+type BrowserDeps = Pick<ConnectionsDeps, "config" | "linkTokens">;
+
+const BROWSER = "browser";
+
+export const newBrowserId = ({ linkTokens }: BrowserDeps) => linkTokens.make(BROWSER);
+
+/** Returns the id that this service gave the browser, if any. */
+export function browserIdOf(
+  { config, linkTokens }: BrowserDeps,
+  request: BrowserRequest,
+): string | undefined {
+  const id = readBrowserId(config, request);
+  return id !== undefined && linkTokens.isOurs(id, BROWSER) ? id : undefined;
+}
+
 /** Returns the hash by which a browser's id is stored. */
 export const hashBrowserId = (id: string) => sha256Hex(id);
 
 /** Returns whether this is the browser whose cookie has that hash. */
 export function isSameBrowser(
-  config: Config,
+  services: BrowserDeps,
   request: BrowserRequest,
   cookieHash: string,
 ): boolean {
-  const id = readBrowserId(config, request);
+  const id = browserIdOf(services, request);
   if (id === undefined) return false;
   return equalSecrets(Buffer.from(hashBrowserId(id)), Buffer.from(cookieHash));
 }

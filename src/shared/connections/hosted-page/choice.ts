@@ -109,7 +109,7 @@ async function findOpen(
     attempt.secrets.candidates !== undefined &&
     attempt.sessionId === visit.session.id &&
     attempt.network === network &&
-    isSameBrowser(services.config, request, attempt.cookieHash) &&
+    isSameBrowser(services, request, attempt.cookieHash) &&
     Date.parse(attempt.expiresAt) > services.clock.now().getTime();
   return isOpen ? found : undefined;
 }

@@ -2,6 +2,7 @@ import type { LinkChoice, LinkOutcome } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
+  browserIdOf,
   callbackAddress,
   callbackAtHome,
   isSameBrowser,
@@ -31,11 +32,14 @@ export async function finishOAuth(
 ): Promise<BrowserAnswer> {
   const atHome = callbackAtHome(services.config, request.host ?? null, callback);
   if (atHome !== undefined) return redirect(atHome);
+  // Nothing is looked up for a state that no browser can have.
+  if (browserIdOf(services, request) === undefined)
+    return plainNotice(request, "otherBrowser", 403);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
   const found = await findStarted(services, state, callback);
   if (found === undefined) return plainNotice(request, "usedStep", 410);
   const { attempt } = found;
-  if (!isSameBrowser(services.config, request, attempt.cookieHash))
+  if (!isSameBrowser(services, request, attempt.cookieHash))
     return plainNotice(request, "otherBrowser", 403);
   const { sessionId, secrets } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });

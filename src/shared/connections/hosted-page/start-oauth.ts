@@ -6,10 +6,10 @@ import { randomToken } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
   browserCookie,
+  browserIdOf,
   callbackAddress,
   hashBrowserId,
   newBrowserId,
-  readBrowserId,
   redirect,
   type BrowserAnswer,
   type BrowserRequest,
@@ -51,7 +51,7 @@ export async function startOAuth(
   if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
   const hasCallback = started.server !== undefined;
   invariant(hasCallback === (link.hasServers === true), "the callback of the server is not known");
-  const browserId = readBrowserId(config, request) ?? newBrowserId();
+  const browserId = browserIdOf(services, request) ?? newBrowserId(services);
   await services.oauthStates.insert(started.state ?? state, {
     sessionId: visit.session.id,
     network,

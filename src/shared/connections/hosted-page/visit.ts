@@ -29,15 +29,13 @@ export type Visit =
 
 export type OpenVisit = Pick<Extract<Visit, { kind: "open" }>, "session" | "token">;
 
-const ADDRESS_PART_MAX = 200;
-
-/** Finds the session that the address names, when its token is right. */
+/** Finds the session that the address names, when its token is right. One that is made up costs no storage request. */
 export async function openVisit(
   services: ConnectionsDeps,
   fields: Readonly<Record<string, string>>,
 ): Promise<Visit> {
-  const id = (fields["session"] ?? "").slice(0, ADDRESS_PART_MAX);
-  const token = (fields["token"] ?? "").slice(0, ADDRESS_PART_MAX);
+  const { session: id = "", token = "" } = fields;
+  if (!services.linkTokens.isOurs(token, id)) return { kind: "unknown" };
   const session = await services.connectSessions.find(id);
   if (session === undefined || !isTokenOf(session, token)) return { kind: "unknown" };
   const state = await sessionState(services, session);
@@ -134,13 +132,17 @@ export async function browserStep(
   try {
     return await step();
   } catch (error) {
-    const code = error instanceof AppError ? error.code : undefined;
-    const isBusy = code === "rate_limited";
-    const isOutage = isBusy || code === "service_unavailable";
+    const known = error instanceof AppError ? error : undefined;
+    const isBusy = known?.code === "rate_limited";
+    const isOutage = isBusy || known?.code === "service_unavailable";
     if (isBusy) services.log.info("a step of the hosted page has to wait", { requestId, error });
     else services.log.error("a step of the hosted page failed", { requestId, error });
     const page = { language, back: null, branding: {}, requestId };
     const notice = isOutage ? "outage" : "failure";
-    return pageAnswer(isOutage ? 503 : 500, (nonce) => renderNotice({ ...page, notice }, nonce));
+    const answer = pageAnswer(isOutage ? 503 : 500, (nonce) =>
+      renderNotice({ ...page, notice }, nonce),
+    );
+    const wait = String(known?.retryAfterSeconds ?? 1);
+    return isOutage ? { ...answer, headers: [...answer.headers, ["retry-after", wait]] } : answer;
   }
 }
