@@ -51,48 +51,61 @@ async function tick(): Promise<void> {
   await work();
 }
 
+/** Publishes what waits until the text is visible. */
+async function appears(text: string): Promise<void> {
+  const publishes = async () => {
+    await work();
+    expect(visible(text)).toHaveLength(1);
+  };
+  await vi.waitFor(publishes, { timeout: 20 * SECOND, interval: 100 });
+}
+
+/** Publishes a post while the fault lasts; `recover` ends it and publishes another post on the same account. */
+async function publishUnder(present: typeof fault, texts: readonly [string, string]) {
+  const publisher = await aPublisher(relay, ["bluesky"]);
+  const postId = await accepted(publisher, texts[0]);
+  fault = present;
+  await work();
+  return {
+    publisher,
+    postId,
+    recover: async (): Promise<void> => {
+      fault = () => "pass";
+      await accepted(publisher, texts[1]);
+      await appears(texts[1]);
+    },
+  };
+}
+
 describe("an account whose lease could not be given back", () => {
   test("is free for the next post as soon as storage answers", async () => {
-    const publisher = await aPublisher(relay, ["bluesky"]);
     const [first, second] = [unique("First"), unique("Second")];
     // From the call that publishes on, the account's rows can't be written.
-    fault = ({ table, method }) =>
-      table === "accounts" && method === "POST" && visible(first).length > 0
-        ? "lose_request"
-        : "pass";
-    await accepted(publisher, first).then(work);
-    fault = () => "pass";
-    await accepted(publisher, second).then(work);
-    await vi.waitFor(
-      async () => {
-        await work();
-        expect(visible(second)).toHaveLength(1);
-      },
-      { timeout: 10 * SECOND, interval: 100 },
+    const { recover } = await publishUnder(
+      ({ table, method }) =>
+        table === "accounts" && method === "POST" && visible(first).length > 0
+          ? "lose_request"
+          : "pass",
+      [first, second],
     );
+    await recover();
   });
 
   test("is free when it was unknown whether it was taken", async () => {
-    const publisher = await aPublisher(relay, ["bluesky"]);
     const [first, second] = [unique("Taken"), unique("Next")];
-    await accepted(publisher, unique("Before")).then(work);
+    // Each test's account has been used before, so that its rows exist.
+    await publishUnder(() => "pass", [unique("Before"), second]);
     let calls = 0;
-    fault = ({ table, rowKeys }) => {
-      if (table !== "accounts" || (calls === 0 && !rowKeys.includes("B"))) return "pass";
-      calls += 1;
-      return calls === 1 ? "lose_answer" : "lose_request";
-    };
-    await accepted(publisher, first).then(work);
-    expect(calls).toBeGreaterThan(0);
-    fault = () => "pass";
-    await accepted(publisher, second).then(work);
-    await vi.waitFor(
-      async () => {
-        await work();
-        expect(visible(second)).toHaveLength(1);
+    const { recover } = await publishUnder(
+      ({ table, rowKeys }) => {
+        if (table !== "accounts" || (calls === 0 && !rowKeys.includes("B"))) return "pass";
+        calls += 1;
+        return calls === 1 ? "lose_answer" : "lose_request";
       },
-      { timeout: 10 * SECOND, interval: 100 },
+      [first, second],
     );
+    expect(calls).toBeGreaterThan(0);
+    await recover();
     relay.advance(60 * SECOND);
     await tick();
     expect(visible(first)).toHaveLength(1);
@@ -105,33 +118,57 @@ const MOMENTS = casesOf([
   ["after the call", (text: string) => visible(text).length > 0],
 ] as const);
 
-describe("an outage of storage of 40 seconds while a leg is published", () => {
-  test.each(MOMENTS)("delays nothing beyond the next minute: %s", async (_when, hasBegun) => {
-    const publisher = await aPublisher(relay, ["bluesky"]);
-    const [busy, later] = [unique("Busy"), unique("Later")];
-    const postId = await accepted(publisher, busy);
-    let isClaimed = false;
-    fault = ({ table }) => {
-      // What a worker that has claimed a leg reads next.
-      if (table === "connections") isClaimed = true;
-      return isClaimed && hasBegun(busy) ? "lose_request" : "pass";
-    };
-    await work();
-    expect(isClaimed).toBe(true);
-    relay.advance(40 * SECOND);
-    fault = () => "pass";
-    await accepted(publisher, later).then(work);
-    await vi.waitFor(
-      async () => {
-        await work();
-        expect(visible(later)).toHaveLength(1);
-        const [leg] = (await readPost(relay, publisher, postId)).legs;
-        expect(leg.nextAttemptAt).not.toBeNull();
+describe("an outage of storage while a leg is published", () => {
+  test.each(MOMENTS)(
+    "of 40 seconds delays nothing beyond the next minute: %s",
+    async (_when, hasBegun) => {
+      const [busy, later] = [unique("Busy"), unique("Later")];
+      let isClaimed = false;
+      const { publisher, postId, recover } = await publishUnder(
+        ({ table }) => {
+          // What a worker that has claimed a leg reads next.
+          if (table === "connections") isClaimed = true;
+          return isClaimed && hasBegun(busy) ? "lose_request" : "pass";
+        },
+        [busy, later],
+      );
+      expect(isClaimed).toBe(true);
+      relay.advance(40 * SECOND);
+      await recover();
+      await vi.waitFor(
+        async () => {
+          const [leg] = (await readPost(relay, publisher, postId)).legs;
+          expect(leg.nextAttemptAt).not.toBeNull();
+        },
+        { timeout: 20 * SECOND, interval: 100 },
+      );
+      relay.advance(60 * SECOND);
+      await tick();
+      expect(visible(busy)).toHaveLength(1);
+    },
+  );
+
+  test("without end is tried seldom, and ends with the next sweep that finds the leg", async () => {
+    const [waiting, later] = [unique("Waiting"), unique("Afterwards")];
+    let tries = 0;
+    const { recover } = await publishUnder(
+      ({ table }) => {
+        if (table !== "connections") return "pass";
+        tries += 1;
+        return "lose_request";
       },
-      { timeout: 20 * SECOND, interval: 100 },
+      [waiting, later],
     );
-    relay.advance(60 * SECOND);
+    const triesOfOne = tries;
+    for (let seconds = 10; seconds <= 8 * 60; seconds += 10) {
+      relay.advance(10 * SECOND);
+      await (seconds % 60 === 0 ? tick() : work());
+    }
+    // At first, after 10 seconds, and then by sweeps, which wait twice as long each time.
+    expect(tries / triesOfOne).toBeLessThanOrEqual(6);
+    await recover();
+    relay.advance(15 * 60 * SECOND);
     await tick();
-    expect(visible(busy)).toHaveLength(1);
+    expect(visible(waiting)).toHaveLength(1);
   });
 });

@@ -136,7 +136,8 @@ const GIVEN_BACK_SECONDS = 10;
 
 /**
  * Gives back a leg whose worker got no answer from storage, so that the leg need not wait for the lease to end. That is
- * no crash and no retry. A visible call may still take effect, so a leg that was sent waits until the call is over.
+ * no crash and no retry. A visible call may still take effect, so a leg that was sent waits until the call is over. A
+ * leg that had waited before gets no hint: the sweep finds it, later each time, so storage may stay away for long.
  */
 export async function giveLegBack(run: LegRun): Promise<void> {
   const { services, ref, stored, claimId } = run;
@@ -148,9 +149,12 @@ export async function giveLegBack(run: LegRun): Promise<void> {
     if (found?.leg.claimId !== claimId) return;
     const { networkTimeoutMs } = config.publishing;
     const back = givenBack(found.leg, clock.now(), GIVEN_BACK_SECONDS, networkTimeoutMs);
-    const written = await posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore);
+    const isFirst = run.before.notBefore === null;
+    const written = isFirst
+      ? await posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore)
+      : await posts.replaceLegIfUnchanged(ref, back, found.etag);
     if (written === undefined) throw new Error("the leg was changed meanwhile");
-    await hint(services, ref, { networks: [network], startAt: back.notBefore });
+    if (isFirst) await hint(services, ref, { networks: [network], startAt: back.notBefore });
   });
 }
 
