@@ -1,11 +1,11 @@
 import { escapeHtml } from "./html.ts";
 
 const STYLE = `
-:root{color-scheme:light dark;--back:#eef0f5;--card:#fff;--text:#1a1c27;--soft:#5b6072;--line:#d8dbe6;--press:#fff;--facebook:#1464d2;--instagram:#c2226f;--linkedin:#0a66c2;--bluesky:#0a5fd1}
-@media (prefers-color-scheme:dark){:root{--back:#11131a;--card:#1c1f2b;--text:#eaecf5;--soft:#a2a7bb;--line:#333849;--press:#0d0f16;--facebook:#6aa9ff;--instagram:#ff7ab5;--linkedin:#74b7f5;--bluesky:#6fb3ff}}
+:root{color-scheme:light dark;--back:#eef0f5;--card:#fff;--text:#1a1c27;--soft:#5b6072;--line:#d8dbe6;--press:#fff;--facebook:#1464d2;--instagram:#c2226f;--linkedin:#0a66c2;--bluesky:#0a5fd1;--mastodon:#5b4bdb}
+@media (prefers-color-scheme:dark){:root{--back:#11131a;--card:#1c1f2b;--text:#eaecf5;--soft:#a2a7bb;--line:#333849;--press:#0d0f16;--facebook:#6aa9ff;--instagram:#ff7ab5;--linkedin:#74b7f5;--bluesky:#6fb3ff;--mastodon:#8b80ff}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.25rem;background:var(--back);color:var(--text);font:16px/1.5 system-ui,sans-serif}
-body.facebook{--brand:var(--facebook)}body.instagram{--brand:var(--instagram)}body.linkedin{--brand:var(--linkedin)}body.bluesky{--brand:var(--bluesky)}
+body.facebook{--brand:var(--facebook)}body.instagram{--brand:var(--instagram)}body.linkedin{--brand:var(--linkedin)}body.bluesky{--brand:var(--bluesky)}body.mastodon{--brand:var(--mastodon)}
 main{width:100%;max-width:28rem;background:var(--card);border:1px solid var(--line);border-top:4px solid var(--brand);border-radius:12px;padding:1.6rem;overflow-wrap:anywhere}
 h1{font-size:1.25rem;line-height:1.3;margin:.2rem 0 .8rem}
 p{margin:.5rem 0}
@@ -37,13 +37,13 @@ export interface Choice {
 /** A box for every permission, ticked from the start. */
 export const rights = (
   permissions: readonly string[],
-  labels: Readonly<Record<string, string>>,
+  words: (permission: string) => string,
 ): Choice[] =>
   permissions.map((name) => ({
     kind: "checkbox",
     name: `may_${name}`,
     value: "yes",
-    label: labels[name] ?? name,
+    label: words(name),
     hint: name,
     checked: true,
   }));

@@ -2,7 +2,7 @@ import { optionalText, text } from "./control-input.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { failureAnswer } from "./facebook/failures.ts";
 import { counted, findToken } from "./facebook/access.ts";
-import { dialogRoutes, saveGrant } from "./facebook/dialog.ts";
+import { dialogRoutes, newProvider, saveGrant } from "./facebook/dialog.ts";
 import { feedRoutes } from "./facebook/feed.ts";
 import { permalink } from "./facebook/nodes.ts";
 import { objectRoutes } from "./facebook/objects.ts";
@@ -77,7 +77,8 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
   constructor(surroundings: Surroundings) {
     super({ ...surroundings, state: freshState() }, freshState);
     const shared = this.shared;
-    const tokens = tokenRoutes(shared);
+    const provider = newProvider(shared);
+    const tokens = tokenRoutes(shared, provider);
     const graph = [
       ...tokens.versioned,
       ...peopleRoutes(shared),
@@ -88,7 +89,7 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
       ...objectRoutes(shared),
     ];
     this.routes = [
-      ...dialogRoutes(shared),
+      ...dialogRoutes(provider),
       ...uploadRoutes(shared),
       ...[...tokens.plain, ...graph.map(versioned)].map((route) => this.#onGraph(route)),
       this.#shortAddress(),

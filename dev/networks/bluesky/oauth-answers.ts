@@ -49,16 +49,12 @@ export function resourceMetadata(host: string): Answer {
 }
 
 export function oauthAnswer(status: number, body: unknown, nonce: string): Answer {
-  return json(status, body, { "cache-control": "no-store", "dpop-nonce": nonce });
+  return json(status, body, nonceHeaders(nonce));
 }
 
-/** A refusal in the words of OAuth; every answer brings the nonce for the next proof. */
-export function oauthRefusal(
-  error: string,
-  description: string,
-  { nonce, status = 400 }: { readonly nonce: string; readonly status?: number },
-): Refusal {
-  return new Refusal(oauthAnswer(status, { error, error_description: description }, nonce));
+/** Headers of every answer, which brings the nonce for the next proof. */
+export function nonceHeaders(nonce: string): Record<string, string> {
+  return { "cache-control": "no-store", "dpop-nonce": nonce };
 }
 
 /** What a server of accounts says to a token or a proof that it does not take. */

@@ -27,7 +27,7 @@ export class Grants {
     this.#proofs = proofs;
   }
 
-  open(grant: Pick<Grant, "did" | "clientId" | "thumbprint" | "scope">): Grant {
+  open(grant: Omit<Grant, "id" | "refreshId" | "tokenId">): Grant {
     const made: Grant = { id: randomUUID(), refreshId: "", tokenId: "", ...grant };
     keep(this.#shared.state.grants, made.id, made);
     return made;
@@ -35,6 +35,11 @@ export class Grants {
 
   end({ id }: Grant): void {
     this.#shared.state.grants.delete(id);
+  }
+
+  endOfCode(code: string): void {
+    for (const grant of this.#shared.state.grants.values())
+      if (grant.code === code) this.end(grant);
   }
 
   endAllOf(did: string): void {

@@ -1,26 +1,23 @@
-import { createHash, randomBytes } from "node:crypto";
-import { consentErrorPage, consentPage } from "../consent-page.ts";
-import type { Choice } from "../consent-page.ts";
-import { grantedOf } from "../consent-request.ts";
-import { Refusal, htmlPage } from "../exchange.ts";
-import type { Answer, Exchange } from "../exchange.ts";
+import { randomBytes } from "node:crypto";
+import type { Refusal, Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route, Surroundings } from "../network.ts";
+import { OAuthProvider, oauthRefusal, readForm } from "../oauth-provider.ts";
 import type { Proofs } from "./dpop.ts";
 import { ProofProblem } from "./dpop.ts";
 import {
   AUTHORIZATION_HOST,
   ISSUER,
   SCOPE_WORDS,
+  nonceHeaders,
   oauthAnswer,
-  oauthRefusal,
   resourceMetadata,
   serverMetadata,
 } from "./oauth-answers.ts";
 import type { OAuthClients } from "./oauth-clients.ts";
 import type { Grants } from "./oauth-grants.ts";
 import { findAccount } from "./state.ts";
-import type { AuthorizationCode, BlueskyShared, PushedRequest } from "./state.ts";
+import type { BlueskyShared, PushedRequest } from "./state.ts";
 
 const REQUEST_SECONDS = 300;
 const CODE_MS = 60_000;
@@ -33,6 +30,7 @@ export class OAuth {
   readonly #proofs: Proofs;
   readonly #clients: OAuthClients;
   readonly #grants: Grants;
+  readonly #provider: OAuthProvider;
 
   constructor(
     shared: BlueskyShared,
@@ -44,6 +42,31 @@ export class OAuth {
     this.#proofs = parts.proofs;
     this.#clients = parts.clients;
     this.#grants = parts.grants;
+    this.#provider = new OAuthProvider({
+      network: "bluesky",
+      now: () => surroundings.now(),
+      codes: () => shared.state.codes,
+      codeMs: CODE_MS,
+      read: (exchange) => this.#pushed(exchange),
+      page: ({ clientId }) => ({
+        host: AUTHORIZATION_HOST,
+        title: `Authorize ${parts.clients.find(clientId)?.client_name ?? "an app on this machine"}?`,
+      }),
+      accounts: () =>
+        shared.state.accounts.map(({ did, handle, displayName }) => {
+          return { id: did, label: displayName, hint: `@${handle}` };
+        }),
+      words: (scope) => {
+        const kind = scope in SCOPE_WORDS ? scope : (scope.split(/[:?]/, 1)[0] ?? scope);
+        return SCOPE_WORDS[kind] ?? kind;
+      },
+      buttons: { allow: "Authorize", deny: "Deny access" },
+      denied: () => ({
+        error: "access_denied",
+        error_description: "The user denied the request",
+      }),
+      back: { iss: ISSUER },
+    });
   }
 
   routes(): Route[] {
@@ -65,8 +88,18 @@ export class OAuth {
         resourceMetadata(host),
       ),
       // A browser comes to the sandbox's own address, where every host is as good.
-      route("GET", "/oauth/authorize", "authorize", (exchange) => this.#ask(exchange)),
-      route("POST", "/oauth/authorize", "authorize", (exchange) => this.#decide(exchange)),
+      ...this.#provider
+        .routes({ path: "/oauth/authorize", name: "authorize" })
+        .map((one): Route => ({
+          ...one,
+          run: async (exchange, plan) => {
+            const answer = await one.run(exchange, plan);
+            // A decision ends the request.
+            if (one.method === "POST")
+              this.#shared.state.pushed.delete(exchange.query.get("request_uri") ?? "");
+            return answer;
+          },
+        })),
     ];
   }
 
@@ -76,16 +109,14 @@ export class OAuth {
   }
 
   #refuse(error: string, description: string, status = 400): Refusal {
-    return oauthRefusal(error, description, { nonce: this.#proofs.nonce(), status });
+    return oauthRefusal(status, error, description, nonceHeaders(this.#proofs.nonce()));
   }
 
   /** The client's form, once its key and its name are proven. */
   async #form(exchange: Exchange): Promise<{ form: URLSearchParams; thumbprint: string }> {
-    const type = exchange.headers["content-type"] ?? "";
-    if (!type.startsWith("application/x-www-form-urlencoded"))
-      throw this.#refuse("invalid_request", "Unsupported content-type");
+    const form = readForm(exchange);
+    if (form === undefined) throw this.#refuse("invalid_request", "Unsupported content-type");
     const thumbprint = await this.#proven(exchange);
-    const form = new URLSearchParams(exchange.body.toString("utf8"));
     if (this.#clients.find(form.get("client_id") ?? "") === undefined)
       throw this.#refuse("invalid_client_metadata", "Unable to obtain client metadata");
     const doubt = await this.#clients.doubt(form);
@@ -104,10 +135,13 @@ export class OAuth {
 
   async #push(exchange: Exchange): Promise<Answer> {
     const { form, thumbprint } = await this.#form(exchange);
-    const clientId = form.get("client_id") ?? "";
+    const value = (name: string) => form.get(name) ?? "";
+    const [clientId, redirectUri, scope] = [
+      value("client_id"),
+      value("redirect_uri"),
+      value("scope"),
+    ];
     const client = this.#clients.find(clientId);
-    const redirectUri = form.get("redirect_uri") ?? "";
-    const scope = form.get("scope") ?? "";
     if (client?.redirect_uris.includes(redirectUri) !== true)
       throw this.#refuse("invalid_request", `Invalid redirect_uri ${redirectUri}`);
     if (form.get("response_type") !== "code")
@@ -123,14 +157,15 @@ export class OAuth {
         `Scope "${scope}" is not declared in the client metadata`,
       );
     const requestUri = `${REQUEST_URI}req-${randomBytes(16).toString("hex")}`;
+    const hinted = findAccount(this.#shared.state, value("login_hint"))?.did;
     const request: PushedRequest = {
       clientId,
       redirectUri,
-      scope,
+      scopes: asked,
       thumbprint,
       challenge,
       state: form.get("state"),
-      loginHint: form.get("login_hint"),
+      ...(hinted === undefined ? {} : { hint: hinted }),
       expiresAt: this.#surroundings.now() + REQUEST_SECONDS * 1000,
     };
     keep(this.#shared.state.pushed, requestUri, request);
@@ -146,63 +181,13 @@ export class OAuth {
       request.clientId === query.get("client_id") &&
       request.expiresAt > this.#surroundings.now();
     if (isGood) return request;
-    const message = "This request has expired or was used already. Start again.";
-    throw new Refusal(htmlPage(400, consentErrorPage("bluesky", "Invalid request", message)));
-  }
-
-  #ask(exchange: Exchange): Answer {
-    const { scope, clientId, loginHint } = this.#pushed(exchange);
-    const { state } = this.#shared;
-    const hinted = loginHint === null ? undefined : findAccount(state, loginHint);
-    const accounts = state.accounts.map(({ did, handle, displayName }, index): Choice => ({
-      kind: "radio",
-      name: "account",
-      value: did,
-      label: displayName,
-      hint: `@${handle}`,
-      checked: hinted === undefined ? index === 0 : hinted.did === did,
-    }));
-    const kinds = new Set(scope.split(" ").map(kindOf));
-    return htmlPage(
-      200,
-      consentPage({
-        network: "bluesky",
-        host: AUTHORIZATION_HOST,
-        title: `Authorize ${this.#clients.find(clientId)?.client_name ?? "an app on this machine"}?`,
-        wishes: [...kinds].map((kind) => SCOPE_WORDS[kind] ?? kind),
-        groups: [{ legend: "As", choices: accounts }],
-        action: `${exchange.path}?${exchange.query.toString()}`,
-        buttons: [
-          { value: "allow", label: "Authorize" },
-          { value: "deny", label: "Deny access" },
-        ],
-      }),
+    throw this.#provider.end(
+      { redirectUri: "", state: null },
+      {
+        title: "Invalid request",
+        page: "This request has expired or was used already. Start again.",
+      },
     );
-  }
-
-  #decide(exchange: Exchange): Answer {
-    const request = this.#pushed(exchange);
-    const form = new URLSearchParams(exchange.body.toString("utf8"));
-    const { state } = this.#shared;
-    state.pushed.delete(exchange.query.get("request_uri") ?? "");
-    if (form.get("decision") !== "allow")
-      return back(request, {
-        error: "access_denied",
-        error_description: "The user denied the request",
-      });
-    const chosen = form.get("account") ?? request.loginHint ?? state.accounts[0]?.did ?? "";
-    const account = findAccount(state, chosen);
-    if (account === undefined) {
-      const message = "There is no such account.";
-      return htmlPage(400, consentErrorPage("bluesky", "Unknown account", message));
-    }
-    const code = `cod-${randomBytes(32).toString("hex")}`;
-    const expiresAt = this.#surroundings.now() + CODE_MS;
-    const granted = form.get("granted")?.split(" ");
-    const scope = grantedOf(request.scope.split(" "), granted).join(" ");
-    const allowed = { ...request, scope };
-    keep(state.codes, code, { request: allowed, did: account.did, expiresAt, grantId: null });
-    return back(request, { code });
   }
 
   async #token(exchange: Exchange): Promise<Answer> {
@@ -217,34 +202,24 @@ export class OAuth {
   async #redeem(form: URLSearchParams, thumbprint: string): Promise<Record<string, unknown>> {
     if (form.get("grant_type") !== "authorization_code")
       throw this.#refuse("unsupported_grant_type", "Grant type not supported");
-    const { state } = this.#shared;
-    const code = state.codes.get(form.get("code") ?? "");
-    const used = code?.grantId == null ? undefined : state.grants.get(code.grantId);
-    // A code that comes twice was overheard: what it gave before is taken back.
-    if (used !== undefined) this.#grants.end(used);
-    if (code === undefined || code.grantId !== null)
-      throw this.#refuse("invalid_grant", "Invalid code");
-    if (!this.#isGood(code, form, thumbprint)) throw this.#refuse("invalid_grant", "Invalid code");
-    const { request } = code;
-    const { clientId, scope } = request;
-    const grant = this.#grants.open({ did: code.did, clientId, scope, thumbprint });
-    code.grantId = grant.id;
-    return await this.#grants.issue(grant);
-  }
-
-  #isGood(
-    { request, expiresAt }: AuthorizationCode,
-    form: URLSearchParams,
-    thumbprint: string,
-  ): boolean {
-    const verifier = form.get("code_verifier") ?? "";
-    return (
-      createHash("sha256").update(verifier).digest("base64url") === request.challenge &&
-      request.clientId === form.get("client_id") &&
-      request.redirectUri === form.get("redirect_uri") &&
-      request.thumbprint === thumbprint &&
-      expiresAt > this.#surroundings.now()
+    const text = form.get("code") ?? "";
+    const code = this.#provider.redeem(
+      {
+        code: text,
+        clientId: form.get("client_id") ?? "",
+        redirectUri: form.get("redirect_uri") ?? "",
+        verifier: form.get("code_verifier") ?? "",
+        thumbprint,
+      },
+      (problem) => {
+        // A code that comes twice was overheard: what it gave before is taken back.
+        if (problem === "used") this.#grants.endOfCode(text);
+        return this.#refuse("invalid_grant", "Invalid code");
+      },
     );
+    const { accountId: did, clientId } = code;
+    const scope = code.scopes.join(" ");
+    return this.#grants.issue(this.#grants.open({ did, clientId, scope, thumbprint, code: text }));
   }
 
   async #refresh(form: URLSearchParams, thumbprint: string): Promise<Record<string, unknown>> {
@@ -266,15 +241,4 @@ export class OAuth {
     if (grant !== undefined && grant.clientId === form.get("client_id")) this.#grants.end(grant);
     return oauthAnswer(200, {}, this.#proofs.nonce());
   }
-}
-
-function kindOf(scope: string): string {
-  return scope in SCOPE_WORDS ? scope : (scope.split(/[:?]/, 1)[0] ?? scope);
-}
-
-function back({ redirectUri, state }: PushedRequest, parameters: Record<string, string>): Answer {
-  const url = new URL(redirectUri);
-  const all = { iss: ISSUER, ...(state === null ? {} : { state }), ...parameters };
-  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
-  return { status: 303, headers: { location: url.href } };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Asked, Code } from "../oauth-provider.ts";
 
 /** Log-in of the account that is always there. */
 export const DEMO_HANDLE = "demo.bsky.social";
@@ -26,24 +27,8 @@ export interface Session {
 }
 
 /** An authorisation request as the client pushed it. */
-export interface PushedRequest {
-  readonly clientId: string;
-  readonly redirectUri: string;
-  readonly scope: string;
-  /** Of the key that everything later must be signed with. */
-  readonly thumbprint: string;
-  readonly challenge: string;
-  readonly state: string | null;
-  readonly loginHint: string | null;
+export interface PushedRequest extends Asked {
   readonly expiresAt: number;
-}
-
-export interface AuthorizationCode {
-  readonly request: PushedRequest;
-  readonly did: string;
-  readonly expiresAt: number;
-  /** What it was exchanged for. */
-  grantId: string | null;
 }
 
 /** What an owner allowed a client. */
@@ -53,6 +38,8 @@ export interface Grant {
   readonly clientId: string;
   readonly thumbprint: string;
   readonly scope: string;
+  /** The code that it was exchanged for. */
+  readonly code: string;
   refreshId: string;
   tokenId: string;
 }
@@ -102,7 +89,7 @@ export interface BlueskyState {
   blobs: Map<string, StoredBlob>;
   /** By `request_uri`. */
   pushed: Map<string, PushedRequest>;
-  codes: Map<string, AuthorizationCode>;
+  codes: Map<string, Code>;
   grants: Map<string, Grant>;
   videoJobs: Map<string, VideoJob>;
 }

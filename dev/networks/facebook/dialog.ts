@@ -1,15 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { consentErrorPage, consentPage, rights } from "../consent-page.ts";
-import type { Choice } from "../consent-page.ts";
-import { callbackUrl, isRedirect } from "../consent-request.ts";
-import type { Asked } from "../consent-request.ts";
-import { Refusal, htmlPage } from "../exchange.ts";
-import type { Answer, Exchange } from "../exchange.ts";
+import type { Exchange } from "../exchange.ts";
 import { checkVersion } from "../graph/version.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
+import { OAuthProvider, isRedirect, readQuery } from "../oauth-provider.ts";
+import type { Asked } from "../oauth-provider.ts";
 import { findPage, grantOf } from "./state.ts";
-import type { FacebookShared, Grant, Page, User } from "./state.ts";
+import type { FacebookShared, Grant, Page } from "./state.ts";
 
 const CODE_MS = 10 * 60 * 1000;
 
@@ -29,83 +25,87 @@ const PERMISSIONS: Readonly<Record<string, string>> = {
 /** What everybody shares who logs in: it can't be declined. */
 const ALWAYS = "public_profile";
 
-function deadEnd(status: number, title: string, message: string): Refusal {
-  return new Refusal(htmlPage(status, consentErrorPage("facebook", title, message)));
-}
-
-function readAsked(shared: FacebookShared, { query }: Exchange): Asked {
-  const appId = query.get("client_id") ?? "";
-  if (!shared.state.apps.has(appId))
-    throw deadEnd(400, "Invalid App ID", "The provided app ID does not look like a valid app ID.");
-  const redirectUri = query.get("redirect_uri") ?? "";
-  if (!isRedirect(redirectUri))
-    throw deadEnd(
-      400,
-      "URL blocked",
-      "This redirect failed because the redirect URI is not white-listed in the app's client OAuth settings.",
-    );
-  if (query.get("response_type") !== null && query.get("response_type") !== "code")
-    throw deadEnd(400, "Error", "The parameter response_type must be code.");
-  // Facebook Login for Business keeps the list of permissions at the app, under the configuration's id.
-  const configured = query.get("config_id") === null ? "" : Object.keys(PERMISSIONS).join(",");
-  const wanted = (query.get("scope") ?? configured).split(/[\s,]+/).filter((name) => name !== "");
-  const unknown = wanted.filter((name) => name !== ALWAYS && !(name in PERMISSIONS));
-  if (unknown.length > 0)
-    throw deadEnd(400, "Invalid scopes", `Invalid Scopes: ${unknown.join(", ")}.`);
-  return { appId, redirectUri, permissions: wanted.filter((name) => name !== ALWAYS) };
-}
-
-function back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-  return {
-    status: 303,
-    headers: { location: `${callbackUrl(exchange, redirectUri, parameters)}#_=_` },
-  };
-}
-
-const pagesOf = (shared: FacebookShared, { id }: User): Page[] =>
-  shared.state.pages.filter((page) => page.tasks[id] !== undefined);
-
-function question(shared: FacebookShared, exchange: Exchange, asked: Asked): string {
-  const users = shared.state.users.map((user, index): Choice => {
-    const count = pagesOf(shared, user).length;
-    const hint = count === 0 ? "has no Pages" : `${count} Pages`;
-    const { id, name } = user;
-    return { kind: "radio", name: "account", value: id, label: name, hint, checked: index === 0 };
+function readAsked(shared: FacebookShared, provider: OAuthProvider, exchange: Exchange): Asked {
+  const { query } = exchange;
+  const asked = readQuery(provider, exchange, {
+    allowed: shared.state.apps.has(query.get("client_id") ?? "")
+      ? [ALWAYS, ...Object.keys(PERMISSIONS)]
+      : undefined,
+    isRedirect,
+    // Facebook Login for Business keeps the list of permissions at the app, under the configuration's id.
+    fallback: query.has("config_id") ? Object.keys(PERMISSIONS) : [ALWAYS],
+    endings: {
+      client: {
+        title: "Invalid App ID",
+        page: "The provided app ID does not look like a valid app ID.",
+      },
+      redirect: {
+        title: "URL blocked",
+        page: "This redirect failed because the redirect URI is not white-listed in the app's client OAuth settings.",
+      },
+      responseType: { title: "Error", page: "The parameter response_type must be code." },
+      scope: (unknown) => ({
+        title: "Invalid scopes",
+        page: `Invalid Scopes: ${unknown.join(", ")}.`,
+      }),
+    },
   });
-  const pages = shared.state.pages.map((page): Choice => {
-    const hint = page.portfolioId === null ? {} : { hint: "in a business portfolio" };
-    const name = `page_${page.id}`;
-    return { kind: "checkbox", name, value: "yes", label: page.name, checked: true, ...hint };
-  });
-  return consentPage({
+  return { ...asked, scopes: asked.scopes.filter((name) => name !== ALWAYS) };
+}
+
+const pagesOf = (shared: FacebookShared, userId: string): Page[] =>
+  shared.state.pages.filter((page) => page.tasks[userId] !== undefined);
+
+/** Facebook's consent, in which the person also chooses Pages. */
+export function newProvider(shared: FacebookShared): OAuthProvider {
+  const provider: OAuthProvider = new OAuthProvider({
     network: "facebook",
-    host: "www.facebook.com",
-    title: "Continue with Facebook?",
-    groups: [
-      { legend: "As", choices: users },
-      { legend: "For these Pages, as far as you have them", choices: pages },
-      { legend: "It may", choices: rights(asked.permissions, PERMISSIONS) },
-    ],
-    action: `${exchange.path}?${exchange.query.toString()}`,
-    buttons: [
-      { value: "allow", label: "Continue" },
-      { value: "deny", label: "Cancel" },
-    ],
+    now: () => shared.now(),
+    codes: () => shared.state.codes,
+    codeMs: CODE_MS,
+    read: (exchange) => readAsked(shared, provider, exchange),
+    page: () => ({ host: "www.facebook.com", title: "Continue with Facebook?" }),
+    accounts: () =>
+      shared.state.users.map(({ id, name }) => {
+        const count = pagesOf(shared, id).length;
+        return { id, label: name, hint: count === 0 ? "has no Pages" : `${count} Pages` };
+      }),
+    choices: () => ({
+      legend: "For these Pages, as far as you have them",
+      choices: shared.state.pages.map(({ id, name, portfolioId }) => ({
+        kind: "checkbox",
+        name: `page_${id}`,
+        value: "yes",
+        label: name,
+        checked: true,
+        ...(portfolioId === null ? {} : { hint: "in a business portfolio" }),
+      })),
+    }),
+    words: (permission) => PERMISSIONS[permission] ?? permission,
+    isPartial: { always: [] },
+    buttons: { allow: "Continue", deny: "Cancel" },
+    denied: () => ({
+      error: "access_denied",
+      error_code: "200",
+      error_reason: "user_denied",
+      error_description: "Permissions error",
+    }),
+    onAllowed: (asked, { clientId, accountId, scopes }, form) => {
+      const pages = pagesOf(shared, accountId).map(({ id }) => id);
+      saveGrant(
+        shared,
+        { appId: clientId, userId: accountId },
+        {
+          granted: [ALWAYS, ...scopes],
+          declined: asked.scopes.filter((name) => !scopes.includes(name)),
+          pageIds: pages.filter((id) => !form.has("asked") || form.has(`page_${id}`)),
+        },
+      );
+    },
+    // Facebook ends every address that it sends back to so.
+    suffix: "#_=_",
   });
-}
-
-/** A form without the page's marker is a bare decision: everything that was asked for is granted. */
-function decided(shared: FacebookShared, form: URLSearchParams, asked: Asked, user: User): Grant {
-  const chosen = (name: string) => form.get("asked") === null || form.has(name);
-  const pageIds = pagesOf(shared, user)
-    .map(({ id }) => id)
-    .filter((id) => chosen(`page_${id}`));
-  const isGranted = (permission: string) => chosen(`may_${permission}`);
-  return {
-    granted: [ALWAYS, ...asked.permissions.filter(isGranted)],
-    declined: asked.permissions.filter((permission) => !isGranted(permission)),
-    pageIds,
-  };
+  return provider;
 }
 
 /** Remembers the decision beside what was granted before; what is asked again is decided anew. */
@@ -123,44 +123,14 @@ export function saveGrant(
   });
 }
 
-function decide(shared: FacebookShared, exchange: Exchange): Answer {
-  const asked = readAsked(shared, exchange);
-  const form = new URLSearchParams(exchange.body.toString("utf8"));
-  if (form.get("decision") !== "allow")
-    return back(exchange, asked.redirectUri, {
-      error: "access_denied",
-      error_code: "200",
-      error_reason: "user_denied",
-      error_description: "Permissions error",
-    });
-  const userId = form.get("account") ?? shared.state.users[0]?.id;
-  const user = shared.state.users.find(({ id }) => id === userId);
-  if (user === undefined)
-    return htmlPage(400, consentErrorPage("facebook", "Error", "There is no such account."));
-  const { appId, redirectUri } = asked;
-  saveGrant(shared, { appId, userId: user.id }, decided(shared, form, asked, user));
-  const code = `AQ${randomBytes(90).toString("base64url")}`;
-  const expiresAt = shared.now() + CODE_MS;
-  keep(shared.state.codes, code, { appId, userId: user.id, redirectUri, expiresAt, used: false });
-  return back(exchange, redirectUri, { code });
-}
-
 /** The page on which a person lets an app in. */
-export function dialogRoutes(shared: FacebookShared): Route[] {
-  const route = (method: "GET" | "POST", run: (exchange: Exchange) => Answer): Route => ({
-    method,
-    hosts: ["www.facebook.com"],
-    path: "/{version}/dialog/oauth",
-    name: "dialog",
-    run: (exchange) => {
+export function dialogRoutes(provider: OAuthProvider): Route[] {
+  const place = { hosts: ["www.facebook.com"], path: "/{version}/dialog/oauth", name: "dialog" };
+  return provider.routes(place).map((route) => ({
+    ...route,
+    run: (exchange, plan) => {
       checkVersion(exchange);
-      return run(exchange);
+      return route.run(exchange, plan);
     },
-  });
-  return [
-    route("GET", (exchange) =>
-      htmlPage(200, question(shared, exchange, readAsked(shared, exchange))),
-    ),
-    route("POST", (exchange) => decide(shared, exchange)),
-  ];
+  }));
 }

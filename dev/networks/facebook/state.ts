@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { PictureFacts, VideoFacts } from "../media-facts.ts";
 import type { Surroundings } from "../network.ts";
+import type { Code } from "../oauth-provider.ts";
 
 /** The app that the sandbox knows from the start, for the relay's settings. */
 export const DEMO_FACEBOOK_APP = {
@@ -39,14 +40,6 @@ export interface Grant {
   granted: string[];
   declined: string[];
   pageIds: string[];
-}
-
-export interface Code {
-  readonly appId: string;
-  readonly userId: string;
-  readonly redirectUri: string;
-  readonly expiresAt: number;
-  used: boolean;
 }
 
 export interface Token {

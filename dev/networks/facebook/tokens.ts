@@ -4,9 +4,10 @@ import { UNKNOWN_TOKEN, badParameter, graphRefusal } from "../graph/errors.ts";
 import { readParameters, sentToken, textParameter } from "../graph/parameters.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
+import type { CodeProblem, OAuthProvider } from "../oauth-provider.ts";
 import { authorize, authorizeApp, tokenProblem } from "./access.ts";
 import { findPage, grantOf, newTokenText } from "./state.ts";
-import type { Code, FacebookShared, Page, Token } from "./state.ts";
+import type { FacebookShared, Page, Token } from "./state.ts";
 
 const SHORT_MS = 2 * 3_600_000;
 const LONG_MS = 60 * 24 * 3_600_000;
@@ -57,29 +58,27 @@ function tokenAnswer(shared: FacebookShared, text: string): Answer {
 const verification = (message: string, subcode?: number) =>
   graphRefusal({ message, code: 100, ...(subcode === undefined ? {} : { subcode }) });
 
-function usableCode(shared: FacebookShared, appId: string, sent: string): Code {
-  const code = shared.state.codes.get(sent);
-  if (code === undefined || code.appId !== appId)
-    throw verification("Invalid verification code format.");
-  if (code.used) throw verification("This authorization code has been used.", 36009);
-  if (code.expiresAt <= shared.now())
-    throw verification("This authorization code has expired.", 36007);
-  return code;
-}
+const CODE_PROBLEMS: Readonly<Record<CodeProblem, readonly [string, number?]>> = {
+  unknown: ["Invalid verification code format."],
+  used: ["This authorization code has been used.", 36009],
+  expired: ["This authorization code has expired.", 36007],
+  redirect: [
+    "Error validating verification code. Please make sure your redirect_uri is identical to the one you used in the OAuth dialog request",
+    36008,
+  ],
+  verifier: ["Invalid verification code format."],
+};
 
-function exchangeCode(shared: FacebookShared, exchange: Exchange): Answer {
+function exchangeCode(shared: FacebookShared, provider: OAuthProvider, exchange: Exchange): Answer {
   const appId = authorizeApp(shared, exchange);
   const parameters = readParameters(exchange);
-  const sent = textParameter(parameters, "code");
-  if (sent === undefined) throw verification("Missing authorization code");
-  const code = usableCode(shared, appId, sent);
-  if (textParameter(parameters, "redirect_uri") !== code.redirectUri)
-    throw verification(
-      "Error validating verification code. Please make sure your redirect_uri is identical to the one you used in the OAuth dialog request",
-      36008,
-    );
-  code.used = true;
-  return tokenAnswer(shared, issueUserToken(shared, code, false));
+  const code = textParameter(parameters, "code");
+  if (code === undefined) throw verification("Missing authorization code");
+  const redirectUri = textParameter(parameters, "redirect_uri") ?? "";
+  const { accountId } = provider.redeem({ code, clientId: appId, redirectUri }, (problem) =>
+    verification(...CODE_PROBLEMS[problem]),
+  );
+  return tokenAnswer(shared, issueUserToken(shared, { appId, userId: accountId }, false));
 }
 
 function exchangeToken(shared: FacebookShared, exchange: Exchange): Answer {
@@ -93,11 +92,11 @@ function exchangeToken(shared: FacebookShared, exchange: Exchange): Answer {
   return problem ?? tokenAnswer(shared, issueUserToken(shared, token, true));
 }
 
-function accessToken(shared: FacebookShared, exchange: Exchange): Answer {
+function accessToken(shared: FacebookShared, provider: OAuthProvider, exchange: Exchange): Answer {
   const grant = textParameter(readParameters(exchange), "grant_type") ?? "authorization_code";
   switch (grant) {
     case "authorization_code":
-      return exchangeCode(shared, exchange);
+      return exchangeCode(shared, provider, exchange);
     case "fb_exchange_token":
       return exchangeToken(shared, exchange);
     case "client_credentials": {
@@ -158,7 +157,10 @@ function debugToken(shared: FacebookShared, exchange: Exchange): Answer {
 }
 
 /** Codes and tokens. The addresses without a version are Meta's own habit here. */
-export function tokenRoutes(shared: FacebookShared): {
+export function tokenRoutes(
+  shared: FacebookShared,
+  provider: OAuthProvider,
+): {
   readonly plain: Route[];
   readonly versioned: Route[];
 } {
@@ -167,7 +169,7 @@ export function tokenRoutes(shared: FacebookShared): {
       method,
       path: "/oauth/access_token",
       name: "accessToken",
-      run: (exchange) => accessToken(shared, exchange),
+      run: (exchange) => accessToken(shared, provider, exchange),
     })),
     {
       method: "GET",

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Surroundings } from "../network.ts";
+import type { Code } from "../oauth-provider.ts";
 
 /** The app that the sandbox knows from the start, for the relay's settings: the Instagram app, not the Facebook one. */
 export const DEMO_INSTAGRAM_APP = {
@@ -21,15 +22,6 @@ export interface Account {
   readonly name: string;
   readonly type: "BUSINESS" | "MEDIA_CREATOR" | "PERSONAL";
   restricted: boolean;
-}
-
-export interface Code {
-  readonly appId: string;
-  readonly userId: string;
-  readonly redirectUri: string;
-  readonly permissions: readonly string[];
-  readonly expiresAt: number;
-  used: boolean;
 }
 
 export interface Token {

@@ -1,17 +1,15 @@
-import { randomBytes } from "node:crypto";
-import { consentErrorPage, consentPage } from "../consent-page.ts";
-import type { Choice } from "../consent-page.ts";
-import { callbackUrl } from "../consent-request.ts";
-import { Refusal, htmlPage, json } from "../exchange.ts";
+import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
+import { OAuthProvider, isRedirect, oauthRefusal, readForm, readQuery } from "../oauth-provider.ts";
 import { fullName, newTokenText } from "./state.ts";
-import type { App, Grant, LinkedInShared } from "./state.ts";
+import type { Grant, LinkedInShared } from "./state.ts";
 
 const CODE_MS = 30 * 60 * 1000;
 const TOKEN_SECONDS = 60 * 24 * 3600;
 const REFRESH_SECONDS = 365 * 24 * 3600;
+const TITLE = "Bummer, something went wrong.";
 
 const SCOPES: Readonly<Record<string, string>> = {
   openid: "Use your name and photo",
@@ -24,98 +22,55 @@ const SCOPES: Readonly<Record<string, string>> = {
   rw_organization_admin: "Manage your organization's page",
 };
 
-interface Asked {
-  readonly appId: string;
-  readonly app: App;
-  readonly redirectUri: string;
-  readonly scopes: string[];
-}
-
-function deadEnd(message: string): Refusal {
-  return new Refusal(
-    htmlPage(400, consentErrorPage("linkedin", "Bummer, something went wrong.", message)),
-  );
-}
-
-function back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-  return { status: 303, headers: { location: callbackUrl(exchange, redirectUri, parameters) } };
-}
-
-function isRedirect(address: string): boolean {
-  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
-}
-
-function readAsked(shared: LinkedInShared, exchange: Exchange): Asked {
-  const { query } = exchange;
-  const appId = query.get("client_id") ?? "";
-  const app = shared.state.apps.get(appId);
-  if (app === undefined) throw deadEnd("The passed in client_id is invalid");
-  const redirectUri = query.get("redirect_uri") ?? "";
-  if (!isRedirect(redirectUri))
-    throw deadEnd("The redirect_uri does not match the registered value");
-  const fail = (error: string, error_description: string) =>
-    new Refusal(back(exchange, redirectUri, { error, error_description }));
-  if (query.get("response_type") !== "code")
-    throw fail("invalid_request", "The response_type must be code");
-  const scopes = (query.get("scope") ?? "").split(/[\s,]+/).filter((scope) => scope !== "");
-  const unknown = scopes.find((scope) => !app.scopes.includes(scope));
-  if (unknown !== undefined || scopes.length === 0)
-    throw fail(
-      "unauthorized_scope_error",
-      `Scope "${unknown ?? ""}" is not authorized for your application`,
-    );
-  return { appId, app, redirectUri, scopes };
-}
-
-function question(shared: LinkedInShared, exchange: Exchange): string {
-  const { scopes } = readAsked(shared, exchange);
-  const members = shared.state.members.map((member, index): Choice => {
-    const pages = shared.state.organizations.filter(({ roles }) => member.id in roles);
-    const hint =
-      pages.length === 0 ? "no page" : `page: ${pages.map(({ name }) => name).join(", ")}`;
-    const label = fullName(member);
-    return { kind: "radio", name: "account", value: member.id, label, hint, checked: index === 0 };
-  });
-  const wishes = [...new Set(scopes.map((scope) => SCOPES[scope] ?? scope))];
-  return consentPage({
+function newProvider(shared: LinkedInShared): OAuthProvider {
+  const provider: OAuthProvider = new OAuthProvider({
     network: "linkedin",
-    host: "www.linkedin.com",
-    title: "Allow access to your LinkedIn account?",
-    wishes,
-    groups: [{ legend: "As", choices: members }],
-    action: `${exchange.path}?${exchange.query.toString()}`,
-    buttons: [
-      { value: "allow", label: "Allow" },
-      { value: "deny", label: "Cancel" },
-      { value: "no_login", label: "Don't sign in" },
-    ],
+    now: () => shared.now(),
+    codes: () => shared.state.codes,
+    codeMs: CODE_MS,
+    read: (exchange) =>
+      readQuery(provider, exchange, {
+        allowed: shared.state.apps.get(exchange.query.get("client_id") ?? "")?.scopes,
+        isRedirect,
+        endings: {
+          client: { title: TITLE, page: "The passed in client_id is invalid" },
+          redirect: {
+            title: TITLE,
+            page: "The redirect_uri does not match the registered value",
+          },
+          responseType: {
+            back: { error: "invalid_request", error_description: "The response_type must be code" },
+          },
+          scope: ([scope = ""]) => ({
+            back: {
+              error: "unauthorized_scope_error",
+              error_description: `Scope "${scope}" is not authorized for your application`,
+            },
+          }),
+        },
+      }),
+    page: () => ({ host: "www.linkedin.com", title: "Allow access to your LinkedIn account?" }),
+    accounts: () =>
+      shared.state.members.map((member) => {
+        const pages = shared.state.organizations.filter(({ roles }) => member.id in roles);
+        const names = pages.map(({ name }) => name).join(", ");
+        const hint = names === "" ? "no page" : `page: ${names}`;
+        return { id: member.id, label: fullName(member), hint };
+      }),
+    words: (scope) => SCOPES[scope] ?? scope,
+    buttons: { allow: "Allow", deny: "Cancel", no_login: "Don't sign in" },
+    denied: (decision) =>
+      decision === "no_login"
+        ? {
+            error: "user_cancelled_login",
+            error_description: "The user cancelled LinkedIn login",
+          }
+        : {
+            error: "user_cancelled_authorize",
+            error_description: "The user cancelled the authorization",
+          },
   });
-}
-
-function decide(shared: LinkedInShared, exchange: Exchange): Answer {
-  const { appId, redirectUri, scopes } = readAsked(shared, exchange);
-  const form = new URLSearchParams(exchange.body.toString("utf8"));
-  const decision = form.get("decision");
-  if (decision !== "allow") {
-    const isLogin = decision === "no_login";
-    return back(exchange, redirectUri, {
-      error: isLogin ? "user_cancelled_login" : "user_cancelled_authorize",
-      error_description: isLogin
-        ? "The user cancelled LinkedIn login"
-        : "The user cancelled the authorization",
-    });
-  }
-  const memberId = form.get("account") ?? shared.state.members[0]?.id ?? "";
-  if (!shared.state.members.some(({ id }) => id === memberId))
-    throw deadEnd("There is no such member");
-  const code = `AQ${randomBytes(100).toString("base64url")}`;
-  const expiresAt = shared.now() + CODE_MS;
-  keep(shared.state.codes, code, { appId, memberId, scopes, redirectUri, expiresAt });
-  return back(exchange, redirectUri, { code });
-}
-
-function oauthRefusal(status: number, error: string, description: string): Refusal {
-  return new Refusal(json(status, { error, error_description: description }));
+  return provider;
 }
 
 /** Asking for other scopes than before ends the member's older tokens for the app. */
@@ -161,39 +116,6 @@ function tokenAnswer(
   });
 }
 
-function exchangeCode(
-  shared: LinkedInShared,
-  form: URLSearchParams,
-  client: { readonly appId: string; readonly app: App },
-): Answer {
-  const sent = form.get("code") ?? "";
-  const code = shared.state.codes.get(sent);
-  const isGood =
-    code?.appId === client.appId &&
-    code.redirectUri === form.get("redirect_uri") &&
-    code.expiresAt > shared.now();
-  if (code === undefined || !isGood)
-    throw oauthRefusal(
-      400,
-      "invalid_request",
-      "Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired. Or external member binding exists",
-    );
-  shared.state.codes.delete(sent);
-  endOthers(shared, code);
-  if (!client.app.hasRefreshTokens) return tokenAnswer(shared, code, undefined);
-  const text = newTokenText();
-  const until = shared.now() + REFRESH_SECONDS * 1000;
-  const { appId, memberId, scopes } = code;
-  keep(shared.state.refreshTokens, text, {
-    appId,
-    memberId,
-    scopes,
-    expiresAt: until,
-    isRevoked: false,
-  });
-  return tokenAnswer(shared, code, { text, until });
-}
-
 /** A new access token; the refresh token stays, and its end comes no later for it. */
 function refresh(shared: LinkedInShared, form: URLSearchParams, appId: string): Answer {
   const text = form.get("refresh_token") ?? "";
@@ -207,18 +129,47 @@ function refresh(shared: LinkedInShared, form: URLSearchParams, appId: string): 
   return tokenAnswer(shared, token, { text, until: token.expiresAt });
 }
 
-function accessToken(shared: LinkedInShared, exchange: Exchange): Answer {
-  const type = (exchange.headers["content-type"] ?? "").toLowerCase();
-  if (!type.startsWith("application/x-www-form-urlencoded"))
+function exchangeCode(
+  shared: LinkedInShared,
+  provider: OAuthProvider,
+  form: URLSearchParams,
+): Answer {
+  const appId = form.get("client_id") ?? "";
+  const { accountId, scopes } = provider.redeem(
+    {
+      code: form.get("code") ?? "",
+      clientId: appId,
+      redirectUri: form.get("redirect_uri") ?? "",
+    },
+    () =>
+      oauthRefusal(
+        400,
+        "invalid_request",
+        "Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired. Or external member binding exists",
+      ),
+  );
+  const { state } = shared;
+  const grant = { appId, memberId: accountId, scopes: [...scopes] };
+  endOthers(shared, grant);
+  if (state.apps.get(appId)?.hasRefreshTokens !== true)
+    return tokenAnswer(shared, grant, undefined);
+  const text = newTokenText();
+  const until = shared.now() + REFRESH_SECONDS * 1000;
+  keep(state.refreshTokens, text, { ...grant, expiresAt: until, isRevoked: false });
+  return tokenAnswer(shared, grant, { text, until });
+}
+
+function accessToken(shared: LinkedInShared, provider: OAuthProvider, exchange: Exchange): Answer {
+  const form = readForm(exchange);
+  if (form === undefined)
     throw oauthRefusal(400, "invalid_request", 'A required parameter "grant_type" is missing');
-  const form = new URLSearchParams(exchange.body.toString("utf8"));
   const appId = form.get("client_id") ?? "";
   const app = shared.state.apps.get(appId);
   if (app === undefined || form.get("client_secret") !== app.secret)
     throw oauthRefusal(401, "invalid_client", "Client authentication failed");
   switch (form.get("grant_type")) {
     case "authorization_code":
-      return exchangeCode(shared, form, { appId, app });
+      return exchangeCode(shared, provider, form);
     case "refresh_token":
       return refresh(shared, form, appId);
     default:
@@ -228,17 +179,16 @@ function accessToken(shared: LinkedInShared, exchange: Exchange): Answer {
 
 /** The page on which a member lets an app in, and the tokens that come of it. */
 export function oauthRoutes(shared: LinkedInShared): Route[] {
-  const route = (
-    method: "GET" | "POST",
-    path: string,
-    name: string,
-    run: (exchange: Exchange) => Answer,
-  ): Route => ({ method, hosts: ["www.linkedin.com"], path: `/oauth/v2${path}`, name, run });
+  const hosts = ["www.linkedin.com"];
+  const provider = newProvider(shared);
   return [
-    route("GET", "/authorization", "authorization", (exchange) =>
-      htmlPage(200, question(shared, exchange)),
-    ),
-    route("POST", "/authorization", "authorization", (exchange) => decide(shared, exchange)),
-    route("POST", "/accessToken", "accessToken", (exchange) => accessToken(shared, exchange)),
+    ...provider.routes({ hosts, path: "/oauth/v2/authorization", name: "authorization" }),
+    {
+      method: "POST",
+      hosts,
+      path: "/oauth/v2/accessToken",
+      name: "accessToken",
+      run: (exchange) => accessToken(shared, provider, exchange),
+    },
   ];
 }

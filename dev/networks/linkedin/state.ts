@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Surroundings } from "../network.ts";
+import type { Code } from "../oauth-provider.ts";
 
 /** "Share on LinkedIn" and "Sign In with LinkedIn": posts as a member. */
 export const DEMO_LINKEDIN_APP = {
@@ -17,7 +18,7 @@ export const DEMO_MEMBER = "aB3dE5fG7h";
 export const FRIEND_MEMBER = "zY8xW6vU4t";
 export const DEMO_ORGANIZATION = "90210001";
 
-export interface App {
+interface App {
   readonly secret: string;
   readonly scopes: readonly string[];
   /** Refresh tokens are for approved partners only. */
@@ -43,11 +44,6 @@ export interface Grant {
   readonly appId: string;
   readonly memberId: string;
   scopes: string[];
-}
-
-interface Code extends Grant {
-  readonly redirectUri: string;
-  readonly expiresAt: number;
 }
 
 export interface Token extends Grant {

@@ -5,17 +5,16 @@ import { errorAnswer, personalityOf, refusal } from "./personality.ts";
 import { findAccount } from "./state.ts";
 import type { Account, MastodonShared, Token } from "./state.ts";
 
-export const SCOPES = [
-  "read",
-  "read:accounts",
-  "read:search",
-  "read:statuses",
-  "write",
-  "write:media",
-  "write:statuses",
-  "profile",
-] as const;
-type Scope = (typeof SCOPES)[number];
+export const SCOPE_WORDS: Readonly<Record<string, string>> = {
+  read: "Read all your account's data",
+  "read:accounts": "See account information",
+  "read:search": "Search on your behalf",
+  "read:statuses": "See all posts",
+  write: "Modify all your account's data",
+  "write:media": "Upload media files",
+  "write:statuses": "Publish posts",
+  profile: "Read only your account's profile information",
+};
 
 const CALLS_PER_FIVE_MINUTES = 300;
 
@@ -34,7 +33,7 @@ export function findToken(shared: MastodonShared, exchange: Exchange): Token | u
 export function authorize(
   shared: MastodonShared,
   exchange: Exchange,
-  scopes: readonly Scope[],
+  scopes: readonly string[],
 ): Speaker {
   const { host } = exchange;
   const token = findToken(shared, exchange);

@@ -1,7 +1,7 @@
 import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Route } from "../network.ts";
-import { SCOPES } from "./access.ts";
+import { SCOPE_WORDS } from "./access.ts";
 import { errorAnswer, personalityOf } from "./personality.ts";
 import type { Personality } from "./personality.ts";
 
@@ -95,7 +95,7 @@ function authorizationServer({ host }: Exchange): Answer {
     token_endpoint: `https://${host}/oauth/token`,
     app_registration_endpoint: `https://${host}/api/v1/apps`,
     revocation_endpoint: `https://${host}/oauth/revoke`,
-    scopes_supported: SCOPES,
+    scopes_supported: Object.keys(SCOPE_WORDS),
     response_types_supported: ["code"],
     response_modes_supported: ["query", "fragment", "form_post"],
     grant_types_supported: ["authorization_code", "client_credentials"],

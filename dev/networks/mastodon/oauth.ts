@@ -1,50 +1,59 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { callbackUrl, grantedOf } from "../consent-request.ts";
-import { Refusal, htmlPage, json } from "../exchange.ts";
+import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
-import { SCOPES } from "./access.ts";
-import { authorizePage, codePage, errorPage } from "./authorize-page.ts";
-import { isForm, readParameters, stringParameter } from "./parameters.ts";
+import { OAuthProvider, oauthRefusal, readForm, readQuery } from "../oauth-provider.ts";
+import type { Asked, Code } from "../oauth-provider.ts";
+import { SCOPE_WORDS } from "./access.ts";
+import { readParameters, stringParameter } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
-import { accountsOf, findAccount, nextId, randomSecret } from "./state.ts";
-import type { App, Code, MastodonShared } from "./state.ts";
+import { accountsOf, nextId, randomSecret } from "./state.ts";
+import type { App, MastodonShared } from "./state.ts";
 
 const CODE_MS = 10 * 60 * 1000;
-const OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob";
 const GRANT_MESSAGE =
   "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.";
-
-function oauthError(status: number, error: string, description: string): Refusal {
-  return new Refusal(json(status, { error, error_description: description }));
-}
+const TITLE = "An error has occurred";
 
 export class OAuth {
   readonly #shared: MastodonShared;
+  readonly #provider: OAuthProvider;
 
   constructor(shared: MastodonShared) {
     this.#shared = shared;
+    const hostOf = ({ clientId }: Asked) => shared.state.apps.get(clientId)?.host ?? "";
+    this.#provider = new OAuthProvider({
+      network: "mastodon",
+      now: shared.now,
+      codes: () => shared.state.codes,
+      codeMs: CODE_MS,
+      read: (exchange) => this.#read(exchange),
+      page: (asked) => ({
+        host: hostOf(asked),
+        title: `Authorize ${shared.state.apps.get(asked.clientId)?.name}?`,
+      }),
+      accounts: (asked) =>
+        accountsOf(shared.state, hostOf(asked)).map(({ id, displayName, username, host }) => {
+          return { id, label: displayName, hint: `@${username}@${host}` };
+        }),
+      words: (scope) => SCOPE_WORDS[scope] ?? scope,
+      buttons: { allow: "Authorize", deny: "Deny" },
+      denied: () => ({
+        error: "access_denied",
+        error_description: "The resource owner or authorization server denied the request.",
+      }),
+    });
   }
 
   routes(): Route[] {
-    const route = (
-      method: Route["method"],
-      path: string,
-      name: string,
-      run: Route["run"],
-    ): Route => ({
-      method,
-      path,
-      name,
-      run,
-    });
+    const route = (path: string, name: string, run: Route["run"]): Route => {
+      return { method: "POST", path, name, run };
+    };
     return [
-      route("POST", "/api/v1/apps", "apps", (exchange) => this.#register(exchange)),
-      route("GET", "/oauth/authorize", "authorize", (exchange) => this.#ask(exchange)),
-      route("POST", "/oauth/authorize", "authorize", (exchange) => this.#decide(exchange)),
-      route("POST", "/oauth/token", "token", (exchange) => this.#token(exchange)),
-      route("POST", "/oauth/revoke", "revoke", (exchange) => this.#revoke(exchange)),
+      ...this.#provider.routes({ path: "/oauth/authorize", name: "authorize" }),
+      route("/api/v1/apps", "apps", (exchange) => this.#register(exchange)),
+      route("/oauth/token", "token", (exchange) => this.#token(exchange)),
+      route("/oauth/revoke", "revoke", (exchange) => this.#revoke(exchange)),
     ];
   }
 
@@ -60,7 +69,7 @@ export class OAuth {
       throw refusal(host, 422, "Validation failed: Application name can't be blank");
     const redirectUris = this.#redirectUris(host, parameters["redirect_uris"]);
     const scopes = (stringParameter(parameters, "scopes") ?? "read").split(/[\s+]+/);
-    if (scopes.some((scope) => !SCOPES.some((known) => known === scope)))
+    if (scopes.some((scope) => !(scope in SCOPE_WORDS)))
       throw refusal(host, 422, "Validation failed: Scopes doesn't match configured on the server.");
     const app: App = {
       id: nextId(this.#shared),
@@ -92,137 +101,85 @@ export class OAuth {
     const list = uris ?? (typeof given === "string" ? given.split(/\s+/).filter(Boolean) : []);
     if (list.length === 0)
       throw refusal(host, 422, "Validation failed: Redirect URI can't be blank");
-    if (list.some((uri) => uri !== OUT_OF_BAND && !URL.canParse(uri)))
+    if (list.some((uri) => !URL.canParse(uri)))
       throw refusal(host, 422, "Validation failed: Redirect URI must be an absolute URI.");
     return list;
   }
 
-  /** The registered client of an authorisation request; an error page when it must not be redirected back. */
-  #request(exchange: Exchange): { app: App; redirectUri: string; scopes: string[] } {
-    const { query } = exchange;
+  #read(exchange: Exchange): Asked {
+    const { query, direct, host } = exchange;
     const app = this.#shared.state.apps.get(query.get("client_id") ?? "");
-    if (app === undefined || (!exchange.direct && app.host !== exchange.host))
-      throw new Refusal(
-        htmlPage(401, errorPage("Client authentication failed due to unknown client.")),
-      );
-    const redirectUri = query.get("redirect_uri") ?? "";
-    if (!app.redirectUris.includes(redirectUri))
-      throw new Refusal(htmlPage(400, errorPage("The redirect uri included is not valid.")));
-    const scopes = (query.get("scope") ?? "read").split(/[\s+]+/);
-    const problem = requestProblem(app, scopes, query);
-    if (problem !== undefined)
-      throw new Refusal(this.#back(exchange, redirectUri, { error: problem }));
-    return { app, redirectUri, scopes };
-  }
-
-  #back(exchange: Exchange, redirectUri: string, parameters: Record<string, string>): Answer {
-    return {
-      status: 303,
-      headers: { location: callbackUrl(exchange, redirectUri, parameters) },
-    };
-  }
-
-  #ask(exchange: Exchange): Answer {
-    const { app, scopes } = this.#request(exchange);
-    const accounts = accountsOf(this.#shared.state, app.host);
-    const action = `${exchange.path}?${exchange.query.toString()}`;
-    return htmlPage(200, authorizePage({ app, scopes, accounts, action }));
-  }
-
-  #decide(exchange: Exchange): Answer {
-    const { app, redirectUri, scopes } = this.#request(exchange);
-    const form = readParameters(exchange);
-    if (form["decision"] !== "allow")
-      return this.#back(exchange, redirectUri, {
-        error: "access_denied",
-        error_description: "The resource owner or authorization server denied the request.",
-      });
-    const accountId =
-      stringParameter(form, "account") ?? accountsOf(this.#shared.state, app.host)[0]?.id;
-    const account = findAccount(this.#shared.state, app.host, accountId ?? "");
-    if (account === undefined)
-      return htmlPage(400, errorPage("This instance has no such account."));
-    const code = randomSecret();
-    const granted = stringParameter(form, "granted")?.split(" ");
-    // Servers that don't know PKCE ignore its parameters.
-    const challenge = personalityOf(app.host).strict ? exchange.query.get("code_challenge") : null;
-    keep(this.#shared.state.codes, code, {
-      clientId: app.clientId,
-      accountId: account.id,
-      redirectUri,
-      scopes: grantedOf(scopes, granted),
-      challenge,
-      expiresAt: this.#shared.now() + CODE_MS,
+    const isHere = app !== undefined && (direct || app.host === host);
+    const asked = readQuery(this.#provider, exchange, {
+      allowed: isHere ? app.scopes : undefined,
+      isRedirect: (address) => app?.redirectUris.includes(address) === true,
+      fallback: ["read"],
+      endings: {
+        client: {
+          status: 401,
+          title: TITLE,
+          page: "Client authentication failed due to unknown client.",
+        },
+        redirect: { title: TITLE, page: "The redirect uri included is not valid." },
+        responseType: { back: { error: "unsupported_response_type" } },
+        scope: () => ({ back: { error: "invalid_scope" } }),
+      },
     });
-    if (redirectUri === OUT_OF_BAND) return htmlPage(200, codePage(code));
-    return this.#back(exchange, redirectUri, { code });
+    if ((query.get("code_challenge_method") ?? "S256") !== "S256")
+      throw this.#provider.end(asked, { back: { error: "invalid_code_challenge_method" } });
+    // Servers that don't know PKCE ignore its parameters.
+    const isStrict = app !== undefined && personalityOf(app.host).strict;
+    return { ...asked, challenge: isStrict ? query.get("code_challenge") : null };
   }
 
-  #client(exchange: Exchange, form: Readonly<Record<string, unknown>>): App {
+  /** Returns the fields of a form and the client that it proves to come from. */
+  #client(exchange: Exchange): { form: URLSearchParams; app: App } {
+    const form = readForm(exchange);
+    if (form === undefined)
+      throw oauthRefusal(400, "invalid_request", "The request must be form encoded.");
     const basic = /^Basic (\S+)$/i.exec(exchange.headers.authorization ?? "")?.[1];
     const [basicId, basicSecret] =
       basic === undefined ? [] : Buffer.from(basic, "base64").toString("utf8").split(":");
-    const app = this.#shared.state.apps.get(basicId ?? stringParameter(form, "client_id") ?? "");
-    const secret = basicSecret ?? stringParameter(form, "client_secret") ?? "";
-    if (app === undefined || app.host !== exchange.host || !sameText(secret, app.clientSecret))
-      throw oauthError(
+    const app = this.#shared.state.apps.get(basicId ?? form.get("client_id") ?? "");
+    const secret = basicSecret ?? form.get("client_secret");
+    if (app === undefined || app.host !== exchange.host || secret !== app.clientSecret)
+      throw oauthRefusal(
         401,
         "invalid_client",
         "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.",
       );
-    return app;
-  }
-
-  #form(exchange: Exchange): Record<string, unknown> {
-    if (!isForm(exchange))
-      throw oauthError(400, "invalid_request", "The request must be form encoded.");
-    return readParameters(exchange);
+    return { form, app };
   }
 
   #token(exchange: Exchange): Answer {
-    const form = this.#form(exchange);
-    const app = this.#client(exchange, form);
-    if (form["grant_type"] !== "authorization_code")
-      throw oauthError(
+    const { form, app } = this.#client(exchange);
+    if (form.get("grant_type") !== "authorization_code")
+      throw oauthRefusal(
         400,
         "unsupported_grant_type",
         "The authorization grant type is not supported by the authorization server.",
       );
-    const { state } = this.#shared;
-    const sent = stringParameter(form, "code") ?? "";
-    const code = state.codes.get(sent);
-    if (code === undefined || !this.#isGood(code, app, form))
-      throw oauthError(400, "invalid_grant", GRANT_MESSAGE);
-    state.codes.delete(sent);
+    const { state, now } = this.#shared;
+    const code = this.#provider.redeem(
+      {
+        code: form.get("code") ?? "",
+        clientId: app.clientId,
+        redirectUri: form.get("redirect_uri") ?? "",
+        verifier: form.get("code_verifier") ?? "",
+      },
+      () => oauthRefusal(400, "invalid_grant", GRANT_MESSAGE),
+    );
     const token = this.#reusable(app, code) ?? randomSecret();
-    const createdAt = state.tokens.get(token)?.createdAt ?? this.#shared.now();
-    keep(state.tokens, token, {
-      clientId: app.clientId,
-      host: app.host,
-      accountId: code.accountId,
-      scopes: code.scopes,
-      createdAt,
-      revoked: false,
-    });
+    const createdAt = state.tokens.get(token)?.createdAt ?? now();
+    const { accountId, scopes } = code;
+    const { clientId, host } = app;
+    keep(state.tokens, token, { clientId, host, accountId, scopes, createdAt, revoked: false });
     return json(200, {
       access_token: token,
       token_type: "Bearer",
-      scope: code.scopes.join(" "),
+      scope: scopes.join(" "),
       created_at: Math.floor(createdAt / 1000),
     });
-  }
-
-  #isGood(code: Code, app: App, form: Readonly<Record<string, unknown>>): boolean {
-    const verifier = stringParameter(form, "code_verifier") ?? "";
-    const proven =
-      code.challenge === null ||
-      sameText(createHash("sha256").update(verifier).digest("base64url"), code.challenge);
-    return (
-      proven &&
-      code.clientId === app.clientId &&
-      code.redirectUri === form["redirect_uri"] &&
-      code.expiresAt > this.#shared.now()
-    );
   }
 
   /** Mastodon gives the same token again to the same app, account and scopes: revoking it ends every link to it. */
@@ -236,28 +193,11 @@ export class OAuth {
   }
 
   #revoke(exchange: Exchange): Answer {
-    const form = this.#form(exchange);
-    const app = this.#client(exchange, form);
-    const token = this.#shared.state.tokens.get(stringParameter(form, "token") ?? "");
+    const { form, app } = this.#client(exchange);
+    const token = this.#shared.state.tokens.get(form.get("token") ?? "");
     if (token !== undefined && token.clientId !== app.clientId)
-      throw oauthError(403, "unauthorized_client", "You are not authorized to revoke this token");
+      throw oauthRefusal(403, "unauthorized_client", "You are not authorized to revoke this token");
     if (token !== undefined) token.revoked = true;
     return json(200, {});
   }
-}
-
-function requestProblem(
-  app: App,
-  scopes: readonly string[],
-  query: URLSearchParams,
-): string | undefined {
-  if (query.get("response_type") !== "code") return "unsupported_response_type";
-  if (scopes.some((scope) => !app.scopes.includes(scope))) return "invalid_scope";
-  const method = query.get("code_challenge_method") ?? "S256";
-  return method === "S256" ? undefined : "invalid_code_challenge_method";
-}
-
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,16 +1,12 @@
 import { readObject } from "../exchange.ts";
 import type { Exchange } from "../exchange.ts";
-
-export function isForm(exchange: Exchange): boolean {
-  const type = exchange.headers["content-type"] ?? "";
-  return type.toLowerCase().startsWith("application/x-www-form-urlencoded");
-}
+import { readForm } from "../oauth-provider.ts";
 
 /** Parameters from a JSON or a form body; `name[]` of a form becomes an array, as in Rails. */
 export function readParameters(exchange: Exchange): Record<string, unknown> {
-  if (!isForm(exchange)) return readObject(exchange) ?? {};
+  const form = readForm(exchange);
+  if (form === undefined) return readObject(exchange) ?? {};
   const parameters: Record<string, unknown> = {};
-  const form = new URLSearchParams(exchange.body.toString("utf8"));
   for (const [name, value] of form) {
     if (name.endsWith("[]")) parameters[name.slice(0, -2)] = form.getAll(name);
     else parameters[name] = value;

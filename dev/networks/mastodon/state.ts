@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Code } from "../oauth-provider.ts";
 
 export const STRICT_HOST = "mastodon.sandbox.test";
 export const LENIENT_HOST = "gotosocial.sandbox.test";
@@ -34,15 +35,6 @@ export interface App {
   readonly clientSecret: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
-}
-
-export interface Code {
-  readonly clientId: string;
-  readonly accountId: string;
-  readonly redirectUri: string;
-  readonly scopes: readonly string[];
-  readonly challenge: string | null;
-  readonly expiresAt: number;
 }
 
 export interface Token {
