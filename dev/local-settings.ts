@@ -35,7 +35,7 @@ export function hostEnvironment(
   appRoot = process.cwd(),
 ): Values {
   const example = readExample(appRoot);
-  const local = Object.entries(readLocalSettings(appRoot));
+  const local = Object.entries(readLocalSettings(appRoot).values);
   const chosen = {
     ...Object.fromEntries(local.filter(([name, value]) => value !== example[name])),
     ...given(environment),
