@@ -112,6 +112,32 @@ test("a reader that takes too long is not blamed on the file's server", async ()
   await failed;
 });
 
+test("the time that a reader takes is not that of the file's server", async () => {
+  const after = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  let asked = 0;
+  const reader: MediaReader = {
+    async facts() {
+      asked += 1;
+      await after(16_000);
+      const start = asked * 600_000;
+      if (asked <= 3) return { kind: "missing", start, end: start + 1, usedMs: 10 };
+      const facts = { width: 320, height: 240, durationSeconds: 3, image: null };
+      return { kind: "facts", facts, usedMs: 10 };
+    },
+    fit: never,
+  };
+  const read = async (first: number, last: number) => {
+    await after(9_000);
+    return new Uint8Array(last - first + 1);
+  };
+  const file = { contentType: "video/mp4", size: 5_000_000 };
+  const sampled = { file, bytes: { ...NO_CHUNKS, read }, sample: new Uint8Array(100) };
+  const reading = readFacts({ reader, owner: "a" }, sampled);
+  const facts = expect(reading).resolves.toMatchObject({ durationSeconds: 3 });
+  await vi.advanceTimersByTimeAsync(4 * 16_000 + 3 * 9_000);
+  await facts;
+});
+
 /** A server without ranges, whose answers are cut off when five seconds have passed. */
 function cutAfterFiveSeconds(bytes: Uint8Array): Dialler & { readonly opened: string[] } {
   const opened: string[] = [];

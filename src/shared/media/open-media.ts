@@ -18,7 +18,7 @@ import {
 import { contentTypeOf, UNKNOWN_TYPE } from "./content-type.ts";
 import { isOldOffice, oldOfficeType } from "./office-type.ts";
 import { HeldMemory } from "./held-memory.ts";
-import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
+import { type FileFacts, READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readFacts } from "./read-facts.ts";
 import {
   HeldBytes,
@@ -80,7 +80,7 @@ export async function openMedia(
     const file = { contentType, size };
     const facts = await readFacts(readBy, { file, bytes, sample, isThorough, leftMs });
     return {
-      contentType,
+      contentType: typeByFacts(contentType, facts),
       size,
       ...facts,
       ...((facts.image?.frames ?? 1) > 1 ? { isMoving: true } : {}),
@@ -93,6 +93,12 @@ export async function openMedia(
     await bytes.close();
     throw error;
   }
+}
+
+/** Returns the type of a file whose facts are known: what has a length and no frame is sound, in a type for films. */
+function typeByFacts(contentType: string, { durationSeconds, width }: FileFacts): string {
+  if (durationSeconds === null || width !== null) return contentType;
+  return contentType.replace(/^video\/(mp4|webm|3gpp2?)$/, "audio/$1");
 }
 
 /** Servers that send nonsense in this header are many, so that it counts only for bytes that mean nothing. */
@@ -177,11 +183,10 @@ async function held(answer: OpenedResponse, bytesMax: number, memory: HeldMemory
   try {
     const { bytes, isWhole } = await takeUpTo(answer, limit, memory);
     if (isWhole) return { sample: bytes, bytes: new HeldBytes(bytes, memory), answer };
+    const value = HELD_BYTES_MAX / 1024 / 1024;
+    throw bytesMax > limit ? unreachable("size_unknown", { value }) : tooLarge(limit);
   } catch (error) {
     memory.release();
     throw error;
   }
-  memory.release();
-  const value = HELD_BYTES_MAX / 1024 / 1024;
-  throw bytesMax > limit ? unreachable("size_unknown", { value }) : tooLarge(limit);
 }

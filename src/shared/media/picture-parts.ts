@@ -16,12 +16,7 @@ const READERS: Readonly<Record<string, ReadParts>> = {
 export const isSeparableType = (contentType: string) => READERS[contentType] !== undefined;
 
 /** The parts of a file of which nothing is known. */
-const UNKNOWN_PARTS: PictureParts = {
-  hasMetadata: false,
-  hasExtras: false,
-  frames: 1,
-  kept: null,
-};
+const UNKNOWN_PARTS: PictureParts = { hasMetadata: false, hasExtras: false, frames: 1, kept: null };
 
 /**
  * Tells the picture from the rest of its file, by a list of what belongs to a picture: what is not on the list is left

@@ -64,12 +64,7 @@ export function checkMediaFile(
   if (reason !== undefined) return refused(reason);
   if (probe.image === null || isVideoAlike(probe.image, targets)) return [];
   const plan = planFit(probe.image, targets.image);
-  switch (plan.kind) {
-    case "fits":
-      return [];
-    case "repair":
-      return plan.repairs.map((repair) => repairWarning(network.name, repair, place));
-    case "refused":
-      return refused(plan.reason);
-  }
+  if (plan.kind === "refused") return refused(plan.reason);
+  const repairs = plan.kind === "repair" ? plan.repairs : [];
+  return repairs.map((repair) => repairWarning(network.name, repair, place));
 }

@@ -24,11 +24,7 @@ class KnownPieces {
   }
 
   /** Returns the range to fetch for the bytes from `start` to `end` (exclusive) of a file of `size` bytes. */
-  toFetch(
-    start: number,
-    end: number,
-    size: number,
-  ): { readonly start: number; readonly end: number } {
+  toFetch(start: number, end: number, size: number): Omit<Piece, "bytes"> & { end: number } {
     const before = this.#pieces.find((one) => one.start <= start && start < endOf(one));
     const from = before === undefined ? start : Math.min(endOf(before), end);
     return { start: from, end: Math.min(size, Math.max(end, from + PIECE_BYTES_MIN)) };
@@ -37,9 +33,7 @@ class KnownPieces {
   add(piece: Piece): void {
     this.#length += piece.bytes.length;
     const joined: Piece[] = [];
-    for (const next of [...this.#pieces, piece].toSorted(
-      (left, right) => left.start - right.start,
-    )) {
+    for (const next of [...this.#pieces, piece].toSorted((one, two) => one.start - two.start)) {
       const last = joined.at(-1);
       if (last === undefined || endOf(last) < next.start) joined.push(next);
       else if (endOf(next) > endOf(last)) joined.splice(-1, 1, join(last, next));
@@ -125,8 +119,7 @@ async function readVideoFacts(
   const { file, bytes, sample } = sampled;
   const known = new KnownPieces();
   known.add({ start: 0, bytes: sample });
-  const until = performance.now() + FETCH_MS_MAX;
-  let usedMs = 0;
+  let [usedMs, fetchMs] = [0, FETCH_MS_MAX];
   for (let reading = 0; reading < READINGS_MAX; reading += 1) {
     const answer = await read(readBy, sampled, { pieces: known.pieces, usedMs });
     usedMs += answer.usedMs;
@@ -134,7 +127,11 @@ async function readVideoFacts(
     const { start, end } = known.toFetch(answer.start, answer.end, file.size);
     if (end <= start || known.length + end - start > BYTES_MAX) return UNKNOWN;
     memory.take(end - start);
-    known.add({ start, bytes: await inTime(bytes.read(start, end - 1), until) });
+    const askedAt = performance.now();
+    const fetched = await inTime(bytes.read(start, end - 1), askedAt + fetchMs);
+    // The time that readings take is not the server's.
+    fetchMs -= performance.now() - askedAt;
+    known.add({ start, bytes: fetched });
   }
   return UNKNOWN;
 }
