@@ -29,7 +29,6 @@ const IDLE_CHECK_MS = 20;
 const TERMINATE_HOOKS_MS = 5_000;
 /** For the answers of what was cut off when the worker ended. */
 const LAST_ANSWERS_MS = 1_000;
-const POISON_SUFFIX = "-poison";
 
 /** Short, because the listener has its own way of waiting for a storage that is away. */
 const QUEUE_OPTIONS = {
@@ -126,9 +125,7 @@ class Host {
     const service = QueueServiceClient.fromConnectionString(connectionString, QUEUE_OPTIONS);
     return new QueueListener({
       queue: service.getQueueClient(queueName),
-      poisonQueue: queueName.endsWith(POISON_SUFFIX)
-        ? undefined
-        : service.getQueueClient(`${queueName}${POISON_SUFFIX}`),
+      poisonQueue: service.getQueueClient(`${queueName}-poison`),
       options: this.#options.extensions.queues,
       invoke: (trigger) => this.#invoker.invoke(name, trigger),
       log: this.#log,

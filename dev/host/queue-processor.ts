@@ -13,8 +13,7 @@ const NEVER_EXPIRES = -1;
 
 export interface QueueProcessorOptions {
   readonly queue: QueueClient;
-  /** None for a queue that is itself a poison queue. */
-  readonly poisonQueue: QueueClient | undefined;
+  readonly poisonQueue: QueueClient;
   readonly options: QueueOptions;
   readonly invoke: (trigger: TriggerData) => Promise<InvocationResult>;
   readonly log: HostLog;
@@ -38,19 +37,17 @@ export class QueueProcessor {
   }
 
   async #process(message: DequeuedMessageItem): Promise<void> {
-    const { queue, poisonQueue, options, invoke } = this.#options;
+    const { queue, options, invoke } = this.#options;
     const { maxDequeueCount, visibilityTimeout } = options;
     const tooOften = `has reached maxDequeueCount of ${maxDequeueCount}`;
     const text = decodeMessage(message.messageText);
     if (text === undefined) return this.#toPoison(message, "is not valid base64 of UTF-8 text");
     // A host that dies takes no notice of a failure: without this, a message that kills it would come back for ever.
-    if (poisonQueue !== undefined && message.dequeueCount > maxDequeueCount)
-      return this.#toPoison(message, tooOften);
+    if (message.dequeueCount > maxDequeueCount) return this.#toPoison(message, tooOften);
 
     const { messageId, popReceipt } = message;
     const { succeeded } = await invoke(toTriggerData(message, text));
     if (succeeded) await unlessGone(queue.deleteMessage(messageId, popReceipt));
-    else if (poisonQueue === undefined) return;
     else if (message.dequeueCount >= maxDequeueCount) await this.#toPoison(message, tooOften);
     else {
       const seconds = Math.ceil(visibilityTimeout / 1000);
@@ -61,7 +58,6 @@ export class QueueProcessor {
   /** Moves the text as it came, so that nothing of a malformed message is lost. */
   async #toPoison(message: DequeuedMessageItem, why: string): Promise<void> {
     const { queue, poisonQueue } = this.#options;
-    if (poisonQueue === undefined) return this.#log("error", message, why);
     this.#log("warning", message, `${why}: moving it to ${poisonQueue.name}`);
     await poisonQueue.createIfNotExists();
     await poisonQueue.sendMessage(message.messageText, { messageTimeToLive: NEVER_EXPIRES });

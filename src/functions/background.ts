@@ -1,4 +1,3 @@
-import { recordPoison } from "../shared/background/record-poison.ts";
 import { continueWalk, runDueWalks } from "../shared/background/run-due-walks.ts";
 import { startPost } from "../shared/publishing/schedule/start-post.ts";
 import { publishLegs } from "../shared/publishing/publish/publish-leg.ts";
@@ -15,7 +14,6 @@ export const background = {
   deliverWebhook,
   fanOutEvents,
   publishLegs,
-  recordPoison,
   runDueWalks,
   startPost,
 } as const;

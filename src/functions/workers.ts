@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
 import {
   START_QUEUE,
@@ -6,7 +5,6 @@ import {
   PUBLISH_QUEUE,
   PublishHint,
 } from "../shared/publishing/post-queue.ts";
-import { shape } from "../shared/runtime/shape.ts";
 import {
   DELIVERY_QUEUE,
   DeliveryHint,
@@ -15,15 +13,6 @@ import {
 } from "../shared/webhooks/hint-queue.ts";
 
 const load = async () => (await import("./background.ts")).background;
-
-const anything = shape(() => z.unknown());
-
-/** Declares the worker of a poison queue: messages that failed five times. */
-const poison = (queue: string) =>
-  worker(`${queue}-poison`, `${queue}-poison`, {
-    message: anything,
-    run: async (services, message) => (await load()).recordPoison(services, queue, message),
-  });
 
 export const workers: readonly Worker[] = [
   worker("publish-legs", PUBLISH_QUEUE, {
@@ -50,8 +39,4 @@ export const workers: readonly Worker[] = [
     hints: ({ deliveryQueue }) => deliveryQueue,
     run: async (services, hint) => (await load()).deliverWebhook(services, hint),
   }),
-  poison(PUBLISH_QUEUE),
-  poison(START_QUEUE),
-  poison(FAN_OUT_QUEUE),
-  poison(DELIVERY_QUEUE),
 ];

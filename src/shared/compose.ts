@@ -46,7 +46,6 @@ import {
 } from "./publishing/post-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
-import { HousekeepingStore } from "./background/housekeeping-store.ts";
 import { AccountQueueStore } from "./publishing/accounts/account-queue-store.ts";
 import { TimelineStore } from "./publishing/timeline-store.ts";
 import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
@@ -67,16 +66,19 @@ import {
 import { RecentMap } from "./runtime/recent-map.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
-import { HintQueue, type MessageQueue } from "./runtime/storage/queue.ts";
+import { HintQueue, type MessageQueue, type PoisonQueue } from "./runtime/storage/queue.ts";
 import { Stop } from "./runtime/process.ts";
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
+import { openPoisonQueues } from "./background/poison-queue.ts";
 import { WalkStore } from "./background/walk-store.ts";
 
 /** How long a check of readiness counts: anybody may ask for one, and each asks storage. */
 const READINESS_MS = 1_000;
 /** Bounds the work that one process has under way beside the messages that its host counts. */
 const COMPANIONS_MAX = 64;
+
+const QUEUES = [PUBLISH_QUEUE, START_QUEUE, FAN_OUT_QUEUE, DELIVERY_QUEUE];
 
 /** Endpoints whose platform is known without a read. */
 const ENDPOINTS_KNOWN_MAX = 10_000;
@@ -88,6 +90,7 @@ export type Services = HttpDeps;
 export interface Overrides {
   readonly tables?: Tables;
   readonly queue?: (name: string) => MessageQueue;
+  readonly poisonQueue?: (name: string) => PoisonQueue;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
   readonly names?: Names;
@@ -205,7 +208,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { identity, storage } = config;
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
-  const queue = overrides.queue ?? ((name) => openQueue(storage.host, storage.prefix + name));
+  const open = (name: string) => openQueue(storage.host, storage.prefix + name);
+  const { queue = open, poisonQueue = open } = overrides;
   const names = overrides.names ?? createNames(config);
   const outbound = overrides.outbound ?? createOutbound(config, names);
   const log = overrides.log ?? createLog({ level: config.logLevel });
@@ -256,11 +260,11 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     }),
     networkAccounts: new AccountStore(tables.accounts),
     accountQueues: new AccountQueueStore(tables.accounts),
-    housekeeping: new HousekeepingStore(tables.housekeeping),
     unmappedSignals: new UnmappedSignals(log, metrics),
     startQueue: new HintQueue<StartHint>(queue(START_QUEUE)),
     publishQueue: new HintQueue<PublishHint>(queue(PUBLISH_QUEUE)),
     walks: new WalkStore(tables.housekeeping),
+    poisonQueues: openPoisonQueues(QUEUES, poisonQueue),
     ...webhooks,
   };
 }

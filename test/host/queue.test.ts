@@ -141,19 +141,6 @@ describe("a queue function of the local host", () => {
     expect(await runs()).toEqual([]);
   });
 
-  test("on a poison queue has no poison queue of its own: a failed message stays away for a while", async () => {
-    const name = `bad-${randomUUID()}`.slice(0, 30);
-    const { queue, poison, runs } = await startWithQueue({
-      env: { WORK_QUEUE: `${name}-poison` },
-      hostJson: queueOptions({ maxDequeueCount: 1 }),
-    });
-    await queue.sendMessage(encoded({ fail: true }));
-    await until(async () => (await runs()).length > 0 || undefined);
-    expect(await count(queue)).toBe(1);
-    expect((await queue.receiveMessages()).receivedMessageItems).toEqual([]);
-    expect(await poison.exists()).toBe(false);
-  });
-
   test("keeps a message invisible to others while it runs", async () => {
     const { queue, runs } = await startWithQueue({ env: { FIXTURE_RUN_MS: "60000" } });
     await queue.sendMessage(encoded({ long: true }));

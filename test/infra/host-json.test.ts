@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { DEQUEUES_MAX } from "../../src/shared/http/worker.ts";
 
 const level = z.enum(["Trace", "Debug", "Information", "Warning", "Error", "Critical", "None"]);
 const time = z.string().regex(/^(\d+\.)?\d{2}:\d{2}:\d{2}(\.\d+)?$/);
@@ -54,4 +55,5 @@ test("host.json has no name that the host does not know, and no value that it do
   const path = resolve(import.meta.dirname, "../../host.json");
   const parsed = HostJson.safeParse(JSON.parse(readFileSync(path, "utf8")));
   expect(parsed.error).toBeUndefined();
+  expect(parsed.data?.extensions.queues.maxDequeueCount).toBe(DEQUEUES_MAX);
 });

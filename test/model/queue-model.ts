@@ -1,6 +1,6 @@
 import type { Worker } from "../../src/shared/http/worker.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
+import type { MessageQueue, PoisonQueue } from "../../src/shared/runtime/storage/queue.ts";
 
 /** A message that waits in a queue, as its receiver reads it. */
 export interface Message {
@@ -29,6 +29,8 @@ const MESSAGES_MAX = 40_000;
 export class QueueModel {
   readonly #now: () => number;
   readonly #waiting: Message[];
+  /** Messages that the host moved to a poison queue. */
+  readonly #poison: { readonly queue: string; readonly text: string }[];
   /** Chooses what becomes of a message; what it throws, the sender gets. */
   onSend: (message: object) => MessageFate = () => "keep";
 
@@ -36,6 +38,7 @@ export class QueueModel {
   constructor(now: () => number, same?: QueueModel) {
     this.#now = now;
     this.#waiting = same === undefined ? [] : same.#waiting;
+    this.#poison = same === undefined ? [] : same.#poison;
   }
 
   /** Returns a queue as its senders reach it. */
@@ -44,6 +47,28 @@ export class QueueModel {
       send: async (message, delaySeconds) => this.send(queue, message, delaySeconds),
       ping: () => Promise.resolve(),
     };
+  }
+
+  /** Returns a poison queue as its reader reaches it, by default without a way that could fail. */
+  openPoison(
+    queue: string,
+    call: <T>(reach: () => T) => Promise<T> = async (reach) => reach(),
+  ): PoisonQueue {
+    return {
+      receive: () =>
+        call(() => {
+          const found = this.#poison.filter((message) => message.queue === queue);
+          return found.map((message) => ({
+            text: message.text,
+            remove: () => call(() => void this.#poison.splice(this.#poison.indexOf(message), 1)),
+          }));
+        }),
+    };
+  }
+
+  /** Moves a message to the poison queue, as the host does with one that failed at every delivery. */
+  poison(queue: string, text: string): void {
+    this.#poison.push({ queue: `${queue}-poison`, text });
   }
 
   send(queue: string, message: object, delaySeconds = 0): void {

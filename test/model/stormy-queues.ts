@@ -1,4 +1,5 @@
-import type { MessageQueue } from "../../src/shared/runtime/storage/queue.ts";
+import { DEQUEUES_MAX } from "../../src/shared/http/worker.ts";
+import type { MessageQueue, PoisonQueue } from "../../src/shared/runtime/storage/queue.ts";
 import type { Machine, Nature } from "./machine.ts";
 import { QueueModel, type Message, type MessageFate } from "./queue-model.ts";
 
@@ -7,9 +8,6 @@ const POLL_MS_MAX = 250;
 const STRAY_MS_MAX = 120_000;
 /** As long as the product waits for the queue service. */
 const CALL_MS_MAX = 10_000;
-/** The host takes a message that it could not handle this often, then it puts it aside. */
-const DELIVERIES_MAX = 5;
-const POISON = "-poison";
 /** What a host could not handle is seen again after this long. */
 const FAILED_MS = 30_000;
 /** What a dead host had taken is seen again after this long. */
@@ -37,6 +35,13 @@ export class StormyQueues extends QueueModel {
       },
       ping: () => Promise.resolve(),
     };
+  }
+
+  /** Returns a poison queue as one process reaches it. */
+  openPoisonFor(machine: Machine, queue: string): PoisonQueue {
+    return this.openPoison(queue, (reach) =>
+      machine.call(reach, this.#nature.time.now + CALL_MS_MAX),
+    );
   }
 
   #fate(): MessageFate {
@@ -80,13 +85,11 @@ export class StormyQueues extends QueueModel {
     this.#again(message, HOST_DEAD_MS);
   }
 
-  /** One that was handed out often enough goes to the poison queue, and out of that one nowhere. */
+  /** A message that was delivered often enough is moved to the poison queue. */
   #again(message: Message, afterMs: number): void {
     this.pending -= 1;
     const deliveries = message.deliveries + 1;
-    if (deliveries < DELIVERIES_MAX) return this.put({ ...message, deliveries }, afterMs);
-    if (message.queue.endsWith(POISON)) return;
-    this.#nature.counts.poisoned += 1;
-    this.put({ queue: message.queue + POISON, message: message.message, deliveries: 0 }, 0);
+    if (deliveries < DEQUEUES_MAX) return this.put({ ...message, deliveries }, afterMs);
+    this.poison(message.queue, JSON.stringify(message.message));
   }
 }

@@ -211,10 +211,35 @@ describe("a leg that kills its workers", () => {
   });
 });
 
-describe("a message that no worker could do", () => {
-  const poisoned = workers.filter(({ queue }) => queue.endsWith("-poison"));
+describe("a message that fails at every delivery", () => {
+  const at = (dequeueCount: number) => ({ dequeueCount, write: () => undefined });
+  const poisonLines = (from: number) =>
+    relay.logLines
+      .slice(from)
+      .map((line) => JSON.parse(line))
+      .filter(({ event }) => event === "poison_message");
 
-  test("is kept and counted, told to operators and to alerts, and its work is done by the sweeper", async () => {
+  test.each([
+    ["no JSON", "\u0000 nonsense"],
+    ["nothing", null],
+    ["of any size", "x".repeat(60_000)],
+    ["nested", { a: { b: [1] } }],
+    ["of a later build", { v: 99 }],
+  ])("is logged and completed at the last one only: %s", async (_, message) => {
+    for (const { queue, handle } of workers) {
+      const before = relay.logLines.length;
+      for (const count of [1, 2, 3, 4])
+        await expect(handle(relay.services, message, at(count))).rejects.toThrow();
+      expect(poisonLines(before)).toEqual([]);
+      await handle(relay.services, message, at(5));
+      expect(poisonLines(before)).toMatchObject([
+        { level: "error", queue, error: { name: "ZodError" } },
+      ]);
+      expect(poisonLines(before)[0].hint.length).toBeLessThanOrEqual(4_000);
+    }
+  });
+
+  test("is shown to operators, and the sweep does its work", async () => {
     const publisher = await aPublisher(relay);
     const text = unique("Poisoned");
     const sent: object[] = [];
@@ -224,15 +249,14 @@ describe("a message that no worker could do", () => {
     };
     await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
     relay.queues.onSend = () => "keep";
-    const poison = poisoned.find(({ queue }) => queue === "publish-legs-poison");
+    const worker = workers.find(({ queue }) => queue === "publish-legs");
+    const posts = replaced(relay.services.posts, {
+      findToPublish: () => Promise.reject(new Error("storage is away")),
+    });
     const before = relay.logLines.length;
-    await poison?.handle(relay.services, sent[0]);
-    await poison?.handle(relay.services, sent[0]);
-    const lines = relay.logLines.slice(before).map((line) => JSON.parse(line));
-    const told = lines.filter(({ event }) => event === "poison_message");
-    expect(told).toMatchObject([
-      { level: "error", queue: "publish-legs", count: 1 },
-      { level: "error", queue: "publish-legs", count: 2 },
+    await worker?.handle({ ...relay.services, posts }, sent[0], at(5));
+    expect(poisonLines(before)).toMatchObject([
+      { queue: "publish-legs", error: { message: "storage is away" } },
     ]);
     const audit = dataOf(await relay.call("GET", "/v1/admin/audit", { operator: ["Admin"] }));
     expect(audit[0]).toMatchObject({
@@ -244,23 +268,26 @@ describe("a message that no worker could do", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test.each([
-    ["no JSON", "\u0000 nonsense"],
-    ["nothing", null],
-    ["of any size", "x".repeat(60_000)],
-    ["nested", { a: { b: [1] } }],
-  ])("never fails its handler: %s", async (_, message) => {
-    expect(poisoned).toHaveLength(4);
-    for (const { handle } of poisoned) await handle(relay.services, message);
-  });
-
-  test("is told of although storage is away", async () => {
-    const housekeeping = replaced(relay.services.housekeeping, {
-      recordPoison: () => Promise.reject(new Error("storage is away")),
-    });
+  test("is logged and removed within a day if the host moved it", async () => {
+    for (const { queue } of workers)
+      for (let index = 0; index < 3; index += 1)
+        relay.queues.poison(queue, index === 0 ? "no base64" : JSON.stringify({ queue, index }));
     const before = relay.logLines.length;
-    for (const { handle } of poisoned) await handle({ ...relay.services, housekeeping }, {});
-    const lines = relay.logLines.slice(before).filter((line) => line.includes('"poison_message"'));
-    expect(lines).toHaveLength(4);
+    for (let day = 0; day < 2; day += 1) {
+      relay.advance(24 * 60 * 60_000);
+      await relay.runTimer("clear-poison-queues");
+    }
+    expect(
+      poisonLines(before)
+        .map(({ queue, hint }) => `${queue} ${hint}`)
+        .toSorted(),
+    ).toEqual(
+      workers
+        .flatMap(({ queue }) => [
+          `${queue} no base64`,
+          ...[1, 2].map((index) => `${queue} ${JSON.stringify({ queue, index })}`),
+        ])
+        .toSorted(),
+    );
   });
 });

@@ -153,7 +153,12 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
     outbound,
     names,
     tables,
-    ...(options.emulatedQueues === true ? {} : { queue: (name: string) => queues.open(name) }),
+    ...(options.emulatedQueues === true
+      ? {}
+      : {
+          queue: (name: string) => queues.open(name),
+          poisonQueue: (name: string) => queues.openPoison(name),
+        }),
   });
 
   return {

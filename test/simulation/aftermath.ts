@@ -61,8 +61,6 @@ function expiring({ world }: Simulation): string[] {
   for (const { rowKey } of model.rows("events")) rows.push(`events ${rowKey}`);
   for (const { rowKey } of model.rows("deliveries", "D|")) rows.push(`deliveries ${rowKey}`);
   for (const { rowKey } of model.rows("accounts", "t|")) rows.push(`accounts ${rowKey}`);
-  for (const { rowKey, partitionKey } of model.rows("housekeeping"))
-    if (partitionKey === "poison") rows.push(`housekeeping ${rowKey}`);
   for (const { rowKey, properties } of model.rows("core", "O|"))
     if (properties["operation"] !== "billing.credit") rows.push(`core ${rowKey}`);
   return rows;

@@ -56,6 +56,7 @@ export interface World {
 export const foreignMessage = (name: string) => ({ v: 99, name });
 
 const isForeign = (message: object) => "v" in message && message.v === 99;
+const isForeignHint = (hint: unknown) => typeof hint === "string" && hint.includes('"v":99');
 
 /** What storage or queues that do not answer look like; anything else that is thrown is a defect. */
 function isOutage(error: unknown): boolean {
@@ -120,6 +121,7 @@ export class Hosts {
     const services = buildServices(this.isSearched ? searching : unsearching, {
       tables: tablesOver(model, machine),
       queue: (name) => queue.openFor(machine, name),
+      poisonQueue: (name) => queue.openPoisonFor(machine, name),
       outbound: networks.open(machine),
       clock: { now: () => new Date(time.now + skewMs) },
       log: this.#watched(),
@@ -137,7 +139,9 @@ export class Hosts {
       ...this.#log,
       error: (message, fields = {}) => {
         this.told.push({ message, fields });
-        if (fields["error"] !== undefined) this.note(message, fields["error"]);
+        if (message === "poison message") this.#world.nature.counts.poisoned += 1;
+        if (fields["error"] !== undefined && !isForeignHint(fields["hint"]))
+          this.note(message, fields["error"]);
         this.#log.error(message, fields);
       },
     };
@@ -181,7 +185,8 @@ export class Hosts {
     const worker = workers.find(({ queue: name }) => name === message.queue);
     const work = async () => {
       try {
-        await worker?.handle(services, message.message);
+        const host = { dequeueCount: message.deliveries + 1, write: () => undefined };
+        await worker?.handle(services, message.message, host);
         return "done" as const;
       } catch (error) {
         if (!isForeign(message.message)) this.note(message.queue, error);

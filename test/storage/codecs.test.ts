@@ -24,7 +24,6 @@ import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-h
 import { eventRow } from "../../src/shared/webhooks/events/event.ts";
 import { fanOutRow } from "../../src/shared/webhooks/events/event-store.ts";
 import { watermarkRow } from "../../src/shared/due/due-store.ts";
-import { poisonRow } from "../../src/shared/background/housekeeping-store.ts";
 import { walkRow } from "../../src/shared/background/walk-store.ts";
 import { quotaRow, recentTextRow } from "../../src/shared/publishing/accounts/account-store.ts";
 import { accountLeaseRow } from "../../src/shared/publishing/accounts/account-queue-store.ts";
@@ -92,7 +91,6 @@ const KINDS = [
   DUE_POSTS.codec,
   DUE_DELIVERIES.codec,
   watermarkRow,
-  poisonRow,
   deadDeliveryRow,
   eventRow,
   endpointStateRow,

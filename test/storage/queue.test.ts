@@ -43,3 +43,14 @@ test("a queue that can't be reached fails its ping", async () => {
   const queue = openQueue({ kind: "connection_string", connectionString }, "any");
   await expect(queue.ping()).rejects.toThrow();
 });
+
+test("messages are received as they were sent until they are removed; a queue that isn't there has none", async () => {
+  const { queue, client } = aQueue();
+  expect(await queue.receive()).toEqual([]);
+  await queue.send({ v: 1, text: "é" });
+  await client.sendMessage("no base64!");
+  const received = await queue.receive();
+  expect(received.map(({ text }) => text)).toEqual(['{"v":1,"text":"é"}', "no base64!"]);
+  await Promise.all(received.map(({ remove }) => remove()));
+  expect((await client.getProperties()).approximateMessagesCount).toBe(0);
+});

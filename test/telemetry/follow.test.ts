@@ -296,9 +296,10 @@ describe("what is counted", () => {
     expect(countOf("wallet.batch_operations", { outcome: "applied" })).toBeGreaterThanOrEqual(2);
   });
 
-  test("has the messages that were set aside, whose line keeps its own name", async () => {
-    const poison = workers.find(({ queue }) => queue === "publish-legs-poison");
-    await poison?.handle(relay.services, { v: 1, postId: "pst_x", trace: parent });
+  test("has the messages that were given up, whose line keeps its own name", async () => {
+    const worker = workers.find(({ queue }) => queue === "publish-legs");
+    const host = { dequeueCount: 5, write: () => undefined };
+    await worker?.handle(relay.services, { v: 1, postId: "pst_x", trace: parent }, host);
     relay.services.metrics.flush();
     const lines = allLines();
     expect(lines.find(({ event }) => event === "poison_message")).toMatchObject({

@@ -139,7 +139,7 @@ describe("the table of metrics", () => {
       "publishing/publish/unmapped-signals",
       "background/reconcile-wallet",
       "webhooks/deliveries/record-attempt",
-      "background/record-poison",
+      "background/poison",
       "background/run-due-walks",
       "compose",
     ];

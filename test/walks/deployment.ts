@@ -94,6 +94,7 @@ export class Deployment {
           machine.call(() => this.#arrive(name, message, delaySeconds)),
         ping: () => Promise.resolve(),
       }),
+      poisonQueue: () => ({ receive: () => Promise.resolve([]) }),
       clock: { now: () => new Date(this.time.now) },
       log: this.#log(),
     });

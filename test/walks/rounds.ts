@@ -102,12 +102,6 @@ export const EXPIRED = {
     deployment.model.createTable("core");
     return ["accounts", ""];
   },
-  "poison-messages"(deployment, count) {
-    const at = new Date(deployment.time.now - 40 * DAY_MS).toISOString();
-    const message = { queue: "q", message: "{}", count: 1, firstAt: at, lastAt: at };
-    deployment.put("housekeeping", "poison", rows(count, "q|", message));
-    return ["housekeeping", "q|"];
-  },
   "idempotency-keys"(deployment, count) {
     const old = new Date(deployment.time.now - 100 * DAY_MS);
     const accepted = { fingerprint: "f", postId: newId("post", old), httpStatus: 202 };

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { QueueServiceClient } from "@azure/storage-queue";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { drawing, endlessTimes, interlacedPng, manyTimes } from "../media/bombs.ts";
 import {
   FILES_HOST,
@@ -21,6 +22,7 @@ const AT = `https://${FILES_HOST}`;
 /** On top of what it takes in the same run while nobody attacks. */
 const HEALTH_MS_MAX = 200;
 const CONTROL_MS = 1_500;
+const PREFIX = `h${Date.now().toString(36)}`;
 
 let world: World;
 let files: FileServer;
@@ -47,7 +49,14 @@ beforeAll(async () => {
     "/photo.jpg": whole(await flag(600, 400).jpeg().toBuffer()),
   });
   world = await startWorld({ [FILES_HOST]: files.origin });
-  relay = await startRelayProcess({ settings: world.settings });
+  relay = await startRelayProcess({
+    settings: {
+      ...world.settings,
+      STORAGE_PREFIX: PREFIX,
+      // What fails is delivered again without a wait.
+      AzureFunctionsJobHost__extensions__queues__visibilityTimeout: "00:00:00",
+    },
+  });
   [attacker, neighbour] = await Promise.all([aCustomer(relay, world), aCustomer(relay, world)]);
   // Legs of one account wait for each other; these two have nothing in common.
   await linkMastodon(relay, attacker, "mastodon.sandbox.test");
@@ -120,6 +129,19 @@ describe("a header that the functions library can't represent", () => {
     expect(await sendRaw("GET /api/health", twice)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
+
+test("a message that no worker can read is logged at its last delivery, and moved nowhere", async () => {
+  const service = QueueServiceClient.fromConnectionString(inject("azurite"));
+  const queue = service.getQueueClient(`${PREFIX}publish-legs`);
+  const text = JSON.stringify({ v: 99, name: "of another build" });
+  await queue.sendMessage(Buffer.from(text).toString("base64"));
+  await vi.waitFor(() => expect(relay.output()).toContain('"message":"poison message"'), 20_000);
+  expect(relay.output()).toContain("of another build");
+  await vi.waitFor(async () => {
+    expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
+  }, 5_000);
+  expect(await service.getQueueClient(`${PREFIX}publish-legs-poison`).exists()).toBe(false);
+}, 30_000);
 
 let posts = 0;
 

@@ -10,7 +10,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** A day longer than a customer is told, so that nothing is missing that a list promises. */
 const EVENTS_KEPT_MS = 31 * DAY_MS;
 const DELIVERIES_KEPT_MS = 31 * DAY_MS;
-const POISON_KEPT_MS = 30 * DAY_MS;
 const MARKERS_KEPT_MS = 90 * DAY_MS;
 /** Longer than it takes to accept a post. */
 const KEYS_YOUNG_MS = DAY_MS;
@@ -46,8 +45,6 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
     const keptMs = services.config.publishing.duplicateWindowHours * HOUR_MS + DAY_MS;
     return removeFreeTexts(services, ago(services, keptMs), after);
   },
-  "poison-messages": (services, after) =>
-    services.housekeeping.removePoisonBefore(ago(services, POISON_KEPT_MS), after),
 };
 
 /** Rows of a platform. */

@@ -4,6 +4,7 @@ import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
 import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
 import { findForgottenWork, emitForgottenEvents } from "./find-forgotten-work.ts";
+import { clearPoisonQueues } from "./poison.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
 import { sweepStalledLegs } from "./sweep-stalled-legs.ts";
@@ -126,6 +127,13 @@ export const WALKS: readonly Walk[] = [
     begin: (services) => checkAccounts(services),
   },
   ...PURGE_WALKS,
+  {
+    name: "clear-poison-queues",
+    every: "day",
+    shards: 1,
+    behindSecondsMax: 48 * HOUR,
+    begin: clearPoisonQueues,
+  },
   {
     name: "warn-of-api-versions",
     every: "day",

@@ -103,7 +103,8 @@ export function registerWorkers(
       connection: "AzureWebJobsStorage",
       handler: async (message, invocation) => {
         const running = await load();
-        await running.work(name, message, toInvocation(invocation));
+        const dequeueCount = Number(invocation.triggerMetadata?.["dequeueCount"]);
+        await running.work(name, message, { ...toInvocation(invocation), dequeueCount });
       },
     });
   }

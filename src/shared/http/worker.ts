@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { recordPoison } from "../background/poison.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -10,6 +11,9 @@ import {
   traceOfHint,
 } from "../runtime/telemetry/work-context.ts";
 
+/** `maxDequeueCount` of `host.json`: a message that fails this often would be moved to a poison queue by the host. */
+export const DEQUEUES_MAX = 5;
+
 /** A queue function as a value: the messages that it takes and the verb that it runs. */
 export interface Worker {
   readonly name: string;
@@ -19,8 +23,8 @@ export interface Worker {
 
 interface WorkerSpec<Message> {
   readonly message: Shape<z.ZodType<Message>>;
-  /** Returns the queue, where its messages may have several hints. */
-  hints?(services: HttpDeps): { sendAlone(hint: Message): Promise<void> };
+  /** Returns the queue that the messages came from. */
+  hints(services: HttpDeps): { sendAlone(hint: Message): Promise<void> };
   run(services: HttpDeps, message: Message): Promise<void>;
 }
 
@@ -42,7 +46,7 @@ async function runAll<Message>(
 ): Promise<void> {
   const runOther = async (hint: unknown) => {
     if (!(await services.companions.run(() => run(hint))))
-      await spec.hints?.(services).sendAlone(spec.message().parse(hint));
+      await spec.hints(services).sendAlone(spec.message().parse(hint));
   };
   const ends = await Promise.allSettled([run(first), ...others.map(runOther)]);
   const errors = ends.flatMap((end): unknown[] => (end.status === "rejected" ? [end.reason] : []));
@@ -50,24 +54,33 @@ async function runAll<Message>(
   for (const error of errors) throw error;
 }
 
-/** Declares a worker. A malformed message throws, so that the host moves it to the poison queue in the end. */
+/**
+ * Declares a worker. A message that fails, malformed ones included, throws, so that the host delivers it again. At the
+ * last delivery it is recorded and completed, so that the host moves nothing to a poison queue.
+ */
 export function worker<Message>(name: string, queue: string, spec: WorkerSpec<Message>): Worker {
   return {
     name,
     queue,
-    handle(services, message, host) {
-      const run = (hint: unknown) =>
+    async handle(services, message, host) {
+      const begin = (hint: unknown, work: () => Promise<void>) =>
         beginWork(
           {
             parents: [traceOfHint(hint), host?.traceParent],
             fields: { worker: name, ...hintFields(hint) },
             host,
           },
-          async () => await spec.run(services, spec.message().parse(hint)),
+          work,
         );
-      return spec.hints === undefined
-        ? run(message)
-        : runAll(services, hintsOf(message), { spec, run });
+      const run = (hint: unknown) =>
+        begin(hint, async () => await spec.run(services, spec.message().parse(hint)));
+      try {
+        await runAll(services, hintsOf(message), { spec, run });
+      } catch (error) {
+        const isLast = (host?.dequeueCount ?? 1) >= DEQUEUES_MAX;
+        if (!isLast) throw error;
+        await begin(message, async () => recordPoison(services, queue, { message, error }));
+      }
     },
   };
 }

@@ -13,14 +13,29 @@ const STALL_MS = 500;
 /** The service allows seven days. A worker that gets a hint too early sends it again for the rest of the delay. */
 const DELAY_SECONDS_MAX = 6 * 24 * 3600;
 
-/** A queue as its users see it. */
+/** A message that was received and comes back unless it is removed. */
+export interface ReceivedMessage {
+  readonly text: string;
+  readonly remove: () => Promise<void>;
+}
+
+/** A queue as its senders see it. Workers get its messages from the host. */
 export interface MessageQueue {
   send(message: object, delaySeconds?: number): Promise<void>;
   ping(): Promise<void>;
 }
 
+/** The queue to which the host moves messages of another one that failed at every delivery. */
+export interface PoisonQueue {
+  /** Returns some of the messages; none if there is no such queue. */
+  receive(): Promise<readonly ReceivedMessage[]>;
+}
+
+/** As many as the service returns at a time. */
+const RECEIVED_MAX = 32;
+
 /** A queue of hints. Messages contain ids alone; losing, doubling or reordering them does no harm. */
-export class Queue implements MessageQueue {
+export class Queue implements MessageQueue, PoisonQueue {
   readonly #open: () => Promise<QueueClient>;
   #client: Promise<QueueClient> | undefined;
 
@@ -33,8 +48,7 @@ export class Queue implements MessageQueue {
    * a repeat after a lost answer would enqueue twice, and the sweep sends lost hints again.
    */
   async send(message: object, delaySeconds = 0): Promise<void> {
-    this.#client ??= this.#open();
-    const client = await this.#client;
+    const client = await this.#opened();
     const text = Buffer.from(JSON.stringify(message)).toString("base64");
     const send = () =>
       client.sendMessage(text, {
@@ -52,11 +66,38 @@ export class Queue implements MessageQueue {
     }
   }
 
+  async receive(): Promise<readonly ReceivedMessage[]> {
+    const client = await this.#opened();
+    const limits = () => ({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+    try {
+      const asked = { numberOfMessages: RECEIVED_MAX, ...limits() };
+      const { receivedMessageItems } = await client.receiveMessages(asked);
+      return receivedMessageItems.map(({ messageId, popReceipt, messageText }) => ({
+        text: decoded(messageText),
+        remove: async () => void (await client.deleteMessage(messageId, popReceipt, limits())),
+      }));
+    } catch (error) {
+      if (isMissingContainer(error)) return [];
+      throw error;
+    }
+  }
+
   /** Checks the queue service. @throws Error when it does not answer */
   async ping(): Promise<void> {
-    this.#client ??= this.#open();
-    await (await this.#client).exists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+    const client = await this.#opened();
+    await client.exists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
   }
+
+  #opened(): Promise<QueueClient> {
+    this.#client ??= this.#open();
+    return this.#client;
+  }
+}
+
+/** Returns the text of a base64 message, and any other text as it is. */
+function decoded(text: string): string {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes.toString() : text;
 }
 
 /** What every hint has beside its ids. */

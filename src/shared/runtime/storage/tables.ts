@@ -93,7 +93,7 @@ export const TABLE_NAMES = [
   "timeline",
   /** Profiles that are being erased. One partition. */
   "erasures",
-  /** Positions of long walks, and messages that no worker could handle. */
+  /** Positions of long walks. One partition. */
   "housekeeping",
   /** Platforms with open work. PartitionKey = minute. */
   "dirty",

@@ -49,6 +49,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** What the Functions host gives to one invocation of a function. */
 export interface Invocation {
   readonly traceParent?: string | undefined;
+  /** How often its message was received, this time included. */
+  readonly dequeueCount?: number | undefined;
   /** Writes a line that the host files under the invocation. */
   write(level: LogLevel, line: string): void;
 }

@@ -1,0 +1,53 @@
+import type { AuditDeps } from "../audit/deps.ts";
+import { recordAudit } from "../audit/record.ts";
+import type { TakeStep } from "../runtime/walk-step.ts";
+import type { BackgroundDeps } from "./deps.ts";
+
+const TEXT_MAX = 4_000;
+
+interface GivenUp {
+  readonly message: unknown;
+  /** Absent if the host moved the message. */
+  readonly error?: unknown;
+}
+
+/**
+ * Logs a message that failed at every delivery; an alert finds the line by its `event`. The work that the message hinted
+ * at is not lost with it: its row is still there, and the sweep finds it.
+ */
+export function recordPoison(
+  services: AuditDeps & Pick<BackgroundDeps, "metrics">,
+  queue: string,
+  { message, error }: GivenUp,
+): void {
+  const text = typeof message === "string" ? message : (JSON.stringify(message) ?? "");
+  services.metrics.count("queues.poisoned", { queue });
+  services.log.error("poison message", {
+    event: "poison_message",
+    queue,
+    hint: text.slice(0, TEXT_MAX),
+    error,
+  });
+  recordAudit(
+    services,
+    { requestId: "", ip: "", caller: { kind: "system", worker: queue } },
+    { action: "message.poisoned", target: { type: "queue", id: queue } },
+  );
+}
+
+/**
+ * Makes the steps that log and remove the messages that the host itself moved to a poison queue: those that killed the
+ * process at each delivery, and those that are no text in base64.
+ */
+export function clearPoisonQueues(services: BackgroundDeps): TakeStep {
+  return async () => {
+    let logged = 0;
+    for (const { name, poison } of services.poisonQueues)
+      for (const { text, remove } of await poison.receive()) {
+        recordPoison(services, name, { message: text });
+        await remove();
+        logged += 1;
+      }
+    return { next: logged > 0 ? "more" : undefined, counts: { logged } };
+  };
+}
