@@ -10,6 +10,7 @@ import { WalletStore } from "./billing/wallet-store.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import type { Clock } from "./runtime/process.ts";
 import type { Config } from "./runtime/config.ts";
+import { AppFaults } from "./connections/app-faults.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { ConnectionIndexStore } from "./connections/connection-index-store.ts";
 import { ConnectionStore } from "./connections/connection-store.ts";
@@ -247,6 +248,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     accountChecks: new AccountCheckStore(tables.connections, identity.dataKeys),
     pendingEvents: new PendingEventStore(tables.connections),
     ...linkingStores(tables, identity),
+    appFaults: new AppFaults(log, clock),
     credentialFlights: new SingleFlight(),
     wallets,
     ...postStores(tables),

@@ -115,7 +115,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       saveLinked: "raises",
       revoke: "raises",
       remove: { raisesNot: "it is revoked, which has raised the version" },
-      markNeedsReauth: "raises",
+      mark: "raises",
       recordUse: { raisesNot: "when an account was used allows nothing" },
       takeLease: { raisesNot: "a lease is about the credentials, which nobody keeps" },
       releaseLease: { raisesNot: "a lease is about the credentials, which nobody keeps" },
@@ -236,7 +236,7 @@ async function userChange(change: object | "delete"): Promise<Change> {
   };
 }
 
-async function connectionChange(change: "link" | "unlink" | "mark"): Promise<Change> {
+async function connectionChange(change: "link" | "unlink" | "mark" | "unmark"): Promise<Change> {
   const { connections } = relay.services;
   const { id: profileId } = await aProfile(relay, application);
   const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
@@ -244,12 +244,16 @@ async function connectionChange(change: "link" | "unlink" | "mark"): Promise<Cha
   const link = () =>
     connections.saveLinked({ ...owner, id, network: "mastodon", linked: aLinkedAccount(id) });
   const { generation } = change === "link" ? { generation: 0 } : (await link()).connection;
+  const failure = { code: "connection_needs_reauth" } as const;
+  if (change === "unmark")
+    await connections.mark({ profileId, network: "mastodon", generation }, failure);
   const acts = {
     link,
     unlink: () => connections.revoke(profileId, "mastodon", id),
-    mark: () => {
-      const failure = { code: "connection_needs_reauth" } as const;
-      return connections.markNeedsReauth(profileId, "mastodon", generation, failure);
+    mark: () => connections.mark({ profileId, network: "mastodon", generation }, failure),
+    unmark: async () => {
+      const found = await connections.find(profileId, "mastodon");
+      if (found !== undefined) await connections.mark(found, null);
     },
   };
   return {
@@ -293,6 +297,7 @@ const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
   ["an account is linked", () => connectionChange("link")],
   ["an account is unlinked", () => connectionChange("unlink")],
   ["an account has to be linked again", () => connectionChange("mark")],
+  ["an account is accepted again", () => connectionChange("unmark")],
   ["an application is disabled", () => applicationChange("disabled")],
   ["an application is enabled", () => applicationChange("active")],
   ["a platform is suspended", () => platformChange("suspended")],

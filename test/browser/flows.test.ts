@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       const { profileId } = visitor.owner;
       const { generation = 0 } = (await connections.find(profileId, "instagram")) ?? {};
       const failure = { code: "connection_needs_reauth" } as const;
-      await connections.markNeedsReauth(profileId, "instagram", generation, failure);
+      await connections.mark({ profileId, network: "instagram", generation }, failure);
       await visitor.open(["instagram"]);
       expect(await visitor.text()).toContain("Needs attention");
       await visitor.press("Connect Instagram again");

@@ -138,7 +138,7 @@ describe("linking", () => {
 describe("marking", () => {
   const failure = { code: "connection_needs_reauth" } as const;
   const mark = (generation: number) =>
-    store().markNeedsReauth(linking.profileId, "mastodon", generation, failure);
+    store().mark({ profileId: linking.profileId, network: "mastodon", generation }, failure);
 
   test("one of several who mark a connection is told that it did", async () => {
     const { generation } = await save();

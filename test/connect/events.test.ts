@@ -3,7 +3,7 @@ import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
-import { markIfRefused } from "../../src/shared/connections/fresh-credentials.ts";
+import { blamed } from "../../src/shared/connections/fresh-credentials.ts";
 import { emitPendingEvents } from "../../src/shared/connections/emit-pending-events.ts";
 import { endConnections } from "../../src/shared/tenants/erasure/erase-profiles.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
@@ -133,7 +133,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   "a refusal by the network": {
     before: linkedBefore,
     act: async (on) =>
-      markIfRefused(on.services, await existing(), {
+      blamed(on.services, await existing(), {
         code: "connection_needs_reauth",
         networkCode: null,
       }),

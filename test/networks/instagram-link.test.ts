@@ -232,6 +232,20 @@ describe("an Instagram token", () => {
     },
   );
 
+  test("that is renewed without a permission that publishing needs is refused", async () => {
+    const reply = (permissions: unknown) =>
+      answer(200, { access_token: "new", expires_in: 5_184_000, permissions });
+    const renew = (permissions: unknown) =>
+      freshen(token(31, 29), { [REFRESH]: reply(permissions) });
+    expect(await renew("instagram_business_basic")).toMatchObject({
+      kind: "rejected",
+      failure: { code: "permission_missing" },
+    });
+    const both = ["instagram_business_basic", "instagram_business_content_publish"];
+    for (const named of [both, both.join(","), null, 7])
+      expect(await renew(named)).toMatchObject({ kind: "refreshed" });
+  });
+
   test("that was taken back is found when it is renewed", async () => {
     expect(await freshen(token(31, 29), { [REFRESH]: error(190, 460) })).toMatchObject({
       kind: "rejected",

@@ -89,6 +89,17 @@ describe("LinkedIn credentials", () => {
     expect(await freshen(ending(5), script)).toMatchObject({ kind, failure: { code } });
   });
 
+  test.each(["openid profile", "openid,profile"])(
+    "that are renewed with fewer scopes than publishing needs are refused (%s)",
+    async (scope) => {
+      const reply = answer(200, { access_token: "new", expires_in: 100, scope });
+      expect(await freshen(ending(60), { http: { [TOKEN]: reply } })).toMatchObject({
+        kind: "rejected",
+        failure: { code: "permission_missing", networkCode: "w_member_social" },
+      });
+    },
+  );
+
   test("of an organisation are renewed with its own app, and not without it", async () => {
     const credentials = { ...ending(5), kind: "organization" };
     const scripted = tools({ http: { [TOKEN]: renewal } });

@@ -110,7 +110,7 @@ describe("accounts that were taken back", () => {
   };
 
   test.each(["facebook", "instagram", "bluesky", "mastodon"] as const)(
-    "at %s are found within days, told of once, and left alone from then on",
+    "at %s are found within days, reported once, tried for a week, and left alone from then on",
     async (network) => {
       const { owner } = await aLinkedOwner(world, network);
       await passDays(world, 1);
@@ -121,6 +121,7 @@ describe("accounts that were taken back", () => {
         lastError: { code: "connection_needs_reauth" },
       });
       expect(await toldTypes(world, owner)).toEqual(["connection.needs_reauth"]);
+      await passDays(world, 8);
       const before = world.sandbox.requests().length;
       await passDays(world, 8);
       expect(world.sandbox.requests().length).toBe(before);

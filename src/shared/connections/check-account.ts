@@ -3,8 +3,9 @@ import type { CheckedAccount } from "../networks/contract/network.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import type { Connection } from "./connection.ts";
-import { freshCredentials, markIfRefused } from "./fresh-credentials.ts";
+import { BROKEN } from "./app-faults.ts";
+import type { Connection, FreshCredentials } from "./connection.ts";
+import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
 import { emitPendingEvents } from "./emit-pending-events.ts";
 
@@ -12,6 +13,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
 /** How long before the end of an authorisation that is not being renewed the customer is warned. */
 const WARNING_MS = 7 * DAY_MS;
+/** How long an account that was refused is still asked about: it may not have been the account's fault. */
+const REFUSED_MS = 7 * DAY_MS;
 const LIMITS = { callMs: 10_000, totalMs: 20_000 };
 
 /** The result of a check. `unreachable`: nothing was found out, and nothing was changed. */
@@ -26,7 +29,10 @@ export async function checkAccount(
   connection: Connection,
 ): Promise<Checked> {
   const network = findAvailable(connection.network, services.config.networkApps);
-  if (connection.status !== "active" || network === undefined) return "skipped";
+  if (network === undefined) return "skipped";
+  if (services.appFaults.areRefused(connection)) return "unreachable";
+  if (connection.status === "needs_reauth") return checkRefused(services, network, connection);
+  if (connection.status !== "active") return "skipped";
   const isIdle = idleMs(connection, services.clock.now()) >= idleMsMax(network);
   const { checked, connection: after } =
     isIdle || network.accountCheck?.readLimits !== undefined
@@ -68,17 +74,53 @@ async function touch(
   const fresh = await freshCredentials(services, connection);
   if (fresh.kind === "try_later") return { checked: "unreachable", connection };
   // The finding is stored already, and its event emitted.
-  if (fresh.kind === "rejected") return { checked: "refused", connection };
-  const { connection: current, credentials } = fresh;
-  const { account, instanceUrl } = current;
-  const kept = { account, credentials, instanceUrl };
-  const tools = createNetworkTools(services, network.name, {
-    ...LIMITS,
-    owner: connection.platformId,
-  });
-  const on = { services, network, connection: current, kept, tools };
+  if (fresh.kind === "rejected") {
+    const isOfApp = fresh.failure.code === "app_misconfigured";
+    return { checked: isOfApp ? "unreachable" : "refused", connection };
+  }
+  const on = checkOf(services, network, fresh);
+  const { connection: current } = fresh;
   const checked = (isIdle ? await look(on) : undefined) ?? (await readLimits(on)) ?? "ok";
   return { checked, connection: current };
+}
+
+function checkOf(
+  services: ConnectionsDeps,
+  network: RegisteredNetwork,
+  { connection, credentials }: FreshCredentials & { readonly kind: "usable" },
+): Check {
+  const { account, instanceUrl, platformId } = connection;
+  const tools = createNetworkTools(services, network.name, { ...LIMITS, owner: platformId });
+  return { services, network, connection, kept: { account, credentials, instanceUrl }, tools };
+}
+
+/**
+ * Checks an account that the network refused lately, and marks it as usable again if the network accepts it: the
+ * refusal was not the account's. Only a refused authorisation is tried: of other refusals a check shows nothing.
+ */
+async function checkRefused(
+  services: ConnectionsDeps,
+  network: RegisteredNetwork,
+  connection: Connection,
+): Promise<Checked> {
+  const { code, at } = connection.lastError ?? { code: undefined, at: "" };
+  const ageMs = services.clock.now().getTime() - Date.parse(at);
+  if (code !== "connection_needs_reauth" || !(ageMs < REFUSED_MS)) return "skipped";
+  const fresh = await tryRefusedCredentials(services, connection);
+  if (fresh === undefined) return "refused";
+  const isRenewed = fresh.connection.generation > connection.generation;
+  if (!isRenewed && !(await isAccepted(checkOf(services, network, fresh)))) return "refused";
+  services.appFaults.accepted(connection);
+  if (await services.connections.mark(fresh.connection, null))
+    await emitPendingEvents(services, fresh.connection);
+  return "ok";
+}
+
+/** Returns whether a call in the account's name succeeds. */
+async function isAccepted({ network, kept, tools }: Check): Promise<boolean> {
+  const check = network.accountCheck;
+  if (check?.probe !== undefined) return (await check.probe(kept, tools)).kind === "usable";
+  return (await check?.readLimits?.(kept, tools))?.kind === "read";
 }
 
 /** Asks the network whether the account is still authorised. Returns undefined if nothing is wrong. */
@@ -87,6 +129,7 @@ async function look(on: Check): Promise<Checked | undefined> {
   if (network.accountCheck?.probe === undefined) return undefined;
   const outcome = await network.accountCheck.probe(kept, tools);
   if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome);
+  services.appFaults.accepted(connection);
   await services.accountChecks.recordChecked(connection, services.clock.now());
   return undefined;
 }
@@ -111,8 +154,9 @@ async function afterRefusal(
   outcome: TryLater | Rejected,
 ): Promise<Checked> {
   if (outcome.kind === "try_later") return "unreachable";
-  const { failure } = outcome;
-  if (await markIfRefused(services, connection, failure)) return "refused";
+  const failure = await blamed(services, connection, outcome.failure);
+  if (failure.code === "app_misconfigured") return "unreachable";
+  if (BROKEN.has(failure.code)) return "refused";
   services.log.warn("a check of a connection was refused", {
     connection: connection.id,
     network: connection.network,

@@ -21,6 +21,7 @@ import {
   toConnectionRow,
 } from "./connection-row.ts";
 import {
+  MARKS,
   grantIdOf,
   toConnection,
   type Connection,
@@ -231,30 +232,29 @@ export class ConnectionStore {
   }
 
   /**
-   * Marks the connection and returns whether this call did. Returns false when the credentials are newer than the given
-   * generation, or when it was marked before. The caller that gets true emits the event. Raises the access version then.
+   * Marks the connection as refused, or with null as accepted again, and returns whether this call did. Returns false
+   * when the credentials are newer than the given generation, or when it was marked before. The caller that gets true
+   * emits the event. Raises the access version then.
    */
-  async markNeedsReauth(
-    profileId: string,
-    network: NetworkName,
-    generation: number,
-    failure: { readonly code: LegErrorCode },
+  async mark(
+    { profileId, network, generation }: ConnectionRef & Pick<Connection, "generation">,
+    failure: { readonly code: LegErrorCode } | null,
   ): Promise<boolean> {
-    let marked = false;
     const ref = { profileId, network };
+    let marked = false;
     const now = this.#clock.now();
     const at = now.toISOString();
     const eventId = newId("event", now);
+    const { from, status, type } = failure === null ? MARKS.accepted : MARKS.refused;
     const after = await this.#change(ref, ({ row }) => {
       const { connection: before } = fromConnectionRow(ref, row);
-      const isDue = before.generation === generation && before.status === "active";
+      const isDue = before.generation === generation && before.status === from;
       // Or an earlier try marked it, although its answer was lost.
       marked = isDue || hasPendingEvent(ref, row, eventId);
       if (!isDue) return LEAVE;
-      const noted = { lastError: { code: failure.code, at }, updatedAt: at };
-      const changes = { status: "needs_reauth", ...noted } as const;
-      const marking = { ...before, ...changes };
-      const event = newEvent("connection.needs_reauth", marking, now, { id: eventId });
+      const lastError = failure === null ? null : { code: failure.code, at };
+      const changes = { status, lastError, updatedAt: at };
+      const event = newEvent(type, { ...before, ...changes }, now, { id: eventId });
       const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });
       return { kind: "merge", columns: { ...columns, ...withPendingEvents(ref, row, event) } };
     });

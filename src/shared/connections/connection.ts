@@ -13,6 +13,12 @@ export interface ConnectionRef {
 
 type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
+/** What becomes of a connection that its network refuses, or accepts again. */
+export const MARKS = {
+  refused: { from: "active", status: "needs_reauth", type: "connection.needs_reauth" },
+  accepted: { from: "needs_reauth", status: "active", type: "connection.linked" },
+} as const;
+
 /** Why the network last refused the account. */
 export interface ConnectionError {
   readonly code: LegErrorCode;

@@ -2,6 +2,7 @@ import type { NetworkName } from "../networks/lookup.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { SingleFlight } from "../runtime/promises.ts";
 import type { WebhooksDeps } from "../webhooks/deps.ts";
+import type { AppFaults } from "./app-faults.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { ConnectionIndexStore } from "./connection-index-store.ts";
 import type { ConnectionStore } from "./connection-store.ts";
@@ -37,6 +38,8 @@ export interface ConnectionsDeps extends WebhooksDeps {
   readonly hosts: HostStore;
   /** Notices that people took authorisations back at their network. */
   readonly withdrawals: WithdrawalStore;
+  /** Tells the refusals of accounts from those of our apps. */
+  readonly appFaults: AppFaults;
   readonly credentialFlights: SingleFlight<FreshCredentials>;
   /** How much of its quotas a real account has used, whoever linked it. */
   readonly networkAccounts: {

@@ -24,8 +24,6 @@ const LEASE_POLL_MS = 150;
 /** Together with the wait above, 6 seconds. Then the leg is tried again later. */
 const ROUNDS_MAX = 40;
 const BUSY_RETRY_SECONDS = 5;
-/** Errors that linking the account again would not fix. */
-const OUR_FAULT: readonly LegErrorCode[] = ["app_misconfigured", "internal_error"];
 const needsReauth: Rejected = {
   kind: "rejected",
   failure: { code: "connection_needs_reauth", networkCode: null },
@@ -86,7 +84,7 @@ async function look(
     const { id, profileId } = connection;
     const ids = { network: network.name, connection: id, profileId };
     services.log.error("credentials do not open: their data key is gone", ids);
-    return await refuse(services, opened, needsReauth);
+    return await mark(services, opened, needsReauth);
   }
   let isOnline = false;
   const offline: NetworkTools = {
@@ -99,7 +97,8 @@ async function look(
   const outcome = await network.freshen(credentials, connection.instanceUrl, offline);
   if (isOnline || outcome.kind === "refreshed") return await renew(services, network, opened);
   if (outcome.kind === "usable") return { kind: "usable", credentials, connection };
-  return outcome.kind === "rejected" ? await refuse(services, opened, outcome) : outcome;
+  // The network said nothing: the credentials have come to their end.
+  return outcome.kind === "rejected" ? await mark(services, opened, outcome) : outcome;
 }
 
 /** Gives back the lease of a renewal, repeatedly if need be. Never throws. */
@@ -150,6 +149,7 @@ async function afterRenewal(
   const { connection, credentials } = lease;
   if (outcome.kind === "rejected") return await refuse(services, lease, outcome);
   if (outcome.kind === "refreshed") {
+    services.appFaults.accepted(connection);
     const saved = await services.connections.saveRefreshed(connection, outcome);
     if (saved === undefined) return "read_again";
     return { kind: "usable", credentials: outcome.credentials, connection: saved };
@@ -158,24 +158,26 @@ async function afterRenewal(
   return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
 }
 
-/** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
+/** Marks the connection if the refusal is the account's. */
 async function refuse(
   services: ConnectionsDeps,
   opened: OpenedConnection,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
-  const { profileId, network, generation } = opened.connection;
-  if (OUR_FAULT.includes(outcome.failure.code)) {
-    await release(services, opened);
-    return outcome;
-  }
-  const { connections } = services;
-  const isMarked = await connections.markNeedsReauth(
-    profileId,
-    network,
-    generation,
-    outcome.failure,
-  );
+  const { failure } = outcome;
+  if (services.appFaults.refused(opened.connection, failure) === "account")
+    return await mark(services, opened, outcome);
+  await release(services, opened);
+  return { ...outcome, failure: { ...failure, code: "app_misconfigured" } };
+}
+
+/** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
+async function mark(
+  services: ConnectionsDeps,
+  opened: OpenedConnection,
+  outcome: Rejected,
+): Promise<Rejected | "read_again"> {
+  const isMarked = await services.connections.mark(opened.connection, outcome.failure);
   if (!isMarked) return "read_again";
   await emitPendingEvents(services, opened.connection);
   return outcome;
@@ -190,25 +192,48 @@ function tryLater(note: string, retryAfterSeconds: number): TryLater {
   return { kind: "try_later", failure, retryAfterSeconds };
 }
 
-/** Errors that go away only when the end user links the account again. */
-const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
-  "connection_needs_reauth",
-  "permission_missing",
-  "account_restricted",
-]);
-
 /**
- * Marks the connection when the network refused the account itself, and emits the event, once. Returns whether it
- * refused the account. A refusal of credentials that have been replaced changes nothing.
+ * Returns a refusal of an account as it is to be reported. Marks the connection when it is the account's, and emits the
+ * event, once. Of a refusal that is our app's nothing is marked. A refusal of credentials that have been replaced
+ * changes nothing.
  */
-export async function markIfRefused(
+export async function blamed(
   services: ConnectionsDeps,
   connection: Connection,
   failure: LegFailure,
-): Promise<boolean> {
-  if (!BROKEN.has(failure.code)) return false;
-  const { profileId, network, generation } = connection;
-  if (await services.connections.markNeedsReauth(profileId, network, generation, failure))
+): Promise<LegFailure> {
+  const blame = services.appFaults.refused(connection, failure);
+  if (blame === "app") return { ...failure, code: "app_misconfigured" };
+  if (blame === "content") return failure;
+  if (await services.connections.mark(connection, failure))
     await emitPendingEvents(services, connection);
-  return true;
+  return failure;
+}
+
+/**
+ * Renews the credentials of an account that the network refused, in case it was not the account's fault. Returns
+ * undefined when they are still refused, or nobody can tell now.
+ */
+export async function tryRefusedCredentials(
+  services: ConnectionsDeps,
+  connection: Connection,
+): Promise<(FreshCredentials & { readonly kind: "usable" }) | undefined> {
+  const network = findAvailable(connection.network, services.config.networkApps);
+  const until = new Date(services.clock.now().getTime() + LEASE_MS);
+  const lease = await services.connections.takeLease(connection, until);
+  if (lease === undefined) return undefined;
+  const { credentials, connection: current } = lease;
+  if (network === undefined || credentials === undefined || current.id !== connection.id) {
+    await release(services, lease);
+    return undefined;
+  }
+  const limits = { ...RENEWAL_LIMITS, owner: connection.platformId };
+  const tools = createNetworkTools(services, network.name, limits);
+  const outcome = await network.freshen(credentials, current.instanceUrl, tools);
+  if (outcome.kind === "rejected") {
+    await release(services, lease);
+    return undefined;
+  }
+  const fresh = await afterRenewal(services, { ...lease, credentials }, outcome);
+  return fresh !== "read_again" && fresh.kind === "usable" ? fresh : undefined;
 }

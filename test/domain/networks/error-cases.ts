@@ -9,6 +9,17 @@ export function graph(code: number | undefined, subcode?: number, more: object =
 
 type Case = readonly [NetworkName, number, unknown, Classified["code"]];
 
+/** What Meta says of our app under numbers that are an account's otherwise. */
+export const APP_SENTENCES = [
+  [190, "Error validating application. Application has been deleted."],
+  [190, "Cannot get application info due to a system error."],
+  [3, "(#3) Application does not have the capability to make this API call."],
+  [100, "Unsupported request - method type: post"],
+  [100, "Invalid appsecret_proof provided in the API argument"],
+  [200, "API access blocked."],
+  [200, "API access deactivated. To reactivate, go to the app dashboard."],
+] as const;
+
 /** Every row of the contract's mapping, as the network would send it. */
 export const CASES: readonly Case[] = [
   ...[190, 102].flatMap((code): Case[] => [
@@ -21,6 +32,20 @@ export const CASES: readonly Case[] = [
     ["instagram", 400, graph(190, subcode), "connection_needs_reauth"],
   ]),
   ["facebook", 401, graph(190, 492), "permission_missing"],
+  ...APP_SENTENCES.flatMap(([code, message]): Case[] =>
+    (["facebook", "instagram"] as const).map((network): Case => [
+      network,
+      400,
+      graph(code, undefined, { message }),
+      "app_misconfigured",
+    ]),
+  ),
+  ...[400, 403].flatMap((status) =>
+    [
+      "Organization permissions must be used when using organization as author",
+      "Organization Or Events permissions must be used when using organization as author",
+    ].map((message): Case => ["linkedin", status, { message, status }, "permission_missing"]),
+  ),
   ...[10, 200, 210, 299].flatMap((code): Case[] => [
     ["facebook", 403, graph(code), "permission_missing"],
     ["instagram", 403, graph(code), "permission_missing"],

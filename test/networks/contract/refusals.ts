@@ -12,6 +12,7 @@ import {
 import type { World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
+const APART_MS = 11 * 60_000;
 
 /** Refusals that end a leg wherever they come before it is out. `retryAvailable`: of the leg as it is, right away. */
 const FINAL = [
@@ -89,6 +90,8 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
       { timeout: TIMEOUT_MS },
       async (_what, code, retryAvailable) => {
         for (const step of await troubledSteps(world, form, code)) {
+          // Many accounts that are refused within minutes would be the app's fault.
+          world.relay.advance(APART_MS);
           const run = await runLeg(world, form, { step, fault: `fail:${code}` });
           const where = `${code} at ${step.name}`;
           expectTruth(run, where);

@@ -33,10 +33,18 @@ export const NOT_FOUND = "100/33";
 /** In place of the code of an error that has none: Graph says by it that the token is of no use. */
 const UNNUMBERED = "OAuthException";
 
+/** Sentences about the app; see the issues that https://github.com/exileum/meta-mcp/issues/199 collects. */
+const APP =
+  /validating (?:application|client secret)|application info|application has been deleted|API access (?:blocked|deactivated)|appsecret_proof|app (?:is not|must be) (?:active|approved|live)|reviewed and approved by facebook|advanced access|unsupported request - method type/i;
+
 /** What both networks mean by it. https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const SHARED: readonly TableRow[] = [
   // Said of a post, too, that the network took and does not show yet.
   ...rows({ code: "permission_missing", effect: "refuse" }, { code: 100, subcode: 33 }),
+  // Of the app, under numbers that are the account's otherwise: the message alone tells.
+  ...rows(OUR_FAULT, { code: 190, message: APP }, { codes: [200, 299], message: APP }),
+  ...rows(OUR_FAULT, { code: 10, message: APP }, { code: 100, message: APP }),
+  ...rows(OUR_FAULT, { code: 1, message: APP }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
@@ -49,8 +57,8 @@ const SHARED: readonly TableRow[] = [
   ...rows(PERMISSION, { codes: [200, 299] }),
   ...codes(OUTAGE, 1, 2),
   ...rows(OUTAGE, { isTransient: true }),
-  // The app's id or secret; a version of the API that ended.
-  ...codes(OUR_FAULT, 101, 2635),
+  // The app's capabilities, id or secret; a call or a version of the API that ended.
+  ...codes(OUR_FAULT, 3, 12, 101, 2635),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
   ...rows({ code: "media_rejected", effect: "refuse", isProof: true }, { status: 413 }),

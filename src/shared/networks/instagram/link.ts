@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
+import { scopesShape } from "../contract/fields.ts";
 import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
 import {
@@ -15,9 +16,8 @@ import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
 import { type Credentials, accessOf } from "./state.ts";
-import { readToken, tokenUrl, readLimits, scopedIdShape } from "./session.ts";
+import { SCOPES, readToken, tokenUrl, readLimits, scopedIdShape } from "./session.ts";
 
-const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
 const PROFESSIONAL: Readonly<Record<string, string>> = {
   BUSINESS: "business",
   MEDIA_CREATOR: "creator",
@@ -83,7 +83,7 @@ interface Granted {
 const grantShape = shape(() =>
   z.object({
     access_token: z.string().min(1),
-    permissions: z.union([z.string(), z.array(z.string())]).optional(),
+    permissions: scopesShape(),
   }),
 );
 /** Documented with a list around it, and seen without. */
@@ -117,9 +117,8 @@ async function exchangeCode(
   const grant = await readStep({ request, shape: grantBody(), refuse: refusedCode }, tools);
   if ("kind" in grant) return grant;
   const { access_token: token, permissions } = grant;
-  const listed = typeof permissions === "string" ? permissions.split(/[\s,]+/) : permissions;
   // RFC 6749, section 5.1: no list in the answer means what was asked for. The extras are left out, as nothing tells.
-  return { token, scopes: (listed ?? SCOPES).filter((name) => name !== "") };
+  return { token, scopes: permissions ?? SCOPES };
 }
 
 /** Returns the failure of a refused code. This host has an envelope of its own. */
@@ -145,7 +144,10 @@ async function longLivedToken(
   });
   const answer = await exchange(tools, { method: "GET", url });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  return readToken(answer, tools.now()) ?? refused(answer, tools);
+  const issued = readToken(answer, tools.now());
+  if (issued === undefined) return refused(answer, tools);
+  const { lacked: _checked, ...parts } = issued;
+  return parts;
 }
 
 interface Found {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
+import { scopesLacked, scopesShape } from "../contract/fields.ts";
 import {
   unanswered,
   unpublished,
@@ -23,21 +24,28 @@ const HALF_LIFE_MS = 30 * DAY_MS;
 /** With less left than this, a call could meet the token's end. */
 const MARGIN_MS = 5 * 60_000;
 
+export const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
+
 const tokenShape = shape(() =>
   z.object({
     access_token: z.string().min(1),
     expires_in: z.number().positive().max(10_000_000_000),
+    /** Listed when a token is renewed. */
+    permissions: scopesShape(),
   }),
 );
 
-export function readToken(
-  answer: HttpResponse,
-  now: Date,
-): Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> | undefined {
+type IssuedToken = Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> & {
+  /** The needed scopes that it was issued without. */
+  readonly lacked: readonly string[];
+};
+
+export function readToken(answer: HttpResponse, now: Date): IssuedToken | undefined {
   const parsed = tokenShape().safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;
-  const { access_token, expires_in } = parsed.data;
+  const { access_token, expires_in, permissions } = parsed.data;
   return {
+    lacked: scopesLacked(SCOPES, permissions),
     accessToken: access_token,
     issuedAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + expires_in * 1000).toISOString(),
@@ -76,11 +84,11 @@ async function refresh(credentials: Credentials, tools: NetworkTools): Promise<C
   if (answer instanceof HttpFailure) return unanswered(answer);
   const token = readToken(answer, tools.now());
   if (token !== undefined) {
-    return {
-      kind: "refreshed",
-      credentials: { ...credentials, ...token },
-      expiresAt: token.expiresAt,
-    };
+    const { lacked, ...issued } = token;
+    // A permission was taken back since.
+    if (lacked.length > 0) return rejected("permission_missing", `without ${lacked.join(" ")}`);
+    const renewed = { ...credentials, ...issued };
+    return { kind: "refreshed", credentials: renewed, expiresAt: issued.expiresAt };
   }
   const classified = classify(answer, tools.now());
   // Of the request and not of the token: publishing will tell whether the token is good.
@@ -89,14 +97,14 @@ async function refresh(credentials: Credentials, tools: NetworkTools): Promise<C
 }
 
 function ended(): CredentialsOutcome {
-  return {
-    kind: "rejected",
-    failure: {
-      code: "connection_needs_reauth",
-      networkCode: null,
-      note: "the token has ended and can't be renewed",
-    },
-  };
+  return rejected("connection_needs_reauth", "the token has ended and can't be renewed");
+}
+
+function rejected(
+  code: "connection_needs_reauth" | "permission_missing",
+  note: string,
+): CredentialsOutcome {
+  return { kind: "rejected", failure: { code, networkCode: null, note } };
 }
 
 const answerShape = shape(() =>

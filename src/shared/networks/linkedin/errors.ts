@@ -30,6 +30,9 @@ const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse", isPro
 const OUR_MISTAKE: ErrorRow = { code: "invalid_request", effect: "refuse", isProof: true };
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
+/** "Organization permissions must be used", and since 2026 "Organization Or Events permissions must be used". */
+const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
+
 /** Returns rows for a message that comes with status 400 or 422. */
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
   return rows(meaning, { status: 400, message }, { status: 422, message });
@@ -59,7 +62,7 @@ export const ERRORS = errorTable([
     status: 400,
     message: /version.*(?:not active|deprecated|must be present)/i,
   }),
-  ...rows(PERMISSION, { status: 403, message: /not enough permissions/i }),
+  ...[400, 403].flatMap((status) => rows(PERMISSION, { status, message: MISSING })),
   ...rows(
     { code: "quota_exceeded", effect: "refuse", isProof: true },
     { status: 429, message: /\bMEMBER DAY\b/i },

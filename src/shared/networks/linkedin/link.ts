@@ -23,23 +23,8 @@ import {
   organizationShape,
 } from "./organizations.ts";
 import { API, SITE, clientOf, postForm } from "./request.ts";
-import { type Grant, CLIENT_ERRORS, grantExpiry, readGrant } from "./session.ts";
-import type { AuthorKind, Credentials } from "./state.ts";
-
-/**
- * Comments and reactions take no scopes of their own: `w_member_social` and `w_organization_social` cover them
- * (https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/comments-api). The newer
- * `w_…_social_feed` are given to some apps only, and asking for what an app does not have links nobody.
- */
-const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
-  member: ["openid", "profile", "w_member_social"],
-  organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
-};
-/** Without these nothing can be published, or not found again when an answer was lost. */
-const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
-  member: ["w_member_social"],
-  organization: SCOPES.organization,
-};
+import { type Grant, CLIENT_ERRORS, NEEDED, SCOPES, grantExpiry, readGrant } from "./session.ts";
+import type { Credentials } from "./state.ts";
 
 const flowShape = shape(() => z.object({ kind: z.enum(["member", "organization"]) }));
 const choiceShape = shape(() =>

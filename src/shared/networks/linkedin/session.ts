@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, oauthError } from "../contract/answers.ts";
+import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { clientOf, postForm } from "./request.ts";
-import { type Credentials, credentialsOf } from "./state.ts";
+import { type AuthorKind, type Credentials, credentialsOf } from "./state.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** A token is renewed this long before its end, so that an outage of days does no harm. */
@@ -18,14 +19,28 @@ const USABLE_MS = 10 * 60_000;
 /** A token that is refused so soon after it was renewed is not refused for its age. */
 const RENEWED_MS = 15 * 60_000;
 
+/**
+ * Comments and reactions take no scopes of their own: `w_member_social` and `w_organization_social` cover them
+ * (https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/comments-api). The newer
+ * `w_…_social_feed` are given to some apps only, and asking for what an app does not have links nobody.
+ */
+export const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
+  member: ["openid", "profile", "w_member_social"],
+  organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
+};
+/** Without these nothing can be published, or not found again when an answer was lost. */
+export const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
+  member: ["w_member_social"],
+  organization: SCOPES.organization,
+};
+
 const tokenShape = shape(() =>
   z.object({
     access_token: z.string().min(1),
     expires_in: z.number().positive().max(10_000_000_000),
-    /** Separated by commas or spaces, as it happens. */
-    scope: z.string().optional(),
-    refresh_token: z.string().min(1).optional(),
-    refresh_token_expires_in: z.number().positive().max(10_000_000_000).optional(),
+    scope: scopesShape(),
+    refresh_token: spare(z.string().min(1)),
+    refresh_token_expires_in: spare(z.number().positive().max(10_000_000_000)),
   }),
 );
 
@@ -50,7 +65,7 @@ export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
         ? {}
         : { refreshExpiresAt: at(refresh_token_expires_in) }),
     },
-    scopes: scope?.split(/[\s,]+/).filter((name) => name !== "") ?? null,
+    scopes: scope ?? null,
   };
 }
 
@@ -77,7 +92,9 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
     const renewed = credentialsOf(outcome.credentials);
     await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
   }
-  return outcome.kind !== "refreshed" && isUsable ? { kind: "usable" } : outcome;
+  const isLacking = outcome.kind === "rejected" && outcome.failure.code === "permission_missing";
+  const mayServe = outcome.kind !== "refreshed" && !isLacking && isUsable;
+  return mayServe ? { kind: "usable" } : outcome;
 }
 
 function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: NetworkTools): boolean {
@@ -102,6 +119,9 @@ async function renew(credentials: Credentials, tools: NetworkTools): Promise<Cre
   if (answer instanceof HttpFailure) return unanswered(answer);
   const grant = readGrant(answer, tools.now());
   if (grant === undefined) return readRefusedRenewal(answer, tools.now());
+  // A permission was taken back since.
+  const missing = scopesLacked(NEEDED[credentials.kind], grant.scopes ?? undefined);
+  if (missing.length > 0) return rejected("permission_missing", missing.join(" "));
   const renewed = { ...credentials, ...grant.tokens };
   return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
 }
@@ -121,7 +141,7 @@ function needsReauth(networkCode: string | null): CredentialsOutcome {
 }
 
 function rejected(
-  code: "connection_needs_reauth" | "app_misconfigured",
+  code: "connection_needs_reauth" | "app_misconfigured" | "permission_missing",
   networkCode: string | null,
 ): CredentialsOutcome {
   return { kind: "rejected", failure: { code, networkCode } };

@@ -32,6 +32,7 @@ function yieldLeg(run: LegRun, prepared: NetworkData | null = null): Promise<voi
 
 /** Records for people that the account is in use. A failure does not fail the post. */
 async function recordUse({ services }: LegRun, connection: Connection): Promise<void> {
+  services.appFaults.accepted(connection);
   try {
     await services.connections.recordUse(connection);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Movement } from "../../billing/wallet.ts";
 import type { Connection } from "../../connections/connection.ts";
-import { markIfRefused } from "../../connections/fresh-credentials.ts";
+import { blamed } from "../../connections/fresh-credentials.ts";
 import type { LegFailure, Published, Rejected, TryLater } from "../../networks/contract/outcome.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
@@ -155,8 +155,7 @@ export async function reject(
   connection: Connection,
   { failure }: Rejected,
 ): Promise<void> {
-  await markIfRefused(run.services, connection, failure);
-  await fail(run, failure);
+  await fail(run, await blamed(run.services, connection, failure));
 }
 
 /** Retries a leg that was certainly not published, or fails it after the last retry. Keeps what was `prepared`. */

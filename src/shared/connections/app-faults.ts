@@ -1,0 +1,98 @@
+import type { LegErrorCode } from "../networks/contract/errors.ts";
+import type { LegFailure } from "../networks/contract/outcome.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Connection } from "./connection.ts";
+
+/** Refusals that name the account, and go away only when the end user links it again. */
+export const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
+  "connection_needs_reauth",
+  "permission_missing",
+  "account_restricted",
+]);
+
+/** So many accounts that are refused alike, with none accepted in between, are no coincidence. */
+const ACCOUNTS_MIN = 5;
+const WINDOW_MS = 10 * 60_000;
+/** While an app is refused, one account in this time shows whether it still is. */
+const RECHECK_MS = 10 * 60_000;
+/** A Mastodon server has an app of its own. */
+const APPS_MAX = 1_000;
+
+interface Refusals {
+  readonly networkCode: string | null;
+  /** When each account was last refused, by the id of its connection. */
+  readonly accounts: Map<string, number>;
+  /** When the refusals were last seen to be the app's; undefined while they are the accounts'. */
+  seenAt: number | undefined;
+}
+
+/** What a refusal says: `account` is the end user's to solve, `app` the operator's, `content` neither. */
+type Blame = "account" | "app" | "content";
+
+type Refused = Pick<Connection, "id" | "network" | "instanceUrl">;
+
+/**
+ * Tells the refusals of accounts from those of our app. What a network answers for many accounts within minutes is
+ * about the app, whatever it says: customers can't solve it, and must not be asked to link their accounts again.
+ * Counted in each process.
+ */
+export class AppFaults {
+  readonly #log: Log;
+  readonly #clock: { now(): Date };
+  readonly #apps = new Map<string, Refusals>();
+
+  constructor(log: Log, clock: { now(): Date }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Notes that an account was accepted: the app is well. */
+  accepted(connection: Refused): void {
+    this.#apps.delete(appOf(connection));
+  }
+
+  /** Notes a refusal, and returns whose fault it is. */
+  refused(connection: Refused, { code, networkCode, unmappedStatus }: LegFailure): Blame {
+    const isOfApp = code === "app_misconfigured";
+    if (!isOfApp && !BROKEN.has(code) && unmappedStatus === undefined) return "content";
+    const refusals = this.#refusalsOf(connection, networkCode);
+    const now = this.#clock.now().getTime();
+    for (const [id, at] of refusals.accounts)
+      if (now - at > WINDOW_MS) refusals.accounts.delete(id);
+    refusals.accounts.set(connection.id, now);
+    const isKnown = refusals.seenAt !== undefined;
+    if (isOfApp || isKnown || refusals.accounts.size >= ACCOUNTS_MIN) {
+      refusals.seenAt = now;
+      if (!isKnown) this.#report(connection, networkCode, refusals.accounts.size);
+      return "app";
+    }
+    return BROKEN.has(code) ? "account" : "content";
+  }
+
+  /** Returns whether accounts of this app need not be asked about now, because the app is refused. */
+  areRefused(connection: Refused): boolean {
+    const seenAt = this.#apps.get(appOf(connection))?.seenAt;
+    return seenAt !== undefined && this.#clock.now().getTime() - seenAt < RECHECK_MS;
+  }
+
+  #refusalsOf(connection: Refused, networkCode: string | null): Refusals {
+    const app = appOf(connection);
+    const known = this.#apps.get(app);
+    if (known?.networkCode === networkCode) return known;
+    const fresh = { networkCode, accounts: new Map<string, number>(), seenAt: known?.seenAt };
+    const oldest = this.#apps.keys().next();
+    if (known === undefined && this.#apps.size >= APPS_MAX && oldest.done !== true)
+      this.#apps.delete(oldest.value);
+    this.#apps.set(app, fresh);
+    return fresh;
+  }
+
+  #report({ network, instanceUrl }: Refused, networkCode: string | null, accounts: number): void {
+    const fields = { network, instanceUrl, networkCode, accounts };
+    this.#log.error("a network refuses the app", fields);
+  }
+}
+
+function appOf({ network, instanceUrl }: Refused): string {
+  return `${network} ${instanceUrl ?? ""}`;
+}
