@@ -199,7 +199,12 @@ describe("an address of ours for a network", () => {
     if (target === undefined) throw new Error("Instagram has no target");
     return target;
   };
-  const address = (name: string) => fittedUrl(relay.services, at(name), image());
+  const address = (name: string, fitted?: { bytes: Uint8Array; contentType: string }) =>
+    fittedUrl(relay.services, {
+      url: at(name),
+      target: image(),
+      ...(fitted === undefined ? {} : { fitted }),
+    });
   const pathOf = (url: string) => new URL(url).pathname.slice("/api".length);
 
   test("gives out the image as the network takes it, to be kept for as long as it holds", async () => {
@@ -254,6 +259,31 @@ describe("an address of ours for a network", () => {
     expect((await relay.call("GET", path)).status).toBe(200);
     relay.advance(60_000);
     expect((await relay.call("GET", path)).status).toBe(404);
+  });
+
+  test("that fifty posts have at once is given out as it was made, without its server", async () => {
+    const fitted = { bytes: await flag(900, 600).jpeg().toBuffer(), contentType: "image/jpeg" };
+    const addresses = Array.from({ length: 50 }, () => address("scan.webp", fitted));
+    const before = files.asked.length;
+    const answers = await Promise.all(
+      addresses.map(async (url) => Buffer.from(await (await fetch(url)).arrayBuffer())),
+    );
+    expect(answers.every((bytes) => bytes.equals(fitted.bytes))).toBe(true);
+    expect(files.asked).toHaveLength(before);
+  });
+
+  test("is made again where others have taken its memory", async () => {
+    const megabytes = (count: number) => Buffer.alloc(count * 1024 * 1024);
+    const first = address("scan.webp", { bytes: megabytes(8), contentType: "image/jpeg" });
+    const later = Array.from({ length: 8 }, () =>
+      address("scan.webp", { bytes: megabytes(8), contentType: "image/jpeg" }),
+    );
+    const before = files.asked.length;
+    const sizeOf = async (url = "") => (await (await fetch(url)).arrayBuffer()).byteLength;
+    expect(await sizeOf(later.at(-1))).toBe(8 * 1024 * 1024);
+    expect(files.asked).toHaveLength(before);
+    expect(await sizeOf(first)).toBeLessThan(1_000_000);
+    expect(files.asked.length).toBeGreaterThan(before);
   });
 
   test("asked for by many at once is answered or put off, and stays there", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
 import {
   type Script,
@@ -139,6 +140,16 @@ describe("preparing photos for Facebook", () => {
     },
   );
 
+  test("hands over no address of a photo that we can't have, in which a place may be", async () => {
+    const failure = new MediaFailure("media_unreachable", "busy");
+    const used = tools({ http: {}, media: { [FILE]: failure } });
+    expect(await facebook.prepare(leg({ media: files(FILE) }), used)).toMatchObject({
+      kind: "try_later",
+      failure: { code: "media_unreachable" },
+    });
+    expect(used.calls).toEqual([]);
+  });
+
   test("asks what a file is whose name does not tell", async () => {
     const bare = "https://files.example/download?id=1";
     const asks = (type: string) => ({
@@ -148,7 +159,8 @@ describe("preparing photos for Facebook", () => {
     });
     const draft = { media: files(bare) };
     expect(await prepare(asks("video/mp4"), draft)).toMatchObject({ remote: { form: "reel" } });
-    expect(await prepare(asks("image/jpeg"), draft)).toMatchObject({ remote: { form: "photos" } });
+    const photo = tools({ http: asks("image/jpeg"), media: { [bare]: image() } });
+    expect(await facebook.prepare(leg(draft), photo)).toMatchObject({ remote: { form: "photos" } });
     expect(await prepare(asks("video/mp4"), { media: files(FILE, bare) })).toMatchObject({
       kind: "rejected",
       failure: { code: "media_rejected", rule: "facebook.media.mixed" },

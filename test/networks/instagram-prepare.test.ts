@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
 import { type Script, NOW, answer, htmlPage, lost, sentForm } from "./scripted-tools.ts";
 import {
@@ -52,6 +53,16 @@ describe("preparing a post for Instagram", () => {
       "content-type": "application/x-www-form-urlencoded",
     });
     expect(new URL(used.calls[1]?.url ?? "").searchParams.get("fields")).toBe("status_code,status");
+  });
+
+  test("hands over no address of an image that we can't have, in which a place may be", async () => {
+    const failure = new MediaFailure("media_unreachable", "busy");
+    const used = tools({ http: {}, media: { [FILE]: failure } });
+    expect(await instagram.prepare(leg({ media: files(FILE) }), used)).toMatchObject({
+      kind: "try_later",
+      failure: { code: "media_unreachable" },
+    });
+    expect(used.calls).toEqual([]);
   });
 
   test.each<[string, Partial<LegDraft>, Record<string, string>]>([

@@ -46,7 +46,7 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
     dnsTexts: () => Promise.resolve([]),
     openMedia: (url, limits) => openMedia(dialler, url, limits),
     fitImage,
-    fittedUrl: (url) => url,
+    fittedUrl: ({ url }) => url,
     hosts: {
       find: (host) => Promise.resolve(hosts.get(host)),
       save(host, data) {

@@ -100,11 +100,13 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
       if (result === undefined) throw new Error(`an empty list of replies: ${name}`);
       return result instanceof HttpFailure ? Promise.reject(result) : Promise.resolve(result);
     },
-    /** What is not in the script can't be had, as with any network that fetches files itself. */
+    /** What is not in the script is a picture by its name, or can't be had. */
     openMedia(url, { bytesMax }) {
       const media = script.media?.[url];
       if (media === undefined)
-        return Promise.reject(new MediaFailure("media_unreachable", "not in the script"));
+        return /\.(?:jpg|png)$/.test(url)
+          ? Promise.resolve(opened(image()))
+          : Promise.reject(new MediaFailure("media_unreachable", "not in the script"));
       if (media instanceof MediaFailure) return Promise.reject(media);
       return media.bytes.byteLength > bytesMax
         ? Promise.reject(new MediaFailure("media_rejected", "larger than asked for"))
@@ -124,7 +126,7 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
       if (reason !== undefined) throw new MediaFailure("media_rejected", "scripted", { reason });
       return { bytes: await file.read(0, size - 1), contentType, width, height, repairs: [] };
     },
-    fittedUrl: (url) => `https://relay.example.test/v1/media/${encodeURIComponent(url)}`,
+    fittedUrl: ({ url }) => `https://relay.example.test/v1/media/${encodeURIComponent(url)}`,
     hosts: {
       find: (host) => Promise.resolve(saved.get(host)),
       save(host, data) {

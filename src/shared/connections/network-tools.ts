@@ -58,7 +58,7 @@ export function createNetworkTools(
       const { fitImage } = await media.fit();
       return await inTime(fitImage(file, target, await readBy()));
     },
-    fittedUrl: (url, target) => fittedUrl(services, url, target),
+    fittedUrl: (image) => fittedUrl(services, image),
     hosts: {
       find: (host) => services.hosts.find(network, host),
       async save(host, data) {

@@ -29,22 +29,12 @@ const MARGIN = 0.92;
 
 type Repair = Extract<FitPlan, { kind: "repair" }>;
 
-/** `isUntouched`: the bytes are those of the file. */
-export interface FittedBytes extends FittedImage {
-  readonly isUntouched: boolean;
-}
-
 /**
  * Makes an image fit the target. What fits stays as it is, byte for byte; the same file and target always give the same
  * bytes. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
  * @throws MediaFailure
  */
-export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<FittedBytes> {
-  const fitted = await fit(bytes, target);
-  return { ...fitted, isUntouched: fitted.bytes === bytes };
-}
-
-async function fit(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage> {
+export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage> {
   const contentType = contentTypeOf(bytes);
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
   try {
@@ -56,7 +46,7 @@ async function fit(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage>
     if (plan.kind === "refused") throw refused(plan.reason, plan.message);
     return plan.kind === "fits"
       ? await untouched(bytes, facts)
-      : await repaired({ bytes, facts, plan }, target);
+      : await repaired(bytes, facts, plan, target);
   } catch (error) {
     throw error instanceof MediaFailure ? error : undecodable(error);
   }
@@ -191,15 +181,13 @@ async function decode(bytes: Uint8Array): Promise<void> {
   await image.resize(8, 8, { fit: "fill", fastShrinkOnLoad: true }).raw().toBuffer();
 }
 
-interface Repairing {
-  readonly bytes: Uint8Array;
-  readonly facts: ImageFacts;
-  readonly plan: Repair;
-}
-
-async function repaired(repairing: Repairing, target: ImageTarget): Promise<FittedImage> {
-  const { bytes, facts, plan } = repairing;
-  const separated = separatedOf(repairing);
+async function repaired(
+  bytes: Uint8Array,
+  facts: ImageFacts,
+  plan: Repair,
+  target: ImageTarget,
+): Promise<FittedImage> {
+  const separated = separatedOf(bytes, facts, plan);
   if (separated !== undefined)
     return { ...(await untouched(separated, facts)), repairs: plan.repairs };
   let frame = { width: plan.width, height: plan.height };
@@ -226,8 +214,11 @@ async function repaired(repairing: Repairing, target: ImageTarget): Promise<Fitt
 const REMOVALS: ReadonlySet<MediaRepair> = new Set(["metadataRemoved", "extrasRemoved"]);
 
 /** Returns the picture without the rest of its file; undefined when it has to be encoded again. */
-function separatedOf({ bytes, facts, plan }: Repairing): Uint8Array | undefined {
-  const { contentType, orientation } = facts;
+function separatedOf(
+  bytes: Uint8Array,
+  { contentType, orientation }: ImageFacts,
+  plan: Repair,
+): Uint8Array | undefined {
   // A moving PNG has a still picture in its file, for programs that know no others.
   const isPng = contentType === "image/png" && plan.contentType === "image/png";
   const isStill = isPng && plan.repairs.includes("stilled");

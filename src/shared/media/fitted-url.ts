@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { Config } from "../runtime/config.ts";
 import {
   type ImageTarget,
   IMAGE_SOURCE_BYTES_MAX,
@@ -7,7 +6,6 @@ import {
   type FittedImage,
 } from "../networks/contract/media.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import type { Clock } from "../runtime/process.ts";
 import { limitCalls } from "../runtime/limited-calls.ts";
 import { withTimeLimit } from "../runtime/promises.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
@@ -34,15 +32,35 @@ const claimsShape = shape(() =>
 );
 type FittedClaims = ShapeOf<typeof claimsShape>;
 
-interface Issuing {
-  readonly config: Pick<Config, "publicBaseUrl" | "identity">;
-  readonly clock: Clock;
+type Picture = Pick<FittedImage, "bytes" | "contentType">;
+
+/** Pictures in memory by their tokens, the oldest first. Networks usually fetch them within seconds. */
+const kept = new Map<string, Picture>();
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+const KEPT_MS = 10 * 60_000;
+
+function keep(token: string, { bytes, contentType }: Picture): void {
+  kept.set(token, { bytes, contentType });
+  setTimeout(() => kept.delete(token), KEPT_MS).unref();
+  let length = [...kept.values()].reduce((sum, picture) => sum + picture.bytes.length, 0);
+  for (const [oldest, picture] of kept) {
+    if (length <= KEPT_BYTES_MAX) return;
+    kept.delete(oldest);
+    length -= picture.bytes.length;
+  }
 }
 
-/** Returns the address of a customer's image, fitted for a network. The token has all data; nothing is stored. */
-export function fittedUrl({ config, clock }: Issuing, url: string, target: ImageTarget): string {
+/**
+ * Returns the address of a customer's image, fitted for a network. The token has all data; nothing is stored. The picture
+ * itself, if it is there, is kept for a while, or each post would fetch and fit its image twice.
+ */
+export function fittedUrl(
+  { config, clock }: Pick<MediaDeps, "config" | "clock">,
+  { url, target, fitted }: { url: string; target: ImageTarget; fitted?: Picture },
+): string {
   const claims: FittedClaims = { url, target, until: clock.now().getTime() + LIFETIME_MS };
   const token = seal(JSON.stringify(claims), BOUND_TO, config.identity.dataKeys);
+  if (fitted !== undefined) keep(token, fitted);
   return `${config.publicBaseUrl}/v1/media/${token}`;
 }
 
@@ -60,10 +78,13 @@ function openToken(token: string, keys: DataKeys, now: Date): FittedClaims {
 /** The caller is gone by then. */
 const SERVE_MS_MAX = 100_000;
 
-/** Anybody with an address may fetch it any number of times: this leaves room for publishing. */
-const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 16 });
+/**
+ * Anybody with an address may fetch it any number of times: this leaves room for publishing. Waiting costs little, and
+ * a network that is refused fails the post's attempt.
+ */
+const slots = new FairLimit({ capacity: 2, perOwner: 1, waitingMax: 64 });
 
-export interface ServedImage extends Pick<FittedImage, "bytes" | "contentType"> {
+export interface ServedImage extends Picture {
   /** How long a copy may be kept. */
   readonly freshSeconds: number;
 }
@@ -72,13 +93,19 @@ const notFound = (failedCheck?: FailedCheck) =>
   new AppError("not_found", "There is no such file.", { failedCheck });
 
 /**
- * Returns the image of an address that `fittedUrl` made. Fetches and fits it each time.
+ * Returns the image of an address that `fittedUrl` made. Fetches and fits it again when it is not kept here any more.
  * @throws AppError 404 when the token is not valid or its image is refused; 503 when the image can't be fetched now
  */
 export async function serveFitted(services: MediaDeps, token: string): Promise<ServedImage> {
   const now = services.clock.now();
   const claims = openToken(token, services.config.identity.dataKeys, now);
-  const fitted = await slots.run(hostOf(claims), 1, () => fitInTime(services, claims));
+  const fitted =
+    kept.get(token) ??
+    (await slots.run(hostOf(claims), 1, () =>
+      withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
+        throw serviceUnavailable();
+      }),
+    ));
   if (fitted === undefined) throw serviceUnavailable();
   const { bytes, contentType } = fitted;
   return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };
@@ -86,20 +113,13 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
 
 const hostOf = ({ url }: FittedClaims) => new URL(url).host;
 
-function fitInTime(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
-  return withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
-    throw serviceUnavailable();
-  });
-}
-
 async function fit(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
   const { url, target } = claims;
   const owner = `host ${hostOf(claims)}`;
   const readBy = { reader: mediaReader, owner };
-  const bytesMax = IMAGE_SOURCE_BYTES_MAX;
   try {
     const calls = limitCalls(services, { totalMs: SERVE_MS_MAX, owner });
-    const file = await openMedia(calls, url, { bytesMax, readBy });
+    const file = await openMedia(calls, url, { bytesMax: IMAGE_SOURCE_BYTES_MAX, readBy });
     try {
       return await fitImage(file, target, readBy);
     } finally {

@@ -159,20 +159,11 @@ async function loadFor(job: FileJob): Promise<void> {
 }
 
 async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
-  if (job.kind === "facts") {
-    return { answer: await factsOf(job, piecesOf(job.pieces, input)) };
-  }
-  const { bytes, isUntouched, ...fitted } = await fitBytes(input, job.target);
-  const made = isUntouched ? null : bytes;
-  return {
-    answer: {
-      kind: "fitted",
-      ...fitted,
-      repairs: [...fitted.repairs],
-      bytes: made?.length ?? null,
-    },
-    bytes: made ?? undefined,
-  };
+  if (job.kind === "facts") return { answer: await factsOf(job, piecesOf(job.pieces, input)) };
+  const { bytes, ...fitted } = await fitBytes(input, job.target);
+  const made = bytes === input ? undefined : bytes;
+  const stated = { repairs: [...fitted.repairs], bytes: made?.length ?? null };
+  return { answer: { kind: "fitted", ...fitted, ...stated }, bytes: made };
 }
 
 /** Turns an error into a refusal of the file, the only input of the readers. */

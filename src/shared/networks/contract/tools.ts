@@ -17,8 +17,12 @@ export interface NetworkTools {
   openMedia(url: string, limits: { readonly bytesMax: number }): Promise<MediaFile>;
   /** Downloads an opened image and makes it fit; the same file always gives the same bytes. Throws `MediaFailure`. */
   fitImage(file: MediaFile, target: ImageTarget): Promise<FittedImage>;
-  /** Returns an address of ours where a network finds the image of `url` made to fit: public, for a little over a day. */
-  fittedUrl(url: string, target: ImageTarget): string;
+  /** Returns an address of ours where a network finds the fitted image of `url`: public, for a little over a day. */
+  fittedUrl(image: {
+    readonly url: string;
+    readonly target: ImageTarget;
+    readonly fitted: FittedImage;
+  }): string;
   /** Facts shared by all accounts of one host, e.g. a client registration; sealed at rest. */
   readonly hosts: {
     find(host: string): Promise<NetworkData | undefined>;

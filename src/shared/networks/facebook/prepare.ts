@@ -154,11 +154,9 @@ async function repairedPhoto(
     const fitted = await tools.fitImage(file, image);
     return fitted.repairs.length === 0 ? undefined : fitted;
   } catch (error) {
-    if (!(error instanceof MediaFailure)) throw error;
-    // It may be only us who can't have it.
-    return error.code === "media_unreachable"
-      ? undefined
-      : mediaFailed("facebook", error, mediaIndex);
+    // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
+    if (error instanceof MediaFailure) return mediaFailed("facebook", error, mediaIndex);
+    throw error;
   }
 }
 

@@ -116,15 +116,15 @@ export async function fileFields(
   const alt_text = isStory(form) ? undefined : item.altText || undefined;
   try {
     const file = await tools.openMedia(item.url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-    const { repairs } = await tools.fitImage(file, image);
-    const isFit = repairs.length === 0;
-    const address = isFit ? fetchableUrl(item.url) : tools.fittedUrl(item.url, image);
+    const fitted = await tools.fitImage(file, image);
+    const isFit = fitted.repairs.length === 0;
+    const address = isFit
+      ? fetchableUrl(item.url)
+      : tools.fittedUrl({ url: item.url, target: image, fitted });
     return { fields: { image_url: address, alt_text } };
   } catch (error) {
-    if (!(error instanceof MediaFailure)) throw error;
-    // It may be only us who can't have it: Instagram tells.
-    return error.code === "media_unreachable"
-      ? { fields: { image_url: fetchableUrl(item.url), alt_text } }
-      : mediaFailed("instagram", error, mediaIndex);
+    // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
+    if (error instanceof MediaFailure) return mediaFailed("instagram", error, mediaIndex);
+    throw error;
   }
 }
