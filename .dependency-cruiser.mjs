@@ -121,7 +121,7 @@ export default {
       to: {
         path: "^src/shared/",
         pathNot:
-          "^src/shared/(networks/($1/|contract/|graph/|[^/]+\\.ts$)|runtime/(errors|setting|shape|http-call)\\.ts$)",
+          "^src/shared/(networks/($1/|contract/|graph/|[^/]+\\.ts$)|runtime/(errors|setting|shape|http-call|promises)\\.ts$)",
       },
     },
     {

@@ -157,6 +157,7 @@ export function gallery(language: Language = "en", branding: Branding = BRANDING
           title: "Facebook",
           choice: {
             id: "choice",
+            isCut: true,
             candidates: [
               { id: "1", label: "Demo Bakery", hint: "@demobakery" },
               { id: "2", label: "Demo Coffee Bar", hint: "@democoffeebar" },

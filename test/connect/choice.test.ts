@@ -6,6 +6,7 @@ import {
   SECOND_PAGE,
 } from "../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP, PERSONAL_ACCOUNT } from "../../dev/networks/instagram/state.ts";
+import { answer } from "../networks/scripted-tools.ts";
 import type { Answer } from "../setup/relay.ts";
 import { Browser, formsOf, locationOf, readable } from "./browser.ts";
 import type { Form } from "./browser.ts";
@@ -119,6 +120,19 @@ describe("an authorisation that covers several accounts", () => {
       { platform: "facebook", status: "active", account: { id: SECOND_PAGE } },
     ]);
     expect(await balance(world, owner)).toBe(95);
+  });
+
+  test("that has more than the page can show says so, and offers the first hundreds", async () => {
+    const page = (id: number) => ({ id: `${id}`, name: `Page ${id}`, access_token: "token" });
+    let asked = 0;
+    world.intercept(async (request, send) => {
+      if (!request.url.includes("/me/accounts")) return await send(request);
+      const data = Array.from({ length: 100 }, (_, index) => page(100 * (asked += 1) + index));
+      return answer(200, { data, paging: { next: "x", cursors: { after: "A" } } });
+    });
+    const { shown } = await visit();
+    expect(shown.body.match(/name="candidate"/g)).toHaveLength(500);
+    expect(readable(shown.body)).toContain("There are more than are shown here.");
   });
 
   test("is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {

@@ -111,6 +111,24 @@ describe("linking an Instagram account", () => {
     expect(used.calls[2]?.headers?.["authorization"]).toBe("Bearer long");
   });
 
+  test.each([
+    ["BUSINESS", "business"],
+    ["Business", "business"],
+    ["Media_Creator", "creator"],
+    ["SOMETHING_NEW", "professional"],
+    [null, "professional"],
+  ])(
+    "links an account of the type %s as %s, with a list around it or without",
+    async (type, kind) => {
+      const account = { ...me, account_type: type, name: null, profile_picture_url: 7 };
+      for (const body of [account, { data: [account] }])
+        expect((await finish({ [ME]: answer(200, body) })).outcome).toMatchObject({
+          kind: "linked",
+          linked: { account: { kind, avatarUrl: null } },
+        });
+    },
+  );
+
   test("links without a quota where none is told", async () => {
     for (const reply of [lost, error(10), answer(200, { data: [] })])
       expect((await finish({ [LIMIT]: reply })).outcome).toMatchObject({

@@ -227,8 +227,9 @@ describe("linking a LinkedIn account", () => {
 
   test("reads every page of a long list of organisations, but not for ever", async () => {
     const full = answer(200, { elements: Array.from({ length: 100 }, () => acl(1)) });
-    const { scripted } = await finishOrganizations([], { [ACLS]: full });
-    expect(scripted.asked.filter((name) => name === ACLS)).toHaveLength(3);
+    const { scripted, outcome } = await finishOrganizations([], { [ACLS]: full });
+    expect(scripted.asked.filter((name) => name === ACLS)).toHaveLength(10);
+    expect(outcome).toMatchObject({ kind: "choose", isCut: true });
     expect(
       scripted.calls.map(({ url }) => url).filter((url) => url.includes("start=200")),
     ).toHaveLength(1);

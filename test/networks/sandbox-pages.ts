@@ -52,7 +52,7 @@ export function usePages(
   async function linkPage(id = DEMO_PAGE): Promise<LinkedAccount> {
     const choice = await authorize();
     if (choice.kind !== "choose") throw new Error(`no choice: ${JSON.stringify(choice)}`);
-    return accountOf(await facebook.link.choose(id, choice.flow));
+    return accountOf(await facebook.link.choose(id, choice.flow, tools));
   }
 
   const publish = async (draft: Partial<LegDraft>) =>

@@ -23,6 +23,8 @@ const secretsShape = shape(() =>
     candidates: z
       .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))
       .optional(),
+    /** Whether there are more accounts than these. */
+    isCut: z.boolean().optional(),
   }),
 );
 

@@ -51,6 +51,16 @@ export const CASES: readonly Case[] = [
     ["instagram", 403, graph(code), "permission_missing"],
   ]),
   ["facebook", 400, graph(100, 33), "permission_missing"],
+  ...[
+    [351],
+    [352],
+    [352, 1363024],
+    ...[1363022, 1363023, 1363025, 1363026].map((subcode) => [100, subcode] as const),
+  ].map(([code, subcode]): Case => ["facebook", 400, graph(code, subcode), "media_rejected"]),
+  ...[[390], [351, 1363019], [6000, 1363019], [390, 1363030], [100, 1363037]].map(
+    ([code, subcode]): Case => ["facebook", 400, graph(code, subcode), "media_processing_failed"],
+  ),
+  ["facebook", 400, graph(100, 1363042), "permission_missing"],
   ["facebook", 400, graph(200, 1404078), "account_restricted"],
   ["facebook", 400, graph(368, 4854002), "account_restricted"],
   ["facebook", 400, graph(368, 1404112), "account_restricted"],

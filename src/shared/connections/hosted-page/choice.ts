@@ -30,7 +30,7 @@ const CHOICE_CHARACTERS_MAX = 200;
 export async function offerChoice(
   services: ConnectionsDeps,
   attempt: OAuthAttempt,
-  { candidates, flow }: LinkChoice,
+  { candidates, isCut, flow }: LinkChoice,
 ): Promise<BrowserAnswer> {
   const { config, clock } = services;
   const { sessionId, network, cookieHash, secrets } = attempt;
@@ -45,6 +45,7 @@ export async function offerChoice(
       token: secrets.token,
       flow,
       candidates: [...candidates],
+      ...(isCut === true && { isCut }),
     },
   });
   return redirect(pageAddress(config, sessionId, secrets.token, { network, choice }));
@@ -64,10 +65,10 @@ export async function findChoice(
   named: Named,
 ): Promise<OpenChoice | undefined> {
   const found = await findOpen(services, request, named);
-  const candidates = found?.attempt.secrets.candidates;
+  const { candidates, isCut = false } = found?.attempt.secrets ?? {};
   return named.choice === undefined || candidates === undefined
     ? undefined
-    : { id: named.choice, candidates };
+    : { id: named.choice, candidates, isCut };
 }
 
 /** Links the chosen candidate. `over`: the choice was used up or expired; `unknown`: not a candidate, still open. */
@@ -118,6 +119,7 @@ async function findOpen(
 export interface OpenChoice {
   readonly id: string;
   readonly candidates: readonly LinkCandidate[];
+  readonly isCut: boolean;
 }
 
 /** The page on which one account of an authorisation is chosen. */
@@ -153,6 +155,7 @@ export function renderChoicePage(page: ChoicePage, nonce: string): string {
           <legend>${words.legend}</legend>
           ${choice.candidates.map(renderCandidate)}
         </fieldset>
+        ${choice.isCut && html`<p>${fill(words.cut, { network: title })}</p>`}
         <div class="actions">
           <button>${words.submit}</button>
           <a href="${page.pageAddress}">${words.back}</a>

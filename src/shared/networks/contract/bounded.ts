@@ -20,7 +20,7 @@ const NOTE_CHARACTERS_MAX = 500;
 /** Longest `state` that a callback may bring back. */
 const STATE_CHARACTERS_MAX = 200;
 const SCOPES_MAX = 100;
-const CANDIDATES_MAX = 200;
+const CANDIDATES_MAX = 500;
 const WAIT_SECONDS_MAX = 24 * 60 * 60;
 /** The limit for what a network keeps of a leg or an account, which is small. No server that works sends more. */
 const DATA_CHARACTERS_MAX = 100_000;
@@ -190,15 +190,17 @@ function boundedLink(outcome: LinkOutcome): LinkOutcome {
   return linked === undefined ? refused() : { kind: "linked", linked };
 }
 
-function boundedChoice({ kind, candidates, flow }: LinkChoice): LinkChoice | LinkFailure {
+function boundedChoice({ kind, candidates, isCut, flow }: LinkChoice): LinkChoice | LinkFailure {
   if (!isStorable(flow)) return refused();
   const named = ({ id, label, hint }: LinkCandidate) => ({
     id,
     label: name(label),
     hint: name(hint),
   });
-  const known = candidates.filter(({ id }) => isId(id)).slice(0, CANDIDATES_MAX);
-  return { kind, candidates: known.map(named), flow };
+  const known = candidates.filter(({ id }) => isId(id));
+  const shown = known.slice(0, CANDIDATES_MAX).map(named);
+  const isLonger = isCut === true || shown.length < known.length;
+  return { kind, candidates: shown, ...(isLonger && { isCut: true }), flow };
 }
 
 function boundedStart(outcome: OAuthRedirect | LinkFailure): OAuthRedirect | LinkFailure {

@@ -67,6 +67,8 @@ export interface LinkCandidate {
 export interface LinkChoice {
   readonly kind: "choose";
   readonly candidates: readonly LinkCandidate[];
+  /** Whether there are more than these. */
+  readonly isCut?: boolean;
   readonly flow: NetworkData;
 }
 

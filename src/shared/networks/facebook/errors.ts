@@ -24,6 +24,13 @@ const IMAGE: ErrorRow = {
   rule: "facebook.media.image",
 };
 
+const VIDEO: ErrorRow = { code: "media_rejected", effect: "refuse", isProof: true };
+const FAILED_UPLOAD: ErrorRow = {
+  code: "media_processing_failed",
+  effect: "prepare_again",
+  isProof: true,
+};
+
 const ROLE =
   "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.";
 const PAUSE = "Facebook asks for a pause of one to three days; retry after it.";
@@ -70,6 +77,11 @@ const OWN: readonly TableRow[] = [
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
   ...videoLimits,
+  // https://developers.facebook.com/docs/video-api/guides/error-codes: too small or large, of another format, too short or
+  // long; an upload that failed, timed out or lost its place; a person who may not upload.
+  ...subcodes(VIDEO, 1363022, 1363023, 1363024, 1363025, 1363026),
+  ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
+  ...subcodes({ ...PERMISSION, remediation: ROLE }, 1363042),
   ...rows(textInvalid(), { code: 100, message: /parameter too long/i }),
   // Of a person whose role on the page does not allow videos; it has no subcode.
   ...rows(
@@ -78,7 +90,9 @@ const OWN: readonly TableRow[] = [
   ),
   ...codes(IMAGE, 324),
   ...codes(CONTENT, 368),
+  ...codes(VIDEO, 351, 352),
   ...codes(UNREADABLE, 389),
+  ...codes(FAILED_UPLOAD, 390),
   ...codes(DUPLICATE, 506),
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000),
 ];

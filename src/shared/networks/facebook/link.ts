@@ -17,7 +17,7 @@ import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { type FacebookPage, findPages } from "./pages.ts";
+import { type FacebookPage, type FoundPages, findPages, readPage } from "./pages.ts";
 import { accessFor, credentialsOf, pageAccess, type Credentials } from "./state.ts";
 import { unanswered, unpublished, type LimitsOutcome } from "../contract/outcome.ts";
 import type { AccountCheck } from "../contract/network.ts";
@@ -69,7 +69,8 @@ const flowShape = shape(() =>
         id: z.string(),
         name: z.string(),
         username: z.string().nullable(),
-        token: z.string(),
+        /** Null where there is no room for all of them: it is requested again. */
+        token: z.string().nullable(),
         pictureUrl: z.string().nullable(),
       }),
     ),
@@ -121,9 +122,9 @@ async function finish(
   if (missing !== undefined) return missing;
   const userId = await readUserId(access, tools);
   if (typeof userId !== "string") return userId;
-  const pages = await findPages(access, tools);
-  if ("kind" in pages) return pages;
-  return offer({ userId, userToken, scopes: [...scopes], pages: [...pages] });
+  const found = await findPages(access, tools);
+  if ("kind" in found) return found;
+  return offer({ userId, userToken, scopes: [...scopes], pages: [...found.pages] }, found);
 }
 
 /**
@@ -186,40 +187,51 @@ function read<Shape extends z.ZodType>(request: HttpRequest, shape: Shape, tools
 }
 
 /**
- * Returns what of the pages can be stored until one is chosen: of a person with very many, the pictures are left out, and
- * if that is not enough the last pages.
+ * Returns what of the pages can be stored until one is chosen: of a person with very many, the pictures and tokens are
+ * left out, and if that is not enough the last pages.
  */
 function storable(flow: Flow): Flow {
   if (isStorable(flow)) return flow;
-  let fitting = { ...flow, pages: flow.pages.map((page) => ({ ...page, pictureUrl: null })) };
+  const bare = flow.pages.map((page) => ({ ...page, pictureUrl: null, token: null }));
+  let fitting = { ...flow, pages: bare };
   while (fitting.pages.length > 0 && !isStorable(fitting))
     fitting = { ...fitting, pages: fitting.pages.slice(0, -1) };
   return fitting;
 }
 
-/** Links the only page, or offers a choice between several. */
-function offer(found: Flow): LinkOutcome | LinkChoice {
-  const flow = storable(found);
-  const [first, ...others] = flow.pages;
+/** Links the page if it is known to be the only one; otherwise offers a choice. */
+function offer(flow: Flow, found: FoundPages): LinkOutcome | LinkChoice {
+  const [first] = found.pages;
   if (first === undefined) return linkFailed("nothing_to_choose");
-  if (others.length === 0) return linkPage(first, flow);
-  const candidates = flow.pages.map(({ id, name, username }) => ({
+  if (found.pages.length === 1 && found.isComplete) return linkPage(first, flow);
+  const kept = storable(flow);
+  const candidates = kept.pages.map(({ id, name, username }) => ({
     id,
     label: name === "" ? id : name,
     hint: username === null ? id : `@${username}`,
   }));
-  return { kind: "choose", candidates, flow };
+  const isCut = found.isCut || kept.pages.length < found.pages.length;
+  return { kind: "choose", candidates, flow: kept, ...(isCut && { isCut }) };
 }
 
-function choose(candidateId: string, data: NetworkData): Promise<LinkOutcome> {
+async function choose(
+  candidateId: string,
+  data: NetworkData,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
   const flow = flowShape().parse(data);
   const page = flow.pages.find(({ id }) => id === candidateId);
-  return Promise.resolve(
-    page === undefined ? linkFailed("input_invalid", "not one of the pages") : linkPage(page, flow),
-  );
+  if (page === undefined) return linkFailed("input_invalid", "not one of the pages");
+  const { token } = page;
+  if (token !== null) return linkPage({ ...page, token }, flow);
+  const read = await readPage(page.id, accessFor(flow.userToken, tools), tools);
+  return read === undefined ? linkFailed("network_unavailable") : linkPage(read, flow);
 }
 
-function linkPage(page: FacebookPage, { userId, userToken, scopes }: Flow): LinkOutcome {
+function linkPage(
+  page: FacebookPage,
+  { userId, userToken, scopes }: Pick<Flow, "userId" | "userToken" | "scopes">,
+): LinkOutcome {
   const { id, name, username, token, pictureUrl } = page;
   return {
     kind: "linked",

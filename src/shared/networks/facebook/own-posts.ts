@@ -66,15 +66,16 @@ async function findIn(
     pageAccess(credentials, tools),
     {
       path: `${credentials.pageId}/${edge}`,
-      query: { fields: FIELDS, since: sinceOf(leg, tools), limit: String(PAGE_LENGTH) },
-      pagesMax: PAGES_MAX,
+      query: { fields: FIELDS, since: sinceOf(leg, tools) },
+      pageLength: PAGE_LENGTH,
+      entriesMax: PAGES_MAX * PAGE_LENGTH,
     },
     postShape(),
     tools,
   );
   if (!isEdge(posts))
     return unavailable(posts instanceof HttpFailure ? posts : classify(posts, tools.now()));
-  const found = posts.find((post) => isOurs(post, leg));
+  const found = posts.entries.find((post) => isOurs(post, leg));
   if (found === undefined) return { kind: "absent", isComplete: false };
   const url = pageUrl(found.permalink_url) ?? `https://www.facebook.com/${found.id}`;
   return { kind: "found", published: { kind: "published", networkPostId: found.id, url } };
@@ -140,13 +141,14 @@ export async function findStory(
     {
       path: `${credentials.pageId}/stories`,
       query: { fields: "post_id,media_id,media_type,url", since: sinceOf(leg, tools) },
-      pagesMax: 2,
+      pageLength: PAGE_LENGTH,
+      entriesMax: 2 * PAGE_LENGTH,
     },
     storyShape(),
     tools,
   );
   if (!isEdge(stories)) return "unavailable";
-  const found = stories.find((story) => story.media_id === mediaId);
+  const found = stories.entries.find((story) => story.media_id === mediaId);
   if (found === undefined) return "absent";
   return { kind: "published", networkPostId: found.post_id, url: pageUrl(found.url) };
 }

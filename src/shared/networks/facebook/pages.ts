@@ -6,15 +6,18 @@ import { refusedLink } from "../graph/link.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
+import { inBatches } from "../../runtime/promises.ts";
 import { classify } from "./errors.ts";
 import { accessFor } from "./state.ts";
 
 const FIELDS = "id,name,username,tasks,access_token,picture{url}";
 const PAGE_LENGTH = 100;
-const LISTS_MAX = 5;
-const SINGLE_PAGES_MAX = 25;
-const BUSINESSES_MAX = 10;
-const PAGES_MAX = 200;
+const BUSINESSES_LENGTH = 25;
+/** Of each list. */
+const ENTRIES_MAX = 1_000;
+const SINGLE_PAGES_MAX = 50;
+const BUSINESSES_MAX = 50;
+const AT_ONCE = 10;
 /**
  * The guide on access tokens names `CREATE_CONTENT` alone. Those with the prefix are of pages of the New Pages Experience,
  * which most are by now (`PermittedTasks` of `Page` in Meta's SDKs); full control includes all.
@@ -51,20 +54,47 @@ export interface FacebookPage {
   readonly pictureUrl: string | null;
 }
 
+/** The pages that the person may publish for. */
+export interface FoundPages {
+  readonly pages: readonly FacebookPage[];
+  /** Whether it is known that there is no other. */
+  readonly isComplete: boolean;
+  /** Whether there are more than were read. */
+  readonly isCut: boolean;
+}
+
+/** One of the lists. */
+interface Listed {
+  readonly entries: readonly ListedPage[];
+  readonly isCut: boolean;
+  /** Whether it could be read. */
+  readonly isRead: boolean;
+}
+
+const UNREAD: Listed = { entries: [], isCut: false, isRead: false };
+
 /**
- * Returns the pages that the person may publish for, from several lists: the plain list sometimes leaves out pages of
- * a business portfolio, even if they were allowed.
+ * Returns the pages that the person may publish for, from several lists: the plain list leaves out pages of a business
+ * portfolio at times, even if they were allowed. The lists are the whole truth when all could be read, or when the
+ * person allowed single pages and each of these is there.
  */
 export async function findPages(
   access: GraphAccess,
   tools: NetworkTools,
-): Promise<readonly FacebookPage[] | LinkFailure> {
+): Promise<FoundPages | LinkFailure> {
   const listed = await listPages("me/accounts", access, tools);
   if ("kind" in listed) return listed;
-  const known = listed.length > 0 ? listed : await pagesOfPerson(access, tools);
-  const allowed = await pagesOfToken(access, known, tools);
-  const found = [...known, ...allowed];
-  return publishable(found.length > 0 ? found : await pagesOfBusinesses(access, tools));
+  const known = listed.entries.length > 0 ? listed : await pagesOfPerson(access, tools);
+  const [allowed, ofBusinesses] = await Promise.all([
+    pagesOfToken(access, known.entries, tools),
+    pagesOfBusinesses(access, tools),
+  ]);
+  const lists = [listed, known, ...ofBusinesses, allowed];
+  return {
+    pages: publishable(lists.flatMap(({ entries }) => entries)),
+    isComplete: allowed.isWhole || [listed, ...ofBusinesses].every(({ isRead }) => isRead),
+    isCut: lists.some(({ isCut }) => isCut),
+  };
 }
 
 function publishable(pages: readonly ListedPage[]): readonly FacebookPage[] {
@@ -75,23 +105,28 @@ function publishable(pages: readonly ListedPage[]): readonly FacebookPage[] {
     const pictureUrl = picture?.data.url ?? null;
     byId.set(id, { id, name, username: username || null, token, pictureUrl });
   }
-  return [...byId.values()].slice(0, PAGES_MAX);
+  return [...byId.values()];
 }
 
 async function listPages(
   path: string,
   access: GraphAccess,
   tools: NetworkTools,
-): Promise<readonly ListedPage[] | LinkFailure> {
-  const query = { fields: FIELDS, limit: String(PAGE_LENGTH) };
-  const pages = await readEdge(access, { path, query, pagesMax: LISTS_MAX }, pageShape(), tools);
-  if (isEdge(pages)) return pages;
+): Promise<Listed | LinkFailure> {
+  const edge = {
+    path,
+    query: { fields: FIELDS },
+    pageLength: PAGE_LENGTH,
+    entriesMax: ENTRIES_MAX,
+  };
+  const pages = await readEdge(access, edge, pageShape(), tools);
+  if (isEdge(pages)) return { ...pages, isRead: true };
   return pages instanceof HttpFailure
     ? linkFailed("network_unavailable", pages.message)
     : refusedLink(classify(pages, tools.now()));
 }
 
-/** Reads one of the additional lists; undefined if it can't be read. */
+/** Reads one of the additional addresses; undefined if it can't be read. */
 async function read<Shape extends z.ZodType>(
   access: GraphAccess,
   what: { readonly path: string; readonly query: Readonly<Record<string, string>> },
@@ -103,13 +138,21 @@ async function read<Shape extends z.ZodType>(
   return shape.safeParse(answer.json()).data;
 }
 
-async function pagesOfPerson(
+/** Returns a page with a new token; undefined if the person may not publish for it any more. */
+export async function readPage(
+  id: string,
   access: GraphAccess,
   tools: NetworkTools,
-): Promise<readonly ListedPage[]> {
+): Promise<FacebookPage | undefined> {
+  const page = await read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools);
+  return page && publishable([page])[0];
+}
+
+async function pagesOfPerson(access: GraphAccess, tools: NetworkTools): Promise<Listed> {
   const query = { fields: `accounts.limit(${PAGE_LENGTH}){${FIELDS}}` };
   const shape = z.object({ accounts: z.object({ data: z.array(pageShape()) }) });
-  return (await read(access, { path: "me", query }, shape, tools))?.accounts.data ?? [];
+  const found = await read(access, { path: "me", query }, shape, tools);
+  return { entries: found?.accounts.data ?? [], isCut: false, isRead: found !== undefined };
 }
 
 /** Returns the pages that the token itself names: those that were selected in the dialog. */
@@ -117,7 +160,7 @@ async function pagesOfToken(
   access: GraphAccess,
   known: readonly ListedPage[],
   tools: NetworkTools,
-): Promise<readonly ListedPage[]> {
+): Promise<Listed & { readonly isWhole: boolean }> {
   const app = appOf(tools);
   const asApp = accessFor(`${app.id}|${app.secret}`, tools);
   const query = { input_token: access.token };
@@ -129,30 +172,41 @@ async function pagesOfToken(
     }),
   });
   const debugged = await read(asApp, { path: "debug_token", query }, scopesShape, tools);
-  const ids = (debugged?.data.granular_scopes ?? [])
-    .filter(({ scope }) => scope.startsWith("pages_"))
-    .flatMap((granted) => granted.target_ids)
-    .filter((id) => /^\d+$/.test(id) && known.every((page) => page.id !== id));
-  const pages = await Promise.all(
-    [...new Set(ids)]
-      .slice(0, SINGLE_PAGES_MAX)
-      .map((id) => read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools)),
+  const named = new Set(
+    (debugged?.data.granular_scopes ?? [])
+      .filter(({ scope }) => scope.startsWith("pages_"))
+      .flatMap((granted) => granted.target_ids)
+      .filter((id) => /^\d+$/.test(id)),
   );
-  return pages.filter((page) => page !== undefined);
+  const missing = [...named].filter((id) => known.every((page) => page.id !== id));
+  const pages = await inBatches(missing.slice(0, SINGLE_PAGES_MAX), AT_ONCE, (id) =>
+    read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools),
+  );
+  const entries = pages.filter((page) => page !== undefined);
+  const isCut = missing.length > SINGLE_PAGES_MAX;
+  const isWhole = named.size > 0 && entries.length === missing.length;
+  return { entries, isCut, isRead: true, isWhole };
 }
 
 async function pagesOfBusinesses(
   access: GraphAccess,
   tools: NetworkTools,
-): Promise<readonly ListedPage[]> {
-  const shape = z.object({ data: z.array(z.object({ id: z.string().regex(/^\d+$/) })) });
-  const query = { fields: "id,name", limit: String(BUSINESSES_MAX) };
-  const businesses = await read(access, { path: "me/businesses", query }, shape, tools);
-  const ids = (businesses?.data ?? []).slice(0, BUSINESSES_MAX).map(({ id }) => id);
-  const lists = await Promise.all(
-    ids
-      .flatMap((id) => [`${id}/owned_pages`, `${id}/client_pages`])
-      .map((path) => listPages(path, access, tools)),
-  );
-  return lists.flatMap((pages) => ("kind" in pages ? [] : pages));
+): Promise<readonly Listed[]> {
+  const edge = {
+    path: "me/businesses",
+    query: { fields: "id,name" },
+    pageLength: BUSINESSES_LENGTH,
+    entriesMax: BUSINESSES_MAX,
+  };
+  const businessShape = z.object({ id: z.string().regex(/^\d+$/) });
+  const businesses = await readEdge(access, edge, businessShape, tools);
+  if (!isEdge(businesses)) return [UNREAD];
+  const paths = businesses.entries
+    .slice(0, BUSINESSES_MAX)
+    .flatMap(({ id }) => [`${id}/owned_pages`, `${id}/client_pages`]);
+  const lists = await inBatches(paths, AT_ONCE, async (path) => {
+    const pages = await listPages(path, access, tools);
+    return "kind" in pages ? UNREAD : pages;
+  });
+  return [...lists, { ...UNREAD, isCut: businesses.isCut, isRead: true }];
 }

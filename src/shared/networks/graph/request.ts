@@ -125,39 +125,60 @@ const pageShape = shape(() =>
 interface Edge {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly pagesMax: number;
+  readonly pageLength: number;
+  readonly entriesMax: number;
 }
 
+/** A list as far as it was read. */
+export interface EdgeRead<Entry> {
+  readonly entries: readonly Entry[];
+  /** Whether the list goes on. */
+  readonly isCut: boolean;
+}
+
+/** "Please reduce the amount of data you're asking for", which comes with code 1, as outages do. */
+const TOO_MUCH = /reduce the amount of data/i;
+const SMALLER = 4;
+
 /**
- * Returns the entries of a list over its pages, or the answer that could not be read as a page. Pages are requested by
- * their cursor, because the address that Meta gives contains the token.
+ * Reads a list over its pages. Returns the answer that could not be read as a page, if there was one. Pages are
+ * requested by their cursor, because the address that Meta gives contains the token, and are made smaller where Meta
+ * can't answer so much at once.
  */
 export async function readEdge<Entry>(
   access: GraphAccess,
-  { path, query, pagesMax }: Edge,
+  { path, query, pageLength, entriesMax }: Edge,
   entryShape: z.ZodType<Entry>,
   tools: NetworkTools,
-): Promise<readonly Entry[] | HttpResponse | HttpFailure> {
+): Promise<EdgeRead<Entry> | HttpResponse | HttpFailure> {
   const entries: Entry[] = [];
+  let limit = pageLength;
+  let read = 0;
   let position: Readonly<Record<string, string>> = {};
-  for (let page = 0; page < pagesMax; page += 1) {
-    const answer = await exchange(tools, graphGet(access, path, { ...query, ...position }));
+  while (read < entriesMax) {
+    const asked = { ...query, limit: String(limit), ...position };
+    const answer = await exchange(tools, graphGet(access, path, asked));
     if (answer instanceof HttpFailure) return answer;
     const parsed = pageShape().safeParse(answer.json()).data;
-    if (answer.status !== 200 || parsed === undefined) return answer;
+    if (answer.status !== 200 || parsed === undefined) {
+      if (limit === 1 || !TOO_MUCH.test(answer.text().slice(0, 2_000))) return answer;
+      limit = Math.ceil(limit / SMALLER);
+      continue;
+    }
+    read += Math.max(parsed.data.length, 1);
     // An entry of another shape is not one that we look for.
     entries.push(...parsed.data.flatMap((entry) => entryShape.safeParse(entry).data ?? []));
     const next = nextPosition(parsed.paging);
-    if (next === undefined) break;
+    if (next === undefined) return { entries, isCut: false };
     position = next;
   }
-  return entries;
+  return { entries, isCut: true };
 }
 
 export function isEdge<Entry>(
-  read: readonly Entry[] | HttpResponse | HttpFailure,
-): read is readonly Entry[] {
-  return Array.isArray(read);
+  read: EdgeRead<Entry> | HttpResponse | HttpFailure,
+): read is EdgeRead<Entry> {
+  return "entries" in read;
 }
 
 /** Returns where the next page begins. Lists by time have no cursors, only bounds in the address of the next page. */

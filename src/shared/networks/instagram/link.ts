@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
-import { scopesShape } from "../contract/fields.ts";
+import { scopesShape, spare } from "../contract/fields.ts";
 import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
 import {
@@ -18,10 +18,13 @@ import { ACCOUNT_KIND, classify } from "./errors.ts";
 import { type Credentials, accessOf } from "./state.ts";
 import { SCOPES, readToken, tokenUrl, readLimits, scopedIdShape } from "./session.ts";
 
-const PROFESSIONAL: Readonly<Record<string, string>> = {
+/** The documents write them in capitals and otherwise. */
+const KINDS: Readonly<Record<string, string>> = {
   BUSINESS: "business",
   MEDIA_CREATOR: "creator",
   CREATOR: "creator",
+  // No such account can be published to.
+  PERSONAL: "personal",
 };
 
 const SITE = "https://www.instagram.com";
@@ -86,15 +89,11 @@ const grantShape = shape(() =>
     permissions: scopesShape(),
   }),
 );
-/** Documented with a list around it, and seen without. */
-const grantBody = shape(() =>
-  z.union([
-    z
-      .object({ data: z.tuple([grantShape()], z.unknown()) })
-      .transform(({ data: [grant] }) => grant),
-    grantShape(),
-  ]),
-);
+/** Returns the shape of an answer that is documented with a list around it, and seen without. */
+function listedOrNot<Of extends z.ZodType>(one: Of) {
+  const listed = z.object({ data: z.tuple([z.unknown()], z.unknown()) });
+  return z.preprocess((body) => listed.safeParse(body).data?.data[0] ?? body, one);
+}
 
 async function exchangeCode(
   code: string,
@@ -114,7 +113,10 @@ async function exchangeCode(
       code,
     }).toString(),
   } as const;
-  const grant = await readStep({ request, shape: grantBody(), refuse: refusedCode }, tools);
+  const grant = await readStep(
+    { request, shape: listedOrNot(grantShape()), refuse: refusedCode },
+    tools,
+  );
   if ("kind" in grant) return grant;
   const { access_token: token, permissions } = grant;
   // RFC 6749, section 5.1: no list in the answer means what was asked for. The extras are left out, as nothing tells.
@@ -159,21 +161,24 @@ interface Found {
 async function readAccount(accessToken: string, tools: NetworkTools): Promise<Found | LinkFailure> {
   const fields = "id,user_id,username,name,profile_picture_url,account_type";
   const access = accessOf({ accessToken }, tools);
-  const shape = z.object({
-    id: scopedIdShape(),
-    user_id: idShape().pipe(z.string().regex(/^\d+$/)),
-    username: z.string().min(1),
-    name: z.string().nullish().catch(null),
-    profile_picture_url: z.url().nullish().catch(null),
-    account_type: z.string().optional().catch(undefined),
-  });
+  const shape = listedOrNot(
+    z.object({
+      id: scopedIdShape(),
+      user_id: idShape().pipe(z.string().regex(/^\d+$/)),
+      username: z.string().min(1),
+      name: spare(z.string()),
+      profile_picture_url: spare(z.url()),
+      account_type: spare(z.string()),
+    }),
+  );
   const request = graphGet(access, "me", { fields });
   const refuse = (answer: HttpResponse) => refused(answer, tools);
   const found = await readStep({ request, shape, refuse }, tools);
   if ("kind" in found) return found;
   const { id: scopedId, user_id: id, username, name, profile_picture_url, account_type } = found;
-  const kind = account_type === undefined ? "professional" : PROFESSIONAL[account_type];
-  if (kind === undefined) return linkFailed("account_kind_unsupported", account_type);
+  // A word that nobody knows says nothing: only professional accounts can log in.
+  const kind = KINDS[account_type?.toUpperCase() ?? ""] ?? "professional";
+  if (kind === "personal") return linkFailed("account_kind_unsupported", account_type);
   const account = {
     id,
     username,

@@ -67,13 +67,14 @@ export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Prom
     accessOf(credentials, tools),
     {
       path: `${credentials.userId}/${isOfStory ? "stories" : "media"}`,
-      query: { fields: isOfStory ? fields : `${fields},caption`, limit: String(PAGE_LENGTH) },
-      pagesMax: 1,
+      query: { fields: isOfStory ? fields : `${fields},caption` },
+      pageLength: PAGE_LENGTH,
+      entriesMax: PAGE_LENGTH,
     },
     mediaShape(),
     tools,
   );
-  const candidates = isEdge(media) ? media.filter((item) => isOurs(item, leg, remote)) : [];
+  const candidates = isEdge(media) ? media.entries.filter((item) => isOurs(item, leg, remote)) : [];
   // Lists begin with the newest: the one nearest to the call is the last. Without words nothing tells two apart.
   const hasOwnText = !isOfStory && leg.draft.text.trim() !== "";
   const found = hasOwnText || candidates.length === 1 ? candidates.at(-1) : undefined;

@@ -16,12 +16,7 @@ import {
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import {
-  type Organization,
-  findOrganizations,
-  isList,
-  organizationShape,
-} from "./organizations.ts";
+import { type Organization, findOrganizations, organizationShape } from "./organizations.ts";
 import { API, SITE, clientOf, postForm } from "./request.ts";
 import { type Grant, CLIENT_ERRORS, NEEDED, SCOPES, grantExpiry, readGrant } from "./session.ts";
 import type { Credentials } from "./state.ts";
@@ -183,20 +178,19 @@ async function offerOrganizations(
   grant: Grant,
   tools: NetworkTools,
 ): Promise<LinkOutcome | LinkChoice> {
-  const organizations = await findOrganizations(grant.tokens, tools);
-  if (organizations instanceof HttpFailure) {
-    return linkFailed("network_unavailable", organizations.message);
-  }
-  if (!isList(organizations)) return refusedLook(organizations, tools.now());
+  const found = await findOrganizations(grant.tokens, tools);
+  if (found instanceof HttpFailure) return linkFailed("network_unavailable", found.message);
+  if (!("organizations" in found)) return refusedLook(found, tools.now());
+  const { organizations, isCut } = found;
   const [first] = organizations;
   if (first === undefined) return linkFailed("nothing_to_choose");
-  if (organizations.length === 1) return linkOrganization(first, grant);
+  if (organizations.length === 1 && !isCut) return linkOrganization(first, grant);
   const candidates = organizations.map(({ id, name, vanityName }) => ({
     id,
     label: name,
     hint: vanityName,
   }));
-  return { kind: "choose", candidates, flow: { grant, organizations } };
+  return { kind: "choose", candidates, ...(isCut && { isCut }), flow: { grant, organizations } };
 }
 
 function choose(candidateId: string, flow: NetworkData): Promise<LinkOutcome> {

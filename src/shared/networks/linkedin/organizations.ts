@@ -14,7 +14,7 @@ const PUBLISHING_ROLES: ReadonlySet<string> = new Set([
   "DIRECT_SPONSORED_CONTENT_POSTER",
 ]);
 const PAGE_LENGTH = 100;
-const PAGES_MAX = 3;
+const PAGES_MAX = 10;
 /** Each name takes a call, and somebody waits; whoever has more pages finds the rest by their numbers. */
 const NAMED_MAX = 40;
 const NAMED_AT_ONCE = 10;
@@ -51,12 +51,19 @@ const nameShape = shape(() =>
   }),
 );
 
+interface FoundOrganizations {
+  readonly organizations: readonly Organization[];
+  /** Whether there are more. */
+  readonly isCut: boolean;
+}
+
 /** Returns the organisations that the token's member may publish for, or the answer that named none. */
 export async function findOrganizations(
   tokens: Tokens,
   tools: NetworkTools,
-): Promise<readonly Organization[] | HttpResponse | HttpFailure> {
+): Promise<FoundOrganizations | HttpResponse | HttpFailure> {
   const found = new Map<string, Held>();
+  let isCut = true;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const answer = await exchange(tools, listRoles(tokens, page * PAGE_LENGTH, tools));
     if (answer instanceof HttpFailure) return answer;
@@ -64,9 +71,10 @@ export async function findOrganizations(
     if (answer.status !== 200 || !parsed.success) return answer;
     const { elements } = parsed.data;
     for (const held of elements.flatMap(publishingRole)) found.set(held.id, held);
-    if (elements.length < PAGE_LENGTH) break;
+    isCut = elements.length >= PAGE_LENGTH;
+    if (!isCut) break;
   }
-  return nameAll([...found.values()], tokens, tools);
+  return { organizations: await nameAll([...found.values()], tokens, tools), isCut };
 }
 
 type Held = Pick<Organization, "id" | "member" | "isBrand">;
@@ -80,12 +88,6 @@ function publishingRole(element: unknown): readonly Held[] {
   if (id === undefined) return [];
   const isBrand = urn.startsWith("urn:li:organizationBrand:");
   return [{ id, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
-}
-
-export function isList(
-  found: readonly Organization[] | HttpResponse | HttpFailure,
-): found is readonly Organization[] {
-  return Array.isArray(found);
 }
 
 function listRoles(tokens: Tokens, start: number, tools: NetworkTools) {

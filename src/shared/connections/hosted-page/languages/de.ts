@@ -53,6 +53,7 @@ export const de: Words = {
     title: "Wählen Sie ein Konto",
     lead: "Bei {network} können Sie für mehrere veröffentlichen.",
     legend: "Welches soll verbunden werden?",
+    cut: "Es gibt mehr, als hier stehen. Fehlt Ihres, beginnen Sie noch einmal und wählen Sie bei {network} nur dieses aus.",
     submit: "Dieses verbinden",
     back: "Zurück zu allen Netzwerken",
   },

@@ -53,6 +53,7 @@ export const en = {
     title: "Choose an account",
     lead: "{network} lets you publish for several.",
     legend: "Which one should be connected?",
+    cut: "There are more than are shown here. If yours is missing, start again and select only that one at {network}.",
     submit: "Connect this one",
     back: "Back to all networks",
   },

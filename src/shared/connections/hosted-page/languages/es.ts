@@ -53,6 +53,7 @@ export const es: Words = {
     title: "Elige una cuenta",
     lead: "En {network} puedes publicar para varias.",
     legend: "¿Cuál quieres conectar?",
+    cut: "Hay más de las que se muestran aquí. Si falta la tuya, empieza de nuevo y selecciona solo esa en {network}.",
     submit: "Conectar esta",
     back: "Volver a todas las redes",
   },

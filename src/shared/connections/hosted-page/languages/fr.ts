@@ -53,6 +53,7 @@ export const fr: Words = {
     title: "Choisissez un compte",
     lead: "Sur {network}, vous pouvez publier pour plusieurs comptes.",
     legend: "Lequel faut-il connecter ?",
+    cut: "Il y en a plus que ceux affichés ici. Si le vôtre manque, recommencez et ne sélectionnez que lui sur {network}.",
     submit: "Connecter celui-ci",
     back: "Retour à tous les réseaux",
   },

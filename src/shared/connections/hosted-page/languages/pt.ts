@@ -53,6 +53,7 @@ export const pt: Words = {
     title: "Escolha uma conta",
     lead: "No {network} você pode publicar por várias.",
     legend: "Qual deve ser conectada?",
+    cut: "Há mais do que as mostradas aqui. Se a sua não aparece, comece de novo e selecione só ela no {network}.",
     submit: "Conectar esta",
     back: "Voltar para todas as redes",
   },
