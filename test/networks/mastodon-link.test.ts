@@ -17,6 +17,9 @@ import {
 } from "./scripted-tools.ts";
 import { HOST, ORIGIN, credentials } from "./mastodon-script.ts";
 
+/** What registrations say of the service. */
+const SERVICE = { name: "Publishing Relay", website: "https://relay.example" };
+
 const V2 = `GET ${ORIGIN}/api/v2/instance`;
 const V1 = `GET ${ORIGIN}/api/v1/instance`;
 const DISCOVERY = `GET ${ORIGIN}/.well-known/oauth-authorization-server`;
@@ -130,6 +133,7 @@ describe("linking a Mastodon account", () => {
   test("registers anew for another redirect address", async () => {
     const hosts = {
       [HOST]: {
+        ...SERVICE,
         clientId: "old",
         clientSecret: "s",
         redirectUri: "https://old.example/cb",
@@ -143,7 +147,9 @@ describe("linking a Mastodon account", () => {
 
   test("asks a server that names it for the search scope, and registers anew for it", async () => {
     const former = "profile write:statuses write:media";
-    const hosts = { [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope: former } };
+    const hosts = {
+      [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope: former, ...SERVICE },
+    };
     const named = answer(200, {
       scopes_supported: ["profile", "read:search", "write:statuses", "write:media"],
     });
@@ -162,13 +168,14 @@ describe("linking a Mastodon account", () => {
     expect(mastodon.missingScopes(scopes.split(" "))).toEqual(missing);
   });
 
-  test("registers anew under another name or page, and leaves a registration of 0.2.0 that says the same", async () => {
+  test("registers again under another name or page, and keeps a registration that says the same", async () => {
     const known = answer(400, { error: "unsupported_grant_type" });
     const kept = {
       clientId: "old",
       clientSecret: "s",
       redirectUri,
       scope: "profile write:statuses write:media",
+      ...SERVICE,
     };
     const startAs = async (name: string, url: string, registration: NetworkData) =>
       await start({
@@ -222,7 +229,9 @@ describe("linking a Mastodon account", () => {
     [lost, false],
   ])("finds out whether the server deleted the registration (%#)", async (reply, isDeleted) => {
     const scope = "read:accounts write:statuses write:media";
-    const hosts = { [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope } };
+    const hosts = {
+      [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope, ...SERVICE },
+    };
     const { outcome, tools } = await start(
       script({ [DISCOVERY]: answer(404), [TOKEN]: reply }, hosts),
     );

@@ -6,8 +6,6 @@ import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { requestHeaders } from "./state.ts";
 
-/** What a registration is called that does not say so itself: until 0.2.0 all had one name. */
-const FORMER_NAME = "Publishing Relay";
 const PUBLISH_SCOPES = "write:statuses write:media";
 /** Finds the post that is to be quoted; neither linking nor publishing needs it. */
 const SEARCH_SCOPE = "read:search";
@@ -18,9 +16,8 @@ const clientShape = shape(() =>
     clientSecret: z.string(),
     redirectUri: z.string(),
     scope: z.string(),
-    name: z.string().default(FORMER_NAME),
-    /** Absent: the origin of the redirect address. */
-    website: z.string().optional(),
+    name: z.string(),
+    website: z.string(),
   }),
 );
 export type Client = ShapeOf<typeof clientShape>;
@@ -101,8 +98,8 @@ export async function findClient(
 type Asked = Omit<Client, "clientId" | "clientSecret">;
 
 function isAs(kept: Client, { redirectUri, scope, name, website }: Asked): boolean {
-  const isSame = kept.redirectUri === redirectUri && kept.scope === scope && kept.name === name;
-  return isSame && (kept.website ?? new URL(redirectUri).origin) === website;
+  const isSame = kept.redirectUri === redirectUri && kept.scope === scope;
+  return isSame && kept.name === name && kept.website === website;
 }
 
 /**

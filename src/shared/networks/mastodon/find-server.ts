@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { exchange } from "../contract/answers.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { LinkFailure } from "../contract/link.ts";
@@ -7,6 +6,7 @@ import { originOf, unescapeHtml, type TypedServer } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { webfingerUrl } from "./handle.ts";
 import { findInstance, type Instance } from "./instance.ts";
+import { linkedBy } from "./web-links.ts";
 
 /**
  * Returns the server that a person typed. A domain may be no more than the name of its accounts, while their server is
@@ -42,14 +42,8 @@ async function fetchPointer(url: string, accept: string, tools: NetworkTools) {
 
 const PROFILE_PAGE = "http://webfinger.net/rel/profile-page";
 
-/** Links of a WebFinger or a host-meta document as JSON (RFC 7033, 4.4; RFC 6415, appendix A). */
-function linksOf(json: unknown): readonly Readonly<Record<string, unknown>>[] {
-  const shape = z.object({ links: z.array(z.record(z.string(), z.unknown()).catch({})) });
-  return shape.safeParse(json).data?.links ?? [];
-}
-
-function originsOf(...addresses: readonly unknown[]): readonly string[] {
-  const origins = addresses.map((each) => (typeof each === "string" ? originOf(each) : undefined));
+function originsOf(...addresses: readonly (string | undefined)[]): readonly string[] {
+  const origins = addresses.map((each) => (each === undefined ? undefined : originOf(each)));
   return [...new Set(origins)].filter((each) => each !== undefined);
 }
 
@@ -63,8 +57,8 @@ async function byWebFinger(
   const url = webfingerUrl(origin, name, new URL(origin).host);
   const found = await fetchPointer(url, "application/jrd+json, application/json", tools);
   if (found === undefined) return [];
-  const links = found.isThere ? linksOf(found.answer.json()) : [];
-  const hrefOf = (rel: string) => links.find((link) => link["rel"] === rel)?.["href"];
+  const json = found.isThere ? found.answer.json() : undefined;
+  const hrefOf = (rel: string) => linkedBy(json, rel, "href")[0];
   return originsOf(hrefOf("self"), hrefOf(PROFILE_PAGE), found.origin);
 }
 
@@ -75,8 +69,7 @@ async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly
     const found = await fetchPointer(`${origin}${path}`, accept, tools);
     if (found?.isThere !== true) continue;
     const { answer } = found;
-    const json = linksOf(answer.json()).filter(({ rel }) => rel === "lrdd");
-    const templates = json.map((link) => link["template"]);
+    const templates = linkedBy(answer.json(), "lrdd", "template");
     const places = [...templates, ...templatesIn(answer.text())].map(withoutVariables);
     return originsOf(...places, found.origin).slice(0, TEMPLATES_MAX);
   }
@@ -86,8 +79,7 @@ async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly
 /** A domain has one server; more than one way to ask it is an exception. */
 const TEMPLATES_MAX = 3;
 
-const withoutVariables = (template: unknown) =>
-  typeof template === "string" ? template.replaceAll(/[{}]/g, "") : undefined;
+const withoutVariables = (template: string) => template.replaceAll(/[{}]/g, "");
 
 /** Returns the templates of links in an XRD document, which has no more than that. */
 function templatesIn(xml: string): readonly string[] {

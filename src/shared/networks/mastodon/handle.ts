@@ -1,17 +1,12 @@
-import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, serverOrigin } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import { linkedBy } from "./web-links.ts";
 
 /** Short, because a person waits for the page, and a name without the domain does as well. */
 const TIMEOUT_MS = 5_000;
-
-const documentShape = shape(() =>
-  z.object({ links: z.array(z.object({ rel: z.string(), href: z.string().optional() })) }),
-);
 
 /** Returns where WebFinger (RFC 7033) of an origin is asked for an account. */
 export function webfingerUrl(origin: string, name: string, domain: string): string {
@@ -22,8 +17,7 @@ export function webfingerUrl(origin: string, name: string, domain: string): stri
 /** Returns the origin of the server that an answer of WebFinger says the account is on. */
 function serverIn(answer: HttpResponse): string | undefined {
   if (answer.status !== 200) return undefined;
-  const links = documentShape().safeParse(answer.json()).data?.links;
-  const self = links?.find((link) => link.rel === "self")?.href;
+  const [self] = linkedBy(answer.json(), "self", "href");
   return self === undefined ? undefined : originOf(self);
 }
 
