@@ -207,14 +207,18 @@ describe("linking a Bluesky account", () => {
     expect(tools.calls).toEqual([]);
   });
 
-  test.each(["", "not a handle", "did:key:abc", "a@b", "alice..test"])(
-    "asks anew for the identifier %j",
-    async (identifier) => {
-      const { outcome, tools } = await signIn({ identifier });
-      expect(failure(outcome)).toBe("input_invalid");
-      expect(tools.calls).toEqual([]);
-    },
-  );
+  test.each([
+    "",
+    "not a handle",
+    "https://bsky.app/@alice.test",
+    "did:key:abc",
+    "a@b",
+    "alice..test",
+  ])("asks anew for the identifier %j", async (identifier) => {
+    const { outcome, tools } = await signIn({ identifier });
+    expect(failure(outcome)).toBe("input_invalid");
+    expect(tools.calls).toEqual([]);
+  });
 
   test.each([
     [

@@ -4,12 +4,13 @@ const BRANDS: Readonly<Record<string, string>> = {
   "image/heic": "heic heix heim heis hevc hevx hevm hevs",
   "image/jxl": "jxl ",
   "image/x-canon-cr3": "crx ",
-  "video/quicktime": "qt  ",
-  "audio/mp4": "M4A  M4B  M4P ",
-  "video/3gpp": "3gp",
-  "video/3gpp2": "3g2",
+  "image/avci": "avci avcs",
+  "video/quicktime": "qt   mqt ",
+  "audio/mp4": "M4A  M4B  M4P  F4A  F4B ",
+  "video/3gpp2": "3g2 kddi",
+  "video/3gpp": "3g",
   "video/mp4":
-    "iso mp4 mp7 avc M4V F4V f4v dash msdh msix MSNV XAVC mmp4 NDSC NDSH NDSM NDSS NDXC NDXH NDXM NDXS piff cmf hlsf dby av01 hvc1 hev1",
+    "iso isml mp4 mp7 avc M4V F4V f4v dash msdh msix MSNV XAVC mmp4 NDSC NDSH NDSM NDSS NDXC NDXH NDXM NDXS piff SDV  pana cmf hlsf dby av01 hvc1 hev1",
 };
 /** Brands that say how the file is built and not what is in it; others tell. */
 const GENERAL: ReadonlySet<string> = new Set(["mif1", "msf1", "mif2", "miaf"]);

@@ -66,6 +66,8 @@ describe("an address that a person types", () => {
     "https://elk.zone/other.example.org/@ada@home.example.com",
     "ada@home.example.com/",
     "ada @ home.example.com",
+    "ada%40home.example.com",
+    "https://home.example.com/%40ada",
     "Ada Lovelace (@ada@home.example.com)",
     "Ada Lovelace <ada@home.example.com>",
     "@ada@home.example.com (she/her)",

@@ -188,7 +188,7 @@ function inAscii(name: string): string {
 export function readIdentifier(typed: string, isPublic: boolean): Identifier | undefined {
   const text = accountIn(typedAddress(typed)).replace(/^@+/, "");
   if (DID.test(text)) return { kind: "did", value: text.toLowerCase() };
-  if (/^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/.test(text)) return { kind: "email", value: text };
+  if (/^[^\s@/]+@[^\s@/][^\s@/.]*\.[^\s@/]+$/.test(text)) return { kind: "email", value: text };
   const name = inAscii(text.toLowerCase().replace(/\.$/, ""));
   // The network's own app completes a bare name in the same way.
   const handle = isPublic && /^[a-z0-9-]+$/.test(name) ? `${name}.bsky.social` : name;

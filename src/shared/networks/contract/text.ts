@@ -163,7 +163,8 @@ export function typedAddress(text: string): string {
     .slice(start, end)
     .trim()
     .replace(/^(?:acct|mailto|web\+ap):(?:\/\/)?/i, "")
-    .replace(SCHEMES, "$1://");
+    .replace(SCHEMES, "$1://")
+    .replace(/%40/g, "@");
 }
 
 /** A server, and the name of the account there if one was typed. */
