@@ -38,6 +38,7 @@ export interface Azurite {
   readonly ports: Readonly<Record<Service, number>>;
   /** Resolves when it has ended, whoever ended it. */
   readonly ended: Promise<void>;
+  readonly pid: number;
   /** Data that is kept in a folder is saved before this resolves. */
   stop(): Promise<void>;
 }
@@ -55,6 +56,7 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
   return {
     connectionString: connectionString(ports),
     ports,
+    pid: child.pid ?? 0,
     ended: once(child, "close").then(() => undefined),
     stop: () => end(child, folder !== undefined),
   };

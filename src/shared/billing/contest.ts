@@ -7,12 +7,27 @@ export const RACE_PAUSE_MS_MAX = 40;
 const CONTESTED_MS = 1_000;
 /** How long a process writes without a pause; in the pause, another process can write. */
 const UNBROKEN_MS_MAX = 250;
-/** How long a process has a contested wallet to itself. With longer ones, eight processes wait for seconds. */
-const LEASE_MS = 150;
-/** Of a lease's end: those who wait for it come back at some time of it, and the first of them gets the wallet. */
-const HANDOVER_MS = 30;
-/** After waiting for so long, a process comes back without delay, and does not ask any more whose lease it is. */
-const PATIENCE_MS = 1_000;
+/**
+ * How long a process has a contested wallet to itself: about so many transactions, within these bounds. With shorter
+ * leases most of the time goes into handing the wallet over; with longer ones, eight processes wait for seconds.
+ */
+const LEASE_TRANSACTIONS = 8;
+const LEASE_MS = { min: 150, max: 500 };
+/** For how many transactions a process keeps the wallet with nothing to write: its callers come back by then. */
+const LINGER_TRANSACTIONS = 3;
+/**
+ * Processes that wait for the end of a lease come back spread over the time of so many transactions, and the first of
+ * them gets the wallet.
+ */
+const HANDOVER_TRANSACTIONS = 4;
+const HANDOVER_MS = { min: 30, max: 300 };
+/** After waiting for so long, a process comes back without delay, and no longer asks whose lease it is. */
+const PATIENCE_MS = 2_000;
+/** How much a transaction's duration counts in the average. */
+const NEWEST_SHARE = 0.25;
+
+const within = ({ min, max }: { readonly min: number; readonly max: number }, ms: number) =>
+  Math.min(max, Math.max(min, ms));
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -20,9 +35,10 @@ export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(r
  * How one process gets along with the others that write the same wallet. Nothing depends on it but speed: whatever it
  * says, the wallet's ETag decides.
  *
- * An uncontested wallet is written at once. A process that has lost a race first claims the wallet with a small
- * transaction, and then has it for itself for a while; with every write it says for how long yet. The others send
- * the wallet nothing meanwhile, and their operations gather.
+ * An uncontested wallet is written immediately. A process that has lost a race first claims the wallet with a small
+ * transaction, and then has it for itself for a while; with each write it says for how long. The others send the wallet
+ * nothing meanwhile, and their operations gather. Times are counted in transactions: the busier storage is, the longer
+ * each of them takes, and a lease that ends before the second one is worth nothing.
  */
 export class Contest {
   readonly #readWallet: () => Promise<StoredWallet>;
@@ -31,7 +47,8 @@ export class Contest {
   /** Since when this process writes without a pause. */
   #since = 0;
   #holds = false;
-  #roundTripMs = 0;
+  /** What a transaction takes, on average. */
+  #transactionMs = 0;
   /** Since when it has waited for others; 0 when it does not. */
   #waitingSince = 0;
   /** Whether the service had too much to do when this process last tried to write. */
@@ -47,8 +64,15 @@ export class Contest {
   }
 
   get #leftMs(): number {
-    const lastsMs = this.#isContested ? LEASE_MS : UNBROKEN_MS_MAX;
+    // The last write has to be over when the lease is.
+    const lastsMs = this.#isContested
+      ? within(LEASE_MS, LEASE_TRANSACTIONS * this.#transactionMs) - this.#transactionMs
+      : UNBROKEN_MS_MAX;
     return lastsMs - (performance.now() - this.#since);
+  }
+
+  get #handoverMs(): number {
+    return within(HANDOVER_MS, HANDOVER_TRANSACTIONS * this.#transactionMs);
   }
 
   /** Begins a time of writing, when something comes to be written after none was. */
@@ -70,10 +94,10 @@ export class Contest {
   async untilOurs(): Promise<boolean> {
     if (this.isOurs) return true;
     if (!this.#isContested) {
-      await this.#rest(this.#roundTripMs);
+      await this.#rest(Math.min(this.#transactionMs, RACE_PAUSE_MS_MAX));
       return true;
     }
-    if (this.#holds) await this.#rest(HANDOVER_MS);
+    if (this.#holds) await this.#rest(this.#handoverMs);
     this.#holds = false;
     if (this.#waitingSince === 0) this.#waitingSince = performance.now();
     await this.#untilFree();
@@ -98,7 +122,7 @@ export class Contest {
       if (!isHeld || this.#waitedMs >= PATIENCE_MS) return;
       before = etag;
       this.#contestedUntil = performance.now() + CONTESTED_MS;
-      await pause(Math.min(writer.forMs, LEASE_MS) + this.latenessMs(HANDOVER_MS));
+      await pause(Math.min(writer.forMs, LEASE_MS.max) + this.latenessMs(this.#handoverMs));
     }
   }
 
@@ -111,17 +135,19 @@ export class Contest {
     return Math.random() * maxMs * Math.max(0, 1 - this.#waitedMs / PATIENCE_MS);
   }
 
-  /** Returns what a write says of this process; null when it has nothing more to write. */
+  /** Returns what a write says of this process; null when it gives the wallet up. */
   lease(hasMore: boolean): WriterLease | null {
-    if (!this.#isContested || !hasMore) return null;
-    return { by: this.#id, forMs: Math.max(0, Math.ceil(this.#leftMs)) };
+    if (!this.#isContested) return null;
+    const lingerMs = LINGER_TRANSACTIONS * this.#transactionMs;
+    const forMs = Math.ceil(hasMore ? this.#leftMs : Math.min(this.#leftMs, lingerMs));
+    return forMs <= this.#transactionMs ? null : { by: this.#id, forMs };
   }
 
   won(tookMs: number): void {
     this.isBusy = false;
     // What merely claimed the wallet was not what this process has waited for.
     if (this.#holds || !this.#isContested) this.#waitingSince = 0;
-    this.#roundTripMs = Math.min(tookMs, RACE_PAUSE_MS_MAX);
+    this.#transactionMs += (tookMs - this.#transactionMs) * NEWEST_SHARE;
     if (this.#isContested) this.#holds = true;
   }
 

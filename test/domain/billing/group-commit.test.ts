@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
-import type { CoreOperation } from "../../../src/shared/billing/core-operation.ts";
+import type { CoreOperation, CorePartition } from "../../../src/shared/billing/core-operation.ts";
 import { GroupCommit } from "../../../src/shared/billing/group-commit.ts";
 import { markerKey } from "../../../src/shared/billing/wallet-row.ts";
 import { AppError, serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
@@ -451,6 +451,7 @@ describe("what goes wrong with one operation", () => {
 
 describe("several processes that never rest", () => {
   const CUSTOMERS = 24;
+  const ALL_CUSTOMERS = 64;
 
   /** As many requests at a time as a busy deployment has on one wallet, for so long. */
   async function load(processes: number, forMs: number) {
@@ -482,5 +483,54 @@ describe("several processes that never rest", () => {
   test.each(casesOf([8, 1, 2, 4]))("%i of them: nobody is told to come back", async (processes) => {
     const { counts } = await load(processes, 6_000);
     expect([...counts.keys()]).toEqual(["ok"]);
+  });
+
+  /** Storage that does one thing after the other, as the emulator does: what one process sends delays all others. */
+  function oneCore(inner: CorePartition, core: { busy: Promise<unknown> }): CorePartition {
+    const inTurn = <T>(ms: number, call: () => Promise<T>): Promise<T> => {
+      const answer = core.busy.then(async () => {
+        const answered = await call();
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        return answered;
+      });
+      core.busy = answer.catch(() => undefined);
+      return answer;
+    };
+    return {
+      ...inner,
+      readWallet: () => inTurn(1, () => inner.readWallet()),
+      find: (rowKey) => inTurn(1, () => inner.find(rowKey)),
+      transact: (writes) => inTurn(4 + writes.length / 2, () => inner.transact(writes)),
+    };
+  }
+
+  /** The same customers, however many processes they are spread over. */
+  async function spread(processes: number) {
+    const [partition, core] = [new MemoryPartition(), { busy: Promise.resolve() }];
+    const instances = Array.from({ length: processes }, (_, index) => {
+      const instance = instanceOf(partition, `process ${index}`, CALM);
+      return through(instance, new GroupCommit(oneCore(instance.partition, core)));
+    });
+    const until = performance.now() + 20_000;
+    let answered = 0;
+    const customer = async (instance: Instance, name: string) => {
+      for (let count = 0; performance.now() < until; count += 1) {
+        await credit(instance, `${name} ${count}`, 1);
+        answered += 1;
+      }
+    };
+    const customers = instances.flatMap((instance, index) =>
+      Array.from({ length: ALL_CUSTOMERS / processes }, (_, one) =>
+        customer(instance, `${index} ${one}`),
+      ),
+    );
+    await vi.advanceTimersByTimeAsync(30_000);
+    await Promise.all(customers);
+    return answered;
+  }
+
+  test("eight of them on busy storage do more than 0.6 of what one does", async () => {
+    const [alone, together] = [await spread(1), await spread(8)];
+    expect(together).toBeGreaterThan(0.6 * alone);
   });
 });
