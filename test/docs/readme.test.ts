@@ -45,6 +45,8 @@ const OTHER_NAMES = [
   "RELAY_URL",
   "RELAY_KEY",
   "RELAY_PROFILE",
+  "SEED",
+  "SEEDS",
 ];
 /** Words of others that look like a setting. */
 const OTHER_WORDS = ["API_KEY", "PROFILE_KEY", "PUBLIC", "CONNECTIONS", "POST", "EVENT_TYPES"];

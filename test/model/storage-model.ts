@@ -26,7 +26,7 @@ const CALL_MS = 500;
 const LATE_MS_MAX = 20_000;
 
 /** A process whose calls to storage take no time, and fail only where the test says so. */
-class CalmMachine extends Machine {
+export class CalmMachine extends Machine {
   override async call<T>(reach: () => T): Promise<T> {
     await Promise.resolve();
     const { counts, time } = this.nature;

@@ -137,6 +137,15 @@ export class TableModel {
       }
   }
 
+  /** Loses rows, as no call of the product does. Returns how many. */
+  lose(isLost: (row: ModelRow) => boolean): number {
+    let lost = 0;
+    for (const partitions of this.#tables.values())
+      for (const { rows } of partitions.values())
+        for (const row of rows.values()) if (isLost(row) && rows.delete(row.rowKey)) lost += 1;
+    return lost;
+  }
+
   /** All or nothing; the new versions by row key. @throws StorageError */
   transact(
     table: string,

@@ -1,8 +1,13 @@
 import type { OperatorScope } from "../../src/shared/callers/scope.ts";
 import { redriveDead } from "../../src/shared/webhooks/deliveries/redrive.ts";
+import { WALKS } from "../../src/shared/background/walks.ts";
+import { systemScope } from "../../src/shared/http/worker.ts";
 import { ratesOf } from "../model/weather.ts";
 import { reconcileWallets } from "../setup/walks.ts";
+import type { World } from "./hosts.ts";
+import type { Observer } from "./observer.ts";
 import type { Simulation } from "./simulation.ts";
+import { creditTokens } from "./tenants.ts";
 
 const OPERATOR: OperatorScope = {
   requestId: "simulation",
@@ -17,16 +22,18 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Longer than anything is kept that is not kept for good. */
 const LATER_MS = 95 * DAY_MS;
 const MINUTE_MS = 60_000;
+/** By then walks are over that begin with the one which removes events. */
+const OTHER_WALKS_MS = 10 * MINUTE_MS;
+const BEGINNING = { counts: {}, lastCounts: {}, failures: 0, isTimeUp: () => false };
+const LOST = "an entry that is lost";
 const WALKS_MS_MAX = 40 * MINUTE_MS;
-
-const isAnyDead = ({ world }: Simulation) => !world.model.rows("dead").next().done;
 
 /** An operator redrives what is dead once the receivers are up, call after call, in weather of its own. */
 export async function redriveAll(simulation: Simulation): Promise<void> {
   const { world, hosts, customers } = simulation;
-  const { nature } = world;
+  const { nature, observer } = world;
   const { time, random, counts } = nature;
-  if (!isAnyDead(simulation)) return;
+  if (!(await observer.isAnyDead())) return;
   await time.pass(world.networks.receiversDownUntil);
   nature.rates = ratesOf(random, true);
   hosts.excite();
@@ -40,7 +47,7 @@ export async function redriveAll(simulation: Simulation): Promise<void> {
       if ("value" in answer) {
         counts.redrives += answer.value.requeued;
         cursor = answer.value.nextCursor ?? undefined;
-        if (cursor === undefined && !isAnyDead(simulation)) break;
+        if (cursor === undefined && !(await observer.isAnyDead())) break;
       }
       await time.wait(PATIENCE_MS);
     }
@@ -51,38 +58,54 @@ export async function redriveAll(simulation: Simulation): Promise<void> {
   simulation.calm();
 }
 
-/** Rows that are there for no longer than they are promised, with when they were made; the table that they are in. */
-function expiring({ world }: Simulation): string[] {
-  const { model } = world;
-  const rows: string[] = [];
-  for (const table of ["due", "duedeliveries"])
-    for (const { rowKey, partitionKey } of model.rows(table))
-      if (partitionKey !== "watermark") rows.push(`${table} ${rowKey}`);
-  for (const { rowKey } of model.rows("events")) rows.push(`events ${rowKey}`);
-  for (const { rowKey } of model.rows("deliveries", "D|")) rows.push(`deliveries ${rowKey}`);
-  for (const { rowKey } of model.rows("accounts", "t|")) rows.push(`accounts ${rowKey}`);
-  for (const { rowKey, properties } of model.rows("core", "O|"))
-    if (properties["operation"] !== "billing.credit") rows.push(`core ${rowKey}`);
-  return rows;
+/** Returns what customers can list for no longer than it is promised. */
+async function expiring({ observer }: World): Promise<string[]> {
+  const [events, deliveries] = [await observer.events(), await observer.deliveries()];
+  return [
+    ...events.map(({ type, id }) => `${type} ${id}`),
+    ...deliveries.map(({ id }) => `the delivery ${id}`),
+  ];
+}
+
+/** Goes through all that the purge looks for. Returns what it still found to remove, by kind. */
+async function purgeAgain({ services }: Observer): Promise<string[]> {
+  const found: string[] = [];
+  for (const walk of WALKS.filter(({ name }) => name.startsWith("purge-"))) {
+    const step = walk.begin(services, systemScope(services, walk.name));
+    for (let shard = 0; shard < walk.shards; shard += 1) {
+      let position: string | undefined;
+      do {
+        const at = { shard, shards: walk.shards, position, ...BEGINNING };
+        const { next, counts } = await step({ ...at, roundAt: services.clock.now() });
+        const removed = counts?.["removed"] ?? 0;
+        if (removed > 0) found.push(`${walk.name} left ${removed} rows`);
+        position = next;
+      } while (position !== undefined);
+    }
+  }
+  return found;
 }
 
 /** Months pass in which nobody asks for anything; what is left then, and what old keys answer. */
 export async function monthsLater(simulation: Simulation): Promise<string[]> {
   const { world, customers } = simulation;
+  const { observer } = world;
   const { time, counts } = world.nature;
-  const before = expiring(simulation);
+  const before = await expiring(world);
   time.leap(LATER_MS);
-  simulation.skipThePast();
-  await time.pass(
-    time.now + WALKS_MS_MAX,
-    () => !expiring(simulation).some((row) => before.includes(row)),
-  );
-  // Also a check of accounts makes events, which are young.
-  const left = expiring(simulation).filter((row) => before.includes(row));
+  await observer.skipThePast();
+  const until = time.now + WALKS_MS_MAX;
+  // A check of accounts makes events, too, which are young.
+  const isLeft = async () => (await expiring(world)).filter((one) => before.includes(one));
+  for (let left = before; left.length > 0 && time.now < until; left = await isLeft())
+    await time.pass(time.now + MINUTE_MS);
+  await time.pass(time.now + OTHER_WALKS_MS);
+  const left = await isLeft();
   counts.purged += before.length - left.length;
+  const unpurged = await purgeAgain(observer);
   const repeated = await customers.repeatKeys();
   await simulation.rest();
-  return [...left.map((row) => `${row} was not purged`), ...repeated];
+  return [...left.map((one) => `${one} was not purged`), ...unpurged, ...repeated];
 }
 
 /** Every wallet is checked to its last entry, and what is wrong is told. */
@@ -108,28 +131,29 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
     void round();
     await time.pass(time.now + WALKS_MS_MAX, () => isOver);
   };
-  const unchecked = (platformId: string): string[] => {
-    const wallet = world.model.find("core", platformId, "W").properties;
-    const mark = world.model.find("core", platformId, "R").properties;
-    if (mark["result"] === "checked" && mark["sequence"] === wallet["sequence"]) return [];
-    return [
-      `the wallet of ${platformId} is ${String(mark["result"])} up to ${String(mark["sequence"])} of ${String(wallet["sequence"])}`,
-    ];
+  const unchecked = async (): Promise<string[]> => {
+    const { wallets } = world.observer.services;
+    const found: string[] = [];
+    for (const id of platformIds) {
+      const { sequence } = await wallets.read(id);
+      const { mark } = await wallets.ledger.findMark(id);
+      if (mark.result !== "checked" || mark.sequence !== sequence)
+        found.push(`the wallet of ${id} is ${mark.result} up to ${mark.sequence} of ${sequence}`);
+    }
+    return found;
   };
   await reconcile();
-  if (platformIds.flatMap(unchecked).length > 0) {
+  if ((await unchecked()).length > 0) {
     // A process that stood still since before the calm may have moved a wallet right now.
     await simulation.rest();
     await reconcile();
   }
-  const violations = platformIds.flatMap(unchecked);
-  // Somebody's hand in the tables.
+  const violations = await unchecked();
+  // Storage loses an entry of a ledger, which alone names the request.
   const victim = platformIds.at(-1) ?? "";
-  const { properties } = world.model.find("core", victim, "W");
-  const balance = Number(properties["balance"]) + 1;
-  world.model.transact("core", victim, [
-    { kind: "put_merge", rowKey: "W", properties: { balance } },
-  ]);
+  await creditTokens(world.observer.services, victim, LOST, 1);
+  const lost = world.model.lose(({ properties }) => Object.values(properties).includes(LOST));
+  if (lost !== 1) violations.push(`${lost} rows of an entry were lost`);
   const heard = hosts.told.length;
   await reconcile();
   const isTold = hosts.told

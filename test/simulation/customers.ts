@@ -62,6 +62,12 @@ interface Spending {
   readonly at?: Host;
 }
 
+const refOf = ({ scope: { platformId, profileId }, postId }: Plan) => ({
+  platformId,
+  profileId,
+  postId,
+});
+
 const CREATE_TRIES_MAX = 6;
 const CREATE_PAUSE_MS = 5;
 
@@ -367,13 +373,16 @@ export class Customers {
     return iso(time);
   }
 
-  #note(what: Change["what"], { key, postId }: Plan, patch: Patch, label: string): Change {
+  #note(what: Change["what"], { key, postId, draft }: Plan, patch: Patch, label: string): Change {
     const change: Change = {
       what,
       key,
       label,
       postId,
       patch,
+      draft,
+      from: Infinity,
+      until: Infinity,
       answer: "no_answer",
       view: undefined,
     };
@@ -387,12 +396,14 @@ export class Customers {
     scope: ProfileScope,
     request: (to: Host) => Promise<PostView>,
   ): Promise<void> {
+    change.from = this.#time.now;
     const answer = await this.requests.ask(change.label, scope.platformId, async (to) => {
       await requireActive(to.services, scope);
       return request(to);
     });
     if ("code" in answer) change.answer = answer.code;
     else {
+      change.until = this.#time.now;
       change.answer = "done";
       this.#world.nature.counts[COUNTED[change.what]] += 1;
       change.view = answer.value;
@@ -410,14 +421,14 @@ export class Customers {
   /** At that time, whatever the post is then; or soon after the first of its legs failed. */
   #startRetry(plan: Plan, afterMs: number): void {
     const random = this.#random;
-    const { postId } = plan;
     const isWaiting = random.chance(0.7);
     this.#client(
       async () => {
         for (let waits = isWaiting ? 0 : WAITS_MAX; waits < WAITS_MAX; waits += 1) {
-          const { history } = this.#world;
-          if (history.hasFailed(postId)) break;
-          if (WELL.has(history.versions(postId).at(-1)?.status)) return;
+          const found = await this.#world.observer.services.posts.find(refOf(plan));
+          const hasStarted = found !== undefined && found.post.status !== "scheduled";
+          if (WELL.has(found?.post.status)) return;
+          if (hasStarted && found.legs.some(({ status }) => status === "failed")) break;
           await this.#time.wait(WAIT_MS);
         }
         const times = random.pick([1, 1, 2]);
@@ -443,9 +454,9 @@ export class Customers {
 
   /** Hints may be lost, doubled, early or late, also those of a build that is not this one. */
   #startStray(plan: Plan): void {
-    const { scope, postId, draft } = plan;
-    const { platformId, profileId } = scope;
-    const ref = { platformId, profileId, postId };
+    const { scope, draft } = plan;
+    const { platformId } = scope;
+    const ref = refOf(plan);
     const random = this.#random;
     const isFire = random.chance(0.5);
     this.#client(

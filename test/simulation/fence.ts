@@ -15,6 +15,7 @@ import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
 import { FAIR } from "../model/weather.ts";
 import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { KEYS_HOST, NetworkModel } from "./network-model.ts";
+import { Observer, SILENT } from "./observer.ts";
 import { createTenants, linkAccount, type Tenant } from "./tenants.ts";
 
 /*
@@ -54,9 +55,6 @@ const SKEW_MS_MAX = 2_500;
 
 const FAULTY = { ...FAIR, write: 0.04, read: 0.02, page: 0.1, slow: 0.005 };
 
-const silent = () => undefined;
-const log = { debug: silent, info: silent, warn: silent, error: silent, with: () => log };
-
 /** What a customer asks for. */
 type Ask = "createPost" | "getPost";
 
@@ -92,6 +90,7 @@ class Fence {
   #isOver = false;
   #posts = 0;
   #connectionId = "";
+  #observer: Observer | undefined;
   readonly #isFaulty: boolean;
   #known: Process | undefined;
 
@@ -107,10 +106,6 @@ class Fence {
     this.#nature = natureOf(this.#time, this.#random);
     this.#nature.rates = FAIR;
     this.#networks = new NetworkModel(this.#nature);
-    this.#model.onCommit = ({ table }, rows) => {
-      const isAccepting = table === "core" && rows.some(({ rowKey }) => rowKey.startsWith("I|"));
-      if (isAccepting && this.#state === "taken") this.#violate("a post was accepted");
-    };
   }
 
   #violate(what: string): void {
@@ -147,7 +142,7 @@ class Fence {
       queue: () => ({ send: () => Promise.resolve(), ping: () => Promise.resolve() }),
       outbound: this.#networks.open(machine),
       clock: { now: () => new Date(this.#time.now + skewMs) },
-      log,
+      log: SILENT,
     });
     return { machine, services: this.#mutant.services?.(services) ?? services };
   }
@@ -171,6 +166,7 @@ class Fence {
     const clients = Array.from({ length: PROCESSES }, () => this.#start()).flatMap((host) =>
       Array.from({ length: CLIENTS / PROCESSES }, () => this.#ask(host.services, tenant, secret)),
     );
+    this.#observer = new Observer(this.#model, this.#time, () => [tenant]);
     await this.#change(tenant, key.id);
     this.#isOver = true;
     await Promise.all(clients);
@@ -188,11 +184,18 @@ class Fence {
     for (let round = 0; round < rounds; round += 1) {
       await this.#time.wait(this.#random.between(...BETWEEN_MS));
       await this.#until("taken", (services) => this.#take(services, tenant, keyId));
+      const before = await this.#count();
       await this.#time.wait(this.#random.between(...BETWEEN_MS));
+      const accepted = (await this.#count()) - before;
+      if (accepted > 0) this.#violate(`${accepted} posts were accepted`);
       if (this.#kind === "key") return;
       await this.#until("given", (services) => this.#give(services, tenant));
     }
     await this.#time.wait(this.#random.between(...BETWEEN_MS));
+  }
+
+  async #count(): Promise<number> {
+    return (await this.#observer?.posts())?.length ?? 0;
   }
 
   async #take(services: Services, { scope }: Tenant, keyId: string): Promise<unknown> {

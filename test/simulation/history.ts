@@ -1,129 +1,75 @@
-import type { Draft } from "../../src/shared/publishing/post.ts";
-import { toPost } from "../../src/shared/publishing/post-row.ts";
-import type { Row } from "../../src/shared/runtime/storage/row.ts";
-import type { ModelRow, Properties, TableModel } from "../model/table-model.ts";
+import type { StoredEntry } from "../../src/shared/billing/wallet-row.ts";
+import { available, type Wallet } from "../../src/shared/billing/wallet.ts";
+import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
+import type { Observer } from "./observer.ts";
 
-/** A post between two writes of what it is to be. */
-export interface Version {
-  readonly status: string;
-  readonly revision: string;
-  readonly draft: Draft;
-  readonly updatedAt: string;
-}
-
-interface Purse {
+/** A wallet as it was read after a change of its platform. */
+interface Moment {
   readonly at: number;
-  readonly available: number;
-  /** The least that the changes left which were written together, in their order. */
-  readonly least: number;
+  readonly wallet: Wallet;
 }
 
-// Safe: the product wrote them through its own table.
-export const toRow = ({ rowKey, properties }: ModelRow) => ({ rowKey, ...properties }) as Row;
-
-const isIdle = (status: string | undefined) => status === "scheduled" || status === "canceled";
-
-/** Watches every transaction: what was stored in between, and rules that hold at every moment. */
+/** Reads the wallet after every change of a platform: what there was to spend at any time, and rules of each moment. */
 export class History {
   readonly violations: string[] = [];
-  readonly #versions = new Map<string, Version[]>();
-  readonly #purses = new Map<string, Purse[]>();
-  readonly #days = new Map<string, { readonly day: string; readonly spent: number }>();
-  readonly #failed = new Set<string>();
-  readonly #time: VirtualTime;
+  readonly #moments = new Map<string, Moment[]>();
+  readonly #observer: Observer;
 
-  constructor(model: TableModel, time: VirtualTime) {
-    this.#time = time;
-    model.onCommit = ({ table, partitionKey }, rows) => {
-      if (table === "core") this.#see(partitionKey, rows);
+  constructor(model: TableModel, time: VirtualTime, observer: Observer) {
+    this.#observer = observer;
+    model.onCommit = ({ partitionKey }) => {
+      const platformId = observer.platformIds.find((id) => partitionKey.includes(id));
+      if (platformId !== undefined) void this.#look(platformId, time.now);
     };
   }
 
-  /** Of a post, from the first on. */
-  versions(postId: string): readonly Version[] {
-    return this.#versions.get(postId) ?? [];
-  }
-
-  /** Whether a leg of it failed after it had started. */
-  hasFailed(postId: string): boolean {
-    return this.#failed.has(postId);
-  }
-
-  /** What a platform has to spend now. */
-  available(platformId: string): number {
-    return this.#purses.get(platformId)?.at(-1)?.available ?? 0;
-  }
-
-  /** The least that a platform had to spend at any moment of that time. */
-  leastAvailable(platformId: string, from: number, until: number): number {
-    const purses = this.#purses.get(platformId) ?? [];
-    const before = purses.findLast(({ at }) => at <= from)?.available ?? 0;
-    const during = purses.filter(({ at }) => at > from && at <= until);
-    return Math.min(before, ...during.map(({ least }) => least));
-  }
-
-  #see(platformId: string, rows: readonly ModelRow[]): void {
-    for (const row of rows) {
-      const [kind, , , postId = "", network] = row.rowKey.split("|");
-      if (row.rowKey === "W") this.#seeWallet(platformId, row, rows);
-      else if (kind === "P" && network === undefined) this.#seePost(platformId, postId, row);
-    }
-    for (const row of rows) {
-      const [kind, , , postId = "", network] = row.rowKey.split("|");
-      if (kind === "P" && network !== undefined) this.#seeLeg(postId, network, row);
-    }
-  }
-
-  #seeWallet(platformId: string, { properties }: ModelRow, rows: readonly ModelRow[]): void {
-    const [balance, reserved] = [Number(properties["balance"]), Number(properties["reserved"])];
+  async #look(platformId: string, at: number): Promise<void> {
+    const wallet = await this.#observer.services.wallets.read(platformId);
+    const { balance, reserved, day } = wallet;
+    const moments = this.#moments.get(platformId) ?? [];
+    const before = moments.at(-1)?.wallet;
     if (reserved < 0 || reserved > balance)
       this.violations.push(`a wallet had ${reserved} reserved of ${balance}`);
-    const entries = rows.filter(({ rowKey }) => rowKey.startsWith("L|"));
-    const left = entries.map((entry) => {
-      return Number(entry.properties["balanceAfter"]) - Number(entry.properties["reservedAfter"]);
+    if (before !== undefined && day < before.day)
+      this.violations.push(`a wallet went from ${before.day} back to ${day}`);
+    moments.push({ at, wallet });
+    this.#moments.set(platformId, moments);
+  }
+
+  /** Returns what a platform has to spend now. */
+  available(platformId: string): number {
+    const last = this.#moments.get(platformId)?.at(-1);
+    return last === undefined ? 0 : available(last.wallet);
+  }
+
+  /** Returns the least that a platform had to spend at any moment of that time, also between changes written together. */
+  leastAvailable(
+    platformId: string,
+    ledger: readonly StoredEntry[],
+    [from, until]: readonly [from: number, until: number],
+  ): number {
+    const moments = this.#moments.get(platformId) ?? [];
+    const before = moments.findLast(({ at }) => at <= from)?.wallet;
+    const last = moments.findLast(({ at }) => at <= until)?.wallet;
+    const during = ledger.filter(
+      ({ sequence }) => sequence > (before?.sequence ?? 0) && sequence <= (last?.sequence ?? 0),
+    );
+    const left = during.map(({ balanceAfter, reservedAfter }) => balanceAfter - reservedAfter);
+    return Math.min(before === undefined ? 0 : available(before), ...left);
+  }
+
+  /** Returns the days of whose budget a wallet forgot what was spent: only releases give it back. */
+  forgottenDays(platformId: string, ledger: readonly StoredEntry[]): string[] {
+    const moments = this.#moments.get(platformId) ?? [];
+    return moments.flatMap(({ wallet: { day, daySpent, sequence } }, index) => {
+      const before = moments[index - 1]?.wallet;
+      if (before?.day !== day) return [];
+      const released = ledger
+        .filter((entry) => entry.sequence > before.sequence && entry.sequence <= sequence)
+        .filter(({ type }) => type === "release")
+        .reduce((sum, { tokens }) => sum + Math.abs(tokens), 0);
+      return daySpent < before.daySpent - released ? [day] : [];
     });
-    this.#seeDay(platformId, properties, entries);
-    const available = balance - reserved;
-    const purses = this.#purses.get(platformId) ?? [];
-    purses.push({ at: this.#time.now, available, least: Math.min(available, ...left) });
-    this.#purses.set(platformId, purses);
-  }
-
-  /** A day's budget begins once, and what was spent is given back by releases alone. */
-  #seeDay(platformId: string, wallet: Properties, entries: readonly ModelRow[]): void {
-    const [day, spent] = [String(wallet["day"]), Number(wallet["daySpent"])];
-    const before = this.#days.get(platformId) ?? { day, spent: 0 };
-    this.#days.set(platformId, { day, spent });
-    if (day < before.day) this.violations.push(`a wallet went from ${before.day} back to ${day}`);
-    const released = entries
-      .filter(({ properties }) => properties["type"] === "release")
-      .reduce((sum, { properties }) => sum + Math.abs(Number(properties["tokens"])), 0);
-    if (day === before.day && spent < before.spent - released)
-      this.violations.push(`a wallet forgot what was spent on ${day}`);
-  }
-
-  #seePost(platformId: string, postId: string, row: ModelRow): void {
-    const { status, revision } = row.properties;
-    const versions = this.#versions.get(postId) ?? [];
-    const last = versions.at(-1);
-    if (last?.status === status && last?.revision === revision) return;
-    const { draft, updatedAt, requestId } = toPost(platformId, toRow(row));
-    if (last !== undefined && last.status !== "scheduled" && last.revision !== revision)
-      this.violations.push(`${requestId} was changed when it was ${last.status}`);
-    if (last?.status === "canceled")
-      this.violations.push(`${requestId} was canceled, and then ${String(status)}`);
-    versions.push({ status: String(status), revision: String(revision), draft, updatedAt });
-    this.#versions.set(postId, versions);
-  }
-
-  /** Nobody works on a leg that is not paid for, or whose post has not started. */
-  #seeLeg(postId: string, network: string, { properties }: ModelRow): void {
-    const status = this.#versions.get(postId)?.at(-1)?.status;
-    if (properties["status"] === "failed" && !isIdle(status)) this.#failed.add(postId);
-    if (properties["leaseUntil"] === "") return;
-    if (properties["holdState"] !== "open")
-      this.violations.push(`${network} of ${postId} was claimed without an open reservation`);
-    if (isIdle(status)) this.violations.push(`${network} of ${postId} was claimed while ${status}`);
   }
 }

@@ -15,6 +15,7 @@ import type { Mutant } from "./mutant.ts";
 import type { NetworkModel } from "./network-model.ts";
 import { NO_ANSWER, type Message } from "../model/queue-model.ts";
 import type { StormyQueues } from "../model/stormy-queues.ts";
+import type { Observer } from "./observer.ts";
 import { LAST_CALLS_MAX } from "./requests.ts";
 import type { TableModel } from "../model/table-model.ts";
 
@@ -48,6 +49,7 @@ export interface World {
   readonly nature: Nature;
   readonly model: TableModel;
   readonly history: History;
+  readonly observer: Observer;
   readonly queue: StormyQueues;
   readonly networks: NetworkModel;
 }

@@ -33,7 +33,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D2a: the sweep looks at one page of platforms, the same ones each time",
     era: 21,
     every: PLATFORMS_EVERY,
-    firstSeed: 400,
+    firstSeed: 1_200,
     services(services) {
       const { openWork } = services;
       const first = (page: Awaited<ReturnType<typeof openWork.listOld>>) => ({
@@ -176,7 +176,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7b: the wrong operation is taken out of a refused transaction",
     era: 32,
-    firstSeed: 27,
+    firstSeed: 42,
     install: () =>
       withResults(async (made) => {
         const result = await made;
@@ -333,19 +333,27 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
-    firstSeed: 503,
+    firstSeed: 3,
     services(services) {
-      const { openWork } = services;
+      const { openWork, deliveryQueue } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
         if (!owner.startsWith("whk_")) await openWork.mark(owner, now);
       };
-      return { ...services, openWork: withMethods(openWork, { mark }) };
+      // Half of them are lost, which the product survives.
+      const hint: typeof deliveryQueue.hint = async (...given) => {
+        if (Math.random() < 0.5) await deliveryQueue.hint(...given);
+      };
+      return {
+        ...services,
+        openWork: withMethods(openWork, { mark }),
+        deliveryQueue: withMethods(deliveryQueue, { hint }),
+      };
     },
   },
   {
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
-    firstSeed: 36,
+    firstSeed: 45,
     services(services) {
       const { dueDeliveries, pending } = services;
       const nothing = () => Promise.resolve();
@@ -364,7 +372,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 596,
+    firstSeed: 250,
     services(services) {
       const { pending } = services;
       const read: typeof pending.read = async (...asked) => {

@@ -113,7 +113,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
   {
     name: "F3: rows are kept under the access version that is read after them",
     era: 53,
-    firstSeed: 662,
+    firstSeed: 917,
     shownBy: fence,
     services(services) {
       const { accessCache, wallets } = services;

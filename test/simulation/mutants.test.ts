@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { IS_LONG } from "../setup/long-check.ts";
 import { fence } from "./fence.ts";
@@ -5,6 +6,7 @@ import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { MUTANTS_OF_ACCESS } from "./mutants-of-access.ts";
 import { MUTANTS_AT_SCALE } from "./mutants-at-scale.ts";
 import { MUTANTS } from "./mutants.ts";
+import { RULES } from "./rules.ts";
 import { simulate } from "./simulation.ts";
 import { belated, contest, midnight, redrives } from "./small-models.ts";
 
@@ -12,6 +14,7 @@ const SEEDS_MAX = 2_000;
 /** A change to the product moves what a seed shows, and the time of `npm test` must not grow by looking for it. */
 const SHORT_SEEDS_MAX = 200;
 const caught: string[] = [];
+const ALL = [...MUTANTS, ...MUTANTS_AT_SCALE, ...MUTANTS_OF_ACCESS];
 
 afterAll(() => {
   process.stdout.write(`mutants:\n${caught.join("\n")}\n`);
@@ -45,15 +48,15 @@ async function noticed(mutant: Mutant): Promise<readonly [where: string, violati
 
 /** A simulation that notices nothing proves nothing: every safeguard taken away has to show. */
 describe(`within ${SEEDS_MAX} seeds the rules notice`, () => {
-  test.each(
-    [...MUTANTS, ...MUTANTS_AT_SCALE, ...MUTANTS_OF_ACCESS].map(
-      (mutant) => [mutant.name, mutant] as const,
-    ),
-  )("%s", { timeout: 600_000 }, async (name, mutant) => {
-    const [where, violation] = await noticed(mutant);
-    caught.push(`  ${name}: ${where}, ${violation?.split("\n")[0] ?? "not noticed"}`);
-    expect(violation, where).toBeDefined();
-  });
+  test.each(ALL.map((mutant) => [mutant.name, mutant] as const))(
+    "%s",
+    { timeout: 600_000 },
+    async (name, mutant) => {
+      const [where, violation] = await noticed(mutant);
+      caught.push(`  ${name}: ${where}, ${violation?.split("\n")[0] ?? "not noticed"}`);
+      expect(violation, where).toBeDefined();
+    },
+  );
 });
 
 test.each([contest, redrives, belated, midnight, fence])(
@@ -63,3 +66,12 @@ test.each([contest, redrives, belated, midnight, fence])(
     expect(await smallModel(THE_PRODUCT)).toEqual([]);
   },
 );
+
+test("the page about the simulation names every rule and every mutant, and no other", () => {
+  const page = readFileSync("docs/dev/simulation.md", "utf8");
+  const rules = [...page.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
+  expect(rules).toEqual(Object.keys(RULES));
+  const mutants = [...page.matchAll(/\b[A-Z]\d+[a-z]?\b/g)].map(([code]) => code);
+  const codes = ALL.map(({ name }) => name.split(":")[0] ?? "");
+  expect(mutants.sort()).toEqual(codes.sort());
+});

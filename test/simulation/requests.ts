@@ -42,6 +42,11 @@ export interface Change {
   readonly label: string;
   readonly postId: string;
   readonly patch: Patch;
+  /** The post as it was accepted. */
+  readonly draft: Draft;
+  /** When it was asked for, and when it was done; until then, or if that is not known, it may be done at any time. */
+  from: number;
+  until: number;
   /** `done`, the code of an error, or `no_answer`. */
   answer: string;
   view: PostView | undefined;

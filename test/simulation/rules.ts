@@ -1,14 +1,21 @@
-import { totalsRow } from "../../src/shared/billing/wallet-row.ts";
-import { isEnded, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
-import type { Draft, Post } from "../../src/shared/publishing/post.ts";
-import { toLeg, toPost } from "../../src/shared/publishing/post-row.ts";
+import type { Wallet } from "../../src/shared/billing/wallet.ts";
+import {
+  ledgerRow,
+  totalsRow,
+  type DayTotal,
+  type StoredEntry,
+} from "../../src/shared/billing/wallet-row.ts";
+import { postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
+import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
+import type { Post } from "../../src/shared/publishing/post.ts";
+import { postView } from "../../src/shared/publishing/read/post-view.ts";
 import { timeOfId } from "../../src/shared/runtime/ids.ts";
+import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { TABLE_NAMES } from "../../src/shared/runtime/storage/tables.ts";
-import { toRow, type Version } from "./history.ts";
+import type { Event } from "../../src/shared/webhooks/events/event.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";
-import type { TableModel } from "../model/table-model.ts";
 
 const LEG_TOKENS = 10;
 const SCHEDULE_TOKENS = 2;
@@ -19,76 +26,73 @@ const END_EVENTS: ReadonlySet<unknown> = new Set([
   "post.canceled",
 ]);
 
-interface FoundPost {
-  readonly post: Post;
-  readonly legs: readonly Leg[];
-}
-
 interface Told {
   readonly id: string;
   readonly type: string;
-  readonly postId: string;
+  readonly postId: string | null;
   readonly sequence: number;
   readonly legNetwork: string | undefined;
   readonly legError: string | undefined;
 }
 
-function postsOf(model: TableModel): FoundPost[] {
-  const posts: { post: Post; legs: Leg[] }[] = [];
-  for (const found of model.rows("core", "P|")) {
-    if (found.rowKey.split("|").length === 4)
-      posts.push({ post: toPost(found.partitionKey, toRow(found)), legs: [] });
-    else posts.at(-1)?.legs.push(toLeg(toRow(found)));
-  }
-  return posts;
+/** A platform's money as its modules show it. */
+interface Purse {
+  readonly platformId: string;
+  readonly ledger: readonly StoredEntry[];
+  readonly wallet: Wallet;
+  /** The number of the last entry that the totals count. */
+  readonly counted: number;
+  readonly totals: readonly { readonly day: string; readonly totals: readonly DayTotal[] }[];
 }
 
-/** What keeps a run from being at rest. */
-export function openWork(model: TableModel): string[] {
-  const open: string[] = [];
-  for (const { rowKey } of model.rows("core", "X|")) open.push(`open work ${rowKey}`);
-  for (const { rowKey } of model.rows("core", "E|"))
-    open.push(`event ${rowKey} was not fanned out`);
-  for (const { post, legs } of postsOf(model)) {
-    if (post.status === "scheduled" || post.status === "processing")
-      open.push(`the post ${post.requestId} is ${post.status}`);
-    for (const leg of legs)
-      if (!isEnded(leg)) open.push(`${leg.network} of ${post.requestId} is ${leg.status}`);
-  }
-  for (const { rowKey } of model.rows("erasures")) open.push(`${rowKey} is being erased`);
-  for (const { rowKey, properties } of model.rows("deliveries", "D|"))
-    if (properties["status"] === "pending") open.push(`the delivery ${rowKey} is pending`);
-  return open;
+/** A run as the rules see it: asked for, shown, received. */
+interface Evidence {
+  readonly simulation: Simulation;
+  readonly posts: readonly PostWithLegs[];
+  readonly events: readonly Told[];
+  readonly purses: ReadonlyMap<string, Purse>;
+  readonly open: readonly string[];
 }
 
-function ledgerOf(model: TableModel, platformId: string): Row[] {
-  const rows: Row[] = [];
-  for (const found of model.rows("core", "L|"))
-    if (found.partitionKey === platformId) rows.push(toRow(found));
-  return rows.sort((left, right) => Number(left["sequence"]) - Number(right["sequence"]));
+async function purseOf({ world }: Simulation, platformId: string): Promise<Purse> {
+  const { services } = world.observer;
+  const totals = [];
+  for await (const page of services.wallets.ledger.totals(platformId, {})) totals.push(...page);
+  return {
+    platformId,
+    ledger: await world.observer.ledger(platformId),
+    wallet: await services.wallets.read(platformId),
+    counted: (await services.wallets.ledger.findMark(platformId)).mark.sequence,
+    totals,
+  };
 }
 
-const numberOf = (row: Row, name: string) => Number(row[name] ?? 0);
-const isOf = (types: readonly string[], { type }: Row) => types.includes(String(type));
+function toTold({ id, type, postId, sequence, data }: Event): Told {
+  const { leg } = data as {
+    readonly leg?: {
+      readonly platform?: string;
+      readonly error?: { readonly code?: string } | null;
+    };
+  };
+  const legError = leg?.error?.code;
+  return { id, type, postId, sequence: Number(sequence), legNetwork: leg?.platform, legError };
+}
+
+const isOf = (types: readonly string[], { type }: StoredEntry) => types.includes(type);
 
 /** The totals of a ledger's days are what its entries up to the mark add up to. */
-function totalsViolations(model: TableModel, platformId: string): string[] {
+function totalsViolations({ ledger, counted, totals }: Purse): string[] {
   const sums = new Map<string, number>();
   const add = (key: string, tokens: number) => sums.set(key, (sums.get(key) ?? 0) + tokens);
-  const own = <Found extends { readonly partitionKey: string }>(rows: Iterable<Found>) =>
-    [...rows].filter(({ partitionKey }) => partitionKey === platformId);
-  const [mark] = own(model.rows("core", "R"));
-  for (const found of own(model.rows("core", "T|"))) {
-    const { day, totals } = totalsRow.decode(toRow(found));
-    for (const [applicationId, profileId, operation, tokens] of totals)
+  for (const { day, totals: groups } of totals)
+    for (const [applicationId, profileId, operation, tokens] of groups)
       add([day, applicationId ?? "", profileId ?? "", operation].join("|"), tokens);
-  }
-  for (const entry of ledgerOf(model, platformId)) {
-    if (Number(entry["sequence"]) > Number(mark?.properties["sequence"] ?? 0)) break;
+  for (const entry of ledger) {
+    if (entry.sequence > counted) break;
     if (!isOf(["credit", "debit", "settle"], entry)) continue;
-    const day = String(entry["createdAt"]).slice(0, 10);
-    const key = [day, entry["applicationId"], entry["profileId"], entry["operation"]].join("|");
-    add(key, -Number(entry["tokens"]));
+    const { applicationId, profileId, operation, createdAt } = entry;
+    const day = createdAt.slice(0, 10);
+    add([day, applicationId ?? "", profileId ?? "", operation].join("|"), -entry.tokens);
   }
   return [...sums].flatMap(([key, left]) =>
     left === 0 ? [] : [`the totals of ${key} are off by ${left}`],
@@ -96,55 +100,39 @@ function totalsViolations(model: TableModel, platformId: string): string[] {
 }
 
 /** Sum, numbers and chain of a ledger; what the wallet says; what open legs hold. */
-function moneyViolations(model: TableModel, platformId: string): string[] {
+function moneyViolations(
+  { simulation, posts }: Evidence,
+  { platformId, ledger, wallet }: Purse,
+): string[] {
   const violations: string[] = [];
-  const wallet = toRow(model.find("core", platformId, "W"));
-  const balance = numberOf(wallet, "balance");
-  const reserved = numberOf(wallet, "reserved");
-  const sequence = numberOf(wallet, "sequence");
   let [sum, promised, count] = [0, 0, 0];
-  for (const entry of ledgerOf(model, platformId)) {
+  for (const entry of ledger) {
+    const { tokens, sequence, balanceAfter, reservedAfter } = entry;
     count += 1;
-    const tokens = Number(entry["tokens"]);
     if (isOf(["credit", "debit", "settle"], entry)) sum += tokens;
     if (isOf(["reserve", "settle", "release"], entry)) promised += tokens;
-    if (entry["sequence"] !== count) violations.push(`the ledger has a gap before ${count}`);
-    if (entry["balanceAfter"] !== sum || entry["reservedAfter"] !== promised)
+    if (sequence !== count) violations.push(`the ledger has a gap before ${count}`);
+    if (balanceAfter !== sum || reservedAfter !== promised)
       violations.push(`entry ${count} does not add up`);
   }
-  if (sum !== balance) violations.push(`the ledger's sum is ${sum}, the balance ${balance}`);
-  if (promised !== reserved) violations.push(`${promised} are promised, ${reserved} reserved`);
-  if (count !== sequence) violations.push(`${count} entries, the wallet says ${sequence}`);
-  const held = postsOf(model)
+  const { balance, reserved, sequence } = wallet;
+  const held = posts
     .filter(({ post }) => post.platformId === platformId)
     .flatMap(({ legs }) => legs)
     .filter(({ reservation }) => reservation.state === "open")
     .reduce((total, { reservation }) => total + reservation.tokens, 0);
-  if (held !== reserved) violations.push(`legs hold ${held}, the wallet has ${reserved} reserved`);
-  if (reserved !== 0) violations.push(`${reserved} tokens are reserved at rest`);
-  return violations;
-}
-
-function eventsOf(model: TableModel): Told[] {
-  const events: Told[] = [];
-  for (const { properties, rowKey } of model.rows("events")) {
-    const text = Object.keys(properties)
-      .filter((name) => /^data\d+$/.test(name))
-      .map((name) => String(properties[name]))
-      .join("");
-    const data = JSON.parse(text) as {
-      leg?: { platform?: string; error?: { code?: string } | null };
-    };
-    events.push({
-      id: rowKey,
-      type: String(properties["type"]),
-      postId: String(properties["postId"]),
-      sequence: Number(properties["sequence"]),
-      legNetwork: data.leg?.platform,
-      legError: data.leg?.error?.code,
-    });
-  }
-  return events;
+  const forgotten = simulation.world.history.forgottenDays(platformId, ledger);
+  return [
+    ...violations,
+    ...broken(
+      [sum !== balance, `the ledger's sum is ${sum}, the balance ${balance}`],
+      [promised !== reserved, `${promised} are promised, ${reserved} reserved`],
+      [count !== sequence, `${count} entries, the wallet says ${sequence}`],
+      [held !== reserved, `legs hold ${held}, the wallet has ${reserved} reserved`],
+      [reserved !== 0, `${reserved} tokens are reserved at rest`],
+    ),
+    ...forgotten.map((day) => `a wallet forgot what was spent on ${day}`),
+  ];
 }
 
 /** The texts of the rules that are broken. */
@@ -152,19 +140,20 @@ function broken(...rules: readonly (readonly [isBroken: boolean, text: string])[
   return rules.flatMap(([isBroken, text]) => (isBroken ? [text] : []));
 }
 
-function retriesOf(ledger: readonly Row[]): number {
-  const isRetry = (row: Row) => row["operation"] === "posts.retry_leg" && row["type"] === "reserve";
-  return ledger.filter(isRetry).length;
+function retriesOf(ledger: readonly StoredEntry[]): number {
+  return ledger.filter(
+    ({ operation, type }) => operation === "posts.retry_leg" && type === "reserve",
+  ).length;
 }
 
-function ledgerOfPost({ world }: Simulation, { platformId, id }: Post): Row[] {
-  return ledgerOf(world.model, platformId).filter((row) => row["postId"] === id);
+function ledgerOfPost({ purses }: Evidence, { platformId, id }: Post): StoredEntry[] {
+  return purses.get(platformId)?.ledger.filter(({ postId }) => postId === id) ?? [];
 }
 
 /** Charged once for what went out, and nothing for what did not. */
-function priceViolations(ledger: readonly Row[], leg: Leg, what: string): string[] {
+function priceViolations(ledger: readonly StoredEntry[], leg: Leg, what: string): string[] {
   const settled = ledger.filter(
-    (row) => row["type"] === "settle" && row["network"] === leg.network,
+    ({ type, network }) => type === "settle" && network === leg.network,
   );
   const charged = leg.status === "succeeded" ? 1 : 0;
   return broken(
@@ -182,19 +171,14 @@ function isAsDrafted(text: string, { draft }: Post, { network }: Leg): boolean {
 }
 
 /** Published at most once, and exactly once when it says so; what failed for a known reason is not there. */
-function legViolations(
-  simulation: Simulation,
-  { post }: FoundPost,
-  leg: Leg,
-  events: readonly Told[],
-): string[] {
+function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): string[] {
   const what = `${leg.network} of ${post.requestId}`;
   const isOfLeg = (host: string) => (host.includes("|") ? "mastodon" : "bluesky") === leg.network;
-  const seen = simulation.world.networks.visible.filter(
+  const seen = evidence.simulation.world.networks.visible.filter(
     ({ text, host }) => text.startsWith(`The text of ${post.requestId}.`) && isOfLeg(host),
   );
-  const ledger = ledgerOfPost(simulation, post);
-  const doubts = events.filter(
+  const ledger = ledgerOfPost(evidence, post);
+  const doubts = evidence.events.filter(
     ({ postId, legNetwork, legError }) =>
       postId === post.id && legNetwork === leg.network && legError === "outcome_unknown",
   ).length;
@@ -218,11 +202,11 @@ function legViolations(
 }
 
 /** The price of being stored, and never out before its time. */
-function scheduleViolations(ledger: readonly Row[], post: Post): string[] {
+function scheduleViolations(ledger: readonly StoredEntry[], post: Post): string[] {
   const { draft, startedAt, requestId } = post;
   const what = `the post ${requestId}`;
-  const stored = ledger.filter((row) => row["operation"] === "posts.schedule");
-  const paid = stored.reduce((sum, row) => sum - numberOf(row, "tokens"), 0);
+  const stored = ledger.filter(({ operation }) => operation === "posts.schedule");
+  const paid = stored.reduce((sum, { tokens }) => sum - tokens, 0);
   const price = draft.scheduleAt === null ? 0 : SCHEDULE_TOKENS;
   const isEarly = draft.scheduleAt !== null && startedAt !== null && startedAt < draft.scheduleAt;
   return broken(
@@ -233,14 +217,14 @@ function scheduleViolations(ledger: readonly Row[], post: Post): string[] {
 
 /** What was reserved was charged or given back, for legs that the post has; nobody retried more than was asked. */
 function reservationViolations(
-  simulation: Simulation,
-  { post, legs }: FoundPost,
-  ledger: readonly Row[],
+  { simulation }: Evidence,
+  { post, legs }: PostWithLegs,
+  ledger: readonly StoredEntry[],
 ): string[] {
   const what = `the post ${post.requestId}`;
   const promised = ledger
     .filter((row) => isOf(["reserve", "settle", "release"], row))
-    .reduce((sum, row) => sum + numberOf(row, "tokens"), 0);
+    .reduce((sum, { tokens }) => sum + tokens, 0);
   const networks = legs.map(({ network }) => network).sort();
   const ended = ledger.filter((row) => isOf(["settle", "release"], row));
   const asked = simulation.customers.changes.filter(
@@ -267,16 +251,13 @@ function reservationViolations(
 }
 
 /** The post's state, its price for being stored, its time, and that its end was told once and last. */
-function postViolations(
-  simulation: Simulation,
-  { post, legs }: FoundPost,
-  events: readonly Told[],
-): string[] {
+function postViolations(evidence: Evidence, found: PostWithLegs): string[] {
+  const { post, legs } = found;
   const what = `the post ${post.requestId}`;
   const wanted = post.status === "canceled" ? "canceled" : postStatus(legs);
-  const ledger = ledgerOfPost(simulation, post);
+  const ledger = ledgerOfPost(evidence, post);
   const retries = retriesOf(ledger);
-  const own = events
+  const own = evidence.events
     .filter(({ postId }) => postId === post.id)
     .toSorted((left, right) => left.sequence - right.sequence);
   const ends = own.filter(({ type }) => END_EVENTS.has(type)).length;
@@ -284,7 +265,7 @@ function postViolations(
   const last = own.at(-1)?.type;
   return [
     ...scheduleViolations(ledger, post),
-    ...reservationViolations(simulation, { post, legs }, ledger),
+    ...reservationViolations(evidence, found, ledger),
     ...broken(
       [post.status !== wanted, `${what} is ${post.status}, not ${wanted}`],
       // A retry of one leg while another is on its way gives the post no end of its own.
@@ -302,8 +283,8 @@ function postViolations(
 }
 
 /** Every event reached the endpoint, always as the same bytes. */
-function deliveryViolations({ world }: Simulation, events: readonly Told[]): string[] {
-  const { received } = world.networks;
+function deliveryViolations({ simulation, events }: Evidence): string[] {
+  const { received } = simulation.world.networks;
   return events.flatMap(({ id, type }) => {
     const calls = received.filter(({ webhookId }) => webhookId === id);
     const bodies = new Set(calls.map(({ body }) => body));
@@ -317,10 +298,10 @@ function wasRefused({ answers, isParallel }: Ask): boolean {
   return answers.at(-1) === "insufficient_tokens" && !isParallel && !answers.some(isSilence);
 }
 
-function chargeViolations({ world }: Simulation, ask: Ask): string[] {
+function chargeViolations({ purses }: Evidence, ask: Ask): string[] {
   const { key, answers, tenant } = ask;
-  const ledger = ledgerOf(world.model, tenant.scope.platformId);
-  const paid = ledger.filter((row) => row["requestId"] === key).length;
+  const ledger = purses.get(tenant.scope.platformId)?.ledger ?? [];
+  const paid = ledger.filter(({ requestId }) => requestId === key).length;
   return broken(
     [paid > 1, `${key} was charged ${paid} times`],
     [answers.at(-1) === "paid" && paid === 0, `${key} was answered paid and was not`],
@@ -329,9 +310,9 @@ function chargeViolations({ world }: Simulation, ask: Ask): string[] {
 }
 
 /** What a client was told holds: one post per key, a refusal means nothing was done, an answer that it was. */
-function askViolations({ customers }: Simulation, ask: Ask, posts: readonly FoundPost[]): string[] {
+function askViolations({ simulation, posts }: Evidence, ask: Ask): string[] {
   const { key, postIds, tenant } = ask;
-  if (tenant.scope.profileId === customers.erased?.profileId)
+  if (tenant.scope.profileId === simulation.customers.erased?.profileId)
     return broken([postIds.size > 1, `${key} was answered with ${postIds.size} posts`]);
   const own = posts.filter(({ post }) => post.requestId === key).map(({ post }) => post.id);
   return broken(
@@ -347,67 +328,99 @@ function askViolations({ customers }: Simulation, ask: Ask, posts: readonly Foun
 
 const same = (left: unknown, right: unknown) => JSON.stringify(left) === JSON.stringify(right);
 
-/** As it comes over the wire. */
-const fieldsOf = ({ networks, ...rest }: Draft): Readonly<Record<string, unknown>> => ({
-  ...rest,
-  platforms: networks,
-});
-
-/** A change that was answered is what was stored, with the fields that it did not name as they were before. */
-function patchViolations(versions: readonly Version[], change: Change): string[] {
-  const { label, patch, view } = change;
-  const wanted = Object.entries(patch);
-  const isStored = ({ draft, updatedAt }: Version) =>
-    updatedAt === view?.updatedAt &&
-    Object.entries(fieldsOf(draft)).every(([name, value]) => same(value, Reflect.get(view, name)));
-  const index = versions.findIndex(isStored);
-  const [before, after] = [versions[index - 1], versions[index]];
-  if (before === undefined || after === undefined) return [`${label} was answered and not stored`];
-  const [was, is] = [fieldsOf(before.draft), fieldsOf(after.draft)];
-  return broken(
-    [wanted.some(([name, value]) => !same(is[name], value)), `${label} was answered and lost`],
-    [
-      Object.keys(is).some((name) => !(name in patch) && !same(is[name], was[name])),
-      `${label} undid another change`,
-    ],
-  );
+/** A value that a field of a post was to have, and when that was asked for and done. */
+interface Wish {
+  readonly value: unknown;
+  readonly from: number;
+  readonly until: number;
+  readonly isDone: boolean;
 }
 
-/** Words that no other change has. */
-function markOf({ patch }: Change): string | undefined {
-  const { text, externalId, metadata } = patch;
-  const mark = text ?? externalId ?? metadata;
-  return mark === undefined ? undefined : JSON.stringify(mark);
+const FIELDS = [
+  "text",
+  "platforms",
+  "mediaUrls",
+  "scheduleAt",
+  "platformOptions",
+  "metadata",
+  "externalId",
+] as const;
+
+/** Refused for what the post was meanwhile: an earlier try of the same request may have come through. */
+const mayBeDone = (answer: string) =>
+  answer === "done" || answer === "invalid_state" || isSilence(answer);
+
+/** What a field may be at that time, which is not what was replaced before: the first draft, or a change. */
+function allowed(
+  field: (typeof FIELDS)[number],
+  changes: readonly Change[],
+  [from, until]: readonly [from: number, until: number],
+): unknown[] {
+  const draft = changes[0]?.draft;
+  const first = field === "platforms" ? draft?.networks : draft?.[field];
+  const wishes: Wish[] = [
+    { value: first, from: -Infinity, until: -Infinity, isDone: true },
+    ...changes
+      .filter(({ patch, answer }) => field in patch && mayBeDone(answer))
+      .map(({ patch, answer, ...when }) => ({
+        value: patch[field],
+        from: when.from,
+        until: when.until,
+        isDone: answer === "done",
+      })),
+  ];
+  return wishes
+    .filter((wish) => {
+      const isReplaced = wishes.some(
+        (other) => other.isDone && other.from > wish.until && other.until < from,
+      );
+      return wish.from <= until && !isReplaced;
+    })
+    .map(({ value }) => value);
 }
 
-/** What was answered as done is done for good; what was refused did nothing. */
-function changeViolations({ world }: Simulation, change: Change): string[] {
-  const { what, label, answer, postId, patch } = change;
-  const versions = world.history.versions(postId);
-  const last = versions.at(-1);
-  if (what === "patch" && answer === "done") {
-    const isBad = patch["scheduleAt"] === null;
-    return [
-      ...broken([isBad, `${label} took the time away`]),
-      ...patchViolations(versions, change),
-    ];
+/** What a change answered, and what a post is in the end, has each field as it was last wanted, and no other. */
+function patchViolations(found: PostWithLegs, changes: readonly Change[]): string[] {
+  const isAny = (values: readonly unknown[], value: unknown) =>
+    values.some((one) => same(one, value));
+  const last = postView(found);
+  const patches = changes.filter(({ what }) => what === "patch");
+  if (patches.length === 0) return [];
+  const violations = FIELDS.filter(
+    (field) => !isAny(allowed(field, patches, [Infinity, Infinity]), last[field]),
+  ).map((field) => `a change of ${field} of ${last.requestId} was answered and lost, or undone`);
+  for (const { answer, view, label, patch, from, until } of patches) {
+    if (answer !== "done" || view === undefined) continue;
+    for (const field of FIELDS) {
+      const values = field in patch ? [patch[field]] : allowed(field, patches, [from, until]);
+      if (!isAny(values, view[field]))
+        violations.push(`${label} was answered with another ${field}`);
+    }
+    if (patch["scheduleAt"] === null) violations.push(`${label} took the time away`);
   }
-  if (what === "cancel" && answer === "done")
-    return broken([last?.status !== "canceled", `${label} was answered, it is ${last?.status}`]);
-  const mark = what === "patch" && !isSilence(answer) ? markOf(change) : undefined;
-  if (mark === undefined) return [];
-  const kept = versions.filter(({ draft }) => JSON.stringify(draft).includes(mark));
-  // One that others changed again may have been stored before: whoever asked is told to read it.
-  return broken([
-    kept.length === 1 && kept[0] === last,
-    `${label} was answered ${answer} and done`,
-  ]);
+  return violations;
+}
+
+/** What was answered as done is done for good. */
+function changeViolations({ simulation }: Evidence, found: PostWithLegs): string[] {
+  const { post } = found;
+  const changes = simulation.customers.changes.filter(({ postId }) => postId === post.id);
+  const isCanceled = changes.some(({ what, answer }) => what === "cancel" && answer === "done");
+  return [
+    ...patchViolations(found, changes),
+    ...broken([
+      isCanceled && post.status !== "canceled",
+      `the cancel of ${post.requestId} was answered, it is ${post.status}`,
+    ]),
+  ];
 }
 
 /** Nobody is told of tokens that are missing while they are there all the time. */
-function refusalViolations({ customers, world }: Simulation): string[] {
+function refusalViolations({ simulation, purses }: Evidence): string[] {
+  const { customers, world } = simulation;
   return customers.requests.refusals.flatMap(({ key, platformId, required, from, until }) => {
-    const least = world.history.leastAvailable(platformId, from, until);
+    const ledger = purses.get(platformId)?.ledger ?? [];
+    const least = world.history.leastAvailable(platformId, ledger, [from, until]);
     return broken([
       least >= required,
       `${key} was refused ${required} tokens, there were ${least}`,
@@ -416,7 +429,10 @@ function refusalViolations({ customers, world }: Simulation): string[] {
 }
 
 /** Posts that were canceled were asked to be. */
-function cancelViolations({ customers }: Simulation, { id, status, requestId }: Post): string[] {
+function cancelViolations(
+  { simulation: { customers } }: Evidence,
+  { id, status, requestId }: Post,
+): string[] {
   const isAsked = customers.changes.some(
     ({ what, postId, answer }) =>
       what === "cancel" && postId === id && (answer === "done" || isSilence(answer)),
@@ -428,8 +444,8 @@ function cancelViolations({ customers }: Simulation, { id, status, requestId }: 
 }
 
 /** Nothing of one platform lies with another, under whatever key. */
-function tenantViolations({ tenants }: Simulation, posts: readonly FoundPost[]): string[] {
-  const places = tenants.map(
+function tenantViolations({ simulation, posts }: Evidence): string[] {
+  const places = simulation.tenants.map(
     ({ scope }) => `${scope.platformId}|${scope.applicationId}|${scope.profileId}`,
   );
   return posts.flatMap(({ post }) => {
@@ -438,24 +454,26 @@ function tenantViolations({ tenants }: Simulation, posts: readonly FoundPost[]):
   });
 }
 
-/** Rows of core that stay when a profile is erased: what was paid. */
-const PAID = /^[LT]\|/;
+/** What was paid stays when a profile is erased, known by its columns. */
+const isPaid = (row: Row) =>
+  [ledgerRow, totalsRow].some((codec) => unlessDamaged(() => codec.decode(row)) !== undefined);
 /** Rows of due work without work go once their time has come, and name ids alone. */
 const ERASED_TABLES = TABLE_NAMES.filter((name) => name !== "due");
 /** What has begun when an erasure is asked for may still go out. */
 const ERASING_MS = 10 * 60_000;
 
 /** Nothing of a profile is left once it was erased, but for what was paid; nothing is published for it any more. */
-function erasureViolations({ customers, world, tenants }: Simulation): string[] {
+function erasureViolations({ simulation }: Evidence): string[] {
+  const { customers, world, tenants } = simulation;
   const { erased } = customers;
   if (erased === undefined) return [];
   const { profileId, askedUntil } = erased;
   const left: string[] = [];
   for (const table of ERASED_TABLES)
     for (const { partitionKey, rowKey, properties } of world.model.rows(table)) {
-      const isOf = partitionKey === profileId || rowKey.includes(profileId);
-      if (table === "core" && PAID.test(rowKey)) continue;
-      if (isOf || Object.values(properties).includes(profileId))
+      const values = [partitionKey, rowKey, ...Object.values(properties)];
+      const isOf = values.some((value) => typeof value === "string" && value.includes(profileId));
+      if (isOf && !isPaid({ rowKey, ...properties }))
         left.push(`${table} ${rowKey} is left of what was erased`);
     }
   const name = tenants.find(({ scope }) => scope.profileId === profileId)?.name ?? "";
@@ -470,13 +488,14 @@ function erasureViolations({ customers, world, tenants }: Simulation): string[] 
 const CALLS_AT_ONCE = 4;
 
 /** No endpoint gets more calls at once than it is promised, however many processes there are. */
-function crowdViolations({ world }: Simulation): string[] {
-  const { mostAtOnce } = world.networks;
+function crowdViolations({ simulation }: Evidence): string[] {
+  const { mostAtOnce } = simulation.world.networks;
   return mostAtOnce > CALLS_AT_ONCE ? [`an endpoint got ${mostAtOnce} calls at once`] : [];
 }
 
 /** What no worker can read comes before people. */
-function poisonViolations({ customers, hosts }: Simulation): string[] {
+function poisonViolations({ simulation }: Evidence): string[] {
+  const { customers, hosts } = simulation;
   const lines = hosts.told.filter(({ message }) => message === "poison message");
   const hints = lines.map(({ fields }) => String(fields["hint"]));
   return customers.foreign
@@ -488,7 +507,7 @@ function poisonViolations({ customers, hosts }: Simulation): string[] {
 const PROMPT_MS = 45_000;
 
 /** Where no call fails everybody is served, and at once. */
-function quietViolations(simulation: Simulation, events: readonly Told[]): string[] {
+function quietViolations({ simulation, events }: Evidence): string[] {
   if (!simulation.isQuiet) return [];
   const { customers, world } = simulation;
   const late = events.filter(({ id }) => {
@@ -503,37 +522,55 @@ function quietViolations(simulation: Simulation, events: readonly Told[]): strin
   ];
 }
 
+type Rule = (evidence: Evidence) => readonly string[];
+
+const ofEach =
+  <Item>(
+    items: (evidence: Evidence) => Iterable<Item>,
+    rule: (evidence: Evidence, item: Item) => string[],
+  ): Rule =>
+  (evidence) =>
+    [...items(evidence)].flatMap((item) => rule(evidence, item));
+const ofPosts = (rule: (evidence: Evidence, found: PostWithLegs) => string[]) =>
+  ofEach(({ posts }) => posts, rule);
+const ofPurses = (rule: (evidence: Evidence, purse: Purse) => string[]) =>
+  ofEach(({ purses }) => purses.values(), rule);
+const ofAsks = (kind: Ask["kind"], rule: (evidence: Evidence, ask: Ask) => string[]) =>
+  ofEach(({ simulation }) => simulation.customers.asks.filter((ask) => ask.kind === kind), rule);
+
+/** What holds at the end of every run, by the names that `docs/dev/simulation.md` explains. */
+export const RULES: Readonly<Record<string, Rule>> = {
+  moments: ({ simulation }) => simulation.world.history.violations,
+  defects: ({ simulation }) => simulation.hosts.defects,
+  rest: ({ open }) => open,
+  money: ofPurses(moneyViolations),
+  totals: ofPurses((_, purse) => totalsViolations(purse)),
+  refusals: refusalViolations,
+  charges: ofAsks("charge", chargeViolations),
+  keys: ofAsks("post", askViolations),
+  posts: ofPosts(postViolations),
+  legs: ofPosts((evidence, found) =>
+    found.legs.flatMap((leg) => legViolations(evidence, found, leg)),
+  ),
+  changes: ofPosts(changeViolations),
+  cancels: ofPosts((evidence, { post }) => cancelViolations(evidence, post)),
+  deliveries: deliveryViolations,
+  endpoints: crowdViolations,
+  erasure: erasureViolations,
+  tenants: tenantViolations,
+  messages: poisonViolations,
+  quiet: quietViolations,
+};
+
 /** What a run broke of the rules; nothing when all held. */
-export function violationsOf(simulation: Simulation): string[] {
-  const { model } = simulation.world;
-  const posts = postsOf(model);
-  const events = eventsOf(model);
-  const platforms = new Set(simulation.tenants.map(({ scope }) => scope.platformId));
-  return [
-    ...simulation.world.history.violations,
-    ...simulation.hosts.defects,
-    ...openWork(model),
-    ...[...platforms].flatMap((platformId) => [
-      ...moneyViolations(model, platformId),
-      ...totalsViolations(model, platformId),
-    ]),
-    ...posts.flatMap((found) => [
-      ...postViolations(simulation, found, events),
-      ...cancelViolations(simulation, found.post),
-      ...found.legs.flatMap((leg) => legViolations(simulation, found, leg, events)),
-    ]),
-    ...deliveryViolations(simulation, events),
-    ...crowdViolations(simulation),
-    ...erasureViolations(simulation),
-    ...poisonViolations(simulation),
-    ...quietViolations(simulation, events),
-    ...simulation.customers.asks.flatMap((ask) =>
-      ask.kind === "charge"
-        ? chargeViolations(simulation, ask)
-        : askViolations(simulation, ask, posts),
-    ),
-    ...simulation.customers.changes.flatMap((change) => changeViolations(simulation, change)),
-    ...refusalViolations(simulation),
-    ...tenantViolations(simulation, posts),
-  ];
+export async function violationsOf(simulation: Simulation): Promise<string[]> {
+  const { observer } = simulation.world;
+  const purses = new Map<string, Purse>();
+  for (const id of observer.platformIds) purses.set(id, await purseOf(simulation, id));
+  const [posts, events] = [await observer.posts(), (await observer.events()).map(toTold)];
+  const open = await observer.openWork();
+  const evidence: Evidence = { simulation, posts, events, purses, open };
+  return Object.entries(RULES).flatMap(([name, rule]) =>
+    rule(evidence).map((violation) => `${name}: ${violation}`),
+  );
 }

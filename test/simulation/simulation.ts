@@ -8,9 +8,10 @@ import { natureOf } from "../model/machine.ts";
 import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { NetworkModel } from "./network-model.ts";
 import { StormyQueues } from "../model/stormy-queues.ts";
+import { Observer, SILENT } from "./observer.ts";
 import { PartitionLoad } from "../model/partition-load.ts";
 import { Random } from "../model/random.ts";
-import { openWork, violationsOf } from "./rules.ts";
+import { violationsOf } from "./rules.ts";
 import { TableModel } from "../model/table-model.ts";
 import { createTenants, type Tenant } from "./tenants.ts";
 import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
@@ -67,14 +68,6 @@ export interface Outcome {
   readonly violations: readonly string[];
 }
 
-const SILENT: Log = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  with: () => SILENT,
-};
-
 function startOf(seed: number): number {
   const day = EPOCH + (seed % DAYS) * DAY_MS;
   if (seed % MIDNIGHT_EVERY === 1) return day - (seed % 100) * 1_000;
@@ -101,8 +94,9 @@ export class Simulation {
     const nature = { ...natureOf(this.#time, this.#random), load: new PartitionLoad() };
     const queue = new StormyQueues(nature);
     const model = new TableModel();
-    const history = new History(model, this.#time);
-    this.world = { nature, queue, model, history, networks: new NetworkModel(nature) };
+    const observer = new Observer(model, this.#time, () => this.tenants);
+    const history = new History(model, this.#time, observer);
+    this.world = { nature, queue, model, history, observer, networks: new NetworkModel(nature) };
     this.hosts = new Hosts(this.world, mutant, log);
     this.customers = new Customers(this.world, this.hosts, () => this.tenants);
   }
@@ -113,18 +107,18 @@ export class Simulation {
 
   async #run(): Promise<readonly string[]> {
     await this.#setUp();
-    this.#begin();
+    await this.#begin();
     const isStandstill = this.#seed % STANDSTILL_EVERY === 0;
     const troubleUntil = this.#time.now + (isStandstill ? STANDSTILL_MS : TROUBLE_MS);
     await this.#time.pass(troubleUntil, () => this.#isCaught());
     this.calm();
     await this.rest(this.#bystanders === undefined ? REST_MS_MAX : REST_AMONG_MANY_MS_MAX);
     if (this.#isCaught()) return this.#seen;
-    const forgotten = this.#bystanders === undefined ? [] : openWork(this.world.model);
+    const forgotten = this.#bystanders === undefined ? [] : await this.world.observer.openWork();
     this.#bystanders?.stop();
     await redriveAll(this);
     await this.rest();
-    const violations = violationsOf(this);
+    const violations = await violationsOf(this);
     const isOld = this.#seed % MONTHS_EVERY === 2;
     return [
       ...violations,
@@ -152,7 +146,7 @@ export class Simulation {
     this.hosts.isSearched = this.#seed % 2 === 0 && this.#seed % PLATFORMS_EVERY !== 0;
     nature.isEmptyFirst = this.#seed % EMPTY_EVERY === 0;
     nature.rates = CALM;
-    this.skipThePast();
+    await this.world.observer.skipThePast();
     const first = this.hosts.start();
     const tokens = () => this.#random.pick([15, 60, 150, 300]);
     await this.#during(async () => {
@@ -179,9 +173,9 @@ export class Simulation {
   }
 
   /** Trouble begins, and everybody wants something. */
-  #begin(): void {
+  async #begin(): Promise<void> {
     const { nature } = this.world;
-    if (this.#seed % PLATFORMS_EVERY === 0) return this.#beginAmongMany();
+    if (this.#seed % PLATFORMS_EVERY === 0) return await this.#beginAmongMany();
     if (this.#seed % FLOOD_EVERY === FLOOD_EVERY / 2) return this.customers.startFlood();
     const isStandstill = this.#seed % STANDSTILL_EVERY === 0;
     if (!this.isQuiet) {
@@ -200,10 +194,10 @@ export class Simulation {
       this.customers.startBelated(`belated-key-${index}`);
   }
 
-  #beginAmongMany(): void {
+  async #beginAmongMany(): Promise<void> {
     this.world.nature.rates = { ...CALM, ...BAD_POST };
     this.#bystanders = new Bystanders(this.world);
-    this.#bystanders.start();
+    await this.#bystanders.start();
     this.customers.start();
   }
 
@@ -220,7 +214,7 @@ export class Simulation {
   /** Lets time pass until nothing is left to do, or for some hours. */
   async rest(msMax = REST_MS_MAX): Promise<void> {
     const until = this.#time.now + msMax;
-    while (!this.#isAtRest() && !this.#isCaught() && this.#time.now < until)
+    while (!(await this.#isAtRest()) && !this.#isCaught() && this.#time.now < until)
       await this.#time.pass(this.#time.now + CHECK_MS);
   }
 
@@ -248,24 +242,10 @@ export class Simulation {
     }
   }
 
-  /** As if the timers had run before: the first run of all would look through an empty hour. */
-  skipThePast(): void {
-    const minute = new Date(this.#time.now - (this.#time.now % 60_000)).toISOString();
-    for (const [table, rowKey] of [
-      ["due", "due"],
-      ["duedeliveries", "due"],
-      ["dirty", "sweep"],
-    ] as const) {
-      this.world.model.createTable(table);
-      this.world.model.transact(table, "watermark", [
-        { kind: "put", rowKey, properties: { minute } },
-      ]);
-    }
-  }
-
-  #isAtRest(): boolean {
-    const { model, queue } = this.world;
-    return this.customers.active === 0 && queue.pending === 0 && openWork(model).length === 0;
+  async #isAtRest(): Promise<boolean> {
+    const { observer, queue } = this.world;
+    if (this.customers.active > 0 || queue.pending > 0) return false;
+    return (await observer.openWork()).length === 0;
   }
 }
 

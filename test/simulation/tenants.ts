@@ -98,29 +98,26 @@ async function aTenant(
   return { name, scope, links };
 }
 
+/** Creates a platform with its owner. */
+export async function createPlatform(services: Services, id: string, name: string): Promise<void> {
+  const now = services.clock.now();
+  const times = { createdAt: now.toISOString(), updatedAt: now.toISOString() };
+  const platform = { id, name, status: "active", ...times } as const;
+  const email = `${name}@example.com`;
+  const owner = { id: newId("user", now), platformId: id, email, name: null, role: "owner" };
+  // Safe: the sign-in parts of an owner are of no concern here.
+  await services.platforms.createWithOwner(platform, {
+    ...owner,
+    status: "active",
+    ...times,
+  } as never);
+}
+
 async function aPlatform(services: Services, name: string, tokens: number) {
   const now = services.clock.now();
   const at = now.toISOString();
   const platformId = newId("platform", now);
-  const platform = {
-    id: platformId,
-    name,
-    status: "active",
-    createdAt: at,
-    updatedAt: at,
-  } as const;
-  const owner = {
-    id: newId("user", now),
-    platformId,
-    email: `${name}@example.com`,
-    name: null,
-    role: "owner",
-    status: "active",
-    createdAt: at,
-    updatedAt: at,
-  };
-  // Safe: the sign-in parts of an owner are of no concern here.
-  await services.platforms.createWithOwner(platform, owner as never);
+  await createPlatform(services, platformId, name);
   const applicationId = newId("application", now);
   await services.applications.create(platformId, {
     id: applicationId,
