@@ -1,14 +1,6 @@
-import { text } from "./control-input.ts";
 import { json } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import type {
-  Control,
-  LogIn,
-  PublishedPost,
-  Route,
-  SandboxNetwork,
-  Surroundings,
-} from "./network.ts";
+import type { LogIn, PublishedPost, Route, SandboxNetwork, Surroundings } from "./network.ts";
 import { Blobs } from "./bluesky/blobs.ts";
 import { Proofs } from "./bluesky/dpop.ts";
 import { oauthFailure, recordRefusal } from "./bluesky/failures.ts";
@@ -50,15 +42,6 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
       fields: { handle: FRIEND_HANDLE, "app password": FRIEND_APP_PASSWORD },
     },
   ];
-  readonly controls: Readonly<Record<string, Control>> = {
-    addAccount: (input) =>
-      this.addAccount({ handle: text(input, "handle"), appPassword: text(input, "appPassword") }),
-    expireAccessTokens: () => this.expireAccessTokens(),
-    endOAuthSessions: (input) => this.endOAuthSessions(text(input, "handle")),
-    revokeAppPasswords: (input) => this.revokeAppPasswords(text(input, "handle")),
-    setStatus: (input) => this.setStatus(text(input, "handle"), statusOf(text(input, "status"))),
-    collectTemporaryBlobs: () => this.collectTemporaryBlobs(),
-  };
   readonly routes: readonly Route[];
   readonly #surroundings: Surroundings;
   /** OAuth clients with a public address: the sandbox has to be told of them. */
@@ -87,7 +70,6 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
       ...this.#blobs.routes(),
       ...this.#oauth.routes(),
       ...new VideoService(this.shared, surroundings, this.#sessions).routes(),
-      ...this.#reading.routes(),
     ];
   }
 
@@ -137,10 +119,6 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
     state.sessions = state.sessions.filter(({ did }) => did !== account.did);
   }
 
-  setStatus(handle: string, status: Account["status"]): void {
-    this.#account(handle).status = status;
-  }
-
   collectTemporaryBlobs(): void {
     this.#blobs.collectTemporary();
   }
@@ -160,7 +138,6 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
         remaining: 0,
         resetAt: this.#surroundings.now() + milliseconds,
         windowMs: 3_600_000,
-        allowed: false,
       });
     if (exchange.path.startsWith("/oauth/")) return oauthFailure(code);
     switch (code) {
@@ -212,9 +189,4 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
     const message = isRefresh ? "Token has been revoked" : "Token has expired";
     return json(400, { error: "ExpiredToken", message });
   }
-}
-
-function statusOf(given: string): Account["status"] {
-  if (given === "active" || given === "deactivated" || given === "takendown") return given;
-  throw new Error("status is active, deactivated or takendown");
 }

@@ -1,25 +1,17 @@
-import { optionalText, text } from "./control-input.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { failureAnswer } from "./facebook/failures.ts";
 import { counted, findToken } from "./facebook/access.ts";
-import { dialogRoutes, newProvider, saveGrant } from "./facebook/dialog.ts";
+import { dialogRoutes, newProvider } from "./facebook/dialog.ts";
 import { feedRoutes } from "./facebook/feed.ts";
 import { permalink } from "./facebook/nodes.ts";
 import { objectRoutes } from "./facebook/objects.ts";
 import { peopleRoutes } from "./facebook/people.ts";
 import { photoRoutes } from "./facebook/photos.ts";
 import { publishedPosts } from "./facebook/published.ts";
-import {
-  DEMO_FACEBOOK_APP,
-  DEMO_PAGE,
-  DEMO_USER,
-  findPage,
-  freshState,
-  newPage,
-} from "./facebook/state.ts";
+import { DEMO_FACEBOOK_APP, DEMO_PAGE, findPage, freshState, newPage } from "./facebook/state.ts";
 import type { FacebookShared, Page } from "./facebook/state.ts";
 import { storyRoutes } from "./facebook/stories.ts";
-import { issueUserToken, pageToken, tokenRoutes } from "./facebook/tokens.ts";
+import { tokenRoutes } from "./facebook/tokens.ts";
 import { uploadRoutes } from "./facebook/upload.ts";
 import { videoRoutes } from "./facebook/videos.ts";
 import { graphError } from "./graph/errors.ts";
@@ -28,22 +20,9 @@ import { unknownPath } from "./graph/unknown-path.ts";
 import { versioned } from "./graph/version.ts";
 import { keep, oneOrAll } from "./kept-maps.ts";
 import { KeptNetwork } from "./kept-network.ts";
-import type {
-  Control,
-  LogIn,
-  PublishedPost,
-  Route,
-  SandboxNetwork,
-  Surroundings,
-} from "./network.ts";
+import type { LogIn, PublishedPost, Route, SandboxNetwork, Surroundings } from "./network.ts";
 
 const GRAPH_HOSTS = ["graph.facebook.com", "graph-video.facebook.com"];
-const PERMISSIONS = [
-  "pages_show_list",
-  "pages_read_engagement",
-  "pages_manage_posts",
-  "business_management",
-];
 
 /** Facebook's log-in dialog, Graph API and upload host, as far as publishing to Pages needs them. */
 export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetwork {
@@ -60,18 +39,6 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
       fields: { id: DEMO_FACEBOOK_APP.id, secret: DEMO_FACEBOOK_APP.secret },
     },
   ];
-  readonly controls: Readonly<Record<string, Control>> = {
-    addPage: (input) => this.addPage({ name: text(input, "name"), tasks: namesOf(input["tasks"]) }),
-    issueToken: (input) => this.issueToken({ pageId: optionalText(input["pageId"]) ?? DEMO_PAGE }),
-    revokeToken: (input) => this.revokeToken(optionalText(input["token"])),
-    expireToken: (input) => this.expireToken(optionalText(input["token"])),
-    declinePermission: (input) => this.declinePermission(text(input, "permission")),
-    loseRole: (input) => this.loseRole(text(input, "pageId")),
-    restrictPage: (input) => this.restrictPage(text(input, "pageId"), input["on"] !== false),
-    requireProof: (input) => this.requireProof(input["on"] !== false),
-    refuseDuplicates: (input) => this.refuseDuplicates(input["on"] !== false),
-    setQuotaUsed: (input) => this.setQuotaUsed(text(input, "pageId"), Number(input["used"])),
-  };
   readonly routes: readonly Route[];
 
   constructor(surroundings: Surroundings) {
@@ -121,10 +88,6 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
     };
   }
 
-  get pages(): readonly Readonly<Page>[] {
-    return this.shared.state.pages;
-  }
-
   /** A page of the demo user's; with all tasks when none are named. */
   addPage(page: { readonly name: string; readonly tasks?: readonly string[] | undefined }): Page {
     const { state } = this.shared;
@@ -137,32 +100,9 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
     return added;
   }
 
-  /** Tokens without the walk through the dialog, for tests that are about something else. */
-  issueToken(wanted: { readonly pageId?: string; readonly permissions?: readonly string[] } = {}): {
-    readonly userToken: string;
-    readonly pageToken: string;
-    readonly pageId: string;
-  } {
-    const shared = this.shared;
-    const { pageId = DEMO_PAGE, permissions = PERMISSIONS } = wanted;
-    const page = this.#page(pageId);
-    const who = { appId: DEMO_FACEBOOK_APP.id, userId: DEMO_USER };
-    const pageIds = shared.state.pages.map(({ id }) => id);
-    saveGrant(shared, who, { granted: [...permissions], declined: [], pageIds });
-    const userToken = issueUserToken(shared, who, true);
-    const token = shared.state.tokens.get(userToken);
-    if (token === undefined) throw new Error("the token was not kept");
-    return { userToken, pageToken: pageToken(shared, token, page), pageId };
-  }
-
   /** As after a change of password: this token, or all of them. */
   revokeToken(token?: string): void {
     for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.endedBy ??= PASSWORD_CHANGED;
-  }
-
-  expireToken(token?: string): void {
-    const now = this.shared.now();
-    for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.expiresAt = now;
   }
 
   /** Takes a permission back from every app that has it. */
@@ -241,8 +181,4 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
     if (page === undefined) throw new Error(`there is no page ${id}`);
     return page;
   }
-}
-
-function namesOf(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) ? value.map(String) : undefined;
 }

@@ -1,28 +1,20 @@
-import { optionalText, text } from "./control-input.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { graphError } from "./graph/errors.ts";
 import { PASSWORD_CHANGED, sufferFailure } from "./graph/tokens.ts";
 import { unknownPath } from "./graph/unknown-path.ts";
 import { versioned } from "./graph/version.ts";
-import { BASIC, PUBLISH, counted, findToken } from "./instagram/access.ts";
+import { counted, findToken } from "./instagram/access.ts";
 import { containerRoutes } from "./instagram/containers.ts";
 import { failureAnswer } from "./instagram/failures.ts";
-import { LONG_MS, longTokenRoutes } from "./instagram/long-tokens.ts";
-import { issueToken, oauthRoutes } from "./instagram/oauth.ts";
+import { longTokenRoutes } from "./instagram/long-tokens.ts";
+import { oauthRoutes } from "./instagram/oauth.ts";
 import { publishedPosts } from "./instagram/published.ts";
 import { publishingRoutes } from "./instagram/publishing.ts";
-import { DEMO_ACCOUNT, DEMO_INSTAGRAM_APP, findAccount, freshState } from "./instagram/state.ts";
+import { DEMO_INSTAGRAM_APP, findAccount, freshState } from "./instagram/state.ts";
 import type { Account, InstagramShared } from "./instagram/state.ts";
 import { keep, oneOrAll } from "./kept-maps.ts";
 import { KeptNetwork } from "./kept-network.ts";
-import type {
-  Control,
-  LogIn,
-  PublishedPost,
-  Route,
-  SandboxNetwork,
-  Surroundings,
-} from "./network.ts";
+import type { LogIn, PublishedPost, Route, SandboxNetwork, Surroundings } from "./network.ts";
 
 const GRAPH_HOSTS = ["graph.instagram.com"];
 
@@ -41,16 +33,6 @@ export class Instagram extends KeptNetwork<InstagramShared> implements SandboxNe
       fields: { id: DEMO_INSTAGRAM_APP.id, secret: DEMO_INSTAGRAM_APP.secret },
     },
   ];
-  readonly controls: Readonly<Record<string, Control>> = {
-    issueToken: (input) => this.issueToken({ userId: optionalText(input["userId"]) }),
-    revokeToken: (input) => this.revokeToken(optionalText(input["token"])),
-    expireToken: (input) => this.expireToken(optionalText(input["token"])),
-    declinePermission: (input) => this.declinePermission(text(input, "permission")),
-    restrictAccount: (input) => this.restrictAccount(text(input, "userId"), input["on"] !== false),
-    setQuotaUsed: (input) => this.setQuotaUsed(text(input, "userId"), Number(input["used"])),
-    setQuotaTotal: (input) => this.setQuotaTotal(Number(input["total"])),
-    setTokenShape: (input) => this.setTokenShape(text(input, "shape")),
-  };
   readonly routes: readonly Route[];
 
   constructor(surroundings: Surroundings) {
@@ -70,31 +52,9 @@ export class Instagram extends KeptNetwork<InstagramShared> implements SandboxNe
     ];
   }
 
-  get accounts(): readonly Readonly<Account>[] {
-    return this.shared.state.accounts;
-  }
-
-  /** A long-lived token without the walk through the consent page, for tests that are about something else. */
-  issueToken(
-    wanted: {
-      readonly userId?: string | undefined;
-      readonly permissions?: readonly string[];
-    } = {},
-  ): { readonly accessToken: string; readonly userId: string } {
-    const { userId = DEMO_ACCOUNT, permissions = [BASIC, PUBLISH] } = wanted;
-    this.#account(userId);
-    const grant = { appId: DEMO_INSTAGRAM_APP.id, userId, permissions };
-    return { accessToken: issueToken(this.shared, grant, LONG_MS), userId };
-  }
-
   /** As after a change of password: this token, or all of them. */
   revokeToken(token?: string): void {
     for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.endedBy ??= PASSWORD_CHANGED;
-  }
-
-  expireToken(token?: string): void {
-    const now = this.shared.now();
-    for (const kept of oneOrAll(this.shared.state.tokens, token)) kept.expiresAt = now;
   }
 
   /** Takes a permission back from every token. */

@@ -2,6 +2,7 @@ import { htmlPage } from "./exchange.ts";
 import type { Answer } from "./exchange.ts";
 import { escapeHtml } from "./html.ts";
 import type { Site } from "./network.ts";
+import { route } from "./network.ts";
 
 const LINKS_HOST = "links.sandbox.test";
 
@@ -75,22 +76,14 @@ export const linkSite: Site = {
       name: "article",
       run: () => articlePage(path, article),
     })),
-    {
-      method: "GET",
-      path: "/untitled",
-      name: "article",
-      run: () => htmlPage(200, "<!doctype html><p>A page that tells nothing about itself.</p>"),
-    },
-    {
-      method: "GET",
-      path: "/not-a-page.pdf",
-      name: "article",
-      run: () => ({
-        status: 200,
-        headers: { "content-type": "application/pdf" },
-        body: "%PDF-1.4\n%%EOF\n",
-      }),
-    },
+    route("GET /untitled", "article", () =>
+      htmlPage(200, "<!doctype html><p>A page that tells nothing about itself.</p>"),
+    ),
+    route("GET /not-a-page.pdf", "article", () => ({
+      status: 200,
+      headers: { "content-type": "application/pdf" },
+      body: "%PDF-1.4\n%%EOF\n",
+    })),
   ],
   notFound: () => htmlPage(404, "<!doctype html><title>Not found</title><h1>Not found</h1>"),
 };

@@ -1,16 +1,8 @@
-import { text } from "./control-input.ts";
 import { bearerToken, htmlPage, json } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { keep } from "./kept-maps.ts";
 import { KeptNetwork } from "./kept-network.ts";
-import type {
-  Control,
-  LogIn,
-  PublishedPost,
-  Route,
-  SandboxNetwork,
-  Surroundings,
-} from "./network.ts";
+import type { LogIn, PublishedPost, Route, SandboxNetwork, Surroundings } from "./network.ts";
 import { findToken, tooManyRequests } from "./mastodon/access.ts";
 import { instanceRoutes } from "./mastodon/instance.ts";
 import { MediaRoutes } from "./mastodon/media.ts";
@@ -61,15 +53,6 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
     { label: "Mastodon", fields: { instance: STRICT_HOST } },
     { label: "A lenient compatible server", fields: { instance: LENIENT_HOST } },
   ];
-  readonly controls: Readonly<Record<string, Control>> = {
-    addAccount: (input) => this.addAccount(text(input, "host"), text(input, "username")),
-    issueToken: (input) =>
-      this.issueToken({ host: text(input, "host"), username: text(input, "username") }),
-    revokeTokens: (input) => this.revokeTokens(text(input, "host")),
-    forgetApps: (input) => this.forgetApps(text(input, "host")),
-    setDisabled: (input) =>
-      this.setDisabled(text(input, "host"), text(input, "username"), input["disabled"] === true),
-  };
   readonly routes: readonly Route[];
   readonly #oauth: OAuth;
   readonly #statuses: Statuses;
@@ -134,11 +117,6 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
     for (const [clientId, app] of apps) if (app.host === host) apps.delete(clientId);
   }
 
-  setDisabled(host: string, username: string, disabled: boolean): void {
-    for (const account of accountsOf(this.shared.state, host))
-      if (account.username === username) account.disabled = disabled;
-  }
-
   claimsBrowser(exchange: Exchange): boolean {
     return !exchange.path.startsWith("/oauth/") || this.#oauth.knowsClient(exchange);
   }
@@ -183,7 +161,7 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
 
   #wait(host: string, milliseconds: number): Answer {
     const resetAt = this.shared.now() + milliseconds;
-    const use = { limit: 300, remaining: 0, resetAt, windowMs: milliseconds, allowed: false };
+    const use = { limit: 300, remaining: 0, resetAt, windowMs: milliseconds };
     return tooManyRequests(host, use);
   }
 

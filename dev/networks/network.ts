@@ -24,6 +24,18 @@ export interface Route {
   run(exchange: Exchange, plan: Plan): Answer | Promise<Answer>;
 }
 
+/** Makes a route of `METHOD /path`. */
+export function route(
+  call: `${Route["method"]} ${string}`,
+  name: string,
+  run: Route["run"],
+  more: Omit<Partial<Route>, "method" | "path" | "name" | "run"> = {},
+): Route {
+  const [, method, path = ""] = /^(\w+) (.*)$/.exec(call) ?? [];
+  // Safe: the type of `call` says so.
+  return { ...more, method: method as Route["method"], path, name, run };
+}
+
 export interface PublishedMedia {
   readonly kind: "image" | "video" | "document";
   /** Path at the sandbox. */
@@ -96,9 +108,6 @@ export interface LogIn {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Throws an `Error` with a message for the caller when the input is of no use. */
-export type Control = (input: Readonly<Record<string, unknown>>) => unknown;
-
 /** Hosts that the sandbox answers for and what it answers there. */
 export interface Site {
   readonly name: string;
@@ -123,8 +132,6 @@ export interface SandboxNetwork extends Site {
   tooLarge(exchange: Exchange): Answer;
   posts(): readonly PublishedPost[];
   readonly logIns: readonly LogIn[];
-  /** Switches for tests, also reached over HTTP: `POST /_sandbox/controls/<network>/<name>`. */
-  readonly controls: Readonly<Record<string, Control>>;
   reset(): void;
   /** Everything to be kept between starts, as JSON. */
   dump(): unknown;

@@ -1,12 +1,12 @@
-import { text } from "./control-input.ts";
 import { Refusal, htmlPage, json, readObject } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import type { FaultBook } from "./faults.ts";
 import { sniffType } from "./file-type.ts";
 import { frontPage } from "./front-page.ts";
-import type { PublishedPost, Route, SandboxNetwork, Site } from "./network.ts";
+import type { PublishedPost, SandboxNetwork, Site } from "./network.ts";
 import type { BlobStore } from "./blob-store.ts";
 import type { RequestLog } from "./request-log.ts";
+import { route } from "./network.ts";
 
 const TIMES_MAX = 1000;
 
@@ -29,6 +29,12 @@ function input(exchange: Exchange): Record<string, unknown> {
   if (exchange.body.length === 0) return {};
   const value = readObject(exchange);
   if (value === undefined) throw problem("the body must be a JSON object");
+  return value;
+}
+
+function text(given: Readonly<Record<string, unknown>>, name: string): string {
+  const value = given[name];
+  if (typeof value !== "string" || value === "") throw new Error(`"${name}" is missing`);
   return value;
 }
 
@@ -63,15 +69,6 @@ function switchFault(workings: Workings, exchange: Exchange): Answer {
   });
 }
 
-function control(workings: Workings, exchange: Exchange): Answer {
-  const { network: name, control: controlName } = exchange.params;
-  const network = workings.networks.find((candidate) => candidate.name === name);
-  const run = Object.entries(network?.controls ?? {}).find(([known]) => known === controlName)?.[1];
-  if (run === undefined) throw new Refusal(json(404, { error: "there is no such control" }));
-  const given = input(exchange);
-  return switched(() => run(given));
-}
-
 function blob(workings: Workings, exchange: Exchange): Answer {
   const bytes = workings.blobs.get(exchange.params["sha256"] ?? "");
   if (bytes === undefined) throw new Refusal(json(404, { error: "there is no such file" }));
@@ -89,37 +86,32 @@ function blob(workings: Workings, exchange: Exchange): Answer {
 
 /** The sandbox's own address: the front page, and what tests and other programs ask it. */
 export function ownSite(workings: Workings): Site {
-  const route = (method: Route["method"], path: string, run: Route["run"]): Route => ({
-    method,
-    path,
-    name: "sandbox",
-    run,
-  });
   return {
     name: "sandbox",
     hosts: [],
     routes: [
-      route("GET", "/", ({ query }) =>
+      route("GET /", "sandbox", ({ query }) =>
         htmlPage(200, frontPage(workings.networks, workings.posts(), query.has("still"))),
       ),
-      route("GET", "/_sandbox/health", () => json(200, { status: "ok" })),
-      route("GET", "/_sandbox/posts", ({ query }) =>
+      route("GET /_sandbox/health", "sandbox", () => json(200, { status: "ok" })),
+      route("GET /_sandbox/posts", "sandbox", ({ query }) =>
         json(200, { posts: workings.posts(query.get("network") ?? undefined) }),
       ),
-      route("GET", "/_sandbox/requests", () => json(200, { requests: workings.log.entries() })),
-      route("GET", "/_sandbox/faults", () => json(200, { faults: workings.faults.switches() })),
-      route("POST", "/_sandbox/faults", (exchange) => switchFault(workings, exchange)),
-      route("POST", "/_sandbox/reset", () => switched(() => workings.reset())),
-      route("POST", "/_sandbox/clock", (exchange) => {
+      route("GET /_sandbox/requests", "sandbox", () =>
+        json(200, { requests: workings.log.entries() }),
+      ),
+      route("GET /_sandbox/faults", "sandbox", () =>
+        json(200, { faults: workings.faults.switches() }),
+      ),
+      route("POST /_sandbox/faults", "sandbox", (exchange) => switchFault(workings, exchange)),
+      route("POST /_sandbox/reset", "sandbox", () => switched(() => workings.reset())),
+      route("POST /_sandbox/clock", "sandbox", (exchange) => {
         const milliseconds = input(exchange)["advanceMs"];
         if (typeof milliseconds !== "number" || milliseconds < 0)
           throw problem('"advanceMs" must not be negative');
         return switched(() => workings.advance(milliseconds));
       }),
-      route("POST", "/_sandbox/controls/{network}/{control}", (exchange) =>
-        control(workings, exchange),
-      ),
-      route("GET", "/_sandbox/blobs/{sha256}", (exchange) => blob(workings, exchange)),
+      route("GET /_sandbox/blobs/{sha256}", "sandbox", (exchange) => blob(workings, exchange)),
     ],
     notFound: () => json(404, { error: "the sandbox has no such page" }),
   };

@@ -4,24 +4,17 @@ export interface RateUse {
   /** Milliseconds since the epoch. */
   readonly resetAt: number;
   readonly windowMs: number;
-  readonly allowed: boolean;
 }
 
 const WINDOWS_MAX = 10_000;
 
-/** Fixed windows by key. Always counted, so that the headers are true; refused only when the sandbox is told to enforce. */
+/** Fixed windows by key, for headers that say what is left. Nothing is refused: `[fail:rate_limited]` plays that. */
 export class RateWindows {
   readonly #now: () => number;
-  readonly #enforce: boolean;
   readonly #windows = new Map<string, { used: number; resetAt: number }>();
 
-  constructor(now: () => number, enforce: boolean) {
+  constructor(now: () => number) {
     this.#now = now;
-    this.#enforce = enforce;
-  }
-
-  get enforced(): boolean {
-    return this.#enforce;
   }
 
   take(key: string, limit: number, windowMs: number, points = 1): RateUse {
@@ -32,15 +25,9 @@ export class RateWindows {
       window = { used: 0, resetAt: now + windowMs };
       this.#windows.set(key, window);
     }
-    const allowed = !this.#enforce || window.used + points <= limit;
-    if (allowed) window.used += points;
-    return {
-      limit,
-      remaining: Math.max(0, limit - window.used),
-      resetAt: window.resetAt,
-      windowMs,
-      allowed,
-    };
+    window.used += points;
+    const { used, resetAt } = window;
+    return { limit, remaining: Math.max(0, limit - used), resetAt, windowMs };
   }
 
   clear(): void {

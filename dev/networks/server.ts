@@ -27,8 +27,6 @@ export interface SandboxOptions {
   /** A folder keeps accounts, tokens and posts between starts. */
   readonly state?: string;
   readonly now?: () => number;
-  /** Refuse what is beyond the networks' rate limits; they are only counted otherwise. */
-  readonly enforceRateLimits?: boolean;
   /** Further hosts, of which its networks fetch. */
   readonly sites?: readonly Site[];
 }
@@ -71,7 +69,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   let url = "";
   const now = () => clock() + advanced;
   const blobs = new BlobStore(folder === undefined ? undefined : join(folder, "blobs"));
-  const windows = new RateWindows(now, options.enforceRateLimits === true);
+  const windows = new RateWindows(now);
   const networks = buildNetworks({ now, origin: () => url, blobs, windows });
   const all: readonly SandboxNetwork[] = Object.values(networks);
   const saved = folder === undefined ? undefined : new SavedState(folder, all);

@@ -51,9 +51,14 @@ describe("the front page", () => {
       createdAt: "2026-11-20T09:00:00Z",
       facets: [{ index: { byteStart: 0, byteEnd: 5 }, features }],
     };
-    const reply = await at.call("bsky.social", "/xrpc/com.atproto.repo.createRecord", {
+    const reply = await at.call("bsky.social", "/xrpc/com.atproto.repo.putRecord", {
       token: String(session.json["accessJwt"]),
-      json: { repo: session.json["did"], collection: "app.bsky.feed.post", record },
+      json: {
+        repo: session.json["did"],
+        collection: "app.bsky.feed.post",
+        rkey: "3mbd3542k2222",
+        record,
+      },
     });
     expect(reply.status).toBe(200);
     expect((await at.call(null, "/")).text).not.toContain("javascript:");

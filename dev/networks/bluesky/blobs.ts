@@ -7,9 +7,9 @@ import { BLOB_BYTES_MAX } from "./identity.ts";
 import { blobsOf } from "./post-record.ts";
 import type { Sessions } from "./sessions.ts";
 import type { BlueskyShared, StoredBlob } from "./state.ts";
-import { invalidRequest, requiredParameter, tooManyRequests, xrpcError } from "./xrpc.ts";
+import { invalidRequest, xrpcError } from "./xrpc.ts";
+import { route } from "../network.ts";
 
-const UPLOADS_PER_DAY = 1000;
 const BLOBS_MAX = 20_000;
 
 function mismatch(what: string, expected: unknown, got: unknown): string {
@@ -30,19 +30,12 @@ export class Blobs {
 
   routes(): Route[] {
     return [
-      {
-        method: "POST",
-        path: "/xrpc/com.atproto.repo.uploadBlob",
-        name: "uploadBlob",
-        bodyMax: BLOB_BYTES_MAX,
-        run: (exchange) => this.#upload(exchange),
-      },
-      {
-        method: "GET",
-        path: "/xrpc/com.atproto.sync.getBlob",
-        name: "getBlob",
-        run: (exchange) => this.#get(exchange),
-      },
+      route(
+        "POST /xrpc/com.atproto.repo.uploadBlob",
+        "uploadBlob",
+        (exchange) => this.#upload(exchange),
+        { bodyMax: BLOB_BYTES_MAX },
+      ),
     ];
   }
 
@@ -85,9 +78,6 @@ export class Blobs {
     if (sent === undefined)
       throw invalidRequest("Request encoding (Content-Type) required but not provided");
     if (body.length === 0) throw invalidRequest("A request body is expected but none was provided");
-    const { windows } = this.#surroundings;
-    const use = windows.take(`bluesky upload ${did}`, UPLOADS_PER_DAY, 86_400_000);
-    if (!use.allowed) return tooManyRequests(use);
     const cid = blobContentId(body);
     const blob = this.find(did, cid) ?? {
       mimeType: sniffType(body) ?? sent,
@@ -106,21 +96,5 @@ export class Blobs {
     blobs.set(key, blob);
     const [oldest] = blobs.keys();
     if (oldest !== undefined && blobs.size > BLOBS_MAX) blobs.delete(oldest);
-  }
-
-  #get(exchange: Exchange): Answer {
-    const blob = this.find(requiredParameter(exchange, "did"), requiredParameter(exchange, "cid"));
-    const bytes = blob === undefined ? undefined : this.#surroundings.blobs.get(blob.sha256);
-    if (blob === undefined || bytes === undefined)
-      throw xrpcError(400, "BlobNotFound", "Blob not found");
-    return {
-      status: 200,
-      headers: {
-        "content-type": blob.mimeType,
-        "x-content-type-options": "nosniff",
-        "content-security-policy": "default-src 'none'; sandbox",
-      },
-      body: bytes,
-    };
   }
 }

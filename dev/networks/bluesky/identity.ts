@@ -4,6 +4,7 @@ import type { Route } from "../network.ts";
 import { findAccount } from "./state.ts";
 import type { Account, BlueskyShared } from "./state.ts";
 import { invalidRequest, requiredParameter } from "./xrpc.ts";
+import { route } from "../network.ts";
 
 /** Where the accounts' repositories live: not the host they log in at, as on the real network. */
 export const PDS_HOST = "pds.sandbox.test";
@@ -60,59 +61,37 @@ function resolveHandle(shared: BlueskyShared, exchange: Exchange): Answer {
 
 export function identityRoutes(shared: BlueskyShared): Route[] {
   return [
-    {
-      method: "GET",
-      path: "/xrpc/com.atproto.identity.resolveHandle",
-      name: "resolveHandle",
-      run: (exchange) => resolveHandle(shared, exchange),
-    },
-    {
-      method: "GET",
-      path: "/xrpc/app.bsky.actor.getProfile",
-      name: "getProfile",
-      run: (exchange) => {
-        const account = findAccount(shared.state, requiredParameter(exchange, "actor"));
-        if (account === undefined) throw invalidRequest("Profile not found");
-        return json(200, profileView(account));
-      },
-    },
-    {
-      method: "GET",
-      path: "/xrpc/com.atproto.server.describeServer",
-      name: "describeServer",
-      run: () =>
-        json(200, {
-          did: `did:web:${PDS_HOST}`,
-          availableUserDomains: [".bsky.social"],
-          inviteCodeRequired: false,
-          phoneVerificationRequired: false,
-          links: {},
-          contact: {},
-          blobUploadLimit: BLOB_BYTES_MAX,
-        }),
-    },
-    {
-      method: "GET",
-      path: "/.well-known/atproto-did",
-      name: "atprotoDid",
-      run: ({ host }) => {
-        const account = shared.state.accounts.find(({ handle }) => handle === host);
-        return account === undefined
-          ? { status: 404, headers: { "content-type": "text/plain" }, body: "User not found" }
-          : { status: 200, headers: { "content-type": "text/plain" }, body: account.did };
-      },
-    },
-    {
-      method: "GET",
-      path: "/did:{rest}",
-      name: "didDocument",
-      run: ({ params }) => {
-        const did = `did:${params["rest"] ?? ""}`;
-        const account = shared.state.accounts.find((candidate) => candidate.did === did);
-        return account === undefined
-          ? json(404, { message: `DID not registered: ${did.slice(0, 200)}` })
-          : json(200, didDocument(account), { "content-type": "application/did+ld+json" });
-      },
-    },
+    route("GET /xrpc/com.atproto.identity.resolveHandle", "resolveHandle", (exchange) =>
+      resolveHandle(shared, exchange),
+    ),
+    route("GET /xrpc/app.bsky.actor.getProfile", "getProfile", (exchange) => {
+      const account = findAccount(shared.state, requiredParameter(exchange, "actor"));
+      if (account === undefined) throw invalidRequest("Profile not found");
+      return json(200, profileView(account));
+    }),
+    route("GET /xrpc/com.atproto.server.describeServer", "describeServer", () =>
+      json(200, {
+        did: `did:web:${PDS_HOST}`,
+        availableUserDomains: [".bsky.social"],
+        inviteCodeRequired: false,
+        phoneVerificationRequired: false,
+        links: {},
+        contact: {},
+        blobUploadLimit: BLOB_BYTES_MAX,
+      }),
+    ),
+    route("GET /.well-known/atproto-did", "atprotoDid", ({ host }) => {
+      const account = shared.state.accounts.find(({ handle }) => handle === host);
+      return account === undefined
+        ? { status: 404, headers: { "content-type": "text/plain" }, body: "User not found" }
+        : { status: 200, headers: { "content-type": "text/plain" }, body: account.did };
+    }),
+    route("GET /did:{rest}", "didDocument", ({ params }) => {
+      const did = `did:${params["rest"] ?? ""}`;
+      const account = shared.state.accounts.find((candidate) => candidate.did === did);
+      return account === undefined
+        ? json(404, { message: `DID not registered: ${did.slice(0, 200)}` })
+        : json(200, didDocument(account), { "content-type": "application/did+ld+json" });
+    }),
   ];
 }

@@ -103,8 +103,6 @@ export class Grants {
       throw xrpcError(403, "ScopeMissingError", `Missing required scope "${need}"`);
     const account = findAccount(this.#shared.state, grant.did);
     if (account === undefined) throw resourceRefusal("invalid_token", "Unknown account", nonce);
-    if (account.status === "takendown")
-      throw xrpcError(401, "AccountTakedown", "Account has been taken down");
     return account;
   }
 

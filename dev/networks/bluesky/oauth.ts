@@ -18,6 +18,7 @@ import type { OAuthClients } from "./oauth-clients.ts";
 import type { Grants } from "./oauth-grants.ts";
 import { findAccount } from "./state.ts";
 import type { BlueskyShared, PushedRequest } from "./state.ts";
+import { route } from "../network.ts";
 
 const REQUEST_SECONDS = 300;
 const CODE_MS = 60_000;
@@ -70,21 +71,15 @@ export class OAuth {
   }
 
   routes(): Route[] {
-    const route = (
-      method: Route["method"],
-      path: string,
-      name: string,
-      run: Route["run"],
-    ): Route => ({ method, path, name, run });
     const called = [
-      route("GET", "/.well-known/oauth-authorization-server", "serverMetadata", serverMetadata),
-      route("POST", "/oauth/par", "par", (exchange) => this.#push(exchange)),
-      route("POST", "/oauth/token", "oauthToken", (exchange) => this.#token(exchange)),
-      route("POST", "/oauth/revoke", "oauthRevoke", (exchange) => this.#revoke(exchange)),
+      route("GET /.well-known/oauth-authorization-server", "serverMetadata", serverMetadata),
+      route("POST /oauth/par", "par", (exchange) => this.#push(exchange)),
+      route("POST /oauth/token", "oauthToken", (exchange) => this.#token(exchange)),
+      route("POST /oauth/revoke", "oauthRevoke", (exchange) => this.#revoke(exchange)),
     ];
     return [
       ...called.map((one) => ({ ...one, hosts: [AUTHORIZATION_HOST] })),
-      route("GET", "/.well-known/oauth-protected-resource", "resourceMetadata", ({ host }) =>
+      route("GET /.well-known/oauth-protected-resource", "resourceMetadata", ({ host }) =>
         resourceMetadata(host),
       ),
       // A browser comes to the sandbox's own address, where every host is as good.

@@ -1,13 +1,10 @@
-import { isObject, json } from "../exchange.ts";
-import type { PublishedMedia, PublishedPost, Route } from "../network.ts";
+import { isObject } from "../exchange.ts";
+import type { PublishedMedia, PublishedPost } from "../network.ts";
 import type { Blobs } from "./blobs.ts";
 import { segmentsOf } from "./facets.ts";
 import { POST_COLLECTION, uriOf } from "./repository.ts";
 import { findAccount } from "./state.ts";
 import type { BlueskyShared, StoredRecord } from "./state.ts";
-import { invalidRequest } from "./xrpc.ts";
-
-const URIS_MAX = 25;
 
 function objectAt(value: unknown, name: string): Record<string, unknown> {
   const inner: unknown = isObject(value) ? value[name] : undefined;
@@ -34,47 +31,10 @@ export class Reading {
     this.#blobs = blobs;
   }
 
-  routes(): Route[] {
-    return [
-      {
-        method: "GET",
-        path: "/xrpc/app.bsky.feed.getPosts",
-        name: "getPosts",
-        run: ({ query }) => {
-          const uris = query.getAll("uris");
-          if (uris.length === 0 || uris.length > URIS_MAX)
-            throw invalidRequest(`array too big (maximum ${URIS_MAX}) at $.uris`);
-          return json(200, { posts: uris.flatMap((uri) => this.#view(uri)) });
-        },
-      },
-    ];
-  }
-
   posts(): PublishedPost[] {
     return [...this.#shared.state.records.values()]
       .filter(({ collection }) => collection === POST_COLLECTION)
       .map((record) => this.#published(record));
-  }
-
-  #view(uri: string): Record<string, unknown>[] {
-    const record = this.#shared.state.records.get(uri);
-    const account = findAccount(this.#shared.state, record?.did ?? "");
-    if (record === undefined || account === undefined) return [];
-    const { did, handle, displayName } = account;
-    return [
-      {
-        uri,
-        cid: record.cid,
-        author: { did, handle, displayName, labels: [], createdAt: "2026-01-01T00:00:00.000Z" },
-        record: record.value,
-        replyCount: 0,
-        repostCount: 0,
-        likeCount: 0,
-        quoteCount: 0,
-        indexedAt: new Date(record.publishedAt).toISOString(),
-        labels: [],
-      },
-    ];
   }
 
   #published(record: StoredRecord): PublishedPost {

@@ -13,15 +13,14 @@ import {
   rateLimitHeaders,
   requiredParameter,
   requiredString,
-  tooManyRequests,
   xrpcError,
   xrpcInput,
 } from "./xrpc.ts";
+import { route } from "../network.ts";
 
 export const POST_COLLECTION = "app.bsky.feed.post";
 const RECORDS_MAX = 50_000;
 const POINTS_PER_HOUR = 5000;
-const POINTS_PER_DAY = 35_000;
 const NSID = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+\.[a-zA-Z][a-zA-Z0-9]*$/;
 
 interface Write {
@@ -51,38 +50,9 @@ export class Repository {
     const path = (method: string) => `/xrpc/com.atproto.repo.${method}`;
     const magic = (exchange: Exchange) => magicOf(exchange);
     return [
-      {
-        method: "POST",
-        path: path("putRecord"),
-        name: "putRecord",
-        magic,
-        run: (exchange) => this.#put(exchange),
-      },
-      {
-        method: "POST",
-        path: path("createRecord"),
-        name: "createRecord",
-        magic,
-        run: (exchange) => this.#create(exchange),
-      },
-      {
-        method: "POST",
-        path: path("deleteRecord"),
-        name: "deleteRecord",
-        run: (exchange) => this.#delete(exchange),
-      },
-      {
-        method: "GET",
-        path: path("getRecord"),
-        name: "getRecord",
-        run: (exchange) => this.#get(exchange),
-      },
-      {
-        method: "GET",
-        path: path("listRecords"),
-        name: "listRecords",
-        run: (exchange) => this.#list(exchange),
-      },
+      route(`POST ${path("putRecord")}`, "putRecord", (exchange) => this.#put(exchange), { magic }),
+      route(`POST ${path("deleteRecord")}`, "deleteRecord", (exchange) => this.#delete(exchange)),
+      route(`GET ${path("getRecord")}`, "getRecord", (exchange) => this.#get(exchange)),
     ];
   }
 
@@ -108,18 +78,6 @@ export class Repository {
     return this.#store(write, cid, current === undefined ? 3 : 2);
   }
 
-  async #create(exchange: Exchange): Promise<Answer> {
-    const account = await this.#sessions.authorize(exchange, "repo");
-    const input = xrpcInput(exchange);
-    const rkey = input["rkey"] === undefined ? this.#nextTid() : requiredString(input, "rkey");
-    const write = this.#prepare(account, input, rkey);
-    const cid = this.#checked(write);
-    // A key that is taken makes the storage tree throw: the real answer can't be told from a failure either.
-    if (this.#shared.state.records.get(write.uri) !== undefined)
-      throw xrpcError(500, "InternalServerError", "Internal Server Error");
-    return this.#store(write, cid, 3);
-  }
-
   #prepare(account: Account, input: Record<string, unknown>, rkey: string): Write {
     const repo = requiredString(input, "repo");
     const collection = requiredString(input, "collection");
@@ -129,8 +87,6 @@ export class Repository {
     if (!NSID.test(collection)) throw invalidRequest("Invalid NSID at $.collection");
     if (findAccount(this.#shared.state, repo)?.did !== account.did)
       throw xrpcError(401, "AuthenticationRequired", "Authentication Required");
-    if (account.status !== "active")
-      throw xrpcError(401, "AccountDeactivated", "Account is deactivated");
     const keyIsValid =
       collection === POST_COLLECTION ? isTid(rkey) : /^[A-Za-z0-9._:~-]{1,512}$/.test(rkey);
     if (!keyIsValid)
@@ -155,7 +111,7 @@ export class Repository {
         checkPostRecord(write.value);
       return recordContentId(write.value);
     } catch (error) {
-      if (error instanceof RecordProblem || error instanceof RangeError)
+      if (error instanceof RecordProblem)
         throw invalidRequest(`Invalid ${write.collection} record: ${error.message}`);
       throw error;
     }
@@ -167,8 +123,6 @@ export class Repository {
     const { windows } = this.#surroundings;
     this.#blobs.check(account.did, value);
     const hour = windows.take(`bluesky hour ${account.did}`, POINTS_PER_HOUR, 3_600_000, points);
-    const day = windows.take(`bluesky day ${account.did}`, POINTS_PER_DAY, 86_400_000, points);
-    for (const use of [hour, day]) if (!use.allowed) return tooManyRequests(use);
     this.#blobs.keep(account.did, value);
     const current = records.get(uri);
     const [oldest] = records.keys();
@@ -218,32 +172,6 @@ export class Repository {
     if (record === undefined)
       throw xrpcError(400, "RecordNotFound", `Could not locate record: ${uri}`);
     return json(200, { uri, cid: record.cid, value: record.value });
-  }
-
-  #list(exchange: Exchange): Answer {
-    const repo = requiredParameter(exchange, "repo");
-    const collection = requiredParameter(exchange, "collection");
-    const account = findAccount(this.#shared.state, repo);
-    if (account === undefined) throw invalidRequest(`Could not find repo: ${repo}`);
-    const limit = Number(exchange.query.get("limit") ?? 50);
-    if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-      throw invalidRequest("integer out of range (1-100) at $.limit");
-    const cursor = exchange.query.get("cursor");
-    const forwards = exchange.query.get("reverse") === "true";
-    const records = [...this.#shared.state.records.values()]
-      .filter((record) => record.did === account.did && record.collection === collection)
-      .filter(({ rkey }) => cursor === null || (forwards ? rkey > cursor : rkey < cursor))
-      .sort((a, b) => (a.rkey < b.rkey ? -1 : 1) * (forwards ? 1 : -1))
-      .slice(0, limit);
-    const last = records.at(-1);
-    return json(200, {
-      ...(last !== undefined && records.length === limit ? { cursor: last.rkey } : {}),
-      records: records.map((record) => ({
-        uri: uriOf(record),
-        cid: record.cid,
-        value: record.value,
-      })),
-    });
   }
 }
 

@@ -8,15 +8,14 @@ import { didDocument } from "./identity.ts";
 import type { Grants, Need } from "./oauth-grants.ts";
 import { findAccount } from "./state.ts";
 import type { Account, BlueskyShared, Session } from "./state.ts";
-import { requiredString, tooManyRequests, xrpcError, xrpcInput } from "./xrpc.ts";
+import { requiredString, xrpcError, xrpcInput } from "./xrpc.ts";
+import { route } from "../network.ts";
 
 const ACCESS_SECONDS = 2 * 60 * 60;
 const REFRESH_SECONDS = 90 * 24 * 60 * 60;
 /** How long a refresh token that was used keeps answering with the same successor. */
 const GRACE_MS = 2 * 60 * 60 * 1000;
 const SESSIONS_MAX = 5000;
-const LOG_INS_PER_FIVE_MINUTES = 30;
-const LOG_INS_PER_DAY = 300;
 
 interface Issued {
   readonly accessJwt: string;
@@ -69,35 +68,19 @@ export class Sessions {
   routes(): Route[] {
     const path = (method: string) => `/xrpc/com.atproto.server.${method}`;
     return [
-      {
-        method: "POST",
-        path: path("createSession"),
-        name: "createSession",
-        run: (exchange) => this.#create(exchange),
-      },
-      {
-        method: "POST",
-        path: path("refreshSession"),
-        name: "refreshSession",
-        run: (exchange) => this.#refresh(exchange),
-      },
-      {
-        method: "GET",
-        path: path("getSession"),
-        name: "getSession",
-        run: async (exchange) => json(200, this.#view(await this.authorize(exchange))),
-      },
-      {
-        method: "POST",
-        path: path("deleteSession"),
-        name: "deleteSession",
-        run: async (exchange) => {
-          const payload = await this.#verify(exchange, "com.atproto.refresh");
-          const { state } = this.#shared;
-          state.sessions = state.sessions.filter(({ id }) => id !== payload["sid"]);
-          return empty(200);
-        },
-      },
+      route(`POST ${path("createSession")}`, "createSession", (exchange) => this.#create(exchange)),
+      route(`POST ${path("refreshSession")}`, "refreshSession", (exchange) =>
+        this.#refresh(exchange),
+      ),
+      route(`GET ${path("getSession")}`, "getSession", async (exchange) =>
+        json(200, this.#view(await this.authorize(exchange))),
+      ),
+      route(`POST ${path("deleteSession")}`, "deleteSession", async (exchange) => {
+        const payload = await this.#verify(exchange, "com.atproto.refresh");
+        const { state } = this.#shared;
+        state.sessions = state.sessions.filter(({ id }) => id !== payload["sid"]);
+        return empty(200);
+      }),
     ];
   }
 
@@ -105,13 +88,6 @@ export class Sessions {
     const input = xrpcInput(exchange);
     const identifier = requiredString(input, "identifier");
     const password = requiredString(input, "password");
-    const { windows } = this.#surroundings;
-    const key = `bluesky log-in ${identifier.toLowerCase()}`;
-    for (const use of [
-      windows.take(`${key} 5m`, LOG_INS_PER_FIVE_MINUTES, 300_000),
-      windows.take(`${key} day`, LOG_INS_PER_DAY, 86_400_000),
-    ])
-      if (!use.allowed) return tooManyRequests(use);
     const account = findAccount(this.#shared.state, identifier);
     if (account !== undefined && account.mainPassword === password)
       throw xrpcError(
@@ -121,8 +97,6 @@ export class Sessions {
       );
     if (account === undefined || !account.appPasswords.includes(password))
       throw xrpcError(401, "AuthenticationRequired", "Invalid identifier or password");
-    if (account.status === "takendown")
-      throw xrpcError(401, "AccountTakedown", "Account has been taken down");
     const session: Session = {
       id: randomUUID(),
       did: account.did,
@@ -158,16 +132,13 @@ export class Sessions {
       emailConfirmed: true,
       emailAuthFactor: account.mainPassword !== null,
       didDoc: didDocument(account),
-      active: account.status === "active",
-      ...(account.status === "active" ? {} : { status: account.status }),
+      active: true,
     };
   }
 
   #usable(payload: JWTPayload): Account {
     const account = findAccount(this.#shared.state, String(payload.sub));
     if (account === undefined) throw xrpcError(400, "InvalidToken", "Token could not be verified");
-    if (account.status === "takendown")
-      throw xrpcError(401, "AccountTakedown", "Account has been taken down");
     return account;
   }
 

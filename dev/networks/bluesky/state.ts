@@ -16,7 +16,6 @@ export interface Account {
   appPasswords: string[];
   /** The main password; logging in with it asks for the code that went out by e-mail. */
   readonly mainPassword: string | null;
-  status: "active" | "deactivated" | "takendown";
 }
 
 export interface Session {
@@ -118,7 +117,6 @@ export function newAccount(account: NewAccount): Account {
     displayName: account.displayName ?? handle,
     appPasswords: [account.appPassword],
     mainPassword: account.mainPassword ?? null,
-    status: "active",
   };
 }
 

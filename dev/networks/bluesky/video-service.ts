@@ -11,6 +11,7 @@ import { PDS_HOST } from "./identity.ts";
 import type { Sessions } from "./sessions.ts";
 import type { BlueskyShared, VideoJob } from "./state.ts";
 import { invalidRequest, requiredParameter, xrpcError } from "./xrpc.ts";
+import { route } from "../network.ts";
 
 export const VIDEO_HOST = "video.bsky.app";
 const VIDEO_BYTES_MAX = 300_000_000;
@@ -43,36 +44,31 @@ export class VideoService {
   routes(): Route[] {
     const hosts = [VIDEO_HOST];
     return [
-      {
-        method: "GET",
-        path: "/xrpc/com.atproto.server.getServiceAuth",
-        name: "getServiceAuth",
-        run: (exchange) => this.#serviceToken(exchange),
-      },
-      {
-        method: "GET",
-        hosts,
-        path: `/xrpc/${LIMITS_METHOD}`,
-        name: "getUploadLimits",
-        playsFailures: ["quota_exceeded", "account_restricted"],
-        run: (exchange, plan) => this.#limits(exchange, plan),
-      },
-      {
-        method: "POST",
-        hosts,
-        path: "/xrpc/app.bsky.video.uploadVideo",
-        name: "uploadVideo",
-        bodyMax: VIDEO_BYTES_MAX,
-        playsFailures: ["media_processing_failed", "media_rejected"],
-        run: (exchange, plan) => this.#upload(exchange, plan),
-      },
-      {
-        method: "GET",
-        hosts,
-        path: "/xrpc/app.bsky.video.getJobStatus",
-        name: "getJobStatus",
-        run: (exchange) => this.#status(exchange),
-      },
+      route("GET /xrpc/com.atproto.server.getServiceAuth", "getServiceAuth", (exchange) =>
+        this.#serviceToken(exchange),
+      ),
+      route(
+        `GET /xrpc/${LIMITS_METHOD}`,
+        "getUploadLimits",
+        (exchange, plan) => this.#limits(exchange, plan),
+        { hosts, playsFailures: ["quota_exceeded", "account_restricted"] },
+      ),
+      route(
+        "POST /xrpc/app.bsky.video.uploadVideo",
+        "uploadVideo",
+        (exchange, plan) => this.#upload(exchange, plan),
+        {
+          hosts,
+          bodyMax: VIDEO_BYTES_MAX,
+          playsFailures: ["media_processing_failed", "media_rejected"],
+        },
+      ),
+      route(
+        "GET /xrpc/app.bsky.video.getJobStatus",
+        "getJobStatus",
+        (exchange) => this.#status(exchange),
+        { hosts },
+      ),
     ];
   }
 

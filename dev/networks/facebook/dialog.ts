@@ -109,7 +109,7 @@ export function newProvider(shared: FacebookShared): OAuthProvider {
 }
 
 /** Remembers the decision beside what was granted before; what is asked again is decided anew. */
-export function saveGrant(
+function saveGrant(
   shared: FacebookShared,
   who: { readonly appId: string; readonly userId: string },
   grant: Grant,

@@ -15,6 +15,7 @@ import { authorizePage } from "./access.ts";
 import { isShown, postNode } from "./nodes.ts";
 import { created, publishPost, usablePhoto } from "./publishing.ts";
 import type { FacebookShared, Page, Post } from "./state.ts";
+import { route } from "../network.ts";
 
 const MESSAGE_MAX = 63_206;
 const DUPLICATE_MS = 10 * 60 * 1000;
@@ -129,18 +130,13 @@ export function feedRoutes(shared: FacebookShared): Route[] {
     run: (exchange) => list(shared, exchange),
   });
   return [
-    {
-      method: "POST",
-      path: "/{id}/feed",
-      name: "feed",
+    route("POST /{id}/feed", "feed", (exchange, plan) => publish(shared, exchange, plan), {
       magic: (exchange) => {
         const message = textParameter(readParameters(exchange), "message");
         return { text: message ?? "", key: "" };
       },
-      run: (exchange, plan) => publish(shared, exchange, plan),
-    },
+    }),
     reading("/{id}/feed", "feedList"),
     reading("/{id}/published_posts", "publishedPosts"),
-    reading("/{id}/posts", "publishedPosts"),
   ];
 }

@@ -10,6 +10,7 @@ import { pageNode } from "./nodes.ts";
 import { PORTFOLIO, grantOf } from "./state.ts";
 import type { FacebookShared } from "./state.ts";
 import { pageToken } from "./tokens.ts";
+import { route } from "../network.ts";
 
 const ACCOUNT_FIELDS = "access_token,category,name,id,tasks";
 
@@ -78,20 +79,20 @@ function ownedPages(shared: FacebookShared, exchange: Exchange): Answer {
 
 /** What belongs to the person who linked: rights, pages and business portfolios. */
 export function peopleRoutes(shared: FacebookShared): Route[] {
-  const route = (
+  const get = (
     path: string,
     name: string,
     run: (shared: FacebookShared, exchange: Exchange) => Answer,
-  ): Route => ({ method: "GET", path, name, run: (exchange) => run(shared, exchange) });
+  ): Route => route(`GET ${path}`, name, (exchange) => run(shared, exchange));
   return [
-    route("/{id}/permissions", "permissions", permissions),
-    { ...route("/{id}/permissions", "removeApp", removeApp), method: "DELETE" },
-    route("/{id}/accounts", "accounts", (_shared, exchange) => {
+    get("/{id}/permissions", "permissions", permissions),
+    route("DELETE /{id}/permissions", "removeApp", (exchange) => removeApp(shared, exchange)),
+    get("/{id}/accounts", "accounts", (_shared, exchange) => {
       const speaker = authorizeUser(shared, exchange);
       return json(200, edge(exchange, accounts(shared, speaker), ACCOUNT_FIELDS));
     }),
-    route("/{id}/businesses", "businesses", businesses),
-    route("/{id}/owned_pages", "ownedPages", ownedPages),
-    route("/{id}/client_pages", "clientPages", ownedPages),
+    get("/{id}/businesses", "businesses", businesses),
+    get("/{id}/owned_pages", "ownedPages", ownedPages),
+    get("/{id}/client_pages", "clientPages", ownedPages),
   ];
 }

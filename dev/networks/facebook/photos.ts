@@ -14,6 +14,7 @@ import { photoNode } from "./nodes.ts";
 import { publishPost } from "./publishing.ts";
 import { nextId } from "./state.ts";
 import type { FacebookShared, Photo } from "./state.ts";
+import { route } from "../network.ts";
 
 const BYTES_MAX = 10 * 1024 * 1024;
 /** Room for the other parts of the form beside the largest file. */
@@ -102,10 +103,7 @@ async function upload(shared: FacebookShared, exchange: Exchange, plan: Plan): P
 
 export function photoRoutes(shared: FacebookShared): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/{id}/photos",
-      name: "photos",
+    route("POST /{id}/photos", "photos", (exchange, plan) => upload(shared, exchange, plan), {
       bodyMax: FORM_BYTES_MAX,
       magic: async (exchange) => {
         await readSource(exchange);
@@ -114,7 +112,6 @@ export function photoRoutes(shared: FacebookShared): Route[] {
         const text = names.map((name) => textParameter(parameters, name) ?? "").join("\n");
         return { text, key: "" };
       },
-      run: (exchange, plan) => upload(shared, exchange, plan),
-    },
+    }),
   ];
 }

@@ -17,7 +17,7 @@ export const SECOND_PAGE = "102000000000002";
 /** Belongs to a business portfolio: listed only with `business_management`. */
 export const PORTFOLIO_PAGE = "102000000000003";
 /** The demo user may look at its numbers and nothing more. */
-export const GUEST_PAGE = "102000000000004";
+const GUEST_PAGE = "102000000000004";
 export const PORTFOLIO = "103000000000001";
 
 export interface User {

@@ -10,6 +10,7 @@ import { authorizePage, success } from "./access.ts";
 import { isShown, permalink } from "./nodes.ts";
 import { publishPost, usablePhoto } from "./publishing.ts";
 import type { FacebookShared, Post } from "./state.ts";
+import { route } from "../network.ts";
 
 const STORY_MS = 24 * 3_600_000;
 const LISTED_FIELDS = "post_id,status,creation_time,media_type,media_id,url";
@@ -66,17 +67,9 @@ function list(shared: FacebookShared, exchange: Exchange): Answer {
 
 export function storyRoutes(shared: FacebookShared): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/{id}/photo_stories",
-      name: "photoStories",
-      run: (exchange, plan) => publishPhoto(shared, exchange, plan),
-    },
-    {
-      method: "GET",
-      path: "/{id}/stories",
-      name: "stories",
-      run: (exchange) => list(shared, exchange),
-    },
+    route("POST /{id}/photo_stories", "photoStories", (exchange, plan) =>
+      publishPhoto(shared, exchange, plan),
+    ),
+    route("GET /{id}/stories", "stories", (exchange) => list(shared, exchange)),
   ];
 }

@@ -8,13 +8,14 @@ import type { CodeProblem, OAuthProvider } from "../oauth-provider.ts";
 import { authorize, authorizeApp, tokenProblem } from "./access.ts";
 import { findPage, grantOf, newTokenText } from "./state.ts";
 import type { FacebookShared, Page, Token } from "./state.ts";
+import { route } from "../network.ts";
 
 const SHORT_MS = 2 * 3_600_000;
 const LONG_MS = 60 * 24 * 3_600_000;
 const DATA_ACCESS_MS = 90 * 24 * 3_600_000;
 const ROUND = 1000;
 
-export function issueUserToken(
+function issueUserToken(
   shared: FacebookShared,
   { appId, userId }: { readonly appId: string; readonly userId: string },
   isLongLived: boolean,
@@ -99,11 +100,6 @@ function accessToken(shared: FacebookShared, provider: OAuthProvider, exchange: 
       return exchangeCode(shared, provider, exchange);
     case "fb_exchange_token":
       return exchangeToken(shared, exchange);
-    case "client_credentials": {
-      const appId = authorizeApp(shared, exchange);
-      const text = `${appId}|${shared.state.apps.get(appId) ?? ""}`;
-      return json(200, { access_token: text, token_type: "bearer" });
-    }
     default:
       throw badParameter(`Unsupported grant_type: ${grant}`);
   }
@@ -171,12 +167,7 @@ export function tokenRoutes(
       name: "accessToken",
       run: (exchange) => accessToken(shared, provider, exchange),
     })),
-    {
-      method: "GET",
-      path: "/debug_token",
-      name: "debugToken",
-      run: (exchange) => debugToken(shared, exchange),
-    },
+    route("GET /debug_token", "debugToken", (exchange) => debugToken(shared, exchange)),
   ];
   return { plain: routes(), versioned: routes() };
 }

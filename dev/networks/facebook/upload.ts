@@ -7,6 +7,7 @@ import { videoFacts } from "../media-facts.ts";
 import type { Route } from "../network.ts";
 import { findToken, mayUse, success, tokenProblem } from "./access.ts";
 import type { FacebookShared, Video } from "./state.ts";
+import { route } from "../network.ts";
 
 export const VIDEO_BYTES_MAX = 110 * 1024 * 1024;
 const UPLOAD_POLLS = 1;
@@ -37,11 +38,6 @@ function authorizedVideo(shared: FacebookShared, exchange: Exchange): Video {
   return video;
 }
 
-function header(exchange: Exchange, name: string): string | undefined {
-  const value = exchange.headers[name];
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
 function complete(shared: FacebookShared, video: Video, bytes: Buffer, plan: Plan): void {
   video.received = { sha256: shared.blobs.put(bytes), bytes: bytes.length };
   video.facts = videoFacts(bytes) ?? null;
@@ -69,43 +65,20 @@ async function pull(
   return success();
 }
 
-/** Bytes from an offset on; an upload that was cut goes on where it ended. */
-function push(shared: FacebookShared, exchange: Exchange, video: Video, plan: Plan): Answer {
-  const offset = Number(header(exchange, "offset") ?? Number.NaN);
-  const size = Number(header(exchange, "file_size") ?? Number.NaN);
-  if (!Number.isInteger(offset) || !Number.isInteger(size) || size <= 0)
-    throw uploadRefusal(
-      400,
-      "InvalidRequestError",
-      "The headers offset and file_size are required",
-    );
-  const before = Buffer.from(shared.blobs.get(video.received?.sha256 ?? "") ?? []);
-  if (offset !== before.length)
-    throw uploadRefusal(400, "OffsetInvalidError", `The offset must be ${before.length}`);
-  const bytes = Buffer.concat([before, exchange.body]);
-  if (bytes.length > size)
-    throw uploadRefusal(400, "InvalidRequestError", "There are more bytes than file_size says");
-  if (bytes.length === size) complete(shared, video, bytes, plan);
-  else video.received = { sha256: shared.blobs.put(bytes), bytes: bytes.length };
-  return success();
-}
-
 export function uploadRoutes(shared: FacebookShared): Route[] {
   return [
-    {
-      method: "POST",
-      hosts: ["rupload.facebook.com"],
-      path: "/video-upload/{version}/{video}",
-      name: "upload",
-      bodyMax: VIDEO_BYTES_MAX,
-      run: (exchange, plan) => {
+    route(
+      "POST /video-upload/{version}/{video}",
+      "upload",
+      (exchange, plan) => {
         checkVersion(exchange);
         const video = authorizedVideo(shared, exchange);
-        const url = header(exchange, "file_url");
-        return url === undefined
-          ? push(shared, exchange, video, plan)
-          : pull(shared, video, url, plan);
+        const url = exchange.headers["file_url"];
+        if (typeof url !== "string" || url === "")
+          throw uploadRefusal(400, "InvalidRequestError", "The header file_url is required");
+        return pull(shared, video, url, plan);
       },
-    },
+      { hosts: ["rupload.facebook.com"], bodyMax: VIDEO_BYTES_MAX },
+    ),
   ];
 }

@@ -15,6 +15,7 @@ import { created, publishPost } from "./publishing.ts";
 import { VIDEO_BYTES_MAX } from "./upload.ts";
 import { nextId } from "./state.ts";
 import type { FacebookShared, Page, Post, Video } from "./state.ts";
+import { route } from "../network.ts";
 
 const PROCESSING_POLLS = 2;
 const DAY_MS = 24 * 3_600_000;
@@ -128,8 +129,7 @@ function reelsUsed(shared: FacebookShared, page: Page): number {
 }
 
 function hasReelsLeft(shared: FacebookShared, page: Page): boolean {
-  const isEnforced = shared.windows.enforced || shared.state.reelsUsed.has(page.id);
-  return !isEnforced || reelsUsed(shared, page) < REELS_PER_DAY;
+  return !shared.state.reelsUsed.has(page.id) || reelsUsed(shared, page) < REELS_PER_DAY;
 }
 
 function finishReel(shared: FacebookShared, exchange: Exchange, page: Page, plan: Plan): Answer {
@@ -218,13 +218,9 @@ export function videoRoutes(shared: FacebookShared): Route[] {
   return [
     phases("/{id}/video_reels", "videoReels", "reel"),
     phases("/{id}/video_stories", "videoStories", "story"),
-    {
-      method: "POST",
-      path: "/{id}/videos",
-      name: "videos",
+    route("POST /{id}/videos", "videos", (exchange, plan) => feedVideo(shared, exchange, plan), {
       playsFailures: ["media_processing_failed"],
       magic: magicOf,
-      run: (exchange, plan) => feedVideo(shared, exchange, plan),
-    },
+    }),
   ];
 }

@@ -44,16 +44,14 @@ export function tooManyCalls(business: BusinessUse, id: string, waitMinutes: num
   return graphError({ message, code }, header(business, id, 100, waitMinutes));
 }
 
-/** Counts a call and adds Meta's headers of use; refuses beyond the limit when the sandbox enforces them. */
+/** Counts a call and adds Meta's headers of use. */
 export async function countedCall(
-  { windows, now }: { readonly windows: RateWindows; readonly now: () => number },
+  { windows }: { readonly windows: RateWindows },
   { window, id, calls, business }: Counted,
   run: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const use = windows.take(window, calls.limit, calls.windowMs);
   const percent = Math.round(((use.limit - use.remaining) / use.limit) * 100);
-  const waitMinutes = Math.ceil((use.resetAt - now()) / 60_000);
-  if (!use.allowed) return tooManyCalls(business ?? PAGE_USE, id, waitMinutes);
   const answer = await run();
   const ofApp = { call_count: percent, total_cputime: 1, total_time: 1 };
   return {

@@ -19,10 +19,9 @@ import { creationWords } from "./magic.ts";
 import { checkedImage, checkedVideo } from "./media-check.ts";
 import { nextId } from "./state.ts";
 import type { Account, Container, InstagramShared, StoredFile } from "./state.ts";
+import { route } from "../network.ts";
 
 const VIDEO_POLLS = 2;
-const PER_DAY = 400;
-const DAY_MS = 24 * 3_600_000;
 const ALT_MAX = 1000;
 const COLLABORATORS_MAX = 3;
 const CHILDREN = { min: 2, max: 10 };
@@ -162,9 +161,6 @@ async function create(shared: InstagramShared, exchange: Exchange, plan: Plan): 
   const parameters = readParameters(exchange);
   checkOptions(parameters);
   const caption = checkedCaption(parameters);
-  const use = shared.windows.take(`instagram containers ${account.userId}`, PER_DAY, DAY_MS);
-  if (!use.allowed)
-    throw graphRefusal({ message: "(#4) Application request limit reached", code: 4 });
   const made = await make(shared, account, parameters);
   const isVideo = made.file?.kind === "video" || made.errorSubcode !== null;
   const errorSubcode = plannedError(made, plan);
@@ -189,10 +185,7 @@ async function create(shared: InstagramShared, exchange: Exchange, plan: Plan): 
 
 export function containerRoutes(shared: InstagramShared): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/{id}/media",
-      name: "media",
+    route("POST /{id}/media", "media", (exchange, plan) => create(shared, exchange, plan), {
       playsFailures: ["media_processing_failed"],
       magic: (exchange) => {
         const parameters = readParameters(exchange);
@@ -200,7 +193,6 @@ export function containerRoutes(shared: InstagramShared): Route[] {
         const text = texts.join("\n");
         return { text: creationWords(text), key: text };
       },
-      run: (exchange, plan) => create(shared, exchange, plan),
-    },
+    }),
   ];
 }

@@ -7,8 +7,9 @@ import type { Route } from "../network.ts";
 import { findToken } from "./access.ts";
 import { issueToken } from "./oauth.ts";
 import type { InstagramShared, Token } from "./state.ts";
+import { route } from "../network.ts";
 
-export const LONG_MS = 60 * 24 * 3_600_000;
+const LONG_MS = 60 * 24 * 3_600_000;
 const REFRESH_AFTER_MS = 24 * 3_600_000;
 
 function goodToken(shared: InstagramShared, exchange: Exchange): Token {
@@ -60,14 +61,8 @@ function refresh(shared: InstagramShared, exchange: Exchange): Answer {
 
 /** Tokens of sixty days. These two addresses are documented without a version. */
 export function longTokenRoutes(shared: InstagramShared): Route[] {
-  const route = (path: string, name: string, run: (exchange: Exchange) => Answer): Route => ({
-    method: "GET",
-    path,
-    name,
-    run,
-  });
   return [
-    route("/access_token", "exchangeToken", (exchange) => exchangeToken(shared, exchange)),
-    route("/refresh_access_token", "refreshToken", (exchange) => refresh(shared, exchange)),
+    route("GET /access_token", "exchangeToken", (exchange) => exchangeToken(shared, exchange)),
+    route("GET /refresh_access_token", "refreshToken", (exchange) => refresh(shared, exchange)),
   ];
 }

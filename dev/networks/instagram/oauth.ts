@@ -7,6 +7,7 @@ import type { CodeProblem } from "../oauth-provider.ts";
 import { BASIC, PUBLISH } from "./access.ts";
 import { newTokenText } from "./state.ts";
 import type { Account, InstagramShared } from "./state.ts";
+import { route } from "../network.ts";
 
 const CODE_MS = 3_600_000;
 const SHORT_MS = 3_600_000;
@@ -145,12 +146,11 @@ export function oauthRoutes(shared: InstagramShared): Route[] {
       path: "/oauth/authorize",
       name: "authorize",
     }),
-    {
-      method: "POST",
-      hosts: ["api.instagram.com"],
-      path: "/oauth/access_token",
-      name: "accessToken",
-      run: (exchange) => exchangeCode(shared, provider, exchange),
-    },
+    route(
+      "POST /oauth/access_token",
+      "accessToken",
+      (exchange) => exchangeCode(shared, provider, exchange),
+      { hosts: ["api.instagram.com"] },
+    ),
   ];
 }

@@ -14,6 +14,7 @@ import { publishWords } from "./magic.ts";
 import { accountNode, containerNode, mediaNode } from "./nodes.ts";
 import { nextId } from "./state.ts";
 import type { Account, Container, InstagramShared, Media } from "./state.ts";
+import { route } from "../network.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const STORY_MS = DAY_MS;
@@ -88,8 +89,7 @@ function publish(shared: InstagramShared, exchange: Exchange): Answer {
   if (id === undefined) throw badParameter("The parameter creation_id is required");
   const container = publishable(shared, account, id);
   const { state } = shared;
-  const isEnforced = shared.windows.enforced || state.quotaUsed.has(account.userId);
-  if (isEnforced && quotaUsage(shared, account) >= state.quotaTotal)
+  if (state.quotaUsed.has(account.userId) && quotaUsage(shared, account) >= state.quotaTotal)
     throw graphRefusal(QUOTA_REACHED);
   const mediaId = nextId(state);
   container.mediaId = mediaId;
@@ -180,24 +180,22 @@ function read(shared: InstagramShared, exchange: Exchange): Answer {
 }
 
 export function publishingRoutes(shared: InstagramShared): Route[] {
-  const route = (
+  const get = (
     path: string,
     name: string,
     run: (shared: InstagramShared, exchange: Exchange) => Answer,
-  ): Route => ({ method: "GET", path, name, run: (exchange) => run(shared, exchange) });
+  ): Route => route(`GET ${path}`, name, (exchange) => run(shared, exchange));
   return [
-    {
-      ...route("/{id}/media_publish", "mediaPublish", publish),
-      method: "POST",
+    route("POST /{id}/media_publish", "mediaPublish", (exchange) => publish(shared, exchange), {
       magic: (exchange) => {
         const id = textParameter(readParameters(exchange), "creation_id") ?? "";
         const caption = shared.state.containers.get(id)?.sentCaption ?? "";
         return { text: publishWords(caption), key: caption };
       },
-    },
-    route("/{id}/media", "mediaList", list),
-    route("/{id}/stories", "stories", listStories),
-    route("/{id}/content_publishing_limit", "contentPublishingLimit", publishingLimit),
-    route("/{id}", "object", read),
+    }),
+    get("/{id}/media", "mediaList", list),
+    get("/{id}/stories", "stories", listStories),
+    get("/{id}/content_publishing_limit", "contentPublishingLimit", publishingLimit),
+    get("/{id}", "object", read),
   ];
 }

@@ -1,5 +1,7 @@
 import { bearerToken } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
+import type { Plan } from "../faults.ts";
+import { route } from "../network.ts";
 import type { Route } from "../network.ts";
 import { EXPIRED, REVOKED, denied, linkedInRefusal } from "./errors.ts";
 import { findOrganization, personUrn } from "./state.ts";
@@ -89,26 +91,31 @@ function checkProtocol(exchange: Exchange): void {
   if (exchange.path.includes(":")) throw refuse("Syntax exception in path variables");
 }
 
-/** A route of the versioned API: token, version and protocol are checked before anything else. */
+type Run = (
+  shared: LinkedInShared,
+  token: Token,
+  exchange: Exchange,
+  plan: Plan,
+) => Answer | Promise<Answer>;
+
+/** Makes a route of the versioned API: token, version and protocol are checked before anything else. */
 export function versioned(
   shared: LinkedInShared,
-  route: Omit<Route, "hosts" | "run"> & {
-    readonly run: (
-      token: Token,
-      exchange: Exchange,
-      plan: Parameters<Route["run"]>[1],
-    ) => Answer | Promise<Answer>;
-  },
+  call: `${"GET" | "POST"} ${string}`,
+  name: string,
+  run: Run,
 ): Route {
-  return {
-    ...route,
-    hosts: ["api.linkedin.com"],
-    path: `/rest${route.path}`,
-    run: (exchange, plan): Answer | Promise<Answer> => {
+  const [method, path] = call.split(" ");
+  return route(
+    // Safe: `call` begins with one of the two.
+    `${method as "GET" | "POST"} /rest${path}`,
+    name,
+    (exchange, plan) => {
       const token = authorize(shared, exchange);
       checkVersion(exchange);
       checkProtocol(exchange);
-      return route.run(token, exchange, plan);
+      return run(shared, token, exchange, plan);
     },
-  };
+    { hosts: ["api.linkedin.com"] },
+  );
 }

@@ -189,18 +189,12 @@ function initialize(
 /** Images and documents: an address for one file, the file, and a look at it. */
 export function assetRoutes(shared: LinkedInShared): Route[] {
   return (["image", "document"] as const).flatMap((kind): Route[] => [
-    versioned(shared, {
-      method: "POST",
-      path: `/${kind}s`,
-      name: `${kind}s`,
-      run: (token, exchange) => initialize(shared, token, exchange, kind),
-    }),
-    versioned(shared, {
-      method: "GET",
-      path: `/${kind}s/{urn}`,
-      name: kind,
-      run: (token, exchange) => read(shared, token, exchange, kind),
-    }),
+    versioned(shared, `POST /${kind}s`, `${kind}s`, (_shared, token, exchange) =>
+      initialize(shared, token, exchange, kind),
+    ),
+    versioned(shared, `GET /${kind}s/{urn}`, kind, (_shared, token, exchange) =>
+      read(shared, token, exchange, kind),
+    ),
   ]);
 }
 

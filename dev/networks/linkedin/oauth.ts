@@ -5,6 +5,7 @@ import type { Route } from "../network.ts";
 import { OAuthProvider, isRedirect, oauthRefusal, readForm, readQuery } from "../oauth-provider.ts";
 import { fullName, newTokenText } from "./state.ts";
 import type { Grant, LinkedInShared } from "./state.ts";
+import { route } from "../network.ts";
 
 const CODE_MS = 30 * 60 * 1000;
 const TOKEN_SECONDS = 60 * 24 * 3600;
@@ -83,7 +84,7 @@ function endOthers(shared: LinkedInShared, grant: Grant): void {
     }
 }
 
-export function issueToken(shared: LinkedInShared, grant: Grant): string {
+function issueToken(shared: LinkedInShared, grant: Grant): string {
   const text = newTokenText();
   const { appId, memberId, scopes } = grant;
   const expiresAt = shared.now() + TOKEN_SECONDS * 1000;
@@ -183,12 +184,11 @@ export function oauthRoutes(shared: LinkedInShared): Route[] {
   const provider = newProvider(shared);
   return [
     ...provider.routes({ hosts, path: "/oauth/v2/authorization", name: "authorization" }),
-    {
-      method: "POST",
-      hosts,
-      path: "/oauth/v2/accessToken",
-      name: "accessToken",
-      run: (exchange) => accessToken(shared, provider, exchange),
-    },
+    route(
+      "POST /oauth/v2/accessToken",
+      "accessToken",
+      (exchange) => accessToken(shared, provider, exchange),
+      { hosts },
+    ),
   ];
 }

@@ -5,6 +5,7 @@ import { administers, authorize, needScope, versioned } from "./access.ts";
 import { badField, linkedInRefusal } from "./errors.ts";
 import { findOrganization, fullName, organizationUrn, personUrn } from "./state.ts";
 import type { LinkedInShared, Token } from "./state.ts";
+import { route } from "../network.ts";
 
 const COUNT = 10;
 const COUNT_MAX = 100;
@@ -91,24 +92,10 @@ function organization(shared: LinkedInShared, token: Token, exchange: Exchange):
 
 export function peopleRoutes(shared: LinkedInShared): Route[] {
   return [
-    {
-      method: "GET",
+    route("GET /v2/userinfo", "userinfo", (exchange) => userinfo(shared, exchange), {
       hosts: ["api.linkedin.com"],
-      path: "/v2/userinfo",
-      name: "userinfo",
-      run: (exchange) => userinfo(shared, exchange),
-    },
-    versioned(shared, {
-      method: "GET",
-      path: "/organizationAcls",
-      name: "organizationAcls",
-      run: (token, exchange) => organizationAcls(shared, token, exchange),
     }),
-    versioned(shared, {
-      method: "GET",
-      path: "/organizations/{id}",
-      name: "organization",
-      run: (token, exchange) => organization(shared, token, exchange),
-    }),
+    versioned(shared, "GET /organizationAcls", "organizationAcls", organizationAcls),
+    versioned(shared, "GET /organizations/{id}", "organization", organization),
   ];
 }

@@ -1,10 +1,10 @@
-import { Refusal, empty, json } from "../exchange.ts";
+import { Refusal, empty } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
 import { keep } from "../kept-maps.ts";
 import type { Route } from "../network.ts";
 import { administers, checkAuthor, needScope, versioned } from "./access.ts";
-import { badField, denied, duplicateOf, linkedInRefusal, throttled } from "./errors.ts";
+import { badField, denied, duplicateOf, linkedInRefusal } from "./errors.ts";
 import { parseLittleText, unescaped } from "./little-text.ts";
 import { elements } from "./people.ts";
 import { readPostBody } from "./post-body.ts";
@@ -15,21 +15,6 @@ import type { LinkedInShared, Post, Token } from "./state.ts";
 
 const COMMENTARY_MAX = 3000;
 const DUPLICATE_MS = 10 * 60 * 1000;
-const REQUESTS_PER_DAY = 150;
-
-/** LinkedIn counts by UTC days. */
-export function quotaKey(shared: LinkedInShared, memberId: string): string {
-  return `${new Date(shared.now()).toISOString().slice(0, 10)} ${memberId}`;
-}
-
-function countRequest(shared: LinkedInShared, { memberId }: Token): void {
-  const { state, windows } = shared;
-  const key = quotaKey(shared, memberId);
-  const used = state.used.get(key) ?? 0;
-  const isEnforced = windows.enforced || state.limited.includes(memberId);
-  if (isEnforced && used >= REQUESTS_PER_DAY) throw linkedInRefusal(throttled("MEMBER DAY"));
-  keep(state.used, key, used + 1);
-}
 
 function checkedCommentary({ commentary, content }: PostBody) {
   if (commentary.trim() === "" && content === undefined)
@@ -53,7 +38,6 @@ function checkDuplicate(shared: LinkedInShared, fingerprint: string): void {
 }
 
 function create(shared: LinkedInShared, token: Token, exchange: Exchange, plan: Plan): Answer {
-  countRequest(shared, token);
   const body = readPostBody(exchange);
   const { author, visibility, content = null } = body;
   checkAuthor(shared, token, author, "partnerApiPostsExternal.CREATE");
@@ -121,15 +105,6 @@ function find(shared: LinkedInShared, token: Token, exchange: Exchange): Answer 
   return elements(exchange, found.map(entity));
 }
 
-function read(shared: LinkedInShared, token: Token, exchange: Exchange): Answer {
-  const urn = exchange.params["urn"] ?? "";
-  const post = shared.state.posts.get(urn);
-  if (post === undefined)
-    throw linkedInRefusal({ status: 404, code: "NOT_FOUND", message: `${urn} is not found` });
-  checkReader(shared, token, post.author);
-  return json(200, entity(post));
-}
-
 /** Magic words may be anywhere in the body, escaped as little text wants it. An upload anew makes no other post. */
 function magicOf(exchange: Exchange): { text: string; key: string } {
   const body = exchange.body.toString("utf8").replace(/urn:li:(image|video|document):[\w-]+/g, "");
@@ -138,24 +113,7 @@ function magicOf(exchange: Exchange): { text: string; key: string } {
 
 export function postRoutes(shared: LinkedInShared): Route[] {
   return [
-    versioned(shared, {
-      method: "POST",
-      path: "/posts",
-      name: "posts",
-      magic: magicOf,
-      run: (token, exchange, plan) => create(shared, token, exchange, plan),
-    }),
-    versioned(shared, {
-      method: "GET",
-      path: "/posts",
-      name: "findPosts",
-      run: (token, exchange) => find(shared, token, exchange),
-    }),
-    versioned(shared, {
-      method: "GET",
-      path: "/posts/{urn}",
-      name: "post",
-      run: (token, exchange) => read(shared, token, exchange),
-    }),
+    { ...versioned(shared, "POST /posts", "posts", create), magic: magicOf },
+    versioned(shared, "GET /posts", "findPosts", find),
   ];
 }

@@ -122,11 +122,6 @@ export interface LinkedInState {
   assets: Map<string, Asset>;
   /** By URN, oldest first. */
   posts: Map<string, Post>;
-  /** Requests by UTC day and member. */
-  used: Map<string, number>;
-  /** Members whose quota is enforced although the sandbox does not enforce limits. */
-  limited: string[];
-  membersMayReadVideos: boolean;
 }
 
 /** What the network's routes share. `state` is replaced by a reset, so it is always read through here. */
@@ -178,9 +173,6 @@ export function freshState(): LinkedInState {
     refreshTokens: new Map(),
     assets: new Map(),
     posts: new Map(),
-    used: new Map(),
-    limited: [],
-    membersMayReadVideos: true,
   };
 }
 

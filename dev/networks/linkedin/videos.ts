@@ -14,8 +14,9 @@ import {
   uploadAddress,
   uploadedAsset,
 } from "./assets.ts";
-import { badField, denied, linkedInRefusal } from "./errors.ts";
+import { badField, linkedInRefusal } from "./errors.ts";
 import type { Asset, LinkedInShared, Token, UploadPart } from "./state.ts";
+import { route } from "../network.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
 const BYTES = { min: 75 * 1024, max: 500 * 1024 * 1024 };
@@ -128,9 +129,6 @@ function act(shared: LinkedInShared, token: Token, exchange: Exchange): Answer {
 function read(shared: LinkedInShared, token: Token, exchange: Exchange): Answer {
   const asset = ownAsset(shared, exchange, "video");
   checkAuthor(shared, token, asset.owner, "videos.GET");
-  const isOnlyMember = !token.scopes.includes("r_organization_social");
-  if (isOnlyMember && !shared.state.membersMayReadVideos)
-    throw linkedInRefusal(denied("videos.GET"));
   const status = look(asset);
   const { owner, urn, problem, seconds } = asset;
   return json(200, {
@@ -145,30 +143,18 @@ function read(shared: LinkedInShared, token: Token, exchange: Exchange): Answer 
 /** Videos in parts, and the one address under which files of every kind arrive. */
 export function videoRoutes(shared: LinkedInShared): Route[] {
   return [
-    versioned(shared, {
-      method: "POST",
-      path: "/videos",
-      name: "videos",
-      run: (token, exchange) => act(shared, token, exchange),
-    }),
-    versioned(shared, {
-      method: "GET",
-      path: "/videos/{urn}",
-      name: "video",
-      run: (token, exchange) => read(shared, token, exchange),
-    }),
-    {
-      method: "PUT",
-      hosts: ["www.linkedin.com"],
-      path: "/dms-uploads/sp/v2/{asset}/{kind}/{part}",
-      name: "upload",
-      bodyMax: ASSET_BYTES_MAX,
-      run: (exchange) => {
+    versioned(shared, "POST /videos", "videos", act),
+    versioned(shared, "GET /videos/{urn}", "video", read),
+    route(
+      "PUT /dms-uploads/sp/v2/{asset}/{kind}/{part}",
+      "upload",
+      (exchange) => {
         const asset = uploadedAsset(shared, exchange);
         return asset.kind === "video"
           ? putPart(shared, exchange, asset)
           : putFile(shared, exchange, asset);
       },
-    },
+      { hosts: ["www.linkedin.com"], bodyMax: ASSET_BYTES_MAX },
+    ),
   ];
 }

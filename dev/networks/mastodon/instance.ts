@@ -4,6 +4,7 @@ import type { Route } from "../network.ts";
 import { SCOPE_WORDS } from "./access.ts";
 import { errorAnswer, personalityOf } from "./personality.ts";
 import type { Personality } from "./personality.ts";
+import { route } from "../network.ts";
 
 export const IMAGE_BYTES_MAX = 16 * 1024 * 1024;
 export const VIDEO_BYTES_MAX = 99 * 1024 * 1024;
@@ -125,12 +126,7 @@ function nodeinfo({ host }: Exchange): Answer {
 export const instanceRoutes: readonly Route[] = [
   { method: "GET", path: "/api/v2/instance", name: "instance", run: instanceV2 },
   { method: "GET", path: "/api/v1/instance", name: "instance", run: instanceV1 },
-  {
-    method: "GET",
-    path: "/.well-known/oauth-authorization-server",
-    name: "authorizationServer",
-    run: authorizationServer,
-  },
+  route("GET /.well-known/oauth-authorization-server", "authorizationServer", authorizationServer),
   { method: "GET", path: "/.well-known/nodeinfo", name: "nodeinfo", run: nodeinfoList },
   { method: "GET", path: "/nodeinfo/2.0", name: "nodeinfo", run: nodeinfo },
 ];

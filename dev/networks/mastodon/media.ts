@@ -11,6 +11,7 @@ import { readMultipart } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
 import { nextId } from "./state.ts";
 import type { MastodonShared, Media } from "./state.ts";
+import { route } from "../network.ts";
 
 const UPLOADS = { name: "media", limit: 30, windowMs: 30 * 60 * 1000 };
 /** Room for the other parts of the form beside the largest file. */
@@ -77,31 +78,25 @@ export class MediaRoutes {
   routes(): Route[] {
     const { windows } = this.#surroundings;
     return [
-      {
-        method: "POST",
-        path: "/api/v2/media",
-        name: "media",
-        bodyMax: FORM_BYTES_MAX,
-        playsFailures: ["media_processing_failed"],
-        magic: async (exchange) => {
-          const description = (await readMultipart(exchange))?.get("description");
-          return typeof description === "string" ? { text: description, key: "" } : undefined;
+      route(
+        "POST /api/v2/media",
+        "media",
+        (exchange, plan) => limited(windows, exchange, UPLOADS, () => this.#upload(exchange, plan)),
+        {
+          bodyMax: FORM_BYTES_MAX,
+          playsFailures: ["media_processing_failed"],
+          magic: async (exchange) => {
+            const description = (await readMultipart(exchange))?.get("description");
+            return typeof description === "string" ? { text: description, key: "" } : undefined;
+          },
         },
-        run: (exchange, plan) =>
-          limited(windows, exchange, UPLOADS, () => this.#upload(exchange, plan)),
-      },
-      {
-        method: "GET",
-        path: "/api/v1/media/{id}",
-        name: "mediaStatus",
-        run: (exchange) => limited(windows, exchange, undefined, () => this.#look(exchange)),
-      },
-      {
-        method: "GET",
-        path: "/system/media_attachments/files/{sha256}",
-        name: "mediaFile",
-        run: (exchange) => this.#file(exchange),
-      },
+      ),
+      route("GET /api/v1/media/{id}", "mediaStatus", (exchange) =>
+        limited(windows, exchange, undefined, () => this.#look(exchange)),
+      ),
+      route("GET /system/media_attachments/files/{sha256}", "mediaFile", (exchange) =>
+        this.#file(exchange),
+      ),
     ];
   }
 

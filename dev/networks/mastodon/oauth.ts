@@ -9,6 +9,7 @@ import { readParameters, stringParameter } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
 import { accountsOf, nextId, randomSecret } from "./state.ts";
 import type { App, MastodonShared } from "./state.ts";
+import { route } from "../network.ts";
 
 const CODE_MS = 10 * 60 * 1000;
 const GRANT_MESSAGE =
@@ -46,14 +47,11 @@ export class OAuth {
   }
 
   routes(): Route[] {
-    const route = (path: string, name: string, run: Route["run"]): Route => {
-      return { method: "POST", path, name, run };
-    };
     return [
       ...this.#provider.routes({ path: "/oauth/authorize", name: "authorize" }),
-      route("/api/v1/apps", "apps", (exchange) => this.#register(exchange)),
-      route("/oauth/token", "token", (exchange) => this.#token(exchange)),
-      route("/oauth/revoke", "revoke", (exchange) => this.#revoke(exchange)),
+      route("POST /api/v1/apps", "apps", (exchange) => this.#register(exchange)),
+      route("POST /oauth/token", "token", (exchange) => this.#token(exchange)),
+      route("POST /oauth/revoke", "revoke", (exchange) => this.#revoke(exchange)),
     ];
   }
 

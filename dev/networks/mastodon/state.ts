@@ -23,7 +23,6 @@ export interface Account {
   readonly host: string;
   readonly username: string;
   readonly displayName: string;
-  disabled: boolean;
 }
 
 export interface App {
@@ -104,7 +103,7 @@ export function newAccount(host: string, username: string, displayName?: string)
   // From the name alone, so that two instances give the same id to different people, as real ones do.
   const digest = createHash("sha256").update(`sandbox ${username}`).digest();
   const id = String(109_000_000_000_000_000n + (digest.readBigUInt64BE() % 900_000_000_000_000n));
-  return { id, host, username, displayName: displayName ?? username, disabled: false };
+  return { id, host, username, displayName: displayName ?? username };
 }
 
 export function freshState(): MastodonState {

@@ -11,6 +11,7 @@ import { personalityOf, refusal } from "./personality.ts";
 import { findAccount, nextId } from "./state.ts";
 import type { MastodonShared, Media, Status } from "./state.ts";
 import { countedLength } from "./text.ts";
+import { route } from "../network.ts";
 
 const IDEMPOTENCY_MS = 60 * 60 * 1000;
 const POSTS = { name: "statuses", limit: 300, windowMs: 3 * 60 * 60 * 1000 };
@@ -38,28 +39,22 @@ export class Statuses {
 
   routes(): Route[] {
     const { windows } = this.#surroundings;
-    const route = (path: string, name: string, run: (exchange: Exchange) => Answer): Route => ({
-      method: "GET",
-      path,
-      name,
-      run: (exchange) => limited(windows, exchange, undefined, () => run(exchange)),
-    });
+    const get = (path: string, name: string, run: (exchange: Exchange) => Answer): Route =>
+      route(`GET ${path}`, name, (exchange) =>
+        limited(windows, exchange, undefined, () => run(exchange)),
+      );
     return [
-      {
-        method: "POST",
-        path: "/api/v1/statuses",
-        name: "statuses",
-        magic: (exchange) => magicOf(exchange),
-        run: (exchange, plan) =>
-          limited(windows, exchange, POSTS, () => this.#create(exchange, plan)),
-      },
-      route("/api/v1/statuses/{id}", "status", (exchange) => this.#get(exchange)),
-      route("/api/v1/accounts/verify_credentials", "verifyCredentials", (exchange) =>
+      route(
+        "POST /api/v1/statuses",
+        "statuses",
+        (exchange, plan) => limited(windows, exchange, POSTS, () => this.#create(exchange, plan)),
+        { magic: (exchange) => magicOf(exchange) },
+      ),
+      get("/api/v1/statuses/{id}", "status", (exchange) => this.#get(exchange)),
+      get("/api/v1/accounts/verify_credentials", "verifyCredentials", (exchange) =>
         this.#verifyCredentials(exchange),
       ),
-      route("/api/v1/accounts/{id}/statuses", "accountStatuses", (exchange) =>
-        this.#list(exchange),
-      ),
+      get("/api/v1/accounts/{id}/statuses", "accountStatuses", (exchange) => this.#list(exchange)),
     ];
   }
 
