@@ -45,6 +45,30 @@ test("a due post whose hint was lost, and then refused, is published by the time
   expect(visible(text)).toHaveLength(1);
 });
 
+test.each([35, 50, 95, 115])(
+  "a post is in time when one run of the timer has its first hint refused, %i s before",
+  async (seconds) => {
+    relay.advance(MINUTE - (relay.clock.now().getTime() % MINUTE));
+    const dueInMs = 3 * MINUTE + seconds * SECOND;
+    const text = await accepted({
+      scheduleAt: new Date(relay.clock.now().getTime() + dueInMs).toISOString(),
+    });
+    let refusedAt = -1;
+    for (let run = 0; run * MINUTE < dueInMs; run += 1) {
+      relay.queues.onSend = (message) => {
+        if (!("dueAt" in message) || (refusedAt >= 0 && refusedAt !== run)) return "keep";
+        refusedAt = run;
+        return "refuse";
+      };
+      await tick();
+      relay.advance(Math.min(MINUTE, dueInMs - run * MINUTE));
+    }
+    expect(refusedAt).toBeGreaterThan(0);
+    await relay.drain();
+    expect(visible(text)).toHaveLength(1);
+  },
+);
+
 test("a post that is due soon, whose own hint was refused, is published by the timer's next run", async () => {
   const scheduleAt = new Date(relay.clock.now().getTime() + 20 * SECOND).toISOString();
   relay.queues.onSend = () => "refuse";

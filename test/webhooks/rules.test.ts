@@ -167,8 +167,8 @@ describe("work that runs once at a time", () => {
 describe("what is due", () => {
   const row = { createdAt: at(-1_000), lost: 0 };
   test.each([
-    ["far ahead waits", { dueAt: at(91), hintedAt: null }, "wait"],
-    ["soon gets its hint", { dueAt: at(89), hintedAt: null }, "hint"],
+    ["far ahead waits", { dueAt: at(119), hintedAt: null }, "wait"],
+    ["soon gets its hint", { dueAt: at(117), hintedAt: null }, "hint"],
     ["and hinted waits", { dueAt: at(-59), hintedAt: at(-200) }, "wait"],
     ["whose hint was lost gets another", { dueAt: at(-61), hintedAt: at(-200) }, "hint_again"],
     ["hinted late waits for that hint", { dueAt: at(-900), hintedAt: at(-59) }, "wait"],

@@ -2,8 +2,12 @@ import type { TakeStep, WalkAt, WalkStep } from "../runtime/walk-step.ts";
 import type { DueDeps } from "./deps.ts";
 import { type Due, type DueStore, type StoredDue, minuteAfter, minuteOf } from "./due-store.ts";
 
-/** How far ahead hints are sent: their delay makes the work exact to the second. */
-const AHEAD_MS = 90_000;
+/**
+ * How far ahead hints are sent: their delay makes the work exact to the second. It is nearly two runs of the timer, so
+ * that a run whose hints are refused delays nothing: the next one is still in time. Two whole runs would have each run
+ * read one minute more.
+ */
+const AHEAD_MS = 118_000;
 /** A hint that had no effect this long after its work was due was lost; each further one gets twice the time. */
 const HINT_LOST_MS = 60_000;
 const HINT_LOST_MS_MAX = 15 * 60_000;
