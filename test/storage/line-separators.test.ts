@@ -78,7 +78,10 @@ test.each([
   }
 
   // The words with which a post is refused are the network's.
-  answering("/api/v1/statuses", () => answer(422, { error: said("Text was refused") }));
+  const refusal = answer(422, { error: said("Text was refused") });
+  world.intercept(async (request, send) =>
+    request.url.endsWith("/api/v1/statuses") ? refusal : send(request),
+  );
   const text = said(unique("Hello"));
   const options = {
     bluesky: { text: `${said("Blue")} ${text}` },
