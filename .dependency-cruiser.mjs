@@ -2,7 +2,7 @@
  * The folders of `src/shared`, from the top down: each imports what stands below it and nothing above. `compose.ts`
  * stands over all of them, and only what runs the app imports it.
  */
-const FOLDERS = [
+export const FOLDERS = [
   "http",
   "background",
   "tenants",

@@ -8,6 +8,7 @@ const CHECKS = [
   "check:infra",
   "check:types",
   "check:layers",
+  "check:structure",
   "check:unused",
 ];
 

@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { problemsOf, structureOf, type Limits, type Structure } from "../../dev/structure.ts";
+
+const ORDER = ["publishing", "billing", "runtime"];
+const LIMITS: Limits = {
+  lines: { src: 20, test: 1, dev: 1, bench: 1 },
+  queues: 1,
+  rowKinds: { lease: ["leg"], record: ["post"] },
+};
+/** Sources with which every figure is within its limit, or 0. */
+const SOUND: Readonly<Record<string, string>> = {
+  "src/shared/publishing/deps.ts": "export interface PublishingDeps extends BillingDeps { a: 1 }\n",
+  "src/shared/publishing/post-store.ts": 'rowCodec("post", {});\nrowCodec("leg", {});\n',
+  "src/shared/publishing/accept/a.ts":
+    'import "../read/b.ts";\nimport "../../billing/wallet.ts";\n',
+  "src/shared/publishing/read/b.ts": "export const b = 1;\n",
+  "src/shared/billing/deps.ts": "export interface BillingDeps { b: 1; c: 1 }\n",
+  "src/shared/billing/wallet.ts": 'import "../runtime/log.ts";\n',
+  "src/shared/runtime/log.ts": "export const log = 1;\n",
+  "src/functions/workers.ts": 'worker("publish", PUBLISH_QUEUE, {});\n',
+  "test/a.test.ts": "test();\n",
+};
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function measured(changed: Readonly<Record<string, string>> = {}): Structure {
+  const root = mkdtempSync(join(tmpdir(), "structure-"));
+  folders.push(root);
+  for (const [path, text] of Object.entries({ ...SOUND, ...changed })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return structureOf(root, ORDER);
+}
+
+test("finds nothing in sound sources", () => {
+  const structure = measured();
+  expect(problemsOf(structure, LIMITS)).toEqual([]);
+  expect(structure).toMatchObject({
+    lines: { src: 10, test: 1, dev: 0, bench: 0 },
+    rowKinds: ["leg", "post"],
+    queues: ["PUBLISH_QUEUE"],
+    foreignStores: [],
+    folderCycles: [],
+    importsUp: [],
+    longFiles: [],
+    longFunctions: [],
+  });
+  expect(Object.fromEntries(structure.depsFields)).toEqual({ BillingDeps: 2, PublishingDeps: 3 });
+});
+
+const OTHER = "src/shared/runtime/other.ts";
+
+test.each([
+  ["lines of src", { [OTHER]: "\n".repeat(11) }, "src has 21 lines of at most 20"],
+  ["lines of bench", { "bench/a.ts": "a\nb" }, "bench has 2 lines of at most 1"],
+  ["queues", { [OTHER]: 'worker("b", OTHER_QUEUE, {})' }, "there are 2 queues of at most 1"],
+  ["row kinds", { [OTHER]: 'rowCodec("new", {})' }, 'the row kind "new" has no role'],
+])("refuses what is beyond a limit: %s", (_, changed, problem) => {
+  expect(problemsOf(measured(changed), LIMITS).join()).toContain(problem);
+});
+
+const up = 'import "../publishing/read/b.ts";';
+const long = `export function f() {\n${"g();\n".repeat(59)}}`;
+
+test.each<[keyof Structure, Readonly<Record<string, string>>, string]>([
+  [
+    "foreignStores",
+    { "src/shared/publishing/c.ts": 'import type { X } from "../billing/ledger-store.ts";' },
+    "src/shared/publishing/c.ts -> src/shared/billing/ledger-store.ts",
+  ],
+  [
+    "folderCycles",
+    { "src/shared/publishing/read/b.ts": 'export * from "../accept/a.ts";' },
+    "src/shared/publishing/accept ↔ src/shared/publishing/read",
+  ],
+  ["importsUp", { [OTHER]: up }, `${OTHER} -> src/shared/publishing/read/b.ts`],
+  [
+    "importsUp",
+    { [OTHER]: 'await import("../billing/wallet.ts");' },
+    `${OTHER} -> src/shared/billing/wallet.ts`,
+  ],
+  ["longFiles", { [OTHER]: "\n".repeat(351) }, `${OTHER} (351)`],
+  ["longFunctions", { [OTHER]: long }, `${OTHER}:1`],
+])("counts %s", (figure, changed, place) => {
+  expect(measured(changed)[figure]).toEqual([place]);
+});
+
+test("counts the fields that an interface picks of another one", () => {
+  const picking = 'export interface PublishingDeps extends Pick<BillingDeps, "b"> { a: 1 }';
+  const { depsFields } = measured({ "src/shared/publishing/deps.ts": picking });
+  expect(depsFields.get("PublishingDeps")).toBe(2);
+});
