@@ -15,8 +15,6 @@ const TENANT = "5a2db0c5-0000-4000-8000-5a2db0c50000";
 const LIFETIME_SECONDS = 3600;
 const LIFETIME_SECONDS_MAX = 365 * 24 * 3600;
 const FORM_BYTES_MAX = 16 * 1024;
-/** The signing key and the ones before it, which tokens that are still valid were signed with. */
-const KEYS_PUBLISHED = 3;
 
 export interface IssuerOptions {
   /** 0 is any free port. */
@@ -36,8 +34,6 @@ interface TokenRequest {
   readonly expiresIn?: number;
   /** Added last: they may replace any claim. */
   readonly claims?: JWTPayload;
-  /** Signs with a key that nobody publishes. */
-  readonly unpublishedKey?: boolean;
 }
 
 export interface Issuer {
@@ -46,8 +42,6 @@ export interface Issuer {
   readonly issuer: string;
   readonly jwksUrl: string;
   token(request?: TokenRequest): Promise<string>;
-  /** Signs with a new key from now on; the keys before it stay published for a while. */
-  rotateKeys(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,35 +57,16 @@ function publicPart({ kty, use, kid, n, e, alg }: JWK): JWK {
   return JSON.parse(JSON.stringify({ kty, use, kid, n, e, alg })) as JWK;
 }
 
-class Keys {
-  readonly #file: string | undefined;
-  #keys: JWK[] = [];
-
-  constructor(folder: string | undefined) {
-    if (folder === undefined) return;
-    mkdirSync(folder, { recursive: true });
-    this.#file = join(folder, "issuer-keys.json");
-    if (existsSync(this.#file)) this.#keys = JSON.parse(readFileSync(this.#file, "utf8")) as JWK[];
-  }
-
-  async current(): Promise<JWK> {
-    const [key] = this.#keys;
-    return key ?? this.rotate();
-  }
-
-  async rotate(): Promise<JWK> {
-    const key = await newKey();
-    this.#keys = [key, ...this.#keys].slice(0, KEYS_PUBLISHED);
-    if (this.#file !== undefined) {
-      writeFileSync(`${this.#file}.new`, JSON.stringify(this.#keys), { mode: 0o600 });
-      renameSync(`${this.#file}.new`, this.#file);
-    }
-    return key;
-  }
-
-  published(): JWK[] {
-    return this.#keys.map(publicPart);
-  }
+/** Returns the signing key, which a folder keeps over restarts. */
+async function keyOf(folder: string | undefined): Promise<JWK> {
+  if (folder === undefined) return newKey();
+  const file = join(folder, "issuer-key.json");
+  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as JWK;
+  const key = await newKey();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${file}.new`, JSON.stringify(key), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return key;
 }
 
 async function sign(issuer: string, key: JWK, request: TokenRequest): Promise<string> {
@@ -196,34 +171,28 @@ function metadata({ issuer, jwksUrl }: Addresses): unknown {
 async function route(
   request: IncomingMessage,
   response: ServerResponse,
-  given: { where: Addresses; keys: Keys; token: Issuer["token"] },
+  given: { where: Addresses; key: JWK; token: Issuer["token"] },
 ): Promise<void> {
   const path = (request.url ?? "/").split("?")[0] ?? "/";
   const call = `${request.method} ${path}`;
   if (/^GET \S*\/\.well-known\/openid-configuration$/.test(call))
     answer(response, 200, metadata(given.where));
   else if (/^GET \S*\/discovery\/v2\.0\/keys$/.test(call))
-    answer(response, 200, { keys: given.keys.published() });
+    answer(response, 200, { keys: [publicPart(given.key)] });
   else if (/^POST \S*\/token$/.test(call)) await answerToken(request, response, given.token);
   else answer(response, 404, { error: "not_found" });
 }
 
 /** Starts an OpenID issuer on loopback whose access tokens are shaped like those of Microsoft Entra ID. */
 export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> {
-  const keys = new Keys(options.keys);
-  await keys.current();
+  const key = await keyOf(options.keys);
   const server = createServer();
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");
   const where = addresses((server.address() as AddressInfo).port, options.publicOrigin);
-  const token = async (request: TokenRequest = {}) =>
-    sign(
-      where.issuer,
-      request.unpublishedKey === true ? await newKey() : await keys.current(),
-      request,
-    );
+  const token = (request: TokenRequest = {}) => sign(where.issuer, key, request);
   server.on("request", (request, response) => {
-    route(request, response, { where, keys, token }).catch((error: unknown) => {
+    route(request, response, { where, key, token }).catch((error: unknown) => {
       console.error("issuer:", error);
       response.destroy();
     });
@@ -231,9 +200,6 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
   return {
     ...where,
     token,
-    rotateKeys: async () => {
-      await keys.rotate();
-    },
     stop: async () => {
       if (!server.listening) return;
       const closed = once(server, "close");

@@ -23,8 +23,7 @@ export function restoreMaps<State extends object>(dumped: unknown, fresh: State)
   const restored = Object.entries(fresh).map(([name, value]: [string, unknown]) => {
     if (!(name in plain)) return [name, value];
     if (!(value instanceof Map)) return [name, plain[name]];
-    const kept = plain[name] as [string, unknown][] | { entries: [string, unknown][] };
-    return [name, new Map(Array.isArray(kept) ? kept : kept.entries)];
+    return [name, new Map((plain[name] as { entries: [string, unknown][] }).entries)];
   });
   return Object.fromEntries(restored) as State;
 }

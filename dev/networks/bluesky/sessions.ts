@@ -89,12 +89,6 @@ export class Sessions {
     const identifier = requiredString(input, "identifier");
     const password = requiredString(input, "password");
     const account = findAccount(this.#shared.state, identifier);
-    if (account !== undefined && account.mainPassword === password)
-      throw xrpcError(
-        401,
-        "AuthFactorTokenRequired",
-        "A sign in code has been sent to your email address",
-      );
     if (account === undefined || !account.appPasswords.includes(password))
       throw xrpcError(401, "AuthenticationRequired", "Invalid identifier or password");
     const session: Session = {
@@ -130,7 +124,7 @@ export class Sessions {
       handle: account.handle,
       email: account.email,
       emailConfirmed: true,
-      emailAuthFactor: account.mainPassword !== null,
+      emailAuthFactor: false,
       didDoc: didDocument(account),
       active: true,
     };

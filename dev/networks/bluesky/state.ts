@@ -14,8 +14,6 @@ export interface Account {
   readonly email: string;
   readonly displayName: string;
   appPasswords: string[];
-  /** The main password; logging in with it asks for the code that went out by e-mail. */
-  readonly mainPassword: string | null;
 }
 
 export interface Session {
@@ -98,7 +96,6 @@ export interface NewAccount {
   readonly appPassword: string;
   readonly displayName?: string;
   readonly email?: string;
-  readonly mainPassword?: string;
 }
 
 /** A did:plc that stays the same for one handle over all starts. */
@@ -116,7 +113,6 @@ export function newAccount(account: NewAccount): Account {
     email: account.email ?? `${handle.split(".")[0]}@sandbox.test`,
     displayName: account.displayName ?? handle,
     appPasswords: [account.appPassword],
-    mainPassword: account.mainPassword ?? null,
   };
 }
 

@@ -17,7 +17,6 @@ const IDEMPOTENCY_MS = 60 * 60 * 1000;
 const POSTS = { name: "statuses", limit: 300, windowMs: 3 * 60 * 60 * 1000 };
 const VISIBILITIES = ["public", "unlisted", "private", "direct"];
 const WHOLE_LIST = 256;
-const SCHEDULE_AHEAD_MS = 5 * 60 * 1000;
 
 interface Draft {
   readonly text: string;
@@ -83,8 +82,6 @@ export class Statuses {
     if (known !== undefined) return json(200, statusEntity(this.#shared, known));
     const draft = this.#draft(exchange, speaker, parameters);
     if (strict) this.#checkReady(host, draft.media, plan);
-    const scheduled = strict ? this.#scheduled(host, parameters) : undefined;
-    if (scheduled !== undefined) return scheduled;
     const status = this.#publish(speaker, draft, idempotencyKey);
     return json(200, statusEntity(this.#shared, status));
   }
@@ -177,25 +174,6 @@ export class Statuses {
         422,
         "Cannot attach files that have not finished processing. Try again in a moment!",
       );
-  }
-
-  #scheduled(host: string, parameters: Record<string, unknown>): Answer | undefined {
-    const given = stringParameter(parameters, "scheduled_at");
-    if (given === undefined) return undefined;
-    const at = Date.parse(given);
-    if (Number.isNaN(at) || at < this.#shared.now() + SCHEDULE_AHEAD_MS)
-      throw refusal(
-        host,
-        422,
-        "Validation failed: Scheduled at The scheduled date must be in the future",
-      );
-    const scheduledAt = new Date(at).toISOString();
-    return json(200, {
-      id: nextId(this.#shared),
-      scheduled_at: scheduledAt,
-      params: parameters,
-      media_attachments: [],
-    });
   }
 
   #get(exchange: Exchange): Answer {
