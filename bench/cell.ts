@@ -150,7 +150,7 @@ async function runRound(storage: BenchStorage, load: Load): Promise<Round> {
   const [first] = tenants;
   if (first === undefined) throw new Error("a load needs a tenant");
   const accepting = new Accepting(services, tenants, BENCH_NETWORKS.slice(0, load.legs));
-  const own = openClients(storage, { table: `${prefix}core`, queue: `${prefix}publish-legs` });
+  const own = openClients(storage, { table: `${prefix}core`, queue: `${prefix}publishing` });
   const rows = await rowsOf(own, first, accepting);
   const single = await singleAccept(accepting);
   const names = { table: `${prefix}bare`, queue: `${prefix}bare` };

@@ -71,5 +71,5 @@ export async function commitAlone(
     }),
   );
   if (accepted.postId !== post.id) throw new Error("a new key stood for another post");
-  await services.publishQueue.hint({ ...refOf(post), networks: [...networks] });
+  await services.publishQueue.hint({ kind: "legs", ...refOf(post), networks: [...networks] });
 }

@@ -10,7 +10,7 @@ const ROUNDS_MAX = 20;
 /** What the host does with each message: receives it and deletes it. */
 const CALLS_OF_MESSAGE = 2;
 
-/** What one kind of worker does for one post, in all its messages. */
+/** What the messages of one kind make a worker do for one post, in all its messages. */
 export interface Stage {
   readonly name: string;
   readonly messages: number;
@@ -21,7 +21,7 @@ export interface Stage {
 }
 
 interface Received {
-  readonly body: unknown;
+  readonly body: { readonly kind: string };
 }
 
 async function take(storage: BenchStorage, name: string): Promise<Received[]> {
@@ -31,7 +31,9 @@ async function take(storage: BenchStorage, name: string): Promise<Received[]> {
   return await Promise.all(
     receivedMessageItems.map(async ({ messageId, popReceipt, messageText }) => {
       await queue.deleteMessage(messageId, popReceipt);
-      return { body: JSON.parse(Buffer.from(messageText, "base64").toString()) as unknown };
+      return {
+        body: JSON.parse(Buffer.from(messageText, "base64").toString()) as Received["body"],
+      };
     }),
   );
 }
@@ -63,10 +65,10 @@ export async function lifeOfPost(
   const counted = new Map<string, RequestCounts[]>();
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     let handled = 0;
-    for (const { name, queue, handle } of workers)
+    for (const { queue, handle } of workers)
       for (const { body } of await take(storage, services.config.storage.prefix + queue)) {
         const counts = await countRequests(() => handle(services, body));
-        counted.set(name, [...(counted.get(name) ?? []), counts]);
+        counted.set(body.kind, [...(counted.get(body.kind) ?? []), counts]);
         handled += 1;
       }
     if (handled === 0) break;

@@ -89,14 +89,14 @@ class QueuesInRegion {
     });
   }
 
-  async listen(services: Services, { name, queue, handle }: Worker): Promise<void> {
+  async listen(services: Services, { queue, handle }: Worker): Promise<void> {
     const inHand = new Set<Promise<void>>();
     const work = async ({ body }: Message) => {
       try {
         await handle(services, body);
         await this.#machine.call(() => undefined);
       } catch (error) {
-        console.error(`${name} failed`, error);
+        console.error(`${queue} failed`, error);
       }
     };
     while (!this.#isOver) {

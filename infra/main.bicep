@@ -93,8 +93,8 @@ var sizes = {
     instancesMax: 200
     alwaysReady: [
       { name: 'http', instanceCount: 3 }
-      { name: 'function:publish-legs', instanceCount: 2 }
-      { name: 'function:deliver-webhooks', instanceCount: 1 }
+      { name: 'function:publishing', instanceCount: 2 }
+      { name: 'function:webhooks', instanceCount: 1 }
     ]
     requestsPerInstance: 64
     queuePollingInterval: '00:00:00.100'

@@ -9,6 +9,4 @@ import { workers } from "./workers.ts";
 
 export const routeKeys: readonly RouteKey[] = routes.map(({ method, path }) => ({ method, path }));
 
-export const queues: readonly { readonly name: string; readonly queue: string }[] = workers.map(
-  ({ name, queue }) => ({ name, queue }),
-);
+export const queues: readonly string[] = workers.map(({ queue }) => queue);

@@ -20,9 +20,9 @@ async function findRoute({ method, path }: RouteKey): Promise<Route> {
   return route;
 }
 
-function workerOf(name: string) {
-  const worker = workers.find((known) => known.name === name);
-  if (worker === undefined) throw new Error(`there is no worker ${name}`);
+function workerOf(queue: string) {
+  const worker = workers.find((known) => known.queue === queue);
+  if (worker === undefined) throw new Error(`there is no worker of queue ${queue}`);
   return worker;
 }
 
@@ -33,7 +33,7 @@ export function openRunning(config: Config): Running {
   return {
     answer: async (routeKey, incoming) => answer(await findRoute(routeKey), services, incoming),
     answerUnrouted: (incoming, path) => answerUnrouted(routeKeys, services, incoming, path),
-    work: (name, message, host) => workerOf(name).handle(services, message, host),
+    work: (queue, message, host) => workerOf(queue).handle(services, message, host),
     runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
     async stop(seconds) {
       await services.stop.begin(new Date(services.clock.now().getTime() + seconds * 1000));

@@ -38,13 +38,7 @@ import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
 import { OpenWorkStore } from "./due/open-work-store.ts";
-import {
-  DUE_POSTS,
-  PUBLISH_QUEUE,
-  START_QUEUE,
-  type PublishHint,
-  type StartHint,
-} from "./publishing/post-queue.ts";
+import { DUE_POSTS, PUBLISHING_QUEUE, type PublishingHint } from "./publishing/post-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
 import { AccountQueueStore } from "./publishing/accounts/account-queue-store.ts";
@@ -57,13 +51,7 @@ import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
 import { EventStore } from "./webhooks/events/event-store.ts";
-import {
-  DELIVERY_QUEUE,
-  type DeliveryHint,
-  FAN_OUT_QUEUE,
-  FanOutQueue,
-  Rerun,
-} from "./webhooks/hint-queue.ts";
+import { FanOutQueue, Rerun, WEBHOOK_QUEUE, type WebhookHint } from "./webhooks/hint-queue.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
@@ -79,7 +67,7 @@ const READINESS_MS = 1_000;
 /** Bounds the work that one process has under way beside the messages that its host counts. */
 const COMPANIONS_MAX = 64;
 
-const QUEUES = [PUBLISH_QUEUE, START_QUEUE, FAN_OUT_QUEUE, DELIVERY_QUEUE];
+const QUEUES = [PUBLISHING_QUEUE, WEBHOOK_QUEUE];
 
 /** Endpoints whose platform is known without a read. */
 const ENDPOINTS_KNOWN_MAX = 10_000;
@@ -109,6 +97,7 @@ function webhookServices(
     openWork,
   }: { readonly log: Log; readonly queue: QueueMaker; readonly openWork: OpenWorkStore },
 ) {
+  const webhookQueue = new HintQueue<WebhookHint>(queue(WEBHOOK_QUEUE));
   return {
     events: new EventStore(tables.core, tables.events),
     endpoints: new EndpointStore(tables.core, identity.dataKeys),
@@ -117,8 +106,8 @@ function webhookServices(
     pending: new PendingStore(tables.deliveries),
     dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
     deadDeliveries: new DeadDeliveryStore(tables.dead),
-    fanOutQueue: new FanOutQueue(queue(FAN_OUT_QUEUE), { openWork, log }),
-    deliveryQueue: new HintQueue<DeliveryHint>(queue(DELIVERY_QUEUE)),
+    webhookQueue,
+    fanOutQueue: new FanOutQueue(webhookQueue, { openWork, log }),
     fanOuts: new Rerun(),
     drains: new Rerun(),
   };
@@ -263,8 +252,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     networkAccounts: new AccountStore(tables.accounts),
     accountQueues: new AccountQueueStore(tables.accounts),
     unmappedSignals: new UnmappedSignals(log, metrics),
-    startQueue: new HintQueue<StartHint>(queue(START_QUEUE)),
-    publishQueue: new HintQueue<PublishHint>(queue(PUBLISH_QUEUE)),
+    publishQueue: new HintQueue<PublishingHint>(queue(PUBLISHING_QUEUE)),
     walks: new WalkStore(tables.housekeeping),
     poisonQueues: openPoisonQueues(QUEUES, poisonQueue),
     ...webhooks,

@@ -6,7 +6,7 @@ import { BENCH_PREFIX, startRelay } from "../../bench/relay.ts";
 import { readLife } from "../../bench/results.ts";
 import { openLinked } from "../../bench/whole-relay.ts";
 
-const STAGES = ["accept", "publish-legs", "fan-out-events", "deliver-webhooks"] as const;
+const STAGES = ["accept", "legs", "events", "deliveries"] as const;
 /** Of a whole life, receiving and deleting messages included. */
 const REQUESTS_MAX = 40;
 /**

@@ -142,7 +142,7 @@ describe("what is asked for arrives by the levels of host.json:", () => {
   }
 
   test("lines of the app", () => {
-    for (const name of ["publish-legs", "get-v1-posts", "unrouted"])
+    for (const name of ["publishing", "get-v1-posts", "unrouted"])
       expect(levelOf(`Function.${name}.User`)).toBe("Information");
   });
 
@@ -152,7 +152,7 @@ describe("what is asked for arrives by the levels of host.json:", () => {
     );
     expect(read.length).toBeGreaterThan(0);
     for (const name of read) expect(levelOf(`Function.${name}`)).toBe("Information");
-    expect(levelOf("Function.publish-legs")).toBe("Warning");
+    expect(levelOf("Function.publishing")).toBe("Warning");
     expect(levelOf("Function.get-v1-posts")).toBe("Warning");
   });
 

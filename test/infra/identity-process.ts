@@ -18,7 +18,13 @@ await services.erasures.open(
   newErasure({ platformId, applicationId, profileId, requestedBy }, now),
 );
 const postId = newId("post", now);
-await services.publishQueue.hint({ platformId, profileId, postId, networks: ["bluesky"] });
+await services.publishQueue.hint({
+  kind: "legs",
+  platformId,
+  profileId,
+  postId,
+  networks: ["bluesky"],
+});
 const { checks } = await checkReadiness(services);
 const read = (await services.erasures.find(profileId)) !== undefined;
 process.stdout.write(JSON.stringify({ read, checks }));

@@ -110,3 +110,23 @@ test("a platform whose networks are slow leaves the host's messages to others, a
   clearInterval(answering);
   await Promise.all(running);
 });
+
+test("walks leave the queue's messages to deliveries, and come back later", async () => {
+  const hinted: object[] = [];
+  relay.queues.onSend = (message) => {
+    hinted.push(message);
+    return "lose";
+  };
+  const over = Promise.withResolvers<never>();
+  const rows = vi.spyOn(relay.services.walks, "change").mockReturnValue(over.promise);
+  const worker = workers.find(({ queue }) => queue === "webhooks");
+  const walk = (shard: number) => ({ v: 1, kind: "walk", name: "purge-events", shard });
+  const many = Array.from({ length: 40 }, (_, index) => walk(index % 4));
+  const running = many.map((message) => worker?.handle(relay.services, message));
+  await vi.waitFor(() => expect(hinted).toHaveLength(32));
+  expect(rows).toHaveBeenCalledTimes(8);
+  over.reject(new Error("over"));
+  await Promise.allSettled(running);
+  rows.mockRestore();
+  relay.queues.onSend = () => "keep";
+});

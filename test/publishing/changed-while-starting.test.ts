@@ -57,7 +57,7 @@ async function startOvertaken(
   post: { readonly id: string; readonly scheduleAt: string },
   happen: () => Promise<unknown>,
 ): Promise<void> {
-  const hint = { v: 1, ...publisher.owner, postId: post.id, dueAt: post.scheduleAt } as const;
+  const hint = { ...publisher.owner, postId: post.id, dueAt: post.scheduleAt } as const;
   await startPost(interrupted(relay.services, happen), hint);
 }
 

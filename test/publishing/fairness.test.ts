@@ -5,7 +5,6 @@ import { toLeg } from "../../src/shared/publishing/post-row.ts";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { hintDueWork } from "../../src/shared/due/enqueue-due.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
-import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import type { NetworkAccount } from "../../src/shared/publishing/accounts/account-store.ts";
 import type {
   AccountLease,
@@ -278,10 +277,7 @@ describe("an account", () => {
       if ("networks" in message) hinted.push(message);
       return "keep";
     };
-    await publishLegs(
-      relay.services,
-      PublishHint().parse({ v: 1, ...publisher.owner, postId: id, networks: ["bluesky"] }),
-    );
+    await publishLegs(relay.services, { ...publisher.owner, postId: id, networks: ["bluesky"] });
     relay.queues.onSend = () => "keep";
     expect(hinted).toEqual([expect.objectContaining({ ...behind.ref, networks: ["bluesky"] })]);
     expect((await rowOf(own))?.row["legKey"]).toBe("z behind it");
@@ -335,13 +331,14 @@ describe("an account", () => {
     expect(visible(word)).toEqual([]);
     const next = await release(slow);
     if (next === undefined) throw new Error("nobody is queued");
-    await relay.services.publishQueue.hint({ ...next.ref, networks: ["bluesky"] });
+    await relay.services.publishQueue.hint({ kind: "legs", ...next.ref, networks: ["bluesky"] });
     await relay.drain();
     relay.queues.onSend = () => "keep";
     expect(visible(word)).toHaveLength(legs);
     const each = { waiting: waiting / legs, called: (messages - waiting) / legs };
     process.stdout.write(`a slow account: messages of each leg ${JSON.stringify(each)}\n`);
-    expect(messages - waiting).toBe(legs);
+    // A message that comes late in a lease also brings one for its end.
+    expect(each.called).toBeLessThan(1.1);
     // The first one, and those of the sweep after 1, 2, 4, 8 and 15 minutes.
     expect(each.waiting).toBeLessThan(7);
   });
@@ -370,10 +367,9 @@ describe("an account", () => {
         inHand -= 1;
       }
     };
-    const hints = posts.map((postId) =>
-      PublishHint().parse({ v: 1, ...publisher.owner, postId, networks: ["bluesky"] }),
-    );
-    await Promise.all(hints.map((hint) => publishLegs(relay.services, hint)));
+    const publish = (postId: string) =>
+      publishLegs(relay.services, { ...publisher.owner, postId, networks: ["bluesky"] });
+    await Promise.all(posts.map(publish));
     for (const postId of posts) await settlePost(relay, publisher, postId);
     outbound.request = request;
     expect(most).toBe(1);

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
-import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { Stop } from "../../src/shared/runtime/process.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
@@ -91,7 +90,7 @@ async function dieReading(
 ): Promise<void> {
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const spy = vi.spyOn(mediaReader, "facts").mockImplementation(never(resolve));
-  const hint = PublishHint().parse({ v: 1, ...publisher.owner, postId, networks: ["mastodon"] });
+  const hint = { ...publisher.owner, postId, networks: ["mastodon"] } as const;
   void publishLegs(services, hint);
   await begun;
   await before();
@@ -131,12 +130,7 @@ describe("a good file", () => {
   test("is published however often it comes to a process that was told to stop before", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
-    const hint = PublishHint().parse({
-      v: 1,
-      ...publisher.owner,
-      postId: id,
-      networks: ["mastodon"],
-    });
+    const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
     for (let deployment = 0; deployment < 4; deployment += 1) {
       const services = { ...relay.services, stop: new Stop() };
       await services.stop.begin(soon());
@@ -158,12 +152,7 @@ describe("a good file", () => {
       browserUrl: (url) => real.browserUrl(url),
       close: () => Promise.resolve(),
     };
-    const hint = PublishHint().parse({
-      v: 1,
-      ...publisher.owner,
-      postId: id,
-      networks: ["mastodon"],
-    });
+    const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
     for (let life = 0; life < 3; life += 1) {
       void publishLegs({ ...relay.services, outbound }, hint);
       await promise;

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
-import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
@@ -149,7 +148,7 @@ describe("the search through all platforms", () => {
 describe("a leg that kills its workers", () => {
   /** One worker after the other takes the leg and dies over it, until no other may. */
   async function wearOut(publisher: Publisher, postId: string, services: Services) {
-    const hint = PublishHint().parse({ v: 1, ...publisher.owner, postId, networks: ["bluesky"] });
+    const hint = { ...publisher.owner, postId, networks: ["bluesky"] } as const;
     let deaths = 0;
     for (let life = 0; life < CRASHES_MAX + 3; life += 1) {
       try {
@@ -249,19 +248,19 @@ describe("a message that fails at every delivery", () => {
     };
     await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
     relay.queues.onSend = () => "keep";
-    const worker = workers.find(({ queue }) => queue === "publish-legs");
+    const worker = workers.find(({ queue }) => queue === "publishing");
     const posts = replaced(relay.services.posts, {
       findToPublish: () => Promise.reject(new Error("storage is away")),
     });
     const before = relay.logLines.length;
     await worker?.handle({ ...relay.services, posts }, sent[0], at(5));
     expect(poisonLines(before)).toMatchObject([
-      { queue: "publish-legs", error: { message: "storage is away" } },
+      { queue: "publishing", error: { message: "storage is away" } },
     ]);
     const audit = dataOf(await relay.call("GET", "/v1/admin/audit", { operator: ["Admin"] }));
     expect(audit[0]).toMatchObject({
       action: "message.poisoned",
-      target: { type: "queue", id: "publish-legs" },
+      target: { type: "queue", id: "publishing" },
       actor: { kind: "system" },
     });
     await sweep(3);

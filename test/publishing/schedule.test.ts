@@ -47,7 +47,7 @@ const cancel = ({ key, headers }: Publisher, postId: string) =>
 
 /** As the queue hands it over, at whatever time. */
 const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
-  startPost(relay.services, { v: 1, ...owner, postId: post.id, dueAt: post.scheduleAt });
+  startPost(relay.services, { ...owner, postId: post.id, dueAt: post.scheduleAt });
 
 describe("a scheduled post", () => {
   test("costs 2 when it is stored, goes out when it is due and is paid for then", async () => {

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -65,7 +64,7 @@ test.each(NETWORKS)(
     const { id } = dataOf(await submitPost(relay, publisher, request)) as { id: string };
     relay.queues.onSend = () => "keep";
     const ref = { ...publisher.owner, postId: id };
-    const hint = PublishHint().parse({ v: 1, ...ref, networks: [network] });
+    const hint = { ...ref, networks: [network] };
 
     const passedMs = slowCalls(55_000);
     await publishLegs(relay.services, hint);

@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Services } from "../../src/shared/compose.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
-import { PublishHint } from "../../src/shared/publishing/post-queue.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import { Stop } from "../../src/shared/runtime/process.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -35,7 +34,7 @@ async function aProcess(body: object = {}) {
   relay.queues.onSend = () => "keep";
   const ref = { ...publisher.owner, postId: id as string };
   const services: Services = { ...relay.services, stop: new Stop() };
-  const hint = PublishHint().parse({ v: 1, ...ref, networks: ["mastodon"] });
+  const hint = { ...ref, networks: ["mastodon"] } as const;
   const leg = async () => (await relay.services.posts.findLeg(ref, "mastodon"))?.leg;
   const nextCheck = async () => {
     const { works } = await relay.services.posts.listOpenWork(ref.platformId);

@@ -168,14 +168,14 @@ export class Customers {
   }
 
   /** At the very moment at which something begins with a post, its owner has other ideas. */
-  #startle({ queue, message }: Message): void {
+  #startle({ message }: Message): void {
     const random = this.#random;
-    const { postId } = message as { readonly postId?: string };
+    const { kind, postId } = message as { readonly kind: string; readonly postId?: string };
     const plan = this.#plans.get(postId ?? "");
     if (plan === undefined || this.#world.nature.rates === CALM) return;
-    if (queue === "fire-posts" && random.chance(0.3)) this.#startPatch(plan, random.below(120));
-    if (queue === "fire-posts" && random.chance(0.1)) this.#startCancel(plan, random.below(120));
-    if (queue === "publish-legs" && random.chance(0.05)) this.#startRetry(plan, random.below(300));
+    if (kind === "start" && random.chance(0.3)) this.#startPatch(plan, random.below(120));
+    if (kind === "start" && random.chance(0.1)) this.#startCancel(plan, random.below(120));
+    if (kind === "legs" && random.chance(0.05)) this.#startRetry(plan, random.below(300));
   }
 
   async #credit(platformId: string, reference: string, tokens: number, at?: Host): Promise<void> {
@@ -462,11 +462,12 @@ export class Customers {
     this.#client(
       async () => {
         await this.requests.ask("a stray hint", platformId, async ({ services }) => {
-          const { publishQueue, startQueue } = services;
+          const { publishQueue } = services;
           this.#world.nature.counts.strayHints += 1;
           try {
-            if (isFire) await startQueue.hint({ ...ref, dueAt: draft.scheduleAt ?? iso(0) });
-            else await publishQueue.hint({ ...ref, networks: [...NETWORKS] });
+            if (isFire)
+              await publishQueue.hint({ kind: "start", ...ref, dueAt: draft.scheduleAt ?? iso(0) });
+            else await publishQueue.hint({ kind: "legs", ...ref, networks: [...NETWORKS] });
           } catch (error) {
             this.#hosts.note("a stray hint", error);
           }
@@ -559,7 +560,7 @@ export class Customers {
     const { random } = this.#world.nature;
     const name = `foreign ${random.below(1_000_000)}`;
     this.foreign.push(name);
-    const queue = random.pick(["publish-legs", "fire-posts", "fan-out-events", "deliver-webhooks"]);
+    const queue = random.pick(["publishing", "webhooks"]);
     const message = { queue, message: foreignMessage(name), deliveries: 0 };
     this.#time.set(() => this.#world.queue.put(message, 0), random.below(ASKED_WITHIN_MS));
   }

@@ -307,10 +307,10 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 42,
     firstSeed: 7,
     services(services) {
-      const { deliveryQueue } = services;
-      const hint: typeof deliveryQueue.hint = (fields, delaySeconds) =>
-        deliveryQueue.hint(fields, (delaySeconds ?? 0) + 50);
-      return { ...services, deliveryQueue: withMethods(deliveryQueue, { hint }) };
+      const { webhookQueue } = services;
+      const hint: typeof webhookQueue.hint = (fields, delaySeconds) =>
+        webhookQueue.hint(fields, (delaySeconds ?? 0) + (fields.kind === "deliveries" ? 50 : 0));
+      return { ...services, webhookQueue: withMethods(webhookQueue, { hint }) };
     },
   },
   {
@@ -335,18 +335,19 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 45,
     firstSeed: 3,
     services(services) {
-      const { openWork, deliveryQueue } = services;
+      const { openWork, webhookQueue } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
         if (!owner.startsWith("whk_")) await openWork.mark(owner, now);
       };
       // Half of them are lost, which the product survives.
-      const hint: typeof deliveryQueue.hint = async (...given) => {
-        if (Math.random() < 0.5) await deliveryQueue.hint(...given);
+      const hint: typeof webhookQueue.hint = async (fields, delaySeconds) => {
+        const isKept = fields.kind !== "deliveries" || Math.random() < 0.5;
+        if (isKept) await webhookQueue.hint(fields, delaySeconds);
       };
       return {
         ...services,
         openWork: withMethods(openWork, { mark }),
-        deliveryQueue: withMethods(deliveryQueue, { hint }),
+        webhookQueue: withMethods(webhookQueue, { hint }),
       };
     },
   },

@@ -49,6 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
       const { publishQueue, posts } = services;
       const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
         await publishQueue.hint(hint, delaySeconds);
+        if (hint.kind === "start") return;
         for (const work of (await posts.listOpenWork(hint.platformId)).works)
           if (work.ref.postId === hint.postId) await posts.removeWork(work);
       };

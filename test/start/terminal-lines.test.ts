@@ -53,11 +53,11 @@ describe("the terminal shows", () => {
 
   test("trouble with what to do about it, shortened", () => {
     const fields = {
-      queue: "publish-legs",
+      queue: "publishing",
       error: { name: "Error", message: "no", stack: "x".repeat(500) },
     };
     const line = shown(logLine("poison message", fields, "error"), "stderr") ?? "";
-    expect(line).toMatch(/error +poison message queue=publish-legs error=no\n +→ Read the line/);
+    expect(line).toMatch(/error +poison message queue=publishing error=no\n +→ Read the line/);
     const long = shown(logLine("odd", { detail: "y".repeat(5_000) }, "warn"), "stderr") ?? "";
     expect(long.length).toBeLessThan(300);
   });

@@ -3,10 +3,11 @@ import { expect, test, vi } from "vitest";
 import type { Services } from "../../src/shared/compose.ts";
 import { ConcurrencyLimit } from "../../src/shared/runtime/promises.ts";
 import { worker } from "../../src/shared/http/worker.ts";
-import { HintQueue, hintShape } from "../../src/shared/runtime/storage/queue.ts";
+import { shape, type ShapeOf } from "../../src/shared/runtime/shape.ts";
+import { HintQueue, hintOf } from "../../src/shared/runtime/storage/queue.ts";
 
-const Errand = hintShape(() => ({ name: z.string() }));
-type Errand = z.output<ReturnType<typeof Errand>>;
+const Errand = shape(() => hintOf("errand", { name: z.string() }));
+type Errand = ShapeOf<typeof Errand>;
 
 /** A queue whose sends end when the test says so. */
 function slowQueue() {
@@ -27,7 +28,7 @@ function slowQueue() {
 /** Returns hints that were sent together, and the messages that took them. */
 async function sentTogether(names: readonly string[]) {
   const { queue, messages, sends } = slowQueue();
-  const hinted = Promise.all(names.map((name) => queue.hint({ name })));
+  const hinted = Promise.all(names.map((name) => queue.hint({ kind: "errand", name })));
   for (let sent = 0; sent < names.length; sent += 1) {
     sends[sent]?.resolve();
     await new Promise(setImmediate);
@@ -38,8 +39,8 @@ async function sentTogether(names: readonly string[]) {
 
 test("an idle process sends a hint at once; those that come meanwhile share a message", async () => {
   expect(await sentTogether(["first", "second", "third", "second"])).toEqual([
-    { v: 1, name: "first" },
-    { v: 1, name: "second", more: [{ v: 1, name: "third" }] },
+    { v: 1, kind: "errand", name: "first" },
+    { v: 1, kind: "errand", name: "second", more: [{ v: 1, kind: "errand", name: "third" }] },
   ]);
 });
 
@@ -54,33 +55,35 @@ test("a message has eight hints at most", async () => {
 
 test("a hint with a delay goes alone and at once", async () => {
   const { queue, messages } = slowQueue();
-  void queue.hint({ name: "now" });
-  void queue.hint({ name: "later" }, 5);
+  void queue.hint({ kind: "errand", name: "now" });
+  void queue.hint({ kind: "errand", name: "later" }, 5);
   expect(messages).toEqual([
-    { v: 1, name: "now" },
-    { v: 1, name: "later" },
+    { v: 1, kind: "errand", name: "now" },
+    { v: 1, kind: "errand", name: "later" },
   ]);
 });
 
 test("all who share a message are told that it was not sent, and the next one goes out", async () => {
   const { queue, messages, sends } = slowQueue();
-  const [first, ...others] = ["first", "second", "third"].map((name) => queue.hint({ name }));
+  const [first, ...others] = ["first", "second", "third"].map((name) =>
+    queue.hint({ kind: "errand", name }),
+  );
   sends[0]?.resolve();
   await first;
   await vi.waitFor(() => expect(sends).toHaveLength(2));
   const told = Promise.allSettled(others);
   sends[1]?.reject(new Error("no answer"));
   expect((await told).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  void queue.hint({ name: "fourth" });
-  await vi.waitFor(() => expect(messages[2]).toEqual({ v: 1, name: "fourth" }));
+  void queue.hint({ kind: "errand", name: "fourth" });
+  await vi.waitFor(() => expect(messages[2]).toEqual({ v: 1, kind: "errand", name: "fourth" }));
 });
 
 test("a send that does not end holds up the hints behind it for half a second", async () => {
   vi.useFakeTimers();
   try {
     const { queue, messages } = slowQueue();
-    void queue.hint({ name: "stuck" });
-    void queue.hint({ name: "behind" });
+    void queue.hint({ kind: "errand", name: "stuck" });
+    void queue.hint({ kind: "errand", name: "behind" });
     await vi.advanceTimersByTimeAsync(499);
     expect(messages).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(1);
@@ -91,7 +94,7 @@ test("a send that does not end holds up the hints behind it for half a second", 
 });
 
 const shared = (names: readonly string[]) => {
-  const [first, ...more] = names.map((name) => ({ v: 1, name }));
+  const [first, ...more] = names.map((name) => ({ v: 1, kind: "errand", name }));
   return { ...first, more };
 };
 
@@ -99,7 +102,7 @@ const shared = (names: readonly string[]) => {
 function aProcess(run: (name: string) => Promise<void>) {
   const services = { companions: new ConcurrencyLimit(64) } as unknown as Services;
   const alone: string[] = [];
-  const errands = worker("errands", "errands", {
+  const errands = worker("errands", {
     message: Errand,
     hints: () => ({
       sendAlone({ name }) {

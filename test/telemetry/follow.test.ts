@@ -256,7 +256,7 @@ describe("the trace of a request", () => {
     const { post } = await submit({ text });
     relay.queues.onSend = () => "keep";
     const { trace: _, ...hint } = sent[0] as { trace: string };
-    const worker = workers.find(({ queue }) => queue === "publish-legs");
+    const worker = workers.find(({ queue }) => queue === "publishing");
     await worker?.handle(relay.services, { ...hint, ...fields });
     expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
     expect(sandbox.posts().filter((shown) => shown.text.includes(text))).toHaveLength(2);
@@ -297,7 +297,7 @@ describe("what is counted", () => {
   });
 
   test("has the messages that were given up, whose line keeps its own name", async () => {
-    const worker = workers.find(({ queue }) => queue === "publish-legs");
+    const worker = workers.find(({ queue }) => queue === "publishing");
     const host = { dequeueCount: 5, write: () => undefined };
     await worker?.handle(relay.services, { v: 1, postId: "pst_x", trace: parent }, host);
     relay.services.metrics.flush();
@@ -309,7 +309,7 @@ describe("what is counted", () => {
       traceId,
     });
     expect(lines.find(({ metric }) => metric === "queues.poisoned")).toMatchObject({
-      queue: "publish-legs",
+      queue: "publishing",
       count: 1,
     });
   });

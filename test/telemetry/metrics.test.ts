@@ -45,7 +45,7 @@ describe("what a process counts", () => {
   test("begins at nothing in each minute", () => {
     const { metrics, lines } = gathering();
     for (let minute = 0; minute < 3; minute += 1) {
-      metrics.count("queues.poisoned", { queue: "fire-posts" });
+      metrics.count("queues.poisoned", { queue: "publishing" });
       vi.advanceTimersByTime(60_000);
     }
     expect(lines.map(({ count }) => count)).toEqual([1, 1, 1]);

@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/shared/runtime/config.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
 import { PENDING_ROWS, toEventRow, newEvent } from "../../src/shared/webhooks/events/event.ts";
-import { FanOutHint, FAN_OUT_QUEUE } from "../../src/shared/webhooks/hint-queue.ts";
+import { WEBHOOK_QUEUE, WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { Machine, natureOf, type Nature } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";
 import { Random } from "../model/random.ts";
@@ -109,20 +109,19 @@ export class Deployment {
   }
 
   #arrive(queue: string, message: object, delaySeconds: number): void {
-    if (queue !== FAN_OUT_QUEUE) return;
-    for (const hint of hintsOf(message)) this.#hintArrives(FanOutHint().parse(hint), delaySeconds);
+    if (queue !== WEBHOOK_QUEUE) return;
+    for (const hint of hintsOf(message)) this.#hintArrives(WebhookHint().parse(hint), delaySeconds);
   }
 
-  #hintArrives({ walk, platformId }: FanOutHint, delaySeconds: number): void {
-    if (walk === undefined) {
-      if (!this.hinted.has(platformId)) this.hinted.set(platformId, this.time.now);
-      return;
-    }
+  #hintArrives(hint: WebhookHint, delaySeconds: number): void {
+    if (hint.kind === "events" && !this.hinted.has(hint.platformId))
+      this.hinted.set(hint.platformId, this.time.now);
+    if (hint.kind !== "walk") return;
     this.handedOver += 1;
     const delayMs = delaySeconds * 1_000 + this.#random.below(POLL_MS_MAX);
     this.time.set(() => {
       const { services } = this.#living();
-      void continueWalk(services, walk, systemScope(services, FAN_OUT_QUEUE));
+      void continueWalk(services, hint, systemScope(services, WEBHOOK_QUEUE));
     }, delayMs);
   }
 

@@ -4,7 +4,7 @@ import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { isOfShard, overItems, type TakeStep } from "../../src/shared/runtime/walk-step.ts";
-import { FanOutHint } from "../../src/shared/webhooks/hint-queue.ts";
+import { WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 const MINUTE = 60_000;
@@ -251,11 +251,17 @@ test("the timer runs what is due, hands over what takes too long, and a message 
   const { services } = relay;
   await runDueWalks(services, systemScope(services, "run-due-walks"));
   // The accounts wait for others, so they are a message's; nothing else takes half a second here.
-  const handedOver = () =>
-    relay.queues.waiting.map(({ message }) => FanOutHint().parse(message).walk);
+  const handedOver = () => relay.queues.waiting.map(({ message }) => WebhookHint().parse(message));
   const walks = WALKS.map(({ name }) => name);
-  expect(handedOver()).toContainEqual({ name: "look-after-accounts", shard: 0 });
-  expect(handedOver().every((hint) => walks.includes(hint?.name ?? ""))).toBe(true);
+  expect(handedOver()).toContainEqual({
+    v: 1,
+    kind: "walk",
+    name: "look-after-accounts",
+    shard: 0,
+  });
+  expect(handedOver().every((hint) => hint.kind === "walk" && walks.includes(hint.name))).toBe(
+    true,
+  );
   await relay.drain();
   const states = await services.walks.list();
   for (const { name, shards } of WALKS)
@@ -267,7 +273,7 @@ test("the timer runs what is due, hands over what takes too long, and a message 
 test("a message about a walk that there is not, or that is not due, does nothing", async () => {
   const relay = await startRelay();
   const { services } = relay;
-  const system = systemScope(services, "fan-out-events");
+  const system = systemScope(services, "webhooks");
   await continueWalk(services, { name: "of-another-version", shard: 0 }, system);
   await continueWalk(services, { name: "purge-events", shard: 99 }, system);
   expect((await services.walks.list()).size).toBe(0);

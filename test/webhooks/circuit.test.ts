@@ -80,7 +80,7 @@ const patch = ({ id, application }: TestEndpoint, body: object) =>
   relay.call("PATCH", `/v1/webhooks/${id}`, { key: application.key, body });
 
 /** What the queue would hand over. */
-const hintOf = ({ id }: TestEndpoint): DeliveryHint => ({ v: 1, endpointId: id });
+const hintOf = ({ id }: TestEndpoint): DeliveryHint => ({ endpointId: id });
 
 /** A process that dies when it is about to do this to pending deliveries for the so many-th time. */
 function dyingAt(name: "transact" | "writeState" | "listHeld", times: number): Services {

@@ -69,7 +69,7 @@ async function pass(ms: number, stepMs = MINUTE): Promise<void> {
 }
 
 /** As the queue hands it over, at whatever time. */
-const hintOf = (endpoint: TestEndpoint) => ({ v: 1, endpointId: endpoint.id }) as const;
+const hintOf = (endpoint: TestEndpoint) => ({ endpointId: endpoint.id });
 
 /** What a receiver that follows the documentation makes of a delivery. */
 function verify({ headers, body }: Received, secret: string): boolean {
@@ -175,7 +175,7 @@ describe("a delivery", () => {
       const dueAt: string = before.nextAttemptAt;
       const due = await relay.services.dueDeliveries.listMinute(minuteOf(dueAt), undefined);
       expect(due.dues.map(({ ref }) => ref.endpointId)).toContain(endpoint.id);
-      const hint = { v: 1, endpointId: endpoint.id, dueAt } as const;
+      const hint = { endpointId: endpoint.id, dueAt };
       await deliverWebhook(relay.services, hint);
       expect(receiver.received(endpoint.path)).toHaveLength(index + 1);
       relay.advance(Math.max(0, Date.parse(dueAt) - relay.clock.now().getTime()));
@@ -407,7 +407,7 @@ describe("a worker", () => {
     };
     const fannedOut = async (services: typeof slow) => {
       await happen(relay, endpoint.application);
-      await fanOutEvents(services, { v: 1, platformId: platform.id });
+      await fanOutEvents(services, { platformId: platform.id });
     };
     await fannedOut(relay.services);
     await deliverWebhook(slow, hintOf(endpoint));
@@ -522,6 +522,6 @@ describe("a worker", () => {
   test("ignores a hint for an endpoint that does not exist", async () => {
     const dueAt = relay.clock.now().toISOString();
     for (const endpointId of ["whk_01KJW2M3E8W0R7QK9V3C5T1XAB", "nonsense"])
-      await deliverWebhook(relay.services, { v: 1, endpointId, dueAt });
+      await deliverWebhook(relay.services, { endpointId, dueAt });
   });
 });

@@ -40,7 +40,7 @@ const bodiesAt = (endpoint: TestEndpoint) =>
   receiver.received(endpoint.path).map(({ body }) => JSON.parse(body));
 const typesAt = (endpoint: TestEndpoint) => bodiesAt(endpoint).map(({ type }) => String(type));
 const waiting = (platformId: string) => relay.services.events.listPending(platformId, 100);
-const hintFor = (platformId: string) => ({ v: 1, platformId }) as const;
+const hintFor = (platformId: string) => ({ platformId });
 
 async function published(publisher: Publisher, body: object) {
   const post = dataOf(await submitPost(relay, publisher, { text: unique("Told"), ...body }));

@@ -132,7 +132,7 @@ describe("a header that the functions library can't represent", () => {
 
 test("a message that no worker can read is logged at its last delivery, and moved nowhere", async () => {
   const service = QueueServiceClient.fromConnectionString(inject("azurite"));
-  const queue = service.getQueueClient(`${PREFIX}publish-legs`);
+  const queue = service.getQueueClient(`${PREFIX}publishing`);
   const text = JSON.stringify({ v: 99, name: "of another build" });
   await queue.sendMessage(Buffer.from(text).toString("base64"));
   await vi.waitFor(() => expect(relay.output()).toContain('"message":"poison message"'), 20_000);
@@ -140,7 +140,7 @@ test("a message that no worker can read is logged at its last delivery, and move
   await vi.waitFor(async () => {
     expect((await queue.getProperties()).approximateMessagesCount).toBe(0);
   }, 5_000);
-  expect(await service.getQueueClient(`${PREFIX}publish-legs-poison`).exists()).toBe(false);
+  expect(await service.getQueueClient(`${PREFIX}publishing-poison`).exists()).toBe(false);
 }, 30_000);
 
 let posts = 0;

@@ -9,6 +9,9 @@ const TIMER_MS_MAX = 20_000;
 /** Of a message. */
 const MESSAGE_MS_MAX = 60_000;
 const SHARDS_AT_ONCE = 6;
+/** Walks share a queue with deliveries: eight of them take all that one owner of the queue's messages may have. */
+const WALKS_OWNER = "walks";
+const WALK_WEIGHT = 6;
 
 interface Shard {
   readonly walk: Walk;
@@ -118,16 +121,25 @@ export interface WalkHint {
   readonly isAsked?: boolean | undefined;
 }
 
-/** Goes on with a shard of a walk for a minute at most, and has itself called again while there is more to do. */
+/**
+ * Goes on with a shard of a walk for a minute at most, and has itself called again while there is more to do. Comes back
+ * later if the process has enough walks under way.
+ */
 export async function continueWalk(
   services: BackgroundDeps,
-  { name, shard, isAsked }: WalkHint,
+  { name, shard, isAsked = false }: WalkHint,
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
   // Of another version of the service, which had such a walk.
   if (walk === undefined || shard >= walk.shards) return;
-  const options = { system, runMs: MESSAGE_MS_MAX, isAsked: isAsked === true };
-  const end = await runWalk(services, walk, shard, options);
-  if (end === "time_up") await services.fanOutQueue.continueWalk(name, shard);
+  await services.drainShares.run(
+    { owner: WALKS_OWNER, weight: WALK_WEIGHT, now: services.clock.now() },
+    async () => {
+      const options = { system, runMs: MESSAGE_MS_MAX, isAsked };
+      const end = await runWalk(services, walk, shard, options);
+      if (end === "time_up") await services.fanOutQueue.continueWalk(name, shard);
+    },
+    (seconds) => services.webhookQueue.hint({ kind: "walk", name, shard, isAsked }, seconds),
+  );
 }

@@ -51,7 +51,7 @@ async function hintStalled(
   const networks = stalled.map(({ network }) => network);
   const { platformId, postId } = ref;
   await continueWork(post, { platformId, postId }, async () => {
-    await services.publishQueue.hint({ ...ref, networks }, delaySeconds);
+    await services.publishQueue.hint({ kind: "legs", ...ref, networks }, delaySeconds);
     services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
   });
 }

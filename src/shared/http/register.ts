@@ -34,7 +34,7 @@ function toInvocation(context: InvocationContext): Invocation {
 export interface Running {
   answer(routeKey: RouteKey, incoming: Incoming): Promise<Outgoing>;
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;
-  work(worker: string, message: unknown, host: Invocation): Promise<void>;
+  work(queue: string, message: unknown, host: Invocation): Promise<void>;
   runTimer(timer: Timer, isPastDue: boolean, host: Invocation): Promise<void>;
   /** Prepares for the end of the process in `seconds`. */
   stop(seconds: number): Promise<void>;
@@ -91,20 +91,16 @@ export function registerRoutes(routeKeys: readonly RouteKey[], load: Load): void
   });
 }
 
-/** Registers a queue function for every worker. The host passes a message as an object, or as text when it is no JSON. */
-export function registerWorkers(
-  queues: readonly { readonly name: string; readonly queue: string }[],
-  config: Config,
-  load: Load,
-): void {
-  for (const { name, queue } of queues) {
-    app.storageQueue(name, {
+/** Registers a function for every queue. The host passes a message as an object, or as text when it is no JSON. */
+export function registerWorkers(queues: readonly string[], config: Config, load: Load): void {
+  for (const queue of queues) {
+    app.storageQueue(queue, {
       queueName: config.storage.prefix + queue,
       connection: "AzureWebJobsStorage",
       handler: async (message, invocation) => {
         const running = await load();
         const dequeueCount = Number(invocation.triggerMetadata?.["dequeueCount"]);
-        await running.work(name, message, { ...toInvocation(invocation), dequeueCount });
+        await running.work(queue, message, { ...toInvocation(invocation), dequeueCount });
       },
     });
   }

@@ -14,9 +14,8 @@ import {
 /** `maxDequeueCount` of `host.json`: a message that fails this often would be moved to a poison queue by the host. */
 export const DEQUEUES_MAX = 5;
 
-/** A queue function as a value: the messages that it takes and the verb that it runs. */
+/** A queue function as a value. It is named after its queue. */
 export interface Worker {
-  readonly name: string;
   readonly queue: string;
   readonly handle: (services: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
 }
@@ -58,16 +57,15 @@ async function runAll<Message>(
  * Declares a worker. A message that fails, malformed ones included, throws, so that the host delivers it again. At the
  * last delivery it is recorded and completed, so that the host moves nothing to a poison queue.
  */
-export function worker<Message>(name: string, queue: string, spec: WorkerSpec<Message>): Worker {
+export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worker {
   return {
-    name,
     queue,
     async handle(services, message, host) {
       const begin = (hint: unknown, work: () => Promise<void>) =>
         beginWork(
           {
             parents: [traceOfHint(hint), host?.traceParent],
-            fields: { worker: name, ...hintFields(hint) },
+            fields: { worker: queue, ...hintFields(hint) },
             host,
           },
           work,

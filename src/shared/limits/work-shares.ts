@@ -21,11 +21,15 @@ export class WorkShares {
 
   /** Runs the work, or has its hint sent again later. `again` sends it; it is not called when too many wait already. */
   async run(
-    { owner, now }: { readonly owner: string; readonly now: Date },
+    {
+      owner,
+      weight = 1,
+      now,
+    }: { readonly owner: string; readonly weight?: number; readonly now: Date },
     work: () => Promise<void>,
     again: (seconds: number) => Promise<void>,
   ): Promise<void> {
-    const ran = await this.#limit.run(owner, 1, async () => {
+    const ran = await this.#limit.run(owner, weight, async () => {
       await work();
       return true;
     });

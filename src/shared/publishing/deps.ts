@@ -8,7 +8,7 @@ import type { AccountQueueStore } from "./accounts/account-queue-store.ts";
 import type { IdempotencyStore } from "./idempotency-store.ts";
 import type { PostStore } from "./post-store.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
-import type { PublishQueue, StartQueue } from "./post-queue.ts";
+import type { PublishingQueue } from "./post-queue.ts";
 import type { PostRef } from "./post.ts";
 
 export interface PublishingDeps extends ConnectionsDeps {
@@ -21,8 +21,7 @@ export interface PublishingDeps extends ConnectionsDeps {
   readonly accountQueues: AccountQueueStore;
   readonly due: DueStore<PostRef>;
   readonly unmappedSignals: UnmappedSignals;
-  readonly publishQueue: PublishQueue;
+  readonly publishQueue: PublishingQueue;
   /** Each platform's share of the posts that are being published. */
   readonly publishShares: WorkShares;
-  readonly startQueue: StartQueue;
 }

@@ -55,10 +55,11 @@ export function hintsAfter(
 }
 
 /** Returns how due posts are stored and hinted. */
-export function duePosts({ due, startQueue }: PublishingDeps): DueWork<PostRef> {
+export function duePosts({ due, publishQueue }: PublishingDeps): DueWork<PostRef> {
   return {
     store: due,
-    hint: ({ ref, dueAt }, delaySeconds) => startQueue.hint({ ...ref, dueAt }, delaySeconds),
+    hint: ({ ref, dueAt }, delaySeconds) =>
+      publishQueue.hint({ kind: "start", ...ref, dueAt }, delaySeconds),
   };
 }
 
@@ -71,7 +72,7 @@ async function hintLegs(
   const now = services.clock.now();
   try {
     const seconds = secondsUntil(startAt, now);
-    await services.publishQueue.hint({ ...ref, networks: [...networks] }, seconds);
+    await services.publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
   } catch (error) {
     const { postId } = ref;
     services.log.warn("hint not sent, the sweep sends it", { postId, error });

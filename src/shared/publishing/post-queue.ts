@@ -1,24 +1,31 @@
 import * as z from "zod";
 import { DUE_COLUMNS, type Due, type DueKind } from "../due/due-store.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import type { ShapeOf } from "../runtime/shape.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { rowCodec, text } from "../runtime/storage/codec.ts";
-import { hintShape, type HintQueue } from "../runtime/storage/queue.ts";
+import { hintOf, type HintQueue } from "../runtime/storage/queue.ts";
 import type { PostRef } from "./post.ts";
 
-// The queues of posts. Messages carry only ids, since the rows are the truth: any of them may be lost, doubled, early
-// or late without harm.
+// The queue of posts. Messages carry only ids, since the rows are the truth: any of them may be lost, doubled, early or
+// late without harm.
 
 const POST_IDS = () => ({ platformId: z.string(), profileId: z.string(), postId: z.string() });
 
-export const PublishHint = hintShape(() => ({
-  ...POST_IDS(),
-  networks: z.array(z.enum(NETWORK_NAMES)).min(1),
-}));
-export type PublishHint = ShapeOf<typeof PublishHint>;
+export const PublishingHint = shape(() =>
+  z.discriminatedUnion("kind", [
+    hintOf("legs", { ...POST_IDS(), networks: z.array(z.enum(NETWORK_NAMES)).min(1) }),
+    hintOf("start", { ...POST_IDS(), dueAt: z.string() }),
+  ]),
+);
+export type PublishingHint = ShapeOf<typeof PublishingHint>;
+/** Legs that can be worked on. */
+export type LegsHint = PostRef & { readonly networks: readonly NetworkName[] };
+/** A scheduled post that is due. */
+export type StartHint = PostRef & { readonly dueAt: string };
 
-export const PUBLISH_QUEUE = "publish-legs";
-export type PublishQueue = HintQueue<PublishHint>;
+export const PUBLISHING_QUEUE = "publishing";
+export type PublishingQueue = HintQueue<PublishingHint>;
 
 /** A post that is due at a time (table `due`). */
 export type DuePost = Due<PostRef>;
@@ -33,9 +40,3 @@ export const DUE_POSTS: DueKind<PostRef> = {
   idOf: ({ postId }) => postId,
   ownerOf: ({ platformId }) => platformId,
 };
-
-export const StartHint = hintShape(() => ({ ...POST_IDS(), dueAt: z.string() }));
-export type StartHint = ShapeOf<typeof StartHint>;
-
-export const START_QUEUE = "fire-posts";
-export type StartQueue = HintQueue<StartHint>;

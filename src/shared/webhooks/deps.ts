@@ -16,7 +16,7 @@ import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
 import type { EventStore } from "./events/event-store.ts";
-import type { DeliveryQueue, FanOutQueue, Rerun } from "./hint-queue.ts";
+import type { FanOutQueue, Rerun, WebhookQueue } from "./hint-queue.ts";
 
 /** A delivery as the timeline of its post shows it. */
 export interface WebhookStep {
@@ -39,7 +39,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly names: Names;
   /** Requests that wait for servers that customers chose. */
   readonly waits: WaitingRequests;
-  /** Each platform's share of the drains under way. */
+  /** Each platform's share of the drains under way, and that of walks, whose messages come by the same queue. */
   readonly drainShares: WorkShares;
   /** The platforms of endpoints that were delivered to lately. */
   readonly endpointOwners: RecentMap<string>;
@@ -59,7 +59,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly dueDeliveries: DueStore<DueEndpoint>;
   readonly deadDeliveries: DeadDeliveryStore;
   readonly fanOutQueue: FanOutQueue;
-  readonly deliveryQueue: DeliveryQueue;
+  readonly webhookQueue: WebhookQueue;
   /** Fan-outs that are under way in this process. */
   readonly fanOuts: Rerun;
   /** Endpoints to which this process is delivering. */

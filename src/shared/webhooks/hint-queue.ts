@@ -1,30 +1,40 @@
 import * as z from "zod";
 import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Log } from "../runtime/log.ts";
-import type { ShapeOf } from "../runtime/shape.ts";
-import { type MessageQueue, hintShape, HintQueue } from "../runtime/storage/queue.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { hintOf, type HintQueue } from "../runtime/storage/queue.ts";
 
-/** A hint that a platform has pending events, or that a walk is to go on. */
-export const FanOutHint = hintShape(() => ({
-  /** "" with a walk. */
-  platformId: z.string(),
-  /** Here, because each queue that there is costs something while it is idle. */
-  walk: z
-    .object({ name: z.string(), shard: z.int().min(0), isAsked: z.boolean().optional() })
-    .optional(),
-}));
-export type FanOutHint = ShapeOf<typeof FanOutHint>;
+export const WebhookHint = shape(() =>
+  z.discriminatedUnion("kind", [
+    /** A platform has pending events. */
+    hintOf("events", { platformId: z.string() }),
+    /** An endpoint has deliveries to be made. `dueAt` is the time of the due row that the hint comes from. */
+    hintOf("deliveries", { endpointId: z.string(), dueAt: z.string().optional() }),
+    /** A walk has more to do. It is here because each queue costs something while it is idle. */
+    hintOf("walk", {
+      name: z.string(),
+      shard: z.int().min(0),
+      isAsked: z.boolean().optional(),
+    }),
+  ]),
+);
+export type WebhookHint = ShapeOf<typeof WebhookHint>;
+export interface DeliveryHint {
+  readonly endpointId: string;
+  readonly dueAt?: string | undefined;
+}
 
-export const FAN_OUT_QUEUE = "fan-out-events";
+export const WEBHOOK_QUEUE = "webhooks";
+export type WebhookQueue = HintQueue<WebhookHint>;
 
-/** The queue of these hints. A failure to send does no harm: the event stays pending until the sweep sends another. */
+/** Sends hints for events and walks. A failure to send does no harm: the sweep and the timer find the work. */
 export class FanOutQueue {
-  readonly #queue: HintQueue<FanOutHint>;
+  readonly #queue: WebhookQueue;
   readonly #openWork: OpenWorkStore;
   readonly #log: Log;
 
-  constructor(queue: MessageQueue, parts: { readonly openWork: OpenWorkStore; readonly log: Log }) {
-    this.#queue = new HintQueue(queue);
+  constructor(queue: WebhookQueue, parts: { readonly openWork: OpenWorkStore; readonly log: Log }) {
+    this.#queue = queue;
     this.#openWork = parts.openWork;
     this.#log = parts.log;
   }
@@ -32,7 +42,7 @@ export class FanOutQueue {
   /** Sends a hint. Never throws. */
   async hint(platformId: string): Promise<void> {
     try {
-      await this.#queue.hint({ platformId });
+      await this.#queue.hint({ kind: "events", platformId });
     } catch (error) {
       this.#log.warn("hint not sent, the sweep will", { platformId, error });
     }
@@ -41,15 +51,10 @@ export class FanOutQueue {
   /** Sends a hint to continue a shard of a walk. Never throws: the timer finds a walk that stopped. */
   async continueWalk(name: string, shard: number): Promise<void> {
     try {
-      await this.#queue.sendAlone({ v: 1, platformId: "", walk: { name, shard } });
+      await this.#queue.sendAlone({ v: 1, kind: "walk", name, shard });
     } catch (error) {
       this.#log.warn("walk not handed over, the timer will", { walk: name, shard, error });
     }
-  }
-
-  /** Sends a hint in a message of its own. @throws Error when the queue does not answer */
-  sendAlone(hint: FanOutHint): Promise<void> {
-    return this.#queue.sendAlone(hint);
   }
 
   /** Marks the platform in the open-work index, then sends a hint. Never throws. */
@@ -63,17 +68,6 @@ export class FanOutQueue {
     await this.hint(platformId);
   }
 }
-
-/** A hint that an endpoint has deliveries to be made. */
-export const DeliveryHint = hintShape(() => ({
-  endpointId: z.string(),
-  /** The time of the due row that the hint comes from. */
-  dueAt: z.string().optional(),
-}));
-export type DeliveryHint = ShapeOf<typeof DeliveryHint>;
-
-export const DELIVERY_QUEUE = "deliver-webhooks";
-export type DeliveryQueue = HintQueue<DeliveryHint>;
 
 /**
  * Runs the same work for a key one at a time. A call that finds it running returns at once, and the run that is under

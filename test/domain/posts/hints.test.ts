@@ -75,8 +75,10 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
     clock: { now: () => NOW },
     posts: { checkBy: to("check") },
     log: { warn: to("warn") },
-    publishQueue: { hint: to("legs") },
-    startQueue: { hint: to("start") },
+    publishQueue: {
+      hint: (of: { readonly kind: string }, ...rest: readonly unknown[]) =>
+        to(of.kind)(of, ...rest),
+    },
     fanOutQueue: { hint: to("events") },
     openWork: { mark: to("mark") },
     due: { idOf: () => "post" },

@@ -9,7 +9,7 @@ import { continueWork, withinWork } from "../../runtime/telemetry/work-context.t
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
-import type { PublishHint } from "../post-queue.ts";
+import type { LegsHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import { hasStarted, legDraft, type PostRef } from "../post.ts";
 import { attachAccount, passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
@@ -31,7 +31,10 @@ const HAND_BACK_SECONDS = 1;
 async function hintAgain({ services, ref, stored }: LegRun, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
   if (seconds <= EARLY_SECONDS_MAX)
-    await services.publishQueue.hint({ ...ref, networks: [stored.leg.network] }, seconds);
+    await services.publishQueue.hint(
+      { kind: "legs", ...ref, networks: [stored.leg.network] },
+      seconds,
+    );
 }
 
 async function isDue(run: LegRun): Promise<boolean> {
@@ -200,10 +203,11 @@ async function workOn(run: LegRun): Promise<void> {
 function requeueHint(
   services: PublishingDeps,
   { platformId, profileId, postId }: PostRef,
-  networks: PublishHint["networks"],
+  networks: LegsHint["networks"],
   seconds: number,
 ) {
-  return services.publishQueue.hint({ platformId, profileId, postId, networks }, seconds);
+  const ref = { platformId, profileId, postId };
+  return services.publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
 }
 
 async function publishAll(
@@ -230,7 +234,7 @@ async function publishAll(
 
 async function publishNamed(
   services: PublishingDeps,
-  { platformId, profileId, postId, networks }: PublishHint,
+  { platformId, profileId, postId, networks }: LegsHint,
 ): Promise<void> {
   const ref = { platformId, profileId, postId };
   // Events of the start are sent now, and not when the slowest network has ended.
@@ -252,7 +256,7 @@ async function publishNamed(
  * Works on the legs that a hint names, in parallel and independently. Returns for every expected outcome.
  * @throws AggregateError after all legs were worked on, when some of them failed unexpectedly
  */
-export async function publishLegs(services: PublishingDeps, asked: PublishHint): Promise<void> {
+export async function publishLegs(services: PublishingDeps, asked: LegsHint): Promise<void> {
   const { networks, ...ref } = asked;
   if (services.stop.endsAt !== undefined)
     return requeueHint(services, ref, networks, HAND_BACK_SECONDS);

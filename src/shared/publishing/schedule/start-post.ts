@@ -158,7 +158,7 @@ async function startOrPostpone(services: PublishingDeps, due: DuePost, post: Pos
     await services.due.add({ ref, dueAt: later }, now);
   } else if (post.status === "scheduled") {
     if ((await start(services, post)) === "changed")
-      return services.startQueue.hint({ ...ref, dueAt: due.dueAt });
+      return services.publishQueue.hint({ kind: "start", ...ref, dueAt: due.dueAt });
   }
   await services.due.remove(due);
 }
@@ -179,7 +179,8 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
   if (post.status === "scheduled" && scheduleAt > now.toISOString()) {
     // The sender's clock runs ahead, or the post was moved to another time, which has a due row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
-    if (scheduleAt === dueAt) await services.startQueue.hint({ ...ref, dueAt }, seconds);
+    if (scheduleAt === dueAt)
+      await services.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
     // A change that brings this time back may have written its row and not yet the post, which has no other row.
     else await services.due.removeIfOld(due, new Date(now.getTime() - ORPHAN_MS));
     return;

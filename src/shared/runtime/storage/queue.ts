@@ -1,7 +1,6 @@
 import type { QueueClient } from "@azure/storage-queue";
 import { isMissingContainer } from "./failure.ts";
 import * as z from "zod";
-import { shape } from "../shape.ts";
 import { currentTraceParent } from "../telemetry/work-context.ts";
 import { withTimeLimit } from "../promises.ts";
 
@@ -106,11 +105,20 @@ interface HintFrame {
   readonly trace?: string | undefined;
 }
 
-/** Declares a kind of hint by the fields that it has of its own. */
-export const hintShape = <Fields extends z.ZodRawShape>(fields: () => Fields) =>
-  shape(() =>
-    z.object({ v: z.literal(1), ...fields(), trace: z.string().optional().catch(undefined) }),
-  );
+/** The fields of a hint without those that its queue adds. */
+type Fields<Hint> = Hint extends HintFrame ? Omit<Hint, keyof HintFrame> : never;
+
+/** Makes the schema of one kind of hint from the fields that it has of its own. */
+export const hintOf = <const Kind extends string, Own extends z.ZodRawShape>(
+  kind: Kind,
+  fields: Own,
+) =>
+  z.object({
+    v: z.literal(1),
+    kind: z.literal(kind),
+    ...fields,
+    trace: z.string().optional().catch(undefined),
+  });
 
 function withTrace(hint: object): object {
   const trace = currentTraceParent();
@@ -141,7 +149,7 @@ export class HintQueue<Hint extends HintFrame> {
   }
 
   /** Sends a hint, to be seen after the delay, with the trace of the work under way. One with a delay goes alone. */
-  async hint(fields: Omit<Hint, keyof HintFrame>, delaySeconds = 0): Promise<void> {
+  async hint(fields: Fields<Hint>, delaySeconds = 0): Promise<void> {
     const hint = withTrace(fields);
     if (delaySeconds > 0) return this.#queue.send(hint, delaySeconds);
     const name = JSON.stringify(fields);

@@ -154,7 +154,7 @@ export function currentInvocation(): Invocation | undefined {
   return invocation?.isOver === false ? invocation.host : undefined;
 }
 
-const SHOWN = ["platformId", "profileId", "postId", "endpointId", "deliveryId"] as const;
+const SHOWN = ["kind", "platformId", "profileId", "postId", "endpointId", "deliveryId"] as const;
 const ID_LENGTH_MAX = 64;
 
 function textIn(message: unknown, name: string): string | undefined {

@@ -11,15 +11,15 @@ export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint)
   const now = services.clock.now();
   if (dueAt !== undefined && Date.parse(dueAt) > now.getTime()) {
     const seconds = (Date.parse(dueAt) - now.getTime()) / 1000;
-    return services.deliveryQueue.hint({ endpointId, dueAt }, seconds);
+    return services.webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
   }
   const owner = services.endpointOwners.get(endpointId) ?? UNKNOWN;
   await services.drainShares.run(
     { owner, now },
     () => services.drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt)),
     (seconds) =>
-      services.deliveryQueue.hint(
-        { endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
+      services.webhookQueue.hint(
+        { kind: "deliveries", endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
         seconds,
       ),
   );

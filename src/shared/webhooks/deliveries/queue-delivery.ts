@@ -15,14 +15,11 @@ export function endpointDue(endpointId: string, dueAt: string): DueDelivery {
   return { ref: { endpointId }, dueAt };
 }
 
-function dueDeliveries({
-  dueDeliveries: store,
-  deliveryQueue,
-}: WebhooksDeps): DueWork<DueEndpoint> {
+function dueDeliveries({ dueDeliveries: store, webhookQueue }: WebhooksDeps): DueWork<DueEndpoint> {
   return {
     store,
     hint({ ref: { endpointId }, dueAt }, seconds) {
-      return deliveryQueue.hint({ endpointId, dueAt }, seconds);
+      return webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
     },
   };
 }
@@ -50,7 +47,7 @@ export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
  */
 export async function hintEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   try {
-    await services.deliveryQueue.hint({ endpointId });
+    await services.webhookQueue.hint({ kind: "deliveries", endpointId });
   } catch (error) {
     services.log.warn("hint not sent, the timer will", { endpointId, error });
     await armEndpoint(services, endpointId);
@@ -181,7 +178,7 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
   if (isLeased(state, now) || !(isOverdue || wakeAt > at)) return;
   try {
-    await services.deliveryQueue.hint({ endpointId });
+    await services.webhookQueue.hint({ kind: "deliveries", endpointId });
     services.log.info("deliveries hinted again", { endpointId });
   } catch (error) {
     services.log.warn("hint not sent, the next sweep will", { endpointId, error });

@@ -6,7 +6,6 @@ import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "./event.ts";
 import type { LoggedEvent, PendingEvents } from "./event-store.ts";
-import type { FanOutHint } from "../hint-queue.ts";
 import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts";
 
 const ROUND_EVENTS_MAX = 100;
@@ -173,6 +172,9 @@ async function fanOutPending(services: WebhooksDeps, platformId: string): Promis
  * repeat at any time: nothing is made twice. One process at a time has a platform's events in hand, as long as there is
  * much to do, so that more processes don't cost more.
  */
-export function fanOutEvents(services: WebhooksDeps, { platformId }: FanOutHint): Promise<void> {
+export function fanOutEvents(
+  services: WebhooksDeps,
+  { platformId }: { readonly platformId: string },
+): Promise<void> {
   return services.fanOuts.run(platformId, () => fanOutPending(services, platformId));
 }
