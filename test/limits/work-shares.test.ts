@@ -122,7 +122,7 @@ test("walks leave the queue's messages to deliveries, and come back later", asyn
   const worker = workers.find(({ queue }) => queue === "webhooks");
   const walk = (shard: number) => ({ v: 1, kind: "walk", name: "purge-events", shard });
   const many = Array.from({ length: 40 }, (_, index) => walk(index % 4));
-  const running = many.map((message) => worker?.handle(relay.services, message));
+  const running = many.map(async (message) => worker?.handle(relay.services, message));
   await vi.waitFor(() => expect(hinted).toHaveLength(32));
   expect(rows).toHaveBeenCalledTimes(8);
   over.reject(new Error("over"));
