@@ -2,11 +2,13 @@ import { describe, expect, test } from "vitest";
 import { AKKOMA_HOST, PIXELFED_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instance.ts";
-import { mixesFiles } from "../../src/shared/networks/mastodon/software.ts";
+import { classify } from "../../src/shared/networks/mastodon/errors.ts";
+import { traitsOf } from "../../src/shared/networks/mastodon/software.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { NOW, answer } from "./scripted-tools.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 let relay: Relay;
@@ -57,6 +59,35 @@ describe("an image and a video in one post at Mastodon", () => {
   });
 });
 
+describe("an account at a Pixelfed server", () => {
+  test("is told beforehand that a post needs a file", async () => {
+    const answer = await publish(PIXELFED_HOST, unique("Words alone"), []);
+    expect(answer).toMatchObject({ status: 422 });
+    expect(JSON.stringify(answer)).toContain("mastodon.media.required");
+  });
+
+  test("is renewed for as long as it is used", async () => {
+    const publisher = await publisherAt(PIXELFED_HOST);
+    for (let month = 0; month < 3; month += 1) {
+      relay.advance(14 * 24 * 3_600_000);
+      const body = { text: unique("Still here"), mediaUrls: ALBUM, platforms: ["mastodon"] };
+      const { id } = dataOf(await submitPost(relay, publisher, body));
+      const [leg] = (await settlePost(relay, publisher, id)).legs;
+      expect(leg).toMatchObject({ status: "succeeded" });
+    }
+  });
+});
+
+test.each([
+  [403, { error: "Empty statuses are not allowed" }],
+  [422, { message: "The media ids field is required when status is not present." }],
+])("the words of Pixelfed for a text alone (%i) are understood", (status, body) => {
+  expect(classify(answer(status, body), NOW)).toMatchObject({
+    code: "media_rejected",
+    rule: "mastodon.media.required",
+  });
+});
+
 test("an account that was linked before can mix files after its next check", async () => {
   const { profileId } = await publisherAt(PIXELFED_HOST);
   const opened = await relay.services.connections.open(profileId, "mastodon");
@@ -77,5 +108,5 @@ test.each([
   ["gotosocial", false],
   [null, false],
 ])("software that calls itself %s: %s", (software, expected) => {
-  expect(mixesFiles(software)).toBe(expected);
+  expect(traitsOf(software).mixesFiles).toBe(expected);
 });

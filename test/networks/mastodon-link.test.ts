@@ -99,7 +99,7 @@ describe("linking a Mastodon account", () => {
     const callback = { params, codeVerifier: "verifier", redirectUri: general, flow: outcome.flow };
     return { outcome: await link.finish(callback, tools), tools };
   };
-  const failure = (outcome: LinkOutcome | { kind: "redirect" }) =>
+  const failure = (outcome: LinkOutcome | { kind: "redirect" | "restart" }) =>
     outcome.kind === "failed" ? outcome.code : outcome.kind;
 
   test("registers once and sends the browser to the instance", async () => {
@@ -247,6 +247,7 @@ describe("linking a Mastodon account", () => {
         [V2]: moved("/api/v2/instance"),
         [`GET ${social}/api/v2/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
         [`GET ${social}/.well-known/oauth-authorization-server`]: answer(404),
+        [`GET ${social}/.well-known/nodeinfo`]: answer(404),
         [`POST ${social}/api/v1/apps`]: answer(200, { client_id: "c", client_secret: "s" }),
       },
     });
@@ -266,6 +267,7 @@ describe("linking a Mastodon account", () => {
           }),
           [`GET ${social}/api/v2/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
           [`GET ${social}/.well-known/oauth-authorization-server`]: answer(404),
+          [`GET ${social}/.well-known/nodeinfo`]: answer(404),
           [`POST ${social}/api/v1/apps`]: answer(200, { client_id: "c", client_secret: "s" }),
         },
       },
@@ -279,6 +281,7 @@ describe("linking a Mastodon account", () => {
   const atSocial: Script["http"] = {
     [`GET ${social}/api/v2/instance`]: answer(200, { domain: HOST, version: "4.5.2" }),
     [`GET ${social}/.well-known/oauth-authorization-server`]: answer(404),
+    [`GET ${social}/.well-known/nodeinfo`]: answer(404),
     [`POST ${social}/api/v1/apps`]: answer(200, { client_id: "c", client_secret: "s" }),
   };
   const notHere = { [V2]: htmlPage(404), [V1]: htmlPage(404), ...NOWHERE };
@@ -532,6 +535,7 @@ describe("linking a Mastodon account", () => {
           videoBytesMax: 3000,
           mediaTypes: ["image/jpeg"],
           mixesFiles: false,
+          needsMedia: false,
         },
         expiresAt: null,
       },
@@ -563,7 +567,7 @@ describe("linking a Mastodon account", () => {
 
   test.each([
     [{ error: "access_denied" }, "access_denied"],
-    [{ error: "invalid_scope" }, "instance_unsupported"],
+    [{ error: "invalid_scope" }, "restart"],
     [{ error: "server_error" }, "network_unavailable"],
     [{ error: "something" }, "access_denied"],
     [{}, "input_invalid"],
@@ -646,7 +650,143 @@ describe("linking a Mastodon account", () => {
     }
   });
 
-  test("gives a token that needs no renewal", async () => {
-    expect(await mastodon.freshen()).toEqual({ kind: "usable" });
+  describe("at a server with coarse scopes", () => {
+    const unlisted = { [DISCOVERY]: answer(404) };
+    const asked = (outcome: Awaited<ReturnType<typeof start>>["outcome"]) =>
+      outcome.kind === "redirect" ? new URL(outcome.url).searchParams.get("scope") : outcome.code;
+
+    test.each<[string, Script["http"], string]>([
+      [
+        "lists them",
+        { [DISCOVERY]: answer(200, { scopes_supported: ["read", "write", "follow", "push"] }) },
+        "read write",
+      ],
+      [
+        "runs Pixelfed and lists none",
+        { ...unlisted, [NODEINFO]: answer(200, { software: { name: "pixelfed" } }) },
+        "read write",
+      ],
+      ["lists none", unlisted, "read:accounts write:statuses write:media"],
+    ])("that %s asks for what it has", async (_what, http, scope) => {
+      expect(asked((await start(script(http))).outcome)).toBe(scope);
+    });
+
+    test("that says so too late tries once more, and only once", async () => {
+      const { outcome } = await finish(script(), { error: "invalid_scope" });
+      expect(outcome).toEqual({
+        kind: "restart",
+        form: { instance: ORIGIN, scopes: "read write" },
+      });
+      if (outcome.kind !== "restart") return;
+      const tools = scriptedTools(script());
+      const again = await link.start(outcome.form, oauth, tools);
+      expect(asked(again)).toBe("read write");
+      if (again.kind !== "redirect") return;
+      const params = { error: "invalid_scope" };
+      const callback = { params, codeVerifier: "v", redirectUri: general, flow: again.flow };
+      expect(await link.finish(callback, tools)).toMatchObject({ code: "instance_unsupported" });
+    });
+  });
+
+  test("goes on at a server that describes itself to its members only, and asks with the token", async () => {
+    const members = answer(401, { error: "This method requires an authenticated user" });
+    const hidden = script({
+      [V2]: ({ headers }) =>
+        headers?.["authorization"] === "Bearer token"
+          ? answer(200, { domain: HOST, version: "4.5.2", configuration })
+          : members,
+      [V1]: members,
+    });
+    const { outcome } = await start(hidden);
+    if (outcome.kind !== "redirect") throw new Error(`not started: ${outcome.code}`);
+    const params = { code: "c" };
+    const callback = { params, codeVerifier: "v", redirectUri: general, flow: outcome.flow };
+    expect(await link.finish(callback, scriptedTools(hidden))).toMatchObject({
+      kind: "linked",
+      linked: { limits: { charactersMax: 5000 } },
+    });
+    const checked = { account: {} as never, credentials, instanceUrl: ORIGIN };
+    expect(await mastodon.accountCheck.readLimits?.(checked, scriptedTools(hidden))).toMatchObject({
+      limits: { charactersMax: 5000 },
+    });
+  });
+
+  test.each([null, 7, ["profile", "write:statuses", "write:media"]])(
+    "forgives what it does not need: a scope that is %j",
+    async (scope) => {
+      const { outcome } = await finish(
+        script({
+          [TOKEN]: answer(200, { access_token: "token", scope, expires_in: null }),
+          [VERIFY]: answer(200, { id: "42", username: "alice", display_name: null, bot: "no" }),
+        }),
+        { code: "c" },
+      );
+      expect(outcome).toMatchObject({
+        kind: "linked",
+        linked: {
+          account: { displayName: "alice" },
+          scopes: ["profile", "write:statuses", "write:media"],
+        },
+      });
+    },
+  );
+
+  describe("a token that ends", () => {
+    const DAY_MS = 86_400_000;
+    const at = (days: number) => new Date(NOW.getTime() + days * DAY_MS).toISOString();
+    const issued = { access_token: "next", expires_in: 15 * 86_400, refresh_token: "second" };
+    const ending = (days: number) => ({
+      ...credentials,
+      refreshToken: "first",
+      renewAt: at(days - 5),
+      accessExpiresAt: at(days),
+    });
+    const freshen = (data: NetworkData, reply: Script["http"] = {}) =>
+      mastodon.freshen(data, ORIGIN, scriptedTools({ http: reply }));
+
+    test("is linked as one that is renewed", async () => {
+      const { outcome } = await finish(script({ [TOKEN]: answer(200, issued) }), { code: "c" });
+      expect(outcome).toMatchObject({
+        kind: "linked",
+        linked: {
+          expiresAt: null,
+          credentials: { refreshToken: "second", renewAt: at(10), accessExpiresAt: at(15) },
+        },
+      });
+    });
+
+    test("is renewed in the last third of its life", async () => {
+      expect(await freshen(credentials)).toEqual({ kind: "usable" });
+      expect(await freshen(ending(6))).toEqual({ kind: "usable" });
+      const tools = scriptedTools({ http: { [TOKEN]: answer(200, issued) } });
+      expect(await mastodon.freshen(ending(4), ORIGIN, tools)).toEqual({
+        kind: "refreshed",
+        credentials: {
+          ...credentials,
+          accessToken: "next",
+          refreshToken: "second",
+          renewAt: at(10),
+          accessExpiresAt: at(15),
+        },
+        expiresAt: null,
+      });
+      expect(sentForm(tools.calls[0])).toEqual({
+        grant_type: "refresh_token",
+        refresh_token: "first",
+        client_id: "client",
+        client_secret: "secret",
+      });
+    });
+
+    test.each([
+      [answer(400, { error: "invalid_grant" }), "rejected", "connection_needs_reauth"],
+      [answer(401, { error: "invalid_client" }), "rejected", "app_misconfigured"],
+      [answer(200, { ...issued, scope: "read" }), "rejected", "permission_missing"],
+      [lost, "try_later", "network_unavailable"],
+    ])("that can't be renewed (%#) serves while it lasts", async (reply, kind, code) => {
+      const http = { [TOKEN]: reply };
+      expect(await freshen(ending(0), http)).toMatchObject({ kind, failure: { code } });
+      if (kind === "try_later") expect(await freshen(ending(1), http)).toEqual({ kind: "usable" });
+    });
   });
 });

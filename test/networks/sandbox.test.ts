@@ -4,7 +4,11 @@ import type { Sandbox } from "../../dev/networks/server.ts";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../src/shared/networks/mastodon/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
+import type {
+  LinkedAccount,
+  LinkOutcome,
+  LinkRestart,
+} from "../../src/shared/networks/contract/link.ts";
 import { publishedBy, resumeLeg, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
 import { file, useSandboxTools } from "./use-sandbox-tools.ts";
@@ -19,8 +23,8 @@ useSandboxTools((fresh) => {
 const STRICT = "mastodon.sandbox.test";
 const LENIENT = "gotosocial.sandbox.test";
 
-function accountOf(outcome: LinkOutcome): LinkedAccount {
-  if (outcome.kind === "failed") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
+function accountOf(outcome: LinkOutcome | LinkRestart): LinkedAccount {
+  if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
   return outcome.linked;
 }
 

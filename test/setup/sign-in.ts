@@ -4,6 +4,7 @@ import type {
   LinkCandidate,
   LinkChoice,
   LinkOutcome,
+  LinkRestart,
 } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 
@@ -52,10 +53,20 @@ export async function signIn(
   await keep?.(started);
   const params = Object.fromEntries((await decide(started.url)).searchParams);
   const callback = { params, codeVerifier, redirectUri, flow: started.flow };
-  const outcome: LinkOutcome | LinkChoice = await link.finish(callback, tools);
-  if (outcome.kind !== "choose") return outcome;
-  await keep?.(outcome);
-  const [first] = outcome.candidates;
-  if (first === undefined || link.choose === undefined) throw new Error(`${name} offers nothing`);
-  return link.choose(first.id, outcome.flow, tools);
+  const outcome = await link.finish(callback, tools);
+  if (outcome.kind === "choose") await keep?.(outcome);
+  return firstOf(name, outcome, tools);
+}
+
+/** Takes the first account of a choice. */
+async function firstOf(
+  name: NetworkName,
+  outcome: LinkOutcome | LinkChoice | LinkRestart,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  if (outcome.kind === "linked" || outcome.kind === "failed") return outcome;
+  const { link } = networkOf(name);
+  if (outcome.kind === "restart" || link.kind === "form" || link.choose === undefined)
+    throw new Error(`${name} offers nothing`);
+  return link.choose(outcome.candidates[0]?.id ?? "", outcome.flow, tools);
 }

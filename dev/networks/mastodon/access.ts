@@ -39,6 +39,8 @@ export function authorize(
   const token = findToken(shared, exchange);
   if (token === undefined) throw refusal(host, 401, "The access token is invalid");
   if (token.revoked) throw refusal(host, 401, "The access token was revoked");
+  const endsAt = token.createdAt + (personalityOf(host).tokenSeconds ?? Infinity) * 1000;
+  if (shared.now() >= endsAt) throw refusal(host, 401, "The access token expired");
   const granted = scopes.some((scope) => token.scopes.includes(scope));
   if (personalityOf(host).strict && !granted)
     throw refusal(host, 403, "This action is outside the authorized scopes");

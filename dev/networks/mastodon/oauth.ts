@@ -8,13 +8,22 @@ import { SCOPE_WORDS } from "./access.ts";
 import { readParameters, stringParameter } from "./parameters.ts";
 import { personalityOf, refusal } from "./personality.ts";
 import { accountsOf, nextId, randomSecret } from "./state.ts";
-import type { App, MastodonShared } from "./state.ts";
+import type { App, MastodonShared, Token } from "./state.ts";
 import { route } from "../network.ts";
 
 const CODE_MS = 10 * 60 * 1000;
 const GRANT_MESSAGE =
   "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.";
 const TITLE = "An error has occurred";
+
+/** Beginning of a refresh token; the rest is the token that it came with. */
+const REFRESH = "refresh.";
+const COARSE_SCOPES = ["read", "write"];
+
+/** Returns the scopes that the app may ask for. */
+function scopesAt({ host, scopes }: App): readonly string[] {
+  return personalityOf(host).hasCoarseScopes ? COARSE_SCOPES : scopes;
+}
 
 export class OAuth {
   readonly #shared: MastodonShared;
@@ -109,7 +118,7 @@ export class OAuth {
     const app = this.#shared.state.apps.get(query.get("client_id") ?? "");
     const isHere = app !== undefined && (direct || app.host === host);
     const asked = readQuery(this.#provider, exchange, {
-      allowed: isHere ? app.scopes : undefined,
+      allowed: isHere ? scopesAt(app) : undefined,
       isRedirect: (address) => app?.redirectUris.includes(address) === true,
       fallback: ["read"],
       endings: {
@@ -151,6 +160,8 @@ export class OAuth {
 
   #token(exchange: Exchange): Answer {
     const { form, app } = this.#client(exchange);
+    if (form.get("grant_type") === "refresh_token")
+      return this.#renew(app, form.get("refresh_token") ?? "");
     if (form.get("grant_type") !== "authorization_code")
       throw oauthRefusal(
         400,
@@ -169,15 +180,37 @@ export class OAuth {
     );
     const token = this.#reusable(app, code) ?? randomSecret();
     const createdAt = state.tokens.get(token)?.createdAt ?? now();
-    const { accountId, scopes } = code;
-    const { clientId, host } = app;
-    keep(state.tokens, token, { clientId, host, accountId, scopes, createdAt, revoked: false });
+    return this.#issue(app, { token, createdAt, accountId: code.accountId, scopes: code.scopes });
+  }
+
+  #issue(
+    { clientId, host }: App,
+    { token, ...issued }: Pick<Token, "accountId" | "scopes" | "createdAt"> & { token: string },
+  ): Answer {
+    keep(this.#shared.state.tokens, token, { clientId, host, ...issued, revoked: false });
+    const { tokenSeconds } = personalityOf(host);
     return json(200, {
       access_token: token,
       token_type: "Bearer",
-      scope: scopes.join(" "),
-      created_at: Math.floor(createdAt / 1000),
+      scope: issued.scopes.join(" "),
+      created_at: Math.floor(issued.createdAt / 1000),
+      ...(tokenSeconds !== undefined && {
+        expires_in: tokenSeconds,
+        refresh_token: `${REFRESH}${token}`,
+      }),
     });
+  }
+
+  /** Gives a new token for the one that the refresh token came with, which ends. */
+  #renew(app: App, refreshToken: string): Answer {
+    const { state, now } = this.#shared;
+    const before = state.tokens.get(refreshToken.slice(REFRESH.length));
+    const isGood = refreshToken.startsWith(REFRESH) && before?.revoked === false;
+    if (before === undefined || !isGood || before.clientId !== app.clientId)
+      throw oauthRefusal(400, "invalid_grant", GRANT_MESSAGE);
+    before.revoked = true;
+    const { accountId, scopes } = before;
+    return this.#issue(app, { token: randomSecret(), accountId, scopes, createdAt: now() });
   }
 
   /** Mastodon gives the same token again to the same app, account and scopes: revoking it ends every link to it. */

@@ -18,6 +18,10 @@ export interface Personality {
   readonly showsOwn: (visibility: string, scopes: readonly string[]) => boolean;
   /** Whether every post has to show a file. */
   readonly needsMedia: boolean;
+  /** Whether it knows no other scopes than `read` and `write`. */
+  readonly hasCoarseScopes: boolean;
+  /** How long a token lasts that can be renewed; absent: until it is revoked. */
+  readonly tokenSeconds?: number;
   /** Whether it shows Markdown as what it stands for. */
   readonly rendersMarkdown: boolean;
   /** Whether a file is known by its name alone, has another id in a post, and lists come whole, whatever is asked for. */
@@ -37,6 +41,7 @@ const MASTODON: Personality = {
   descriptionMax: 1500,
   showsOwn: (_, scopes) => canRead(scopes),
   needsMedia: false,
+  hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
 };
@@ -52,6 +57,7 @@ const COMPATIBLE: Personality = {
   descriptionMax: 1500,
   showsOwn: (_, scopes) => canRead(scopes),
   needsMedia: false,
+  hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
 };
@@ -86,6 +92,8 @@ const PIXELFED: Personality = {
   mediaMax: 4,
   descriptionMax: 1000,
   needsMedia: true,
+  hasCoarseScopes: true,
+  tokenSeconds: 15 * 24 * 3600,
   showsOwn: (visibility) => visibility === "private",
 };
 

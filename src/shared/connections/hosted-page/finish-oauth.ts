@@ -1,4 +1,4 @@
-import type { LinkChoice, LinkOutcome } from "../../networks/contract/link.ts";
+import type { LinkChoice, LinkOutcome, LinkRestart } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
@@ -17,6 +17,7 @@ import { visitLimits, visitorsOf } from "../connect-session.ts";
 import { createNetworkTools } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
+import { startOAuth } from "./start-oauth.ts";
 import { settleLink } from "./submit-form.ts";
 import { endNotice, plainNotice, openVisit, type OpenVisit, type Visit } from "./visit.ts";
 
@@ -70,6 +71,12 @@ async function linkReturned(
   if (network === undefined) return back("not_available");
   const outcome = await finish(services, network, visit, { attempt, params });
   if (outcome.kind === "choose") return offerChoice(services, attempt, outcome);
+  if (outcome.kind === "restart" && network.link.kind === "oauth") {
+    const again = { visit, network: name, link: network.link, form: outcome.form };
+    const started = await startOAuth(services, request, again);
+    return "problem" in started ? back(started.problem) : started;
+  }
+  if (outcome.kind === "restart") return back("network_unavailable");
   const answer = await settleLink(services, request, { visit, network, outcome });
   return "problem" in answer ? back(answer.problem) : answer;
 }
@@ -107,7 +114,7 @@ async function finish(
   { name, link }: RegisteredNetwork,
   { session }: OpenVisit,
   { attempt, params }: { readonly attempt: OAuthAttempt; readonly params: Params },
-): Promise<LinkOutcome | LinkChoice> {
+): Promise<LinkOutcome | LinkChoice | LinkRestart> {
   if (link.kind !== "oauth") return { kind: "failed", code: "network_unavailable" };
   const { codeVerifier, flow } = attempt.secrets;
   const redirectUri = callbackAddress(services.config, { network: name });

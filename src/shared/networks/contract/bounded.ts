@@ -225,6 +225,7 @@ function boundedOAuth(link: OAuthFlow): OAuthFlow {
     start: async (...given) => boundedStart(await link.start(...given)),
     async finish(...given) {
       const outcome = await link.finish(...given);
+      if (outcome.kind === "restart") return outcome;
       return outcome.kind === "choose" ? boundedChoice(outcome) : boundedLink(outcome);
     },
     ...(choose && { choose: async (...given) => boundedLink(await choose(...given)) }),

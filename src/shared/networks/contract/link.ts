@@ -72,6 +72,12 @@ export interface LinkChoice {
   readonly flow: NetworkData;
 }
 
+/** The authorisation is worth another try with these fields: the server refused what was asked for. */
+export interface LinkRestart {
+  readonly kind: "restart";
+  readonly form: Readonly<Record<string, string>>;
+}
+
 /** A field of the network's form on the connect page. */
 export interface LinkField {
   readonly name: string;
@@ -140,7 +146,10 @@ export interface OAuthFlow {
     oauth: OAuthStart,
     tools: NetworkTools,
   ): Promise<OAuthRedirect | LinkFailure>;
-  finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome | LinkChoice>;
+  finish(
+    callback: OAuthCallback,
+    tools: NetworkTools,
+  ): Promise<LinkOutcome | LinkChoice | LinkRestart>;
   /** Links the chosen account, where `finish` may ask for a choice; `candidateId` is one that it offered. */
   choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
   /** A form that links as well: the page offers it below the first. */

@@ -4,6 +4,7 @@ import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import { findSoftware, traitsOf } from "./software.ts";
 import { requestHeaders } from "./state.ts";
 
 const PUBLISH_SCOPES = "write:statuses write:media";
@@ -41,11 +42,19 @@ export function missingScopes(scopes: readonly string[]): readonly string[] {
   return scopes.includes("read") || scopes.includes(SEARCH_SCOPE) ? [] : [SEARCH_SCOPE];
 }
 
+/** Mastodon's before 2.4.3, and all that some servers have. */
+export const COARSE_SCOPES = "read write";
+
 /**
  * Reads the authorisation server's description (RFC 8414); its absence means an older or another server. Only scopes that
- * it names are asked for besides, for an unknown one would have the whole request refused.
+ * the server has are asked for, for an unknown one would have the whole request refused: those that it lists, or those
+ * of its software. `isCoarse`: it refused the fine ones.
  */
-export async function discover(origin: string, tools: NetworkTools): Promise<OAuthServer> {
+export async function discover(
+  origin: string,
+  isCoarse: boolean,
+  tools: NetworkTools,
+): Promise<OAuthServer> {
   const answer = await exchange(tools, {
     method: "GET",
     url: `${origin}/.well-known/oauth-authorization-server`,
@@ -53,13 +62,15 @@ export async function discover(origin: string, tools: NetworkTools): Promise<OAu
   const isThere = !(answer instanceof HttpFailure) && answer.status === 200;
   const { data } = metadataShape().safeParse(isThere ? answer.json() : undefined);
   const known = data?.scopes_supported ?? [];
+  const hasPkce = data?.code_challenge_methods_supported.includes("S256") === true;
+  const knowsCoarse = known.includes("write") && !known.includes("write:statuses");
+  const isKnownCoarse = async () =>
+    known.length === 0 && traitsOf(await findSoftware(origin, tools)).hasCoarseScopes;
+  if (isCoarse || knowsCoarse || (await isKnownCoarse()))
+    return { origin, scope: COARSE_SCOPES, hasPkce };
   const account = known.includes("profile") ? "profile" : "read:accounts";
   const extra = known.includes(SEARCH_SCOPE) ? ` ${SEARCH_SCOPE}` : "";
-  return {
-    origin,
-    scope: `${account} ${PUBLISH_SCOPES}${extra}`,
-    hasPkce: data?.code_challenge_methods_supported.includes("S256") === true,
-  };
+  return { origin, scope: `${account} ${PUBLISH_SCOPES}${extra}`, hasPkce };
 }
 
 /**

@@ -44,6 +44,12 @@ function sentence(
  * Order matters: the first row whose sentence fits wins.
  */
 export const ERRORS = errorTable([
+  // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
+  ...rows(
+    { code: "media_rejected", effect: "refuse", isProof: true, rule: "mastodon.media.required" },
+    { status: 403, message: /empty statuses are not allowed/i },
+    { status: 422, message: /media ids field is required/i },
+  ),
   sentence(403, /outside the authorized scopes/i, "permission_missing"),
   ...rows(
     { code: "content_rejected", effect: "refuse" },

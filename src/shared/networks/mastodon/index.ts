@@ -7,6 +7,7 @@ import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
 import { rules } from "./rule-table.ts";
 import { check, checkFiles, measure, media } from "./rules.ts";
+import { freshen } from "./session.ts";
 import { begin } from "./state.ts";
 import { limitsOf, mastodonAccountCheck } from "./instance.ts";
 
@@ -23,8 +24,7 @@ export const mastodon = {
   check,
   checkFiles,
   begin,
-  /** Tokens last until they are revoked, and nothing tells but a call. */
-  freshen: () => Promise.resolve({ kind: "usable" }),
+  freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   accountCheck: mastodonAccountCheck,
   prepare,
   publish,

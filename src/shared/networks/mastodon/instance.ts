@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, readId } from "../contract/answers.ts";
+import { exchange, oauthError, readId } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkData } from "../contract/draft.ts";
@@ -11,7 +11,7 @@ import { rules } from "./rule-table.ts";
 import { type TryLater, unanswered, unpublished } from "../contract/outcome.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
-import { findSoftware, mixesFiles } from "./software.ts";
+import { findSoftware, traitsOf } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
 export interface InstanceLimits {
@@ -26,6 +26,8 @@ export interface InstanceLimits {
   readonly mediaTypes: readonly string[];
   /** Whether images and videos may share a post: what the server runs tells, not its description. */
   readonly mixesFiles: boolean;
+  /** Whether a post has to show a file: known in the same way. */
+  readonly needsMedia: boolean;
 }
 
 /** Of an instance that tells nothing else: Mastodon's own. */
@@ -39,6 +41,7 @@ const DEFAULT_LIMITS: InstanceLimits = {
   videoBytesMax: 103_809_024,
   mediaTypes: [],
   mixesFiles: false,
+  needsMedia: false,
 };
 
 const MEDIA_TYPES_MAX = 100;
@@ -56,6 +59,7 @@ const limitsShape = shape(() =>
     videoBytesMax: count(),
     mediaTypes: z.array(z.string()).catch([]),
     mixesFiles: z.boolean().catch(false),
+    needsMedia: z.boolean().catch(false),
   }),
 );
 
@@ -79,6 +83,8 @@ export interface Instance {
   /** As accounts of the instance are named: not always the host that serves them. */
   readonly domain: string;
   readonly limits: InstanceLimits;
+  /** Whether it describes itself to its members only: these are no more than the usual limits then. */
+  readonly isHidden?: true;
 }
 
 /** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
@@ -91,14 +97,24 @@ export function limitsOf(data: NetworkData): InstanceLimits {
   return limits;
 }
 
-/** Asks a host whether it speaks Mastodon's API, in the form of today and in that of before 4.0. */
+/**
+ * Asks a host whether it speaks Mastodon's API, in the form of today and in that of before 4.0. A server that describes
+ * itself to its members only (Mastodon's `LIMITED_FEDERATION_MODE`) is one, too: it is asked with a token later.
+ */
 export async function findInstance(
   origin: string,
   tools: NetworkTools,
+  accessToken?: string,
 ): Promise<Instance | LinkFailure> {
   let home = origin;
+  let isHidden = false;
   for (const path of ["/api/v2/instance", "/api/v1/instance"]) {
-    const arrived = await describe(home, path, tools);
+    const ask = (url: string) => {
+      const isOwn = originOf(url) === origin && accessToken !== undefined;
+      const headers = isOwn ? requestHeaders({ accessToken }) : {};
+      return exchange(tools, { method: "GET", url, headers });
+    };
+    const arrived = await describe(home, path, ask);
     if (typeof arrived === "string") return linkFailed("instance_unsupported", arrived);
     const { url, answer } = arrived;
     if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
@@ -107,16 +123,22 @@ export async function findInstance(
     if (instance !== undefined) return instance;
     if (answer.status >= 500) return linkFailed("instance_unreachable", `HTTP ${answer.status}`);
     if (answer.status === 429) return linkFailed("rate_limited");
+    isHidden = answer.status === 401 && oauthError(answer) !== undefined;
   }
-  return linkFailed("instance_unsupported", "neither form of the instance's description is there");
+  return isHidden
+    ? { origin: home, domain: new URL(home).host, limits: limitsOf({}), isHidden }
+    : linkFailed("instance_unsupported", "neither form of the instance's description is there");
 }
 
 /**
  * Requests an instance's description. People type the domain of their account, while its server may be at another host:
  * some domains redirect to its start page whatever is asked for.
  */
-async function describe(origin: string, path: string, tools: NetworkTools) {
-  const ask = (url: string) => exchange(tools, { method: "GET", url });
+async function describe(
+  origin: string,
+  path: string,
+  ask: (url: string) => Promise<HttpResponse | HttpFailure>,
+) {
   const arrived = await follow(`${origin}${path}`, ask);
   if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return arrived;
   const moved = originOf(arrived.url);
@@ -168,12 +190,13 @@ export const mastodonAccountCheck: AccountCheck = {
     return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
   },
   async readLimits({ credentials }, tools) {
-    const { origin, software: known } = credentialsOf(credentials);
-    const instance = await findInstance(origin, tools);
+    const { origin, accessToken, software: known } = credentialsOf(credentials);
+    const instance = await findInstance(origin, tools, accessToken);
     if ("code" in instance) return notRead(instance.code, instance.note);
     const software = known ?? (await findSoftware(origin, tools));
     if (typeof software === "object" && software !== null) return notRead(null, software.note);
-    return { kind: "read", limits: { ...instance.limits, mixesFiles: mixesFiles(software) } };
+    const { mixesFiles, needsMedia } = traitsOf(software);
+    return { kind: "read", limits: { ...instance.limits, mixesFiles, needsMedia } };
   },
 };
 

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape, oauthError } from "../contract/answers.ts";
+import { spare } from "../contract/fields.ts";
 import {
   type Account,
   type LinkErrorCode,
   type LinkFailure,
   type LinkOutcome,
+  type LinkRestart,
   type OAuthCallback,
   type OAuthFlow,
   type OAuthRedirect,
@@ -17,11 +19,13 @@ import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { readServer } from "../contract/text.ts";
-import { discover, findClient, refused } from "./client.ts";
+import { COARSE_SCOPES, discover, findClient, refused } from "./client.ts";
 import { classify } from "./errors.ts";
 import { findServer } from "./find-server.ts";
 import { pageOf, vouchedHandle } from "./handle.ts";
-import { findSoftware, mixesFiles } from "./software.ts";
+import { findInstance } from "./instance.ts";
+import { canPublish, readToken, requestToken, type IssuedToken } from "./session.ts";
+import { findSoftware, traitsOf } from "./software.ts";
 import { credentialsOf, requestHeaders } from "./state.ts";
 
 const flowShape = shape(() =>
@@ -33,6 +37,7 @@ const flowShape = shape(() =>
     scope: z.string(),
     hasPkce: z.boolean(),
     limits: z.record(z.string(), z.unknown()),
+    isHidden: z.boolean().optional(),
   }),
 );
 type Flow = ShapeOf<typeof flowShape>;
@@ -63,7 +68,7 @@ async function start(
   if (typed === undefined) return linkFailed("input_invalid");
   const instance = await findServer(typed, tools);
   if ("code" in instance) return instance;
-  const server = await discover(instance.origin, tools);
+  const server = await discover(instance.origin, form["scopes"] === COARSE_SCOPES, tools);
   const redirectUri = serverCallback(oauth.redirectUri, instance.origin);
   const client = await findClient(server, redirectUri, tools);
   if ("code" in client) return client;
@@ -86,32 +91,32 @@ async function start(
     scope: server.scope,
     hasPkce: server.hasPkce,
     limits: { ...instance.limits },
+    ...(instance.isHidden === true && { isHidden: true }),
   };
   const url = `${instance.origin}/oauth/authorize?${query.toString()}`;
   return { kind: "redirect", url, flow, server: instance.origin };
 }
 
-async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome> {
+async function finish(
+  callback: OAuthCallback,
+  tools: NetworkTools,
+): Promise<LinkOutcome | LinkRestart> {
   const flow = flowShape().parse(callback.flow);
   const { error, code } = callback.params;
+  // The server has coarser scopes and does not list them.
+  if (error === "invalid_scope" && flow.scope !== COARSE_SCOPES)
+    return { kind: "restart", form: { instance: flow.origin, scopes: COARSE_SCOPES } };
   // Anybody can send this address an error: it ends this authorisation and changes nothing that others share.
   if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
   if (code === undefined || code === "") return linkFailed("input_invalid", "no code came back");
-  const answer = await exchange(tools, {
-    method: "POST",
-    url: `${flow.origin}/oauth/token`,
-    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({
-      grant_type: "authorization_code",
-      code,
-      client_id: flow.clientId,
-      client_secret: flow.clientSecret,
-      redirect_uri: serverCallback(callback.redirectUri, flow.origin),
-      ...(flow.hasPkce ? { code_verifier: callback.codeVerifier } : {}),
-    }).toString(),
+  const answer = await requestToken(flow, tools, {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: serverCallback(callback.redirectUri, flow.origin),
+    ...(flow.hasPkce ? { code_verifier: callback.codeVerifier } : {}),
   });
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-  const token = readToken(answer, flow);
+  const token = readToken(answer, flow.scope, tools.now());
   if (token === undefined) return refusedToken(answer, flow, tools);
   if (!canPublish(token.scopes)) return linkFailed("permission_missing", token.scopes.join(" "));
   return linkAccount(token, flow, tools);
@@ -150,32 +155,11 @@ async function forget({ origin, clientId }: Flow, tools: NetworkTools): Promise<
   if (kept?.["clientId"] === clientId) await tools.hosts.forget(host);
 }
 
-interface Token {
-  readonly accessToken: string;
-  readonly scopes: readonly string[];
-  readonly expiresIn: number | null;
-}
-
-function readToken(answer: HttpResponse, flow: Flow): Token | undefined {
-  const shape = z.object({
-    access_token: z.string().min(1),
-    scope: z.string().optional(),
-    expires_in: z.number().positive().max(10_000_000_000).optional().catch(undefined),
-  });
-  const parsed = shape.safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return undefined;
-  const { access_token, scope, expires_in } = parsed.data;
-  // RFC 6749, section 5.1: no scope in the answer means the one that was asked for.
-  const scopes = (scope ?? flow.scope).split(/\s+/).filter((name) => name !== "");
-  return { accessToken: access_token, scopes, expiresIn: expires_in ?? null };
-}
-
-function canPublish(scopes: readonly string[]): boolean {
-  const isGranted = (scope: string): boolean => scopes.includes("write") || scopes.includes(scope);
-  return isGranted("write:statuses") && isGranted("write:media");
-}
-
-async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promise<LinkOutcome> {
+async function linkAccount(
+  token: IssuedToken,
+  flow: Flow,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
   const answer = await exchange(tools, {
     method: "GET",
     url: `${flow.origin}/api/v1/accounts/verify_credentials`,
@@ -185,31 +169,32 @@ async function linkAccount(token: Token, flow: Flow, tools: NetworkTools): Promi
   const found = readAccount(answer, flow);
   if (found === undefined) return refusedAccount(answer, tools.now());
   const claim = { origin: flow.origin, username: found.username, domain: flow.domain };
-  const [username, software] = await Promise.all([
+  const { origin, clientId, clientSecret } = flow;
+  const [username, software, hidden] = await Promise.all([
     vouchedHandle(claim, tools),
-    findSoftware(flow.origin, tools),
+    findSoftware(origin, tools),
+    flow.isHidden === true ? findInstance(origin, tools, token.accessToken) : undefined,
   ]);
   const account = { ...found, username };
-  const { accessToken, scopes, expiresIn } = token;
-  const { origin, clientId, clientSecret, limits } = flow;
+  const { scopes, endsAt, ...issued } = token;
+  const isRead = hidden !== undefined && !("code" in hidden);
+  const limits = isRead ? { ...hidden.limits } : flow.limits;
+  const { mixesFiles, needsMedia } = traitsOf(software);
   return {
     kind: "linked",
     linked: {
       account,
       credentials: {
         origin,
-        accessToken,
+        ...issued,
         clientId,
         clientSecret,
         ...(typeof software === "string" ? { software } : {}),
       },
       instanceUrl: origin,
       scopes,
-      limits: { ...limits, mixesFiles: typeof software === "string" && mixesFiles(software) },
-      expiresAt:
-        expiresIn === null
-          ? null
-          : new Date(tools.now().getTime() + expiresIn * 1000).toISOString(),
+      limits: { ...limits, mixesFiles, needsMedia },
+      expiresAt: issued.refreshToken === undefined ? endsAt : null,
     },
   };
 }
@@ -219,10 +204,10 @@ function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
   const shape = z.object({
     id: idShape(),
     username: z.string(),
-    display_name: z.string().optional(),
-    avatar: z.url().nullish().catch(null),
-    url: z.url().nullish().catch(null),
-    bot: z.boolean().optional().catch(undefined),
+    display_name: spare(z.string()),
+    avatar: spare(z.url()),
+    url: spare(z.url()),
+    bot: spare(z.boolean()),
   });
   const parsed = shape.safeParse(answer.json());
   if (answer.status !== 200 || !parsed.success) return undefined;

@@ -21,6 +21,13 @@ export const rules = {
     message: "The post has neither text nor media.",
     remediation: "Give the post a text or a media file.",
   },
+  "mastodon.media.required": {
+    severity: "error",
+    code: "media_rejected",
+    variesByServer: true,
+    message: "This server takes no post without a media file.",
+    remediation: "Add an image or a video, or link an account on another server.",
+  },
   "mastodon.media.count": {
     severity: "error",
     code: "media_rejected",

@@ -39,7 +39,9 @@ function checkText(draft: LegDraft, data: NetworkData): readonly Problem[] {
   const measured = measure(draft, data);
   const { usedCharacters: used, maxCharacters: limit } = measured;
   const { spoilerText = "" } = ownOptionsOf(draft.options);
-  const isEmpty = draft.media.length === 0 && `${draft.text}${spoilerText}`.trim() === "";
+  const { needsMedia } = limitsOf(data);
+  const hasNothing = `${draft.text}${spoilerText}`.trim() === "";
+  const isEmpty = draft.media.length === 0 && !needsMedia && hasNothing;
   return [
     ...(used > limit ? [breach(rules, "mastodon.text.length", { used, limit, field })] : []),
     ...(isEmpty ? [breach(rules, "mastodon.content.empty", { field })] : []),
@@ -52,7 +54,9 @@ function checkMedia(draft: LegDraft, limits: InstanceLimits): readonly Problem[]
   const isRefused = checkNames(draft, (kinds) => isMixed(kinds, limits));
   const field = fieldOf("mastodon", draft, "mediaUrls");
   const { length: used } = draft.media;
+  const isMissing = limits.needsMedia && used === 0;
   return [
+    ...(isMissing ? [breach(rules, "mastodon.media.required", { field })] : []),
     ...(used > limit ? [breach(rules, "mastodon.media.count", { used, limit, field })] : []),
     ...(isRefused ? [breach(rules, "mastodon.media.mixed", { field })] : []),
   ];

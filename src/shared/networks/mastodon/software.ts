@@ -24,17 +24,36 @@ const KEEPS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown", "fedibi
  */
 const LOCKS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown"]);
 
-/**
- * Software whose posts may show images and videos together. Mastodon refuses that (`validate_media!` in
- * `app/services/post_status_service.rb`); Pleroma and Akkoma don't look at types (`attachments` in
- * `lib/pleroma/web/common_api/activity_draft.ex`), and Pixelfed calls it a `photo:video:album`
- * (`mimeTypeCheck` in `app/Http/Controllers/StatusController.php`).
- */
-const MIXES_FILES: ReadonlySet<string> = new Set(["pixelfed", "pleroma", "akkoma"]);
+/** What a server does otherwise than Mastodon. */
+interface Traits {
+  /** Whether images and videos may share a post. Mastodon refuses that (`validate_media!` in the same file). */
+  readonly mixesFiles: boolean;
+  /** Whether a post has to show a file. */
+  readonly needsMedia: boolean;
+  /** Whether `read` and `write` are the only scopes for accounts and posts. */
+  readonly hasCoarseScopes: boolean;
+}
 
-/** Returns whether the software lets images and videos share a post; of one that is not known it does not. */
-export function mixesFiles(software: string | null | undefined): boolean {
-  return MIXES_FILES.has(software ?? "");
+const LIKE_MASTODON: Traits = { mixesFiles: false, needsMedia: false, hasCoarseScopes: false };
+/** They don't look at types: `attachments` in `lib/pleroma/web/common_api/activity_draft.ex`. */
+const PLEROMA: Traits = { ...LIKE_MASTODON, mixesFiles: true };
+/**
+ * Calls images with a video a `photo:video:album` (`mimeTypeCheck` in `app/Http/Controllers/StatusController.php`), has
+ * the scopes of `Passport::tokensCan` in `app/Providers/AuthServiceProvider.php`, and answers a text alone with "Empty
+ * statuses are not allowed" (https://github.com/cheeaun/phanpy/issues/502).
+ */
+const PIXELFED: Traits = { mixesFiles: true, needsMedia: true, hasCoarseScopes: true };
+
+const TRAITS: Readonly<Record<string, Traits>> = {
+  pixelfed: PIXELFED,
+  pleroma: PLEROMA,
+  akkoma: PLEROMA,
+};
+
+/** Returns what a server is known to do by its software; one that is not known does as Mastodon does. */
+export function traitsOf(software: unknown): Traits {
+  const isKnown = typeof software === "string" && Object.hasOwn(TRAITS, software);
+  return (isKnown ? TRAITS[software] : undefined) ?? LIKE_MASTODON;
 }
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */

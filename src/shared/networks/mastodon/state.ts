@@ -12,6 +12,10 @@ const credentialsShape = shape(() =>
     clientSecret: z.string(),
     /** What the server runs, from its nodeinfo; absent where it did not tell, or was linked before it was asked. */
     software: z.string().optional(),
+    /** Of servers whose tokens end: what renews the token, when, and when it ends. */
+    refreshToken: z.string().optional(),
+    renewAt: z.iso.datetime().optional(),
+    accessExpiresAt: z.iso.datetime().optional(),
   }),
 );
 export type Credentials = ShapeOf<typeof credentialsShape>;

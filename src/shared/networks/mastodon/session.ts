@@ -1,0 +1,126 @@
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { exchange, oauthError } from "../contract/answers.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import { scopesShape, spare } from "../contract/fields.ts";
+import { type CredentialsOutcome, unanswered, unpublished } from "../contract/outcome.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { classify } from "./errors.ts";
+import { type Credentials, credentialsOf, requestHeaders } from "./state.ts";
+
+/** A token is renewed when a third of its life is left. */
+const RENEWED_SHARE = 2 / 3;
+/** With less left than this, an upload could run into the end of its token. */
+const USABLE_MS = 10 * 60_000;
+
+const tokenShape = shape(() =>
+  z.object({
+    access_token: z.string().min(1),
+    scope: scopesShape(),
+    expires_in: spare(z.number().positive().max(10_000_000_000)),
+    refresh_token: spare(z.string().min(1).max(10_000)),
+  }),
+);
+
+export type IssuedToken = Pick<
+  Credentials,
+  "accessToken" | "refreshToken" | "renewAt" | "accessExpiresAt"
+> & {
+  readonly scopes: readonly string[];
+  /** Null: not before it is revoked, as Mastodon's. */
+  readonly endsAt: string | null;
+};
+
+/** Returns the token of an answer. One that names no scopes has those that were asked for (RFC 6749, section 5.1). */
+export function readToken(
+  answer: HttpResponse,
+  askedScope: string,
+  now: Date,
+): IssuedToken | undefined {
+  const { data } = tokenShape().safeParse(answer.json());
+  if (answer.status !== 200 || data === undefined) return undefined;
+  const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken } = data;
+  const scopes = data.scope ?? askedScope.split(" ");
+  if (seconds === undefined) return { accessToken, scopes, endsAt: null };
+  const at = (share: number) => new Date(now.getTime() + seconds * share * 1000).toISOString();
+  const endsAt = at(1);
+  return refreshToken === undefined
+    ? { accessToken, scopes, endsAt }
+    : {
+        accessToken,
+        scopes,
+        endsAt,
+        refreshToken,
+        renewAt: at(RENEWED_SHARE),
+        accessExpiresAt: endsAt,
+      };
+}
+
+export function canPublish(scopes: readonly string[]): boolean {
+  const isGranted = (scope: string): boolean => scopes.includes("write") || scopes.includes(scope);
+  return isGranted("write:statuses") && isGranted("write:media");
+}
+
+/** Requests a token in the name of the registration. */
+export function requestToken(
+  { origin, clientId, clientSecret }: Pick<Credentials, "origin" | "clientId" | "clientSecret">,
+  tools: NetworkTools,
+  grant: Readonly<Record<string, string>>,
+): Promise<HttpResponse | HttpFailure> {
+  return exchange(tools, {
+    method: "POST",
+    url: `${origin}/oauth/token`,
+    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({
+      ...grant,
+      client_id: clientId,
+      client_secret: clientSecret,
+    }).toString(),
+  });
+}
+
+/** Renews a token that ends (RFC 6749, section 6). Mastodon's own last until they are revoked. */
+export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
+  const credentials = credentialsOf(data);
+  const { refreshToken, renewAt, accessExpiresAt } = credentials;
+  if (refreshToken === undefined || renewAt === undefined) return { kind: "usable" };
+  const now = tools.now();
+  if (now.getTime() < Date.parse(renewAt)) return { kind: "usable" };
+  const outcome = await renew(credentials, refreshToken, tools);
+  const leftMs = Date.parse(accessExpiresAt ?? renewAt) - now.getTime();
+  return outcome.kind === "try_later" && leftMs > USABLE_MS ? { kind: "usable" } : outcome;
+}
+
+async function renew(
+  credentials: Credentials,
+  refreshToken: string,
+  tools: NetworkTools,
+): Promise<CredentialsOutcome> {
+  const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
+  const answer = await requestToken(credentials, tools, grant);
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  const token = readToken(answer, "write", tools.now());
+  if (token === undefined) return refused(answer, tools.now());
+  const { scopes, endsAt, ...issued } = token;
+  // A permission was taken back since.
+  if (!canPublish(scopes)) return rejected("permission_missing", scopes.join(" "));
+  const renewed = { ...credentials, refreshToken, ...issued };
+  const isLast = issued.refreshToken === undefined && endsAt === null;
+  const { renewAt: _at, accessExpiresAt: _end, ...endless } = renewed;
+  return { kind: "refreshed", credentials: isLast ? endless : renewed, expiresAt: null };
+}
+
+function refused(answer: HttpResponse, now: Date): CredentialsOutcome {
+  const error = oauthError(answer);
+  if (error === "invalid_client") return rejected("app_misconfigured", error);
+  if (error === "invalid_grant") return rejected("connection_needs_reauth", error);
+  return unpublished(classify(answer, now));
+}
+
+function rejected(
+  code: "connection_needs_reauth" | "permission_missing" | "app_misconfigured",
+  networkCode: string,
+): CredentialsOutcome {
+  return { kind: "rejected", failure: { code, networkCode } };
+}
