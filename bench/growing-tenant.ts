@@ -20,7 +20,7 @@ import { costOf, RoundTrips, type Cost } from "./round-trips.ts";
 const KINDS = [
   { table: "core", prefix: "F|", counter: "FN|", property: "count" },
   { table: "core", prefix: "K|", counter: "KN|", property: "lasting" },
-  { table: "connections", prefix: "app_", counter: "CN|", property: "count" },
+  { table: "core", prefix: "C|", counter: "N|", property: "connections" },
 ] as const;
 
 export interface SizedMe {

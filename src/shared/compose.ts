@@ -12,14 +12,14 @@ import type { Clock } from "./runtime/process.ts";
 import type { Config } from "./runtime/config.ts";
 import { AppFaults } from "./connections/app-faults.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
-import { ConnectionIndexStore } from "./connections/connection-index-store.ts";
-import { ConnectionStore } from "./connections/connection-store.ts";
+import { AuthorisationStore } from "./connections/authorisation-store.ts";
+import { ConnectionStore, type Viewer } from "./connections/connection-store.ts";
+import type { Commit } from "./billing/core-operation.ts";
 import { AccountCheckStore } from "./connections/account-check-store.ts";
 import { WithdrawalStore } from "./connections/withdrawal-store.ts";
 import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
 import { ConcurrencyLimit, SharedOutcome, SingleFlight } from "./runtime/promises.ts";
-import { PendingEventStore } from "./connections/pending-event-store.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
@@ -156,11 +156,43 @@ function accessStores({ core, keys }: Tables, raiseAccess: RaiseAccess, now: () 
   };
 }
 
+function connectionStores(
+  config: Config,
+  { core, accounts, authorisations: table }: Tables,
+  { clock, wallets }: Pick<Services, "clock" | "wallets">,
+) {
+  const networkAccounts = new AccountStore(accounts);
+  const authorisations = new AuthorisationStore(table);
+  const parts = {
+    core,
+    authorisations,
+    dataKeys: config.identity.dataKeys,
+    clock,
+    commit: commitOf(wallets),
+    // Loaded when an account is linked: it brings along every network.
+    viewer: async (account: Parameters<Viewer>[0]) => {
+      const { viewerOf } = await import("./connections/view-connection.ts");
+      return await viewerOf({ config, clock, networkAccounts }, account);
+    },
+  };
+  return {
+    networkAccounts,
+    authorisations,
+    connections: new ConnectionStore(parts),
+    accountChecks: new AccountCheckStore(parts),
+  };
+}
+
+/** Returns how stores change their rows in a platform's partition. */
+function commitOf(wallets: WalletStore): Commit {
+  return (platformId, operation) => wallets.commit(platformId, operation);
+}
+
 function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
   return {
     connectSessions: new ConnectSessionStore(tables.connectsessions),
     oauthStates: new OAuthStateStore(tables.oauthstates, dataKeys),
-    withdrawals: new WithdrawalStore(tables.oauthstates, tables.connections),
+    withdrawals: new WithdrawalStore(tables.oauthstates),
     hosts: new HostStore(tables.instances, dataKeys),
   };
 }
@@ -227,15 +259,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     companions: new ConcurrencyLimit(COMPANIONS_MAX),
     operators: createOperators(identity.operators, { outbound, log, now }),
     audit: new AuditRing(),
-    connections: new ConnectionStore({
-      table: tables.connections,
-      dataKeys: identity.dataKeys,
-      clock,
-      raiseAccess,
-    }),
-    connectionIndex: new ConnectionIndexStore(tables.connections),
-    accountChecks: new AccountCheckStore(tables.connections, identity.dataKeys),
-    pendingEvents: new PendingEventStore(tables.connections),
+    ...connectionStores(config, tables, { clock, wallets }),
     ...linkingStores(tables, identity),
     appFaults: new AppFaults(log, clock),
     credentialFlights: new SingleFlight(),
@@ -249,7 +273,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
       windows: new RateWindowStore(tables.ratewindows),
       logins: new LoginHistoryStore(tables.ratewindows),
     }),
-    networkAccounts: new AccountStore(tables.accounts),
     accountQueues: new AccountQueueStore(tables.accounts),
     unmappedSignals: new UnmappedSignals(log, metrics),
     publishQueue: new HintQueue<PublishingHint>(queue(PUBLISHING_QUEUE)),

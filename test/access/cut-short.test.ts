@@ -134,14 +134,6 @@ const CHANGES: readonly Taken[] = [
     told: "403 platform_suspended",
   },
   {
-    what: "an account is unlinked",
-    change: byOwner("DELETE", ({ profileId, connectionId }) => {
-      return `/v1/profiles/${profileId}/connections/${connectionId}`;
-    }),
-    by: byKey,
-    told: "422 not_publishable",
-  },
-  {
     what: "a user is removed",
     change: byOwner("DELETE", ({ colleague }) => `/v1/users/${colleague.id}`),
     by: byColleague,

@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountCheckStore } from "../../src/shared/connections/account-check-store.ts";
-import { ConnectionIndexStore } from "../../src/shared/connections/connection-index-store.ts";
 import { ConnectionStore } from "../../src/shared/connections/connection-store.ts";
-import { PendingEventStore } from "../../src/shared/connections/pending-event-store.ts";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { ApplicationStore } from "../../src/shared/tenants/applications/application-store.ts";
 import { KeyStore } from "../../src/shared/tenants/keys/key-store.ts";
@@ -32,7 +30,6 @@ const NEW = { raisesNot: "it adds a row, and no process keeps the absence of one
 const BACKGROUND = {
   raisesNot: "nobody waits for what is found in the background; cached rows end",
 };
-const ELSEWHERE = { raisesNot: "no such row is asked who may publish what" };
 
 /** Every method of every store that is handed the tables of those rows. A new one has to be declared. */
 const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, object>([
@@ -132,13 +129,11 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       reseal: { raisesNot: "they are the same credentials under another key" },
     },
   ],
-  [PendingEventStore, { list: "reads", remove: ELSEWHERE, rename: ELSEWHERE, findRefs: "reads" }],
 ] satisfies [object, Readonly<Record<string, Declared>>][]);
 
 /** Stores with rows in the same tables, none of which say who may publish what. */
 const OTHERS: readonly { readonly name: string }[] = [
   EndpointStore,
-  ConnectionIndexStore,
   EventStore,
   IdempotencyStore,
   PostStore,
@@ -159,7 +154,7 @@ describe("what changes who may ask or what may be published is declared", () => 
   test("no other store is handed the tables", async () => {
     const composed = await readFile("src/shared/compose.ts", "utf8");
     const handed = composed.matchAll(
-      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|core|connections)\b/g,
+      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|core|parts)\b/g,
     );
     const names = new Set([...handed].map(([, name]) => name));
     const known = [...DECLARED.keys(), ...OTHERS].map(({ name }) => name);
@@ -243,22 +238,24 @@ async function connectionChange(change: "link" | "unlink" | "mark" | "unmark"): 
   const id = newId("connection", new Date());
   const link = () =>
     connections.saveLinked({ ...owner, id, network: "mastodon", linked: aLinkedAccount(id) });
-  const { generation } = change === "link" ? { generation: 0 } : (await link()).connection;
+  const linked = change === "link" ? undefined : (await link()).connection;
   const failure = { code: "connection_needs_reauth" } as const;
-  if (change === "unmark")
-    await connections.mark({ profileId, network: "mastodon", generation }, failure);
+  if (change === "unmark" && linked !== undefined) await connections.mark(linked, failure);
   const acts = {
     link,
-    unlink: () => connections.revoke(profileId, "mastodon", id),
-    mark: () => connections.mark({ profileId, network: "mastodon", generation }, failure),
+    unlink: () => connections.revoke({ ...owner, network: "mastodon", id }),
+    mark: async () => {
+      const found = await connections.find({ ...owner, network: "mastodon" });
+      if (found !== undefined) await connections.mark(found, failure);
+    },
     unmark: async () => {
-      const found = await connections.find(profileId, "mastodon");
+      const found = await connections.find({ ...owner, network: "mastodon" });
       if (found !== undefined) await connections.mark(found, null);
     },
   };
   return {
     act: acts[change],
-    row: async () => (await connections.find(profileId, "mastodon"))?.status,
+    row: async () => (await connections.find({ ...owner, network: "mastodon" }))?.status,
   };
 }
 
@@ -294,15 +291,59 @@ const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
   ["all sessions but one end", () => userChange({ keptSessionId: "a session" })],
   ["a second factor begins", () => userChange({ secondFactor: { ...FACTOR, confirmed: true } })],
   ["a user is removed", () => userChange("delete")],
-  ["an account is linked", () => connectionChange("link")],
-  ["an account is unlinked", () => connectionChange("unlink")],
-  ["an account has to be linked again", () => connectionChange("mark")],
-  ["an account is accepted again", () => connectionChange("unmark")],
   ["an application is disabled", () => applicationChange("disabled")],
   ["an application is enabled", () => applicationChange("active")],
   ["a platform is suspended", () => platformChange("suspended")],
   ["a platform is active again", () => platformChange("active")],
 ];
+
+/** Changes that are one transaction with the version that they raise. */
+const AT_ONCE: typeof CHANGES = [
+  ["an account is linked", () => connectionChange("link")],
+  ["an account is unlinked", () => connectionChange("unlink")],
+  ["an account has to be linked again", () => connectionChange("mark")],
+  ["an account is accepted again", () => connectionChange("unmark")],
+];
+
+describe("the version is raised in the transaction that writes the row", () => {
+  test.each(AT_ONCE)("when %s", async (_name, prepare) => {
+    const { act, row } = await prepare();
+    const { core } = relay.tables;
+    const state = async () => JSON.stringify([await versionNow(), (await row()) ?? null]);
+    const states = [await state()];
+    const original = core.transact.bind(core);
+    const transact = vi.spyOn(core, "transact");
+    onTestFinished(() => transact.mockRestore());
+    transact.mockImplementation(async (...given) => {
+      const result = await original(...given);
+      states.push(await state());
+      return result;
+    });
+    await act();
+    states.push(await state());
+    const [before = "", after = "", ...more] = [...new Set(states)];
+    expect(more).toEqual([]);
+    const [[versionBefore, rowBefore], [version, rowAfter]] = [
+      JSON.parse(before),
+      JSON.parse(after),
+    ];
+    expect(version).not.toBe(versionBefore);
+    expect(rowAfter).not.toEqual(rowBefore);
+  });
+
+  test.each(AT_ONCE)("and neither is there if that fails: %s", async (_name, prepare) => {
+    const { act, row } = await prepare();
+    const { core } = relay.tables;
+    const before = [await versionNow(), await row()];
+    const transact = vi.spyOn(core, "transact");
+    onTestFinished(() => transact.mockRestore());
+    transact.mockRejectedValueOnce(serviceUnavailable());
+    await expect(act()).rejects.toMatchObject({ code: "service_unavailable" });
+    expect([await versionNow(), await row()]).toEqual(before);
+    await act();
+    expect(await versionNow()).not.toBe(before[0]);
+  });
+});
 
 describe("the version is raised once the row is written, and before the answer", () => {
   test.each(CHANGES)("when %s", async (_name, prepare) => {
@@ -330,7 +371,6 @@ describe("the version is raised once the row is written, and before the answer",
 
   test.each([
     ["a revoke", () => keyChange("revoke")],
-    ["an unlinking", () => connectionChange("unlink")],
     ["a disabling", () => profileChange("active", "disabled")],
     ["a suspension", () => platformChange("active")],
     ["a removal", () => userChange("delete")],

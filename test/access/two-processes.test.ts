@@ -269,8 +269,8 @@ describe("nothing of it allows anything any longer, with the very next request, 
 describe("what was kept refuses nothing", () => {
   test("an account that was just linked elsewhere is published to", async () => {
     const customer = await aCustomer();
-    const { connectionId: id, profileId } = customer;
-    await office.services.connections.revoke(profileId, "mastodon", id);
+    const { connectionId: id } = customer;
+    await office.services.connections.revoke({ ...customer, network: "mastodon", id });
     expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("422 not_publishable");
     await link(customer);
     expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("202");
@@ -302,7 +302,7 @@ test("a change between the reads and the transaction is seen: the post is decide
 
 test("rows count as read under the version before them: a change right after they were read is seen", async () => {
   const customer = await aCustomer();
-  const { connectionId, platformId, profileId } = customer;
+  const { connectionId: id, platformId } = customer;
   branch.advance(31_000);
   const { connections, wallets } = branch.services;
   const original = connections.listOfProfile.bind(connections);
@@ -310,7 +310,7 @@ test("rows count as read under the version before them: a change right after the
   onTestFinished(() => list.mockRestore());
   list.mockImplementationOnce(async (...given) => {
     const read = await original(...given);
-    await office.services.connections.revoke(profileId, "mastodon", connectionId);
+    await office.services.connections.revoke({ ...customer, network: "mastodon", id });
     await wallets.readAccessVersion(platformId);
     return read;
   });

@@ -97,18 +97,18 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (...weatherOf) 
     const application = await anApplication(calm);
     const { id: profileId } = await aProfile(calm, application);
     const { connections } = relay.services;
-    const place = { profileId, network: "bluesky" } as const;
+    const place = { platformId: application.platform.id, profileId, network: "bluesky" } as const;
     const linked = await persistently(weatherOf, application, () =>
       linkAccount(relay, application, place),
     );
     expect(linked.connections).toBe(1);
-    const connection = await calm.services.connections.find(profileId, "bluesky");
+    const connection = await calm.services.connections.find(place);
     if (connection === undefined) throw new Error("nothing was linked");
     const unlinked = await persistently(weatherOf, application, () =>
-      connections.revoke(profileId, "bluesky", connection.id),
+      connections.revoke(connection),
     );
     expect(unlinked.connections).toBe(0);
-    const gone = await calm.services.connections.find(profileId, "bluesky");
+    const gone = await calm.services.connections.find(place);
     if (gone === undefined) throw new Error("a revoked connection has no row");
     const removed = await persistently(weatherOf, application, () => connections.remove(gone));
     expect(removed.connections).toBe(0);

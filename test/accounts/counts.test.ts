@@ -125,8 +125,9 @@ class Worker {
     const linked = this.#takeOut(this.#linked);
     if (linked === undefined) return;
     const { profileId, id } = linked;
-    for (const { network } of await relay.services.connections.listOfProfile(profileId))
-      await this.#random.pick(instances).services.connections.revoke(profileId, network, id);
+    const owner = { platformId: this.#application.platform.id, profileId };
+    for (const connection of await relay.services.connections.listOfProfile(owner))
+      await this.#random.pick(instances).services.connections.revoke({ ...connection, id });
   }
 
   async #createEndpoint(): Promise<void> {

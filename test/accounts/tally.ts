@@ -37,7 +37,7 @@ export async function tallyOf(
   { id, platform }: TestApplication,
   whole: "application" | "platform",
 ): Promise<Tally> {
-  const { core, connections } = relay.tables;
+  const { core } = relay.tables;
   const isMeant = (row: Row) => whole === "platform" || row["applicationId"] === id;
   const isActive = (row: Row) => {
     const revoked = row["status"] === "revoked";
@@ -48,14 +48,14 @@ export async function tallyOf(
     rowsOf(core, platform.id, "F|"),
     rowsOf(core, platform.id, "K|"),
     rowsOf(core, platform.id, "H|"),
-    rowsOf(connections, platform.id, "app_"),
+    rowsOf(core, platform.id, "C|"),
     rowsOf(core, platform.id, "A|"),
   ]);
   return {
     profiles: profiles.filter(isMeant).length,
     activeApiKeys: keys.filter((row) => isMeant(row) && isActive(row)).length,
     webhooks: webhooks.filter(isMeant).length,
-    connections: linked.length,
+    connections: linked.filter((row) => row["status"] !== "revoked").length,
     applications: applications.length,
   };
 }

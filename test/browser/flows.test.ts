@@ -43,8 +43,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     await context.close();
     const store = site.world.services.connections;
     for (const { owner } of visitors.splice(0))
-      for (const { network, id } of await store.listOfProfile(owner.profileId))
-        await store.revoke(owner.profileId, network, id);
+      for (const connection of await store.listOfProfile(owner)) await store.revoke(connection);
   });
 
   async function chooseOfSeveralPages(): Promise<void> {
@@ -160,10 +159,10 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.decide("allow");
       const [before] = await visitor.connections();
       const { connections } = site.world.services;
-      const { profileId } = visitor.owner;
-      const { generation = 0 } = (await connections.find(profileId, "instagram")) ?? {};
+      const linked = await connections.find({ ...visitor.owner, network: "instagram" });
+      if (linked === undefined) throw new Error("nothing is linked");
       const failure = { code: "connection_needs_reauth" } as const;
-      await connections.mark({ profileId, network: "instagram", generation }, failure);
+      await connections.mark(linked, failure);
       await visitor.open(["instagram"]);
       expect(await visitor.text()).toContain("Needs attention");
       await visitor.press("Connect Instagram again");

@@ -33,18 +33,17 @@ beforeEach(async () => {
 });
 
 /** The person behind all these pages is one and the same: what a test leaves linked would keep the authorisation. */
-const visited = new Set<string>();
+const visited = new Set<Owner>();
 afterEach(async () => {
   const store = world.services.connections;
-  for (const profileId of visited)
-    for (const { network, id } of await store.listOfProfile(profileId))
-      await store.revoke(profileId, network, id);
+  for (const owner of visited)
+    for (const connection of await store.listOfProfile(owner)) await store.revoke(connection);
   visited.clear();
 });
 
 async function connectUrl(network: string, by: Owner = owner): Promise<string> {
   const path = `/v1/profiles/${by.profileId}/connect/sessions`;
-  visited.add(by.profileId);
+  visited.add(by);
   const body = { platforms: [network, "bluesky"] };
   const answer = await world.relay.call("POST", path, { key: by.key, body });
   expect(answer.status).toBe(201);
@@ -264,7 +263,7 @@ describe("an authorisation that leads nowhere is told in words that help", () =>
 
 describe("an account among others of one authorisation", () => {
   const canPublish = async (by: Owner): Promise<boolean> => {
-    const connection = await world.services.connections.find(by.profileId, "facebook");
+    const connection = await world.services.connections.find({ ...by, network: "facebook" });
     if (connection === undefined) return false;
     const credentials = await world.services.connections.openCredentials(connection);
     const answer = await world.services.outbound.request({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import type { Linking } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
@@ -38,7 +39,8 @@ beforeEach(() => {
 });
 
 const store = () => relay.services.connections;
-const table = () => relay.tables.connections;
+const table = () => relay.tables.core;
+const place = (network: "mastodon" | "bluesky" = "mastodon") => ({ ...linking, network });
 const save = async (change: Partial<Linking> = {}) =>
   (await store().saveLinked({ ...linking, ...change })).connection;
 const withAccount = (id: string): Linking["linked"] => ({
@@ -49,19 +51,20 @@ const withAccount = (id: string): Linking["linked"] => ({
 describe("what is stored", () => {
   test("comes back as it was, with secrets sealed", async () => {
     const connection = await save();
-    expect(await store().find(linking.profileId, "mastodon")).toEqual(connection);
+    expect(await store().find(place())).toEqual(connection);
     expect(await store().openCredentials(connection)).toEqual(linking.linked.credentials);
-    const row = (await table().find(linking.profileId, "mastodon"))?.row;
+    const row = (await table().find(linking.platformId, connectionKey(linking)))?.row;
     expect(JSON.stringify(row)).toContain("v1.development.");
     expect(JSON.stringify(row)).not.toContain("a-secret-token");
   });
 
   test("secrets that were copied to another profile's row don't open there", async () => {
     await save();
-    const stored = await table().find(linking.profileId, "mastodon");
-    const thief = newId("profile", relay.clock.now());
-    if (stored !== undefined) await table().put(thief, stored.row);
-    const opened = await store().open(thief, "mastodon");
+    const stored = await table().find(linking.platformId, connectionKey(linking));
+    const thief = { ...place(), profileId: newId("profile", relay.clock.now()) };
+    const row = { ...stored?.row, rowKey: connectionKey(thief) };
+    await table().put(linking.platformId, row);
+    const opened = await store().open(thief);
     expect(opened?.connection.account.username).toBe("alice");
     expect(opened?.credentials).toBeUndefined();
   });
@@ -100,7 +103,7 @@ describe("linking", () => {
         save({ linked: { ...linking.linked, credentials: { accessToken: `t${index}` } } }),
       ),
     );
-    const [connection, ...more] = await store().listOfProfile(linking.profileId);
+    const [connection, ...more] = await store().listOfProfile(linking);
     expect(more).toEqual([]);
     expect(connection?.generation).toBe(10);
     expect(new Set(linked.map(({ generation }) => generation)).size).toBe(10);
@@ -109,15 +112,15 @@ describe("linking", () => {
   });
 
   test("connections are counted by platform, those linked again once, removed ones not", async () => {
-    const { platformId, profileId } = linking;
+    const { platformId } = linking;
     await save();
     await save();
     await save({ network: "bluesky" });
     await save({ profileId: newId("profile", relay.clock.now()) });
     expect(await store().count(platformId)).toBe(3);
-    await store().revoke(profileId, "bluesky", linking.id);
+    await store().revoke(place("bluesky"));
     expect(await store().count(platformId)).toBe(2);
-    const revoked = await store().find(profileId, "bluesky");
+    const revoked = await store().find(place("bluesky"));
     if (revoked === undefined) throw new Error("a revoked connection has no row");
     await store().remove(revoked);
     expect(await store().count(platformId)).toBe(2);
@@ -128,7 +131,7 @@ describe("linking", () => {
     const id = `a.test/${newId("request", relay.clock.now())}`;
     const profiles = [linking.profileId, newId("profile", relay.clock.now())];
     for (const profileId of profiles) await save({ profileId, linked: withAccount(id) });
-    await store().revoke(profiles[0] ?? "", "mastodon", linking.id);
+    await store().revoke({ ...place(), profileId: profiles[0] ?? "" });
     expect(await store().isLinked("mastodon", id)).toBe(true);
     await save({ profileId: profiles[1] ?? "", linked: withAccount(`${id}-other`) });
     expect(await store().isLinked("mastodon", id)).toBe(false);
@@ -137,14 +140,16 @@ describe("linking", () => {
 
 describe("marking", () => {
   const failure = { code: "connection_needs_reauth" } as const;
-  const mark = (generation: number) =>
-    store().mark({ profileId: linking.profileId, network: "mastodon", generation }, failure);
+  const mark = async (generation: number) => {
+    const linked = await store().find(place());
+    return linked !== undefined && (await store().mark({ ...linked, generation }, failure));
+  };
 
   test("one of several who mark a connection is told that it did", async () => {
     const { generation } = await save();
     const marked = await Promise.all([1, 2, 3, 4].map(() => mark(generation)));
     expect(marked.filter(Boolean)).toHaveLength(1);
-    expect(await store().find(linking.profileId, "mastodon")).toMatchObject({
+    expect(await store().find(place())).toMatchObject({
       status: "needs_reauth",
       lastError: { code: "connection_needs_reauth" },
     });
@@ -154,7 +159,7 @@ describe("marking", () => {
     const { generation } = await save();
     await save();
     expect(await mark(generation)).toBe(false);
-    expect((await store().find(linking.profileId, "mastodon"))?.status).toBe("active");
+    expect((await store().find(place()))?.status).toBe("active");
   });
 
   test("linking again heals", async () => {
@@ -165,7 +170,7 @@ describe("marking", () => {
 
   test("use is recorded to the minute and brings no removed connection back", async () => {
     const connection = await save();
-    const find = async () => (await store().find(linking.profileId, "mastodon"))?.lastUsedAt;
+    const find = async () => (await store().find(place()))?.lastUsedAt;
     await store().recordUse(connection);
     const first = await find();
     expect(first).not.toBeNull();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { checkAccountsOfProfile } from "../../src/shared/background/account-checks/check-accounts.ts";
+import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher } from "../setup/publisher.ts";
@@ -13,42 +14,21 @@ useSandboxedRelay((started) => {
 });
 
 test("lists leave a damaged connection out, a check counts it and goes on, an erasure stops at it", async () => {
-  const { key, profileId } = await aPublisher(relay);
+  const { key, profileId, owner } = await aPublisher(relay);
   const { connections, accountChecks } = relay.services;
-  const damage = { rowKey: "bluesky", generation: "1" };
-  await relay.tables.connections.putProperties(profileId, damage);
+  const ref = { ...owner, network: "bluesky" } as const;
+  const damage = { rowKey: connectionKey(ref), generation: "1" };
+  await relay.tables.core.putProperties(owner.platformId, damage);
 
   const path = `/v1/profiles/${profileId}/connections`;
   const listed = dataOf(await relay.call("GET", path, { key }));
   expect(listed.map(({ platform }: { platform: string }) => platform)).toEqual(["mastodon"]);
-  await expect(connections.find(profileId, "bluesky")).rejects.toThrow(DamagedRow);
-  await expect(connections.listOfProfile(profileId, { missesNone: true })).rejects.toThrow(
-    DamagedRow,
-  );
-  await expect(accountChecks.reseal({ profileId, network: "bluesky" })).rejects.toThrow(DamagedRow);
+  await expect(connections.find(ref)).rejects.toThrow(DamagedRow);
+  await expect(connections.listOfProfile(owner, { missesNone: true })).rejects.toThrow(DamagedRow);
+  await expect(accountChecks.reseal(ref)).rejects.toThrow(DamagedRow);
 
-  const { tally } = await checkAccountsOfProfile(relay.services, profileId, [
-    "bluesky",
-    "mastodon",
-  ]);
+  const { tally } = await checkAccountsOfProfile(relay.services, owner, ["bluesky", "mastodon"]);
   expect(tally).toMatchObject({ ok: 1, failed: 1 });
-});
-
-test("damaged events of a connection keep it from no post, and are written over by no renewal", async () => {
-  const { profileId } = await aPublisher(relay);
-  const { connections, pendingEvents } = relay.services;
-  const damage = { rowKey: "mastodon", untold0: '{"torn":', hasUntold: "yes" };
-  await relay.tables.connections.putProperties(profileId, damage);
-
-  const ref = { profileId, network: "mastodon" } as const;
-  await expect(pendingEvents.list(ref)).rejects.toThrow(DamagedRow);
-  const opened = await connections.open(profileId, "mastodon");
-  if (opened?.credentials === undefined) throw new Error("nothing is linked");
-  const { connection, credentials } = opened;
-  const saved = await connections.saveRefreshed(connection, { credentials, expiresAt: null });
-  expect(saved?.generation).toBe(connection.generation + 1);
-  const stored = await relay.tables.connections.find(profileId, "mastodon");
-  expect(stored?.row).toMatchObject(damage);
 });
 
 test("a damaged host is not taken for one that is not known, and is left out when all are sealed anew", async () => {

@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 async function stored(): Promise<Connection> {
-  const found = await world.services.connections.find(owner.profileId, "bluesky");
+  const found = await world.services.connections.find({ ...owner, network: "bluesky" });
   if (found === undefined) throw new Error("nothing is linked");
   return found;
 }
@@ -210,7 +210,7 @@ test("calls for one thing are joined while it is under way, and not after", asyn
 
 describe("credentials that can't be had", () => {
   test("of a connection that was removed", async () => {
-    await world.services.connections.revoke(owner.profileId, "bluesky", connection.id);
+    await world.services.connections.revoke(connection);
     const outcome = await freshCredentials(world.services, connection);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "connection_missing" } });
   });

@@ -3,7 +3,6 @@ import { FRIEND_APP_PASSWORD, FRIEND_HANDLE } from "../../dev/networks/bluesky/s
 import { HeldWrites } from "../access/held-writes.ts";
 import { BLUESKY } from "../http/connect-calls.ts";
 import { aKey, dataOf, type TestKey } from "../setup/factories.ts";
-import { unique, uniqueKey } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { Browser, readable } from "./browser.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";
@@ -114,19 +113,3 @@ test.each([
     expect(late.filter(({ isLinked }) => isLinked)).toEqual([]);
   },
 );
-
-test("the next post is published by the owner's account, not by one that was taken back", async () => {
-  await link(await aLink(owner.key), BLUESKY);
-  const outcomes: Outcome[] = [];
-  const isTakenBack = ({ cameFirst, isLinked }: Outcome) => cameFirst && !isLinked;
-  while (!outcomes.some(isTakenBack) && outcomes.length < WRITES_MAX)
-    outcomes.push(await revokeAt(outcomes.length + 1, await aKey(office, owner.application)));
-  expect(outcomes.some(isTakenBack)).toBe(true);
-  const text = unique("From the shop");
-  const headers = { "x-profile-id": owner.profileId, "idempotency-key": uniqueKey() };
-  const body = { text, platforms: ["bluesky"] };
-  dataOf(await office.call("POST", "/v1/posts", { key: owner.key, headers, body }));
-  await office.drain();
-  const [post] = world.sandbox.posts("bluesky");
-  expect(post).toMatchObject({ text, account: { username: BLUESKY.identifier } });
-});

@@ -102,7 +102,7 @@ describe("a person who removed the app at Meta", () => {
     expect([answer.status, answer.body]).toEqual([200, {}]);
     for (const one of [owner, sibling, stranger]) {
       expect(await statusOf(one)).toBe("revoked");
-      const opened = await world.services.connections.open(one.profileId, "facebook");
+      const opened = await world.services.connections.open({ ...one, network: "facebook" });
       expect(opened?.credentials).toBeUndefined();
       expect(await told(one)).toEqual([
         ["connection.linked", undefined],
@@ -110,7 +110,7 @@ describe("a person who removed the app at Meta", () => {
       ]);
     }
     expect(await statusOf(bystander)).toBe("active");
-    expect(await told(bystander)).toEqual([]);
+    expect(await told(bystander)).toEqual([["connection.linked", undefined]]);
   });
 
   test("is named by Instagram as its app alone knows the account", async () => {

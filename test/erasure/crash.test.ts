@@ -107,7 +107,7 @@ test("an account that a process was linking when it died leaves nothing behind",
   const profile = await aMarkedProfile(calm, receiver);
   const { owner } = profile;
   const id = newId("connection", calm.clock.now());
-  // The rows of the platform and of the authorisation are written; the connection's own, which comes third, is not.
+  // The row of the authorisation is written; the connection's own is not.
   writesLeft = 1;
   const linking = dying.services.connections.saveLinked({
     ...owner,
@@ -117,7 +117,7 @@ test("an account that a process was linking when it died leaves nothing behind",
   });
   await expect(linking).rejects.toThrow();
   writesLeft = Infinity;
-  expect(await calm.services.connections.count(owner.platformId)).toBe(3);
+  expect(await calm.services.connections.count(owner.platformId)).toBe(2);
 
   await erase(calm, profile);
   await untilGone(calm, profile);

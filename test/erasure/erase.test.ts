@@ -48,7 +48,7 @@ describe("a profile that is erased", () => {
     const profile = await aMarkedProfile(relay, receiver);
     const before = await traces(profile);
     expect(before.words).toEqual(["connectsessions", "core", "deliveries", "events"]);
-    expect(before.tables).toEqual(expect.arrayContaining(["accounts", "connections"]));
+    expect(before.tables).toEqual(expect.arrayContaining(["accounts", "authorisations"]));
     const account = dataOf(
       await relay.call("GET", `/v1/profiles/${profile.profileId}/connections`, {
         key: profile.key,
@@ -89,7 +89,7 @@ describe("a profile that is erased", () => {
     await erase(relay, profile);
     await runOnce(relay);
     for (const network of ["bluesky", "mastodon"] as const) {
-      const opened = await relay.services.connections.open(profile.profileId, network);
+      const opened = await relay.services.connections.open({ ...profile.owner, network });
       expect(opened).toMatchObject({ connection: { status: "revoked" }, credentials: undefined });
     }
   });
@@ -169,7 +169,7 @@ describe("a profile that is erased", () => {
       headers: other.headers,
     });
     expect(post.body.data).toMatchObject({ status: "succeeded" });
-    const linked = await relay.services.connections.listOfProfile(other.profileId);
+    const linked = await relay.services.connections.listOfProfile(other.owner);
     expect(linked).toMatchObject([{ network: "bluesky", status: "active" }]);
   });
 

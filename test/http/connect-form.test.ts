@@ -171,7 +171,7 @@ describe("linking by a form", () => {
     const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
     answers.push((await browser.follow(linked)).body);
     answers.push(JSON.stringify(await connections()), JSON.stringify(await session(made)));
-    const found = await world.services.connections.find(owner.profileId, "bluesky");
+    const found = await world.services.connections.find({ ...owner, network: "bluesky" });
     if (found === undefined) throw new Error("nothing was linked");
     const credentials = await world.services.connections.openCredentials(found);
     const secrets = [credentials?.["accessJwt"], credentials?.["refreshJwt"], DEMO_APP_PASSWORD];

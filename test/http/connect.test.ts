@@ -247,7 +247,7 @@ describe("the hosted page", () => {
     }));
     expect((await browser.get(made.connectUrl)).status).toBe(410);
     expect((await browser.submit(page, "bluesky", BLUESKY)).status).toBe(410);
-    expect(await world.services.connections.listOfProfile(owner.profileId)).toEqual([]);
+    expect(await world.services.connections.listOfProfile(owner)).toEqual([]);
     expect(await balance(world, owner)).toBe(100);
   });
 
@@ -317,7 +317,7 @@ describe("removing a connection", () => {
       200,
       expect.objectContaining({ id: connection.id, status: "revoked" }),
     ]);
-    const opened = await world.services.connections.open(owner.profileId, "bluesky");
+    const opened = await world.services.connections.open({ ...owner, network: "bluesky" });
     expect(opened?.credentials).toBeUndefined();
     const asked = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(asked.map(({ status }) => status)).toEqual([200]);
@@ -363,7 +363,7 @@ describe("removing a connection", () => {
     await remove(first?.id ?? "");
     const ended = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(ended.map(({ status }) => status)).toEqual([200]);
-    const left = await world.services.connections.open(sibling.profileId, "bluesky");
+    const left = await world.services.connections.open({ ...sibling, network: "bluesky" });
     const credentials = left?.credentials as { accessJwt: string; pds: string };
     const answer = await world.services.outbound.request({
       method: "GET",

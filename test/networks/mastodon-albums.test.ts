@@ -89,8 +89,8 @@ test.each([
 });
 
 test("an account that was linked before can mix files after its next check", async () => {
-  const { profileId } = await publisherAt(PIXELFED_HOST);
-  const opened = await relay.services.connections.open(profileId, "mastodon");
+  const { owner } = await publisherAt(PIXELFED_HOST);
+  const opened = await relay.services.connections.open({ ...owner, network: "mastodon" });
   if (opened === undefined) throw new Error("nothing is linked");
   const { account, instanceUrl } = opened.connection;
   const credentials = { ...opened.credentials, software: undefined };

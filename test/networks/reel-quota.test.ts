@@ -16,8 +16,8 @@ afterAll(() => world.stop());
 
 async function usedReels(): Promise<number> {
   const { services, clock } = world.relay;
-  const { profileId } = world.lastPublisher();
-  const connection = await services.connections.find(profileId, "facebook");
+  const { owner } = world.lastPublisher();
+  const connection = await services.connections.find({ ...owner, network: "facebook" });
   const account = { network: "facebook", accountId: connection?.account.id ?? "" } as const;
   return (await services.networkAccounts.readQuota(account, "reels", clock.now())).used;
 }

@@ -57,7 +57,7 @@ test("a limit that shrank since the post was accepted is kept, and told", async 
     platformOptions: {},
   };
   const accepted = dataOf(await submitPost(relay, publisher, body));
-  const known = await relay.services.connections.find(publisher.profileId, "mastodon");
+  const known = await relay.services.connections.find({ ...publisher.owner, network: "mastodon" });
   if (known === undefined) throw new Error(`nothing is linked at ${STRICT_HOST}`);
   const limits = { ...known.limits, altTextMax: 100 };
   await relay.services.accountChecks.saveLimits(known, limits, relay.clock.now());

@@ -176,7 +176,7 @@ describe("an account", () => {
   test("whose holder has kept it for too long has the legs that wait hinted for its end", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const { connections } = relay.services;
-    const linked = await connections.find(publisher.profileId, "bluesky");
+    const linked = await connections.find({ ...publisher.owner, network: "bluesky" });
     const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
     await taken(own, aLeg("1 of a dead worker"), 50);
     const text = unique("Behind a dead worker");
@@ -308,7 +308,10 @@ describe("an account", () => {
     const { platformId } = publisher.owner;
     const credit = { operator: ["Admin"], body: { platformId, tokens: 10_000 } };
     dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
-    const linked = await relay.services.connections.find(publisher.owner.profileId, "bluesky");
+    const linked = await relay.services.connections.find({
+      ...publisher.owner,
+      network: "bluesky",
+    });
     const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
     const slow = await taken(own, aLeg("0 slow"), 3_600);
     let messages = 0;

@@ -112,6 +112,10 @@ describe("an account whose lease could not be given back", () => {
   });
 });
 
+/** Returns whether a call claims a leg: no other writes its row alone before there was an answer. */
+const isClaim = ({ table, rowKeys }: FatedCall) =>
+  table === "core" && rowKeys.length === 1 && /^P\|.*\|bluesky$/.test(rowKeys[0] ?? "");
+
 /** Writes of a wallet are tried for eight seconds, so what comes after the call is left to the long check. */
 const MOMENTS = casesOf([
   ["before the call", () => true],
@@ -125,10 +129,10 @@ describe("an outage of storage while a leg is published", () => {
       const [busy, later] = [unique("Busy"), unique("Later")];
       let isClaimed = false;
       const { publisher, postId, recover } = await publishUnder(
-        ({ table }) => {
-          // What a worker that has claimed a leg reads next.
-          if (table === "connections") isClaimed = true;
-          return isClaimed && hasBegun(busy) ? "lose_request" : "pass";
+        (call) => {
+          const isLost = isClaimed && hasBegun(busy);
+          isClaimed ||= isClaim(call);
+          return isLost ? "lose_request" : "pass";
         },
         [busy, later],
       );
@@ -151,9 +155,13 @@ describe("an outage of storage while a leg is published", () => {
   test("without end is tried seldom, and ends with the next sweep that finds the leg", async () => {
     const [waiting, later] = [unique("Waiting"), unique("Afterwards")];
     let tries = 0;
+    let isClaimed = false;
     const { recover } = await publishUnder(
-      ({ table }) => {
-        if (table !== "connections") return "pass";
+      (call) => {
+        // What a worker reads next that has claimed a leg is its account.
+        const isRead = isClaimed && call.table === "core" && call.method === "GET";
+        if (call.method === "POST") isClaimed = isClaim(call);
+        if (!isRead) return "pass";
         tries += 1;
         return "lose_request";
       },

@@ -27,7 +27,7 @@ describe("an account that another one takes the place of after a post was accept
     const text = unique("Moved house");
     const id = await submitted(publisher, text);
     await linkAnother(publisher);
-    const [linked] = await relay.services.connections.listOfProfile(publisher.profileId);
+    const [linked] = await relay.services.connections.listOfProfile(publisher.owner);
     const post = await settlePost(relay, publisher, id);
     expect(visible(text).map(({ host }) => host)).toEqual([LENIENT_HOST]);
     expect(post).toMatchObject({

@@ -158,8 +158,8 @@ describe("a post that fires", () => {
     const twin = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
     await settlePost(relay, publisher, twin.id);
     const { connections } = relay.services;
-    const mastodon = await connections.find(publisher.profileId, "mastodon");
-    await connections.revoke(publisher.profileId, "mastodon", mastodon?.id ?? "");
+    const mastodon = await connections.find({ ...publisher.owner, network: "mastodon" });
+    if (mastodon !== undefined) await connections.revoke(mastodon);
     relay.advance(10 * MINUTE);
     await enqueueDuePosts(relay.services);
     const post = await settlePost(relay, publisher, id);

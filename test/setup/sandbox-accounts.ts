@@ -23,19 +23,17 @@ const FORMS: Partial<Record<NetworkName, Readonly<Record<string, string>>>> = {
   mastodon: { instance: STRICT_HOST },
 };
 
-/** Makes what the store would still tell of a connection a matter of the past. */
+/** Removes the events of a profile that nobody has been sent. */
 export async function dropPendingEvents(
-  services: Services,
-  place: { readonly profileId: string; readonly network: NetworkName },
+  { events }: Services,
+  { platformId, profileId }: { readonly platformId: string; readonly profileId: string },
 ): Promise<void> {
-  const untold = await services.pendingEvents.list(place);
-  await services.pendingEvents.remove(
-    place,
-    untold.map(({ id }) => id),
-  );
+  const pending = await events.listPending(platformId, 100);
+  const own = pending.filter((event) => event.profileId === profileId);
+  await events.removePending(platformId, own);
 }
 
-/** Links the sandbox's demo account to a profile without the hosted page; nobody is told of it. */
+/** Links the sandbox's demo account to a profile without the hosted page; no event says so. */
 export async function linkSandboxAccount(
   services: Services,
   owner: {
@@ -60,5 +58,5 @@ export async function linkSandboxAccount(
   if (outcome.kind === "failed")
     throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
   await services.connections.saveLinked({ ...owner, id, network, linked: outcome.linked });
-  await dropPendingEvents(services, { profileId: owner.profileId, network });
+  await dropPendingEvents(services, owner);
 }

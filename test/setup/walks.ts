@@ -50,8 +50,7 @@ export const enqueueDuePosts = round("fire-due-posts");
 export const enqueueDueDeliveries = round("hint-due-deliveries");
 export const sweepStalledLegs = round("sweep-stalled-work");
 export const eraseProfiles = round("erase-profiles");
-export const findForgottenWork = round("tell-forgotten-connections", "find-forgotten-work");
-export const emitForgottenEvents = round("tell-forgotten-connections");
+export const findForgottenWork = round("find-forgotten-work");
 export const reconcileWallets = round("reconcile-wallets");
 export const purgeExpired = round("purge-expired-rows");
 

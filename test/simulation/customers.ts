@@ -550,7 +550,7 @@ export class Customers {
   ): Promise<string> {
     const accessVersion = await accessVersionOf(services, scope.platformId);
     await requireActive(services, scope);
-    const connections = await services.connections.listOfProfile(scope.profileId);
+    const connections = await services.connections.listOfProfile(scope);
     const publishing = { ...scope, connections, accessVersion, isKept: false };
     return (await createPost(services, publishing, { idempotencyKey, draft })).post.id;
   }
@@ -571,14 +571,14 @@ export class Customers {
     const tenant = random.pick(this.#tenants());
     const { scope, name, links } = tenant;
     const link = random.pick(links);
-    const { platformId, profileId } = scope;
+    const { platformId } = scope;
     const isUnlinked = random.chance(0.7);
     const isOther = random.chance(0.3);
     this.#client(
       async () => {
         let known: string | undefined;
         const unlink = async ({ services }: Host) => {
-          known = (await services.connections.find(profileId, link[0]))?.id;
+          known = (await services.connections.find({ ...scope, network: link[0] }))?.id;
           if (isUnlinked && known !== undefined) await removeConnection(services, scope, known);
         };
         await this.requests.ask("unlinking", platformId, unlink);

@@ -212,7 +212,11 @@ class Fence {
           status: "disabled",
         }));
       case "account":
-        return await services.connections.revoke(profileId, "mastodon", this.#connectionId);
+        return await services.connections.revoke({
+          ...scope,
+          network: "mastodon",
+          id: this.#connectionId,
+        });
       case "key":
         return await services.keys.revoke({ id: keyId, platformId, applicationId });
     }

@@ -41,11 +41,7 @@ function raisingFirst(services: Services): Services {
       update: (...given) => first(given[0], () => profiles.update(...given)),
     }),
     connections: withMethods(connections, {
-      async revoke(profileId, network, ...given) {
-        const found = await connections.find(profileId, network);
-        const revoke = () => connections.revoke(profileId, network, ...given);
-        return found === undefined ? await revoke() : await first(found.platformId, revoke);
-      },
+      revoke: (...given) => first(given[0].platformId, () => connections.revoke(...given)),
     }),
   };
 }

@@ -157,7 +157,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 1_188,
+    firstSeed: 150,
     services(services) {
       const { openWork, posts } = services;
       const mark: typeof openWork.mark = async (owner, now) => {

@@ -4,11 +4,11 @@ import {
   connectSessionRow,
   profileSessionRow,
 } from "../../src/shared/connections/connect-session-store.ts";
-import { connectionIndexRow } from "../../src/shared/connections/connection-index-store.ts";
+import { authorisationRow } from "../../src/shared/connections/authorisation-store.ts";
+import { countsRow } from "../../src/shared/billing/application-counts.ts";
 import { connectionRow } from "../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../src/shared/connections/host-store.ts";
 import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts";
-import { pendingEventRow } from "../../src/shared/connections/pending-event.ts";
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import {
@@ -33,7 +33,6 @@ import { workRow } from "../../src/shared/publishing/post-store.ts";
 import { timelineRow } from "../../src/shared/publishing/timeline-store.ts";
 import { DUE_POSTS } from "../../src/shared/publishing/post-queue.ts";
 import {
-  rowCodec,
   type Column,
   type ColumnForm,
   type RowCodec,
@@ -56,11 +55,6 @@ import {
   endpointRow,
 } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
 
-/** Its events are in columns of their own, so that it can be read when they are damaged. */
-const wholeConnectionRow = rowCodec("connection", {
-  ...connectionRow.columns,
-  ...pendingEventRow.columns,
-});
 /** Safe: values reach a codec from its own columns alone. */
 const KINDS = [
   walletRow,
@@ -98,8 +92,9 @@ const KINDS = [
   countRow,
   markerRow,
   creditMarkerRow,
-  wholeConnectionRow,
-  connectionIndexRow,
+  connectionRow,
+  authorisationRow,
+  countsRow,
   connectSessionRow,
   profileSessionRow,
   oauthStateRow,
@@ -133,16 +128,6 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   // Its schema drops a name such as `__proto__`.
   limits: fc.dictionary(fc.constantFrom("charactersMax", "a name with spaces", "ä"), jsonValue),
   lastError: fc.record({ code: fc.constant("connection_needs_reauth"), at: text }),
-  untold: fc.array(
-    fc.record({
-      id: text,
-      type: fc.constantFrom("connection.linked", "connection.removed"),
-      at: text,
-      connection: fc.record({ rowKey: text, generation: fc.nat(), isAny: fc.boolean() }),
-      origin: fc.record({ traceId: fc.option(text), requestId: fc.option(text) }),
-      lostBefore: fc.nat(),
-    }),
-  ),
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),
   branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }),

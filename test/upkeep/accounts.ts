@@ -18,10 +18,10 @@ export function openWholeWorld(more: Readonly<Record<string, string>> = {}): Pro
 
 export async function storedConnection(
   { services }: World,
-  { profileId }: Pick<Owner, "profileId">,
+  owner: Owner,
   network: NetworkName,
 ): Promise<Connection> {
-  const found = await services.connections.find(profileId, network);
+  const found = await services.connections.find({ ...owner, network });
   if (found === undefined) throw new Error("nothing is linked");
   return found;
 }
@@ -46,7 +46,7 @@ export async function linkByAppPassword(services: Services, owner: Owner): Promi
   const id = newId("connection", services.clock.now());
   const { linked } = outcome;
   await services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
-  await dropPendingEvents(services, { profileId: owner.profileId, network: "bluesky" });
+  await dropPendingEvents(services, owner);
 }
 
 /** What the daily timer does, a day later each time. */

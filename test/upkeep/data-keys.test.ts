@@ -159,11 +159,11 @@ describe("a rotation of data keys", () => {
     const [fresh] = await Promise.all([
       freshCredentials(earlier.services, connection),
       ...[1, 2, 3, 4].map(() =>
-        rotating.services.accountChecks.reseal({ profileId: owner.profileId, network: "bluesky" }),
+        rotating.services.accountChecks.reseal({ ...owner, network: "bluesky" }),
       ),
     ]);
     await rotating.services.accountChecks.reseal({
-      profileId: owner.profileId,
+      ...owner,
       network: "bluesky",
     });
     if (fresh.kind !== "usable") throw new Error("not renewed");

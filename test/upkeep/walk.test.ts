@@ -131,10 +131,10 @@ describe("the walk over all accounts", () => {
     world.relay.advance(4 * DAY_MS);
     const { connections } = world.services;
     const list = connections.listOfProfile.bind(connections);
-    vi.spyOn(connections, "listOfProfile").mockImplementation((profileId) =>
-      profileId === owners[0]?.profileId
+    vi.spyOn(connections, "listOfProfile").mockImplementation((profile) =>
+      profile.profileId === owners[0]?.profileId
         ? Promise.reject(new Error("a row that makes no sense"))
-        : list(profileId),
+        : list(profile),
     );
     await checkAccounts(world.services);
     expect(looks()).toBe(owners.length - 1);

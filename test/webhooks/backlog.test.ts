@@ -6,9 +6,10 @@ import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Outbound } from "../../src/shared/runtime/outbound.ts";
-import { emitEvent } from "../../src/shared/webhooks/events/emit-event.ts";
+import { emitEvent } from "./emit-event.ts";
 import { newEvent } from "../../src/shared/webhooks/events/event.ts";
 import { Machine, natureOf } from "../model/machine.ts";
+import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { tablesOver } from "../model/model-client.ts";
 import { type Message, QueueModel } from "../model/queue-model.ts";
 import { Random } from "../model/random.ts";
@@ -76,6 +77,7 @@ class Deployment {
   readonly platformId = newId("platform", new Date(START));
   readonly applicationId = newId("application", new Date(START));
   readonly #machines: Machine[] = [];
+  readonly #cores = new Map<Services, Table>();
   readonly #queues: QueueModel;
   readonly #time: VirtualTime;
   #handling = 0;
@@ -101,15 +103,18 @@ class Deployment {
         },
       };
     };
-    this.processes = Array.from({ length: processes }, (_, index) =>
-      buildServices(config, {
-        tables: tables(`process ${index}`),
+    this.processes = Array.from({ length: processes }, (_, index) => {
+      const own = tables(`process ${index}`);
+      const services = buildServices(config, {
+        tables: own,
         queue,
         clock: { now: () => new Date(time.now) },
         outbound: receiver.open(),
         log,
-      }),
-    );
+      });
+      this.#cores.set(services, own.core);
+      return services;
+    });
   }
 
   /** How many requests these processes have sent to tables. */
@@ -141,7 +146,9 @@ class Deployment {
     const { applicationId } = this;
     const type = "connection.linked";
     const event = newEvent({ type, applicationId, ...nobody }, new Date(this.#time.now));
-    await emitEvent(services, this.platformId, event);
+    const core = this.#cores.get(services);
+    if (core === undefined) throw new Error("no process of this deployment");
+    await emitEvent(services, core, this.platformId, event);
   }
 
   /**

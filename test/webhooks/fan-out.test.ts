@@ -1,3 +1,4 @@
+import { addPending } from "./emit-event.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
@@ -169,7 +170,7 @@ describe("an event", () => {
       ),
     );
     // As a handler leaves them that dies before it removes them.
-    for (const event of events) await relay.services.events.add(platformId, event);
+    for (const event of events) await addPending(relay.tables.core, platformId, event);
     await fanOutEvents(relay.services, hintFor(platformId));
     expect(await waiting(platformId)).toEqual([]);
     await relay.drain();

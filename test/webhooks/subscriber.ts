@@ -1,4 +1,4 @@
-import { emitEvent } from "../../src/shared/webhooks/events/emit-event.ts";
+import { emitEvent } from "./emit-event.ts";
 import { newEvent, type EventType } from "../../src/shared/webhooks/events/event.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -38,7 +38,7 @@ export async function happen(
   const applicationId = application.id;
   const nobody = { sequence: null, profileId: null, postId: null };
   const event = newEvent({ type, applicationId, ...nobody, data }, relay.clock.now());
-  await emitEvent(relay.services, application.platform.id, event);
+  await emitEvent(relay.services, relay.tables.core, application.platform.id, event);
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers field by field and assert what they find

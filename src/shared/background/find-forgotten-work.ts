@@ -1,11 +1,9 @@
 import { inBatches } from "../runtime/promises.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
-import { type TakeStep, overItems } from "../runtime/walk-step.ts";
+import type { TakeStep } from "../runtime/walk-step.ts";
 import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
-import { emitPendingEvents } from "../connections/emit-pending-events.ts";
-import type { NetworkName } from "../networks/lookup.ts";
 
 const ENDPOINTS_AT_ONCE = 8;
 
@@ -47,37 +45,5 @@ export function findForgottenWork(services: BackgroundDeps): TakeStep {
       lookAtEndpoints(services, platformId),
     ]);
     return { counts: { marked: isMarked ? 1 : 0, damagedPlatforms: isDamaged ? 1 : 0 } };
-  });
-}
-
-/**
- * Makes the steps that emit the events of changed connections where whoever changed them died, or found storage away,
- * before the events were emitted.
- */
-export function emitForgottenEvents(services: BackgroundDeps): TakeStep {
-  return overItems({
-    log: services.log,
-    what: "tell-forgotten-connections",
-    async page(_at, after) {
-      const { refs, next } = await services.pendingEvents.findRefs(
-        after === "" ? undefined : after,
-      );
-      // A page that was not finished comes again: whose events were emitted are not found any more.
-      const again = after ?? "";
-      const items = refs.map(({ profileId, network }) => ({
-        id: `${profileId}|${network}`,
-        after: again,
-      }));
-      return { items, next };
-    },
-    async look(id) {
-      const [profileId = "", network = ""] = id.split("|");
-      // Safe: made of a reference above.
-      const isEmitted = await emitPendingEvents(services, {
-        profileId,
-        network: network as NetworkName,
-      });
-      return { counts: { told: isEmitted ? 1 : 0 } };
-    },
   });
 }

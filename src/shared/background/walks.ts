@@ -3,7 +3,7 @@ import { hintDuePosts } from "../publishing/schedule/start-post.ts";
 import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
 import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
-import { findForgottenWork, emitForgottenEvents } from "./find-forgotten-work.ts";
+import { findForgottenWork } from "./find-forgotten-work.ts";
 import { clearPoisonQueues } from "./poison.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
@@ -95,13 +95,6 @@ export const WALKS: readonly Walk[] = [
     shards: PLATFORM_SHARDS,
     behindSecondsMax: 3 * HOUR,
     begin: findForgottenWork,
-  },
-  {
-    name: "tell-forgotten-connections",
-    every: "hour",
-    shards: 1,
-    behindSecondsMax: 3 * HOUR,
-    begin: emitForgottenEvents,
   },
   {
     name: "finish-withdrawals",

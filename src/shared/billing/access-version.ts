@@ -1,7 +1,8 @@
 import type { AccessCheck } from "../callers/access-check.ts";
 import { AppError } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
-import type { CoreOperation } from "./core-operation.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
+import type { CoreOperation, CoreView } from "./core-operation.ts";
 
 // The access version says whether rows that a process has kept are still as new as the last change that was answered.
 // Whatever changes what may be published for a platform, or who may ask for it, writes its own row first, then raises
@@ -51,6 +52,44 @@ export function raiseOperation(): CoreOperation<Raised> {
       if (wallet.accessVersion === version) return { kind: "done", answer };
       answer = { version, replaced: wallet.accessVersion };
       return { kind: "write", movements: [], writes: [], accessVersion: version, answer };
+    },
+  };
+}
+
+/** What an operation of `accessOperation` decides: what it writes, or only an answer where nothing is to be written. */
+export type AccessDecision<Answer> =
+  | { readonly answer: Answer }
+  | {
+      readonly answer: Answer;
+      readonly writes: readonly RowWrite[];
+      /** Whether cached rows may no longer be used after it. */
+      readonly raises: boolean;
+    };
+
+/**
+ * Makes the operation that changes rows of a platform that say who may ask or what may be published, and raises the
+ * access version in the same transaction. `decide` has to answer from the rows if an earlier try was applied.
+ */
+export function accessOperation<Answer>(
+  rowKeys: readonly string[],
+  decide: (view: CoreView) => AccessDecision<Answer>,
+): CoreOperation<Answer> {
+  const version = randomToken(VERSION_BYTES);
+  let written: { readonly answer: Answer } | undefined;
+  return {
+    id: `access|${version}`,
+    rowKeys,
+    decide(view) {
+      // The last try was applied, although its answer was lost.
+      if (written !== undefined && view.wallet.accessVersion === version)
+        return { kind: "done", answer: written.answer };
+      const decision = decide(view);
+      const { answer } = decision;
+      if (!("writes" in decision)) return { kind: "done", answer };
+      written = decision;
+      const { writes, raises } = decision;
+      const raise = raises ? { accessVersion: version } : {};
+      return { kind: "write", movements: [], writes, answer, ...raise };
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
-import { eventWrite, type EventType } from "../webhooks/events/event.ts";
+import { eventWrite, PENDING_ROWS, type EventType } from "../webhooks/events/event.ts";
 import type { CoreOperation } from "./core-operation.ts";
 import { markerKey, markerRow } from "./wallet-row.ts";
 import { available, utcDay, type Wallet, viewBalance } from "./wallet.ts";
@@ -20,9 +20,13 @@ export function lowBalanceWrites(
   return fell ? [balanceEvent("billing.balance_low", to, now)] : [];
 }
 
-/** Returns whether the write is one of these events. */
-export function isWalletEvent(write: RowWrite): boolean {
-  return write.kind === "create" && String(write.row["type"]).startsWith("billing.");
+/** Returns whether the write is an event that is announced for its writer. The writer of a post's events does it itself. */
+export function isAnnounced(write: RowWrite): boolean {
+  return (
+    write.kind === "create" &&
+    write.row.rowKey.startsWith(PENDING_ROWS) &&
+    /^(?:billing|connection)\./.test(String(write.row["type"]))
+  );
 }
 
 /** Makes the operation that emits, once a UTC day, that the daily budget refused something. */

@@ -69,3 +69,9 @@ export interface CoreOperation<Answer> {
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
   decide(view: CoreView): CoreDecision<Answer>;
 }
+
+/** Commits an operation to a platform's partition, exactly once. */
+export type Commit = <Answer>(
+  platformId: string,
+  operation: CoreOperation<Answer>,
+) => Promise<Answer>;

@@ -7,7 +7,7 @@ import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { openCheckOf } from "../callers/access-check.ts";
 import { checkedCommit, raiseOperation, type Raised } from "./access-version.ts";
-import { budgetReachedOperation, lowBalanceWrites, isWalletEvent } from "./alerts.ts";
+import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
 import type {
   CoreOperation,
   CorePartition,
@@ -128,10 +128,8 @@ export class WalletStore {
     return raised.version;
   }
 
-  async #raiseNow(platformId: string): Promise<Raised> {
-    const raised = await this.#submit(platformId, raiseOperation());
-    this.#versions.set(platformId, raised.version);
-    return raised;
+  #raiseNow(platformId: string): Promise<Raised> {
+    return this.#submit(platformId, raiseOperation());
   }
 
   /**
@@ -214,10 +212,11 @@ export class WalletStore {
       readWallet: () => this.#readStored(platformId),
       find: (rowKey) => this.#core.find(platformId, rowKey),
       transact: async (writes) => {
-        const hasEvent = writes.some(isWalletEvent);
+        const hasEvent = writes.some(isAnnounced);
         // Before the write: its answer may be lost, or the process may end.
         if (hasEvent) await this.#alerts.mark(platformId);
         const result = await this.#core.transact(platformId, writes);
+        if (result.kind === "applied") this.#noteVersion(platformId, writes);
         if (hasEvent && result.kind !== "refused") this.#alerts.onEvent(platformId);
         return result;
       },
@@ -229,6 +228,13 @@ export class WalletStore {
       isBusy: (error) => error instanceof AppError && isBusy(error.cause),
       onBatch: (operations, outcome) => this.#alerts.onBatch?.(operations, outcome),
     };
+  }
+
+  /** Notes the access version that a transaction has stored. */
+  #noteVersion(platformId: string, writes: readonly RowWrite[]): void {
+    for (const write of writes)
+      if (write.kind !== "delete" && write.row.rowKey === WALLET_KEY)
+        this.#versions.set(platformId, String(write.row["accessVersion"]));
   }
 
   async #readStored(platformId: string): Promise<StoredWallet> {

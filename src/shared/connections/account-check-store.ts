@@ -1,34 +1,59 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
-import { newId } from "../runtime/ids.ts";
+import { accessOperation } from "../billing/access-version.ts";
+import type { Commit } from "../billing/core-operation.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
 import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";
-import type { Table } from "../runtime/storage/table.ts";
-import { ConnectionIndexStore, type RefsPage } from "./connection-index-store.ts";
-import { connectionRow, credentialsBinding, fromConnectionRow } from "./connection-row.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import { currentOrigin } from "../runtime/telemetry/work-context.ts";
+import { connectionEvent } from "./connection-event.ts";
+import {
+  CONNECTION_ROWS,
+  connectionKey,
+  connectionRow,
+  credentialsBinding,
+  fromConnectionRow,
+  refOfKey,
+} from "./connection-row.ts";
+import type { Viewer } from "./connection-store.ts";
 import type { Connection, ConnectionRef } from "./connection.ts";
-import { newEvent, withPendingEvents } from "./pending-event.ts";
+
+/** A page of the connections of a platform. */
+export interface RefsPage {
+  readonly refs: readonly ConnectionRef[];
+  /** The row key after which the next page begins; undefined at the end. */
+  readonly last: string | undefined;
+}
+
+interface Parts {
+  readonly core: Table;
+  readonly dataKeys: DataKeys;
+  readonly commit: Commit;
+  readonly viewer: Viewer;
+}
 
 /**
  * Stores what account checks find in connections. A write names the account that was checked: if another one is linked
  * by now, or none, the write is dropped.
  */
 export class AccountCheckStore {
-  readonly #connections: Table;
-  readonly #dataKeys: DataKeys;
-  readonly #index: ConnectionIndexStore;
+  readonly #parts: Parts;
+  readonly #core: Table;
 
-  constructor(connections: Table, dataKeys: DataKeys) {
-    this.#connections = connections;
-    this.#dataKeys = dataKeys;
-    this.#index = new ConnectionIndexStore(connections);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#core = parts.core;
   }
 
-  /**
-   * Lists refs of a platform's connections, in the order of their applications and profiles. May include refs of
-   * connections that no longer exist.
-   */
-  listRefs(platformId: string, after: string, limit: number): Promise<RefsPage> {
-    return this.#index.listRefs(platformId, after, limit);
+  /** Lists a platform's connections after the given row key, in the order of their profiles; "" for the first page. */
+  async listRefs(platformId: string, after: string, limit: number): Promise<RefsPage> {
+    const rows = await this.#core.list({
+      partitionKey: platformId,
+      from: after === "" ? CONNECTION_ROWS : `${after} `,
+      before: afterPrefix(CONNECTION_ROWS),
+      limit,
+    });
+    const refs = rows.flatMap(({ row }) => refOfKey(platformId, row.rowKey) ?? []);
+    return { refs, last: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 
   async recordChecked(connection: Connection, at: Date): Promise<void> {
@@ -49,25 +74,42 @@ export class AccountCheckStore {
   }
 
   /** Records that the customer was warned of an end, together with the event that warns. Once for every end. */
-  async recordWarned(connection: Connection, at: Date): Promise<void> {
-    const { expiresAt } = connection;
+  async recordWarned(noted: Connection): Promise<void> {
+    const { expiresAt, platformId } = noted;
     if (expiresAt === null) return;
-    const eventId = newId("event", at);
-    await this.#note(connection, (stored, row) => {
-      if (stored.expiresAt !== expiresAt || stored.warnedExpiresAt === expiresAt) return undefined;
-      const warned = { warnedExpiresAt: expiresAt };
-      const event = newEvent("connection.expiring", { ...stored, ...warned }, at, { id: eventId });
-      return { ...connectionRow.encodePart(warned), ...withPendingEvents(stored, row, event) };
-    });
+    const origin = currentOrigin();
+    const key = connectionKey(noted);
+    const view = await this.#parts.viewer(noted);
+    await this.#parts.commit<void>(
+      platformId,
+      accessOperation([key], ({ row, now }) => {
+        const stored = row(key);
+        const connection = stored && fromConnectionRow(noted, stored.row).connection;
+        const isDue =
+          connection?.id === noted.id &&
+          connection.status !== "revoked" &&
+          connection.expiresAt === expiresAt &&
+          connection.warnedExpiresAt !== expiresAt;
+        if (stored === undefined || !isDue) return { answer: undefined };
+        const columns = connectionRow.encodePart({ warnedExpiresAt: expiresAt });
+        const warned = { ...connection, warnedExpiresAt: expiresAt };
+        const writes = [
+          { kind: "merge", row: { ...columns, rowKey: key }, etag: stored.etag } as const,
+          connectionEvent("connection.expiring", warned, { origin, now, view }),
+        ];
+        // Cached rows may be used: they say nothing that is wrong now.
+        return { answer: undefined, writes, raises: false };
+      }),
+    );
   }
 
   /**
    * Seals the secrets with the first data key. Returns the key that they are sealed with; undefined without secrets.
    */
   async reseal(ref: ConnectionRef): Promise<string | undefined> {
-    const row = await this.#connections.update(ref.profileId, ref.network, (before) => {
+    const row = await this.#core.update(ref.platformId, connectionKey(ref), (before) => {
       const { sealed } = fromConnectionRow(ref, before);
-      const again = reseal(sealed, credentialsBinding(ref), this.#dataKeys);
+      const again = reseal(sealed, credentialsBinding(ref), this.#parts.dataKeys);
       return again === undefined ? undefined : replacedChunks("credentials", again, before);
     });
     const sealed = row === undefined ? "" : fromConnectionRow(ref, row).sealed;
@@ -78,7 +120,7 @@ export class AccountCheckStore {
     noted: Connection,
     change: (stored: Connection, row: Row) => Columns | undefined,
   ): Promise<void> {
-    await this.#connections.update(noted.profileId, noted.network, (row) => {
+    await this.#core.update(noted.platformId, connectionKey(noted), (row) => {
       const { connection } = fromConnectionRow(noted, row);
       const isSame = connection.id === noted.id && connection.status !== "revoked";
       return isSame ? change(connection, row) : undefined;

@@ -7,7 +7,6 @@ import { BROKEN } from "./app-faults.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
 import { blamed, freshCredentials, tryRefusedCredentials } from "./fresh-credentials.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { emitPendingEvents } from "./emit-pending-events.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const IDLE_DAYS_MAX = 7;
@@ -111,8 +110,7 @@ async function checkRefused(
   const isRenewed = fresh.connection.generation > connection.generation;
   if (!isRenewed && !(await isAccepted(checkOf(services, network, fresh)))) return "refused";
   services.appFaults.accepted(connection);
-  if (await services.connections.mark(fresh.connection, null))
-    await emitPendingEvents(services, fresh.connection);
+  await services.connections.mark(fresh.connection, null);
   return "ok";
 }
 
@@ -170,6 +168,5 @@ async function warn(services: ConnectionsDeps, connection: Connection): Promise<
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;
   if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;
-  await services.accountChecks.recordWarned(connection, services.clock.now());
-  await emitPendingEvents(services, connection);
+  await services.accountChecks.recordWarned(connection);
 }

@@ -38,10 +38,9 @@ const errorShape = shape((): z.ZodType<ConnectionError> =>
   z.object({ code: z.enum(legErrorCodes), at: z.string() }),
 );
 
-/** The columns of a connection; its profile is the partition, its network the row key. */
+/** The columns of a connection. Its platform is the partition; its profile and network are in the row key. */
 export const connectionRow = rowCodec("connection", {
   id: text(),
-  platformId: text(),
   applicationId: text(),
   status: oneOf(["active", "needs_reauth", "revoked"]),
   account: json(accountShape),
@@ -68,6 +67,21 @@ export function networkNamed(name: unknown): NetworkName | undefined {
   return NETWORK_NAMES.find((known) => known === name);
 }
 
+export const CONNECTION_ROWS = "C|";
+
+/** Returns what the keys of a profile's connections begin with. */
+export const connectionsOfProfile = (profileId: string) => `${CONNECTION_ROWS}${profileId}|`;
+
+export const connectionKey = ({ profileId, network }: ConnectionRef) =>
+  connectionsOfProfile(profileId) + network;
+
+/** Returns the connection that a row key of a platform names; undefined for a network that this build does not have. */
+export function refOfKey(platformId: string, rowKey: string): ConnectionRef | undefined {
+  const [, profileId = "", name] = rowKey.split("|");
+  const network = networkNamed(name);
+  return network === undefined ? undefined : { platformId, profileId, network };
+}
+
 /** Returns what sealed credentials are bound to: they don't open when copied to another profile or network. */
 export function credentialsBinding({ profileId, network }: ConnectionRef): string {
   return `connections|${profileId}|${network}|credentials`;
@@ -89,12 +103,13 @@ export function toConnectionRow(connection: Connection, sealed: string, leaseUnt
 
 /** Decodes the row of a connection. @throws DamagedRow */
 export function fromConnectionRow(
-  { profileId, network }: ConnectionRef,
+  { platformId, profileId, network }: ConnectionRef,
   row: Row,
 ): StoredConnection {
   const { credentials, leaseUntil, grantId, ...columns } = connectionRow.decode(row);
   const connection: Connection = {
     ...columns,
+    platformId,
     profileId,
     network,
     ...(grantId === null ? {} : { grantId }),

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { undoIfRefused } from "../callers/access-check.ts";
-import type { RaiseAccess } from "../billing/access-version.ts";
+import { accessOperation } from "../billing/access-version.ts";
+import { countsKey, countWrite, readCounts } from "../billing/application-counts.ts";
+import type { Commit } from "../billing/core-operation.ts";
 import { AppError, invariant } from "../runtime/errors.ts";
-import { newId } from "../runtime/ids.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -10,14 +10,19 @@ import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
-import type { Table } from "../runtime/storage/table.ts";
-import { ConnectionIndexStore } from "./connection-index-store.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import { currentOrigin } from "../runtime/telemetry/work-context.ts";
+import type { AuthorisationStore } from "./authorisation-store.ts";
+import { markWrites, revokedAt, rowWrite } from "./connection-change.ts";
+import { connectionEvent, eventsOfLinking, type RemovalReason } from "./connection-event.ts";
 import {
+  connectionKey,
   connectionRow,
+  connectionsOfProfile,
   credentialsBinding,
   fromConnectionRow,
   networkData,
-  networkNamed,
+  refOfKey,
   toConnectionRow,
 } from "./connection-row.ts";
 import {
@@ -26,18 +31,10 @@ import {
   toConnection,
   type Connection,
   type ConnectionRef,
+  type ConnectionView,
   type Linking,
+  type ProfileRef,
 } from "./connection.ts";
-import {
-  eventsOfLinking,
-  hasPendingEvent,
-  newEvent,
-  samePendingEvents,
-  withoutEvent,
-  type RemovalReason,
-  withPendingEvents,
-} from "./pending-event.ts";
-import { undoLink } from "./undo-link-store.ts";
 
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
@@ -53,32 +50,46 @@ export interface OpenedConnection {
   readonly leaseUntil: string;
 }
 
+/** Reads what is needed to show the connections of an account, and returns how they are shown. */
+export type Viewer = (
+  account: Pick<Connection, "network" | "account" | "limits">,
+) => Promise<(connection: Connection) => ConnectionView>;
+
 interface Parts {
-  readonly table: Table;
+  readonly core: Table;
+  readonly authorisations: AuthorisationStore;
   readonly dataKeys: DataKeys;
   readonly clock: { now(): Date };
-  readonly raiseAccess: RaiseAccess;
+  readonly commit: Commit;
+  readonly viewer: Viewer;
 }
+
+/** What linking leads to: the connection, and the one that was there before. */
+interface Saved {
+  readonly connection: Connection;
+  readonly before: OpenedConnection | undefined;
+}
+
+/** Names a connection, and the account that it is about. */
+export type NamedConnection = ConnectionRef & Pick<Connection, "id" | "applicationId">;
 
 /** More than there are networks: a profile may have rows of networks that this build does not have. */
 const ROWS_OF_PROFILE_MAX = 100;
 
 const LEAVE = { kind: "leave" } as const;
 
-/** Stores connections, one row per profile and network: linking again replaces it. Secrets are sealed to their row. */
+/**
+ * Stores connections in their platform's partition, one row per profile and network: linking again replaces it. Secrets
+ * are sealed to their row. A change that counts for posts is one transaction with its event, the count of connections
+ * and the access version; renewing credentials is a write of the row alone.
+ */
 export class ConnectionStore {
-  readonly #table: Table;
-  readonly #dataKeys: DataKeys;
-  readonly #clock: { now(): Date };
-  readonly #index: ConnectionIndexStore;
-  readonly #raiseAccess: RaiseAccess;
+  readonly #parts: Parts;
+  readonly #core: Table;
 
-  constructor({ table, dataKeys, clock, raiseAccess }: Parts) {
-    this.#raiseAccess = raiseAccess;
-    this.#table = table;
-    this.#dataKeys = dataKeys;
-    this.#clock = clock;
-    this.#index = new ConnectionIndexStore(table);
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#core = parts.core;
   }
 
   /**
@@ -87,16 +98,17 @@ export class ConnectionStore {
    * @throws DamagedRow with `missesNone`
    */
   async listOfProfile(
-    profileId: string,
+    { platformId, profileId }: ProfileRef,
     { missesNone = false }: { readonly missesNone?: boolean } = {},
   ): Promise<Connection[]> {
-    const rows = await this.#table.list({ partitionKey: profileId, limit: ROWS_OF_PROFILE_MAX });
+    const prefix = connectionsOfProfile(profileId);
+    const range = { from: prefix, before: afterPrefix(prefix), limit: ROWS_OF_PROFILE_MAX };
+    const rows = await this.#core.list({ partitionKey: platformId, ...range });
     return rows
       .flatMap(({ row }) => {
-        const network = networkNamed(row.rowKey);
-        // Of a network that this build does not have.
-        if (network === undefined) return [];
-        const read = () => fromConnectionRow({ profileId, network }, row).connection;
+        const ref = refOfKey(platformId, row.rowKey);
+        if (ref === undefined) return [];
+        const read = () => fromConnectionRow(ref, row).connection;
         return (missesNone ? read() : unlessDamaged(read)) ?? [];
       })
       .sort(
@@ -105,36 +117,38 @@ export class ConnectionStore {
   }
 
   /** Returns the network's connection whatever its status, without secrets. @throws DamagedRow */
-  async find(profileId: string, network: NetworkName): Promise<Connection | undefined> {
-    const stored = await this.#table.find(profileId, network);
-    return stored === undefined
-      ? undefined
-      : fromConnectionRow({ profileId, network }, stored.row).connection;
+  async find(ref: ConnectionRef): Promise<Connection | undefined> {
+    const stored = await this.#read(ref);
+    return stored && fromConnectionRow(ref, stored.row).connection;
   }
 
   /** Returns the network's connection with its secrets. @throws DamagedRow */
-  async open(profileId: string, network: NetworkName): Promise<OpenedConnection | undefined> {
-    const stored = await this.#table.find(profileId, network);
-    return stored === undefined ? undefined : this.#opened({ profileId, network }, stored.row);
+  async open(ref: ConnectionRef): Promise<OpenedConnection | undefined> {
+    const stored = await this.#read(ref);
+    return stored && this.#opened(ref, stored.row);
+  }
+
+  #read(ref: ConnectionRef): Promise<StoredRow | undefined> {
+    return this.#core.find(ref.platformId, connectionKey(ref));
   }
 
   /** Returns the stored secrets, not renewed; undefined when they are gone or another account is linked now. */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
-    const opened = await this.open(connection.profileId, connection.network);
+    const opened = await this.open(connection);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
   }
 
   /** Counts the linked accounts of the platform, without the revoked ones. */
-  count(platformId: string): Promise<number> {
-    return this.#index.count(platformId);
+  async count(platformId: string): Promise<number> {
+    return (await readCounts(this.#core, platformId)).connections;
   }
 
   /** Returns whether a profile, of any tenant, uses this authorisation: some networks give all of them one token. */
   async isLinked(network: NetworkName, grantId: string): Promise<boolean> {
-    const holders = await this.#index.holders(network, grantId);
+    const holders = await this.#parts.authorisations.holders(network, grantId);
     if (holders === "many") return true;
     const connections = await Promise.all(
-      holders.map((profileId) => this.find(profileId, network)),
+      holders.map((holder) => this.find({ ...holder, network })),
     );
     return connections.some(
       (found) => found !== undefined && grantIdOf(found) === grantId && found.status !== "revoked",
@@ -142,129 +156,129 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores the connection in place of any earlier one, and raises the access version. May be repeated. Returns the
-   * account that it replaced, too. What is written is undone if the access check under which it runs refuses it.
+   * Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too. Under
+   * an access check that refuses it, nothing is written but the row that leads to the profile.
    */
   async saveLinked(
     linking: Linking,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
-    const { profileId, network } = linking;
-    const now = this.#clock.now();
-    const ids = { removed: newId("event", now), linked: newId("event", now) };
-    let saved: { connection: Connection; before: OpenedConnection | undefined } | undefined;
-    let rowBefore: Row | undefined;
-    const parts = { table: this.#table, index: this.#index, raiseAccess: this.#raiseAccess };
-    undoIfRefused(async () => saved && (await undoLink(parts, saved, rowBefore)));
-    await this.#table.change(profileId, network, async (stored) => {
-      const before = stored === undefined ? undefined : this.#opened(linking, stored.row);
-      // The last try was applied although its answer was lost.
-      if (before !== undefined && stored && hasPendingEvent(linking, stored.row, ids.linked)) {
-        saved = { connection: before.connection, before: saved?.before };
-        return LEAVE;
-      }
-      const connection = toConnection(linking, before?.connection, now);
-      saved = { connection, before };
-      rowBefore = stored?.row;
-      await this.#index.add(connection);
-      const sealed = this.#seal(connection, linking.linked.credentials);
-      const events = eventsOfLinking(connection, before?.connection, now, ids);
-      const columns = {
-        ...toConnectionRow(connection, sealed),
-        ...withPendingEvents(linking, stored?.row, ...events),
-      };
-      return { kind: "write", columns };
-    });
-    invariant(saved !== undefined, "a change was not decided");
-    await this.#raiseAccess(linking.platformId);
-    const { connection, before } = saved;
+    const { platformId, applicationId, network, linked } = linking;
+    const { authorisations, viewer, commit } = this.#parts;
+    const view = await viewer({ network, ...linked });
+    const origin = currentOrigin();
+    const sealed = this.#seal(linking, linked.credentials);
+    const [key, counts] = [connectionKey(linking), countsKey(applicationId)];
+    await authorisations.add({ ...linking, ...linked });
+    let earlier: OpenedConnection | undefined;
+    const { connection, before } = await commit<Saved>(
+      platformId,
+      accessOperation([key, counts], ({ row, now }) => {
+        const stored = row(key);
+        const before = stored && this.#opened(linking, stored.row);
+        // A lost answer: these secrets were sealed for this call.
+        if (before && stored && fromConnectionRow(linking, stored.row).sealed === sealed)
+          return { answer: { connection: before.connection, before: earlier } };
+        earlier = before;
+        const connection = toConnection(linking, before?.connection, now);
+        const isNew = before === undefined || before.connection.status === "revoked";
+        const writes = [
+          rowWrite(key, stored, toConnectionRow(connection, sealed)),
+          ...(isNew ? [countWrite(applicationId, row(counts), { connections: 1 })] : []),
+          ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
+        ];
+        return { answer: { connection, before }, writes, raises: true };
+      }),
+    );
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;
     if (before !== undefined && grantIdOf(before.connection) !== grantIdOf(connection))
-      await this.#index.removeGrant(before.connection);
+      await authorisations.remove(before.connection);
     return { connection, replaced };
   }
 
   /**
-   * Ends a connection, purges its secrets, and raises the access version. Returns the secrets for a last call to the
-   * network. May be repeated.
+   * Ends a connection and purges its secrets. Returns them for a last call to the network. May be repeated. Returns
+   * undefined when the account is not linked.
    */
   async revoke(
-    profileId: string,
-    network: NetworkName,
-    id: string,
+    ref: NamedConnection,
     reason?: RemovalReason,
   ): Promise<OpenedConnection | undefined> {
-    let opened: OpenedConnection | undefined;
-    const ref = { profileId, network };
-    const now = this.#clock.now();
-    const eventId = newId("event", now);
-    let before: Row | undefined;
-    undoIfRefused(() =>
-      this.#change(ref, ({ row }) => withoutEvent(ref, { row, before, eventId })),
+    const { platformId, applicationId, id } = ref;
+    const { authorisations, viewer, commit } = this.#parts;
+    const origin = currentOrigin();
+    const [key, counts] = [connectionKey(ref), countsKey(applicationId)];
+    const found = await this.find(ref);
+    if (found?.id !== id) return undefined;
+    const view = await viewer(found);
+    let ended: OpenedConnection | undefined;
+    const revoked = await commit<OpenedConnection | undefined>(
+      platformId,
+      accessOperation([key, counts], ({ row, now }) => {
+        const stored = row(key);
+        const opened = stored && this.#opened(ref, stored.row);
+        if (stored === undefined || opened?.connection.id !== id) return { answer: undefined };
+        const { connection } = opened;
+        if (connection.status === "revoked") {
+          // An earlier try was applied although its answer was lost, and had the secrets.
+          const isOurs = ended?.connection.generation === connection.generation;
+          return { answer: isOurs ? ended : opened };
+        }
+        const after = revokedAt(connection, now);
+        ended = { ...opened, connection: after };
+        const writes = [
+          rowWrite(key, stored, toConnectionRow(after, "")),
+          countWrite(applicationId, row(counts), { connections: -1 }),
+          connectionEvent("connection.removed", after, { origin, now, view, reason }),
+        ];
+        return { answer: ended, writes, raises: true };
+      }),
     );
-    const connection = await this.#change(ref, ({ row }) => {
-      // An earlier try was applied although its answer was lost, and had the secrets.
-      if (hasPendingEvent(ref, row, eventId)) return LEAVE;
-      opened = this.#opened(ref, row);
-      const linked = opened.connection;
-      if (linked.id !== id || linked.status === "revoked") return LEAVE;
-      before = row;
-      const changes = { generation: linked.generation + 1, updatedAt: now.toISOString() };
-      const revoked: Connection = { ...linked, ...changes, status: "revoked", expiresAt: null };
-      const event = newEvent("connection.removed", revoked, now, { id: eventId, reason });
-      const events = withPendingEvents(ref, row, event);
-      return { kind: "write", columns: { ...toConnectionRow(revoked, ""), ...events } };
-    });
-    if (opened === undefined || connection?.id !== id) return undefined;
-    await this.#raiseAccess(connection.platformId);
-    await this.#index.remove(connection);
-    // Linked again in between: its index rows were written before these were removed.
-    const again = await this.find(profileId, network);
-    if (again !== undefined && again.status !== "revoked") await this.#index.add(again);
-    return { ...opened, connection };
+    if (revoked === undefined) return undefined;
+    await authorisations.remove(revoked.connection);
+    // Linked again in between: its row was written before this one was removed.
+    const again = await this.find(ref);
+    if (again !== undefined && again.status !== "revoked") await authorisations.add(again);
+    return revoked;
   }
 
-  /** Removes the row of a revoked connection with its pending events, and its index rows. May be repeated. */
+  /** Removes the row of a revoked connection, and the one that leads to it. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     // Last: as long as the row is there, this is repeated.
-    await this.#index.remove(connection);
-    await this.#table.delete(connection.profileId, connection.network);
+    await this.#parts.authorisations.remove(connection);
+    await this.#core.delete(connection.platformId, connectionKey(connection));
   }
 
   /**
    * Marks the connection as refused, or with null as accepted again, and returns whether this call did. Returns false
-   * when the credentials are newer than the given generation, or when it was marked before. The caller that gets true
-   * emits the event. Raises the access version then.
+   * when the credentials are newer than the given connection's, or when it was marked before.
    */
-  async mark(
-    { profileId, network, generation }: ConnectionRef & Pick<Connection, "generation">,
-    failure: { readonly code: LegErrorCode } | null,
-  ): Promise<boolean> {
-    const ref = { profileId, network };
-    let marked = false;
-    const now = this.#clock.now();
-    const at = now.toISOString();
-    const eventId = newId("event", now);
-    const { from, status, type } = failure === null ? MARKS.accepted : MARKS.refused;
-    const after = await this.#change(ref, ({ row }) => {
-      const { connection: before } = fromConnectionRow(ref, row);
-      const isDue = before.generation === generation && before.status === from;
-      // Or an earlier try marked it, although its answer was lost.
-      marked = isDue || hasPendingEvent(ref, row, eventId);
-      if (!isDue) return LEAVE;
-      const lastError = failure === null ? null : { code: failure.code, at };
-      const changes = { status, lastError, updatedAt: at };
-      const event = newEvent(type, { ...before, ...changes }, now, { id: eventId });
-      const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });
-      return { kind: "merge", columns: { ...columns, ...withPendingEvents(ref, row, event) } };
-    });
-    if (marked && after !== undefined) await this.#raiseAccess(after.platformId);
-    return marked;
+  async mark(ref: Connection, failure: { readonly code: LegErrorCode } | null): Promise<boolean> {
+    const origin = currentOrigin();
+    const key = connectionKey(ref);
+    const view = await this.#parts.viewer(ref);
+    const { from } = failure === null ? MARKS.accepted : MARKS.refused;
+    let markedAt: string | undefined;
+    return await this.#parts.commit<boolean>(
+      ref.platformId,
+      accessOperation([key], ({ row, now }) => {
+        const stored = row(key);
+        if (stored === undefined) return { answer: false };
+        const { connection: before } = fromConnectionRow(ref, stored.row);
+        const isSame = before.generation === ref.generation;
+        // An earlier try may have marked it, although its answer was lost.
+        if (!isSame || before.status !== from)
+          return { answer: isSame && before.updatedAt === markedAt };
+        markedAt = now.toISOString();
+        const writes = markWrites(stored, before, failure, { origin, now, view });
+        return { answer: true, writes, raises: true };
+      }),
+    );
   }
 
   /** Records that the account was published to, at most once a minute. */
   async recordUse(used: Connection): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#parts.clock.now();
     const isRecent = ({ lastUsedAt: at }: Connection) =>
       at !== null && now.getTime() - Date.parse(at) < USE_RECORDED_MS;
     if (isRecent(used)) return;
@@ -280,19 +294,16 @@ export class ConnectionStore {
    * Takes the lease under which credentials are renewed. Returns the connection as it is under the lease; undefined
    * while another process has it.
    */
-  async takeLease(
-    { profileId, network }: ConnectionRef,
-    until: Date,
-  ): Promise<OpenedConnection | undefined> {
-    const stored = await this.#table.find(profileId, network);
+  async takeLease(ref: ConnectionRef, until: Date): Promise<OpenedConnection | undefined> {
+    const stored = await this.#read(ref);
     if (stored === undefined) return undefined;
-    const opened = this.#opened({ profileId, network }, stored.row);
-    const isTaken =
-      opened.leaseUntil !== "" && Date.parse(opened.leaseUntil) > this.#clock.now().getTime();
+    const opened = this.#opened(ref, stored.row);
+    const now = this.#parts.clock.now();
+    const isTaken = opened.leaseUntil !== "" && Date.parse(opened.leaseUntil) > now.getTime();
     if (isTaken) return undefined;
     const leaseUntil = until.toISOString();
-    const row = { rowKey: network, ...connectionRow.encodePart({ leaseUntil }) };
-    const etag = await this.#table.mergeIfUnchanged(profileId, row, stored.etag);
+    const row = { rowKey: connectionKey(ref), ...connectionRow.encodePart({ leaseUntil }) };
+    const etag = await this.#core.mergeIfUnchanged(ref.platformId, row, stored.etag);
     return etag === undefined ? undefined : { ...opened, leaseUntil };
   }
 
@@ -322,7 +333,7 @@ export class ConnectionStore {
         const { connection: before } = fromConnectionRow(connection, row);
         isUnchanged = before.generation === connection.generation;
         if (!isUnchanged) return LEAVE;
-        const updatedAt = this.#clock.now().toISOString();
+        const updatedAt = this.#parts.clock.now().toISOString();
         const after = {
           ...before,
           generation,
@@ -331,8 +342,7 @@ export class ConnectionStore {
           checkedAt: updatedAt,
           updatedAt,
         };
-        const columns = { ...toConnectionRow(after, sealed), ...samePendingEvents(row) };
-        return { kind: "write", columns };
+        return { kind: "write", columns: toConnectionRow(after, sealed) };
       });
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -351,7 +361,7 @@ export class ConnectionStore {
     ref: ConnectionRef,
     decide: (stored: StoredRow) => RowChange,
   ): Promise<Connection | undefined> {
-    const { row } = await this.#table.change(ref.profileId, ref.network, (stored) =>
+    const { row } = await this.#core.change(ref.platformId, connectionKey(ref), (stored) =>
       stored === undefined ? LEAVE : decide(stored),
     );
     return row === undefined ? undefined : fromConnectionRow(ref, row).connection;
@@ -359,12 +369,12 @@ export class ConnectionStore {
 
   #opened(ref: ConnectionRef, row: Row): OpenedConnection {
     const { connection, sealed, leaseUntil } = fromConnectionRow(ref, row);
-    const text = unseal(sealed, credentialsBinding(ref), this.#dataKeys);
+    const text = unseal(sealed, credentialsBinding(ref), this.#parts.dataKeys);
     const credentials = text === undefined ? undefined : networkData().parse(JSON.parse(text));
     return { connection, credentials, leaseUntil };
   }
 
   #seal(ref: ConnectionRef, credentials: NetworkData): string {
-    return seal(JSON.stringify(credentials), credentialsBinding(ref), this.#dataKeys);
+    return seal(JSON.stringify(credentials), credentialsBinding(ref), this.#parts.dataKeys);
   }
 }

@@ -5,9 +5,13 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 
-/** Identifies a connection: a profile has at most one for each network. */
-export interface ConnectionRef {
+export interface ProfileRef {
+  readonly platformId: string;
   readonly profileId: string;
+}
+
+/** Identifies a connection: a profile has at most one for each network. */
+export interface ConnectionRef extends ProfileRef {
   readonly network: NetworkName;
 }
 
@@ -60,7 +64,6 @@ export interface PublishingScope extends ProfileScope {
 /** What linking writes. The id is chosen, and paid for, before. */
 export interface Linking extends ConnectionRef {
   readonly id: string;
-  readonly platformId: string;
   readonly applicationId: string;
   readonly linked: LinkedAccount;
 }

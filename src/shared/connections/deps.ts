@@ -4,14 +4,13 @@ import type { SingleFlight } from "../runtime/promises.ts";
 import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { AppFaults } from "./app-faults.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
-import type { ConnectionIndexStore } from "./connection-index-store.ts";
+import type { AuthorisationStore } from "./authorisation-store.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { AccountCheckStore } from "./account-check-store.ts";
 import type { WithdrawalStore } from "./withdrawal-store.ts";
 import type { HostStore } from "./host-store.ts";
 import type { OAuthStateStore } from "./oauth-state-store.ts";
 import type { FreshCredentials } from "./connection.ts";
-import type { PendingEventStore } from "./pending-event-store.ts";
 
 /** What linking accounts reads of a tenant's row. */
 interface Found {
@@ -27,10 +26,8 @@ export interface ConnectionsDeps extends WebhooksDeps {
   /** Returns whether a key or a user of the platform may still act: neither revoked, expired, deleted nor removed. */
   isActorActive(platformId: string, id: string): Promise<boolean>;
   readonly connections: ConnectionStore;
-  readonly connectionIndex: ConnectionIndexStore;
+  readonly authorisations: AuthorisationStore;
   readonly accountChecks: AccountCheckStore;
-  /** Events of connections that are not emitted yet. */
-  readonly pendingEvents: PendingEventStore;
   readonly connectSessions: ConnectSessionStore;
   /** Makes what browsers bring: the tokens of connect sessions, and the ids in cookies. */
   readonly linkTokens: CheckedTokens;

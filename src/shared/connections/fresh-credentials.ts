@@ -15,7 +15,6 @@ import type { ConnectionsDeps } from "./deps.ts";
 import type { OpenedConnection } from "./connection-store.ts";
 import type { Connection, FreshCredentials } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
-import { emitPendingEvents } from "./emit-pending-events.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at the same time. */
 const LEASE_MS = 30_000;
@@ -54,7 +53,7 @@ async function obtain(
   const network = findAvailable(wanted.network, services.config.networkApps);
   if (network === undefined) return rejected("app_misconfigured");
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const read = () => services.connections.open(wanted.profileId, wanted.network);
+    const read = () => services.connections.open(wanted);
     const opened = round === 1 && first !== undefined ? first : await read();
     if (opened === undefined) return rejected("connection_missing");
     const refusal = refusalOf(opened.connection, wanted);
@@ -174,13 +173,10 @@ async function refuse(
 /** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
 async function mark(
   services: ConnectionsDeps,
-  opened: OpenedConnection,
+  { connection }: OpenedConnection,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
-  const isMarked = await services.connections.mark(opened.connection, outcome.failure);
-  if (!isMarked) return "read_again";
-  await emitPendingEvents(services, opened.connection);
-  return outcome;
+  return (await services.connections.mark(connection, outcome.failure)) ? outcome : "read_again";
 }
 
 function rejected(code: LegErrorCode): Rejected {
@@ -193,9 +189,8 @@ function tryLater(note: string, retryAfterSeconds: number): TryLater {
 }
 
 /**
- * Returns a refusal of an account as it is to be reported. Marks the connection when it is the account's, and emits the
- * event, once. Of a refusal that is our app's nothing is marked. A refusal of credentials that have been replaced
- * changes nothing.
+ * Returns a refusal of an account as it is to be reported. Marks the connection when it is the account's. Of a refusal
+ * that is our app's nothing is marked. A refusal of credentials that have been replaced changes nothing.
  */
 export async function blamed(
   services: ConnectionsDeps,
@@ -205,8 +200,7 @@ export async function blamed(
   const blame = services.appFaults.refused(connection, failure);
   if (blame === "app") return { ...failure, code: "app_misconfigured" };
   if (blame === "content") return failure;
-  if (await services.connections.mark(connection, failure))
-    await emitPendingEvents(services, connection);
+  await services.connections.mark(connection, failure);
   return failure;
 }
 

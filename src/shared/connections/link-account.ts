@@ -17,7 +17,6 @@ import {
 import { grantIdOf, type Connection } from "./connection.ts";
 import { hasOrigin } from "./session-state.ts";
 import { revokeAtNetwork } from "./remove-connection.ts";
-import { emitPendingEvents } from "./emit-pending-events.ts";
 
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
@@ -51,7 +50,7 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
   // Before the rows that are checked.
   const version = await accessVersionOf(services, session.platformId);
   if (!(await isAllowed(services, session))) return { kind: "closed" };
-  const before = await services.connections.find(session.profileId, network);
+  const before = await services.connections.find({ ...session, network });
   const isKnown = before?.account.id === linked.account.id;
   const id = await plan(services, linking, isKnown ? before.id : undefined);
   if (id === undefined) return { kind: "closed" };
@@ -79,7 +78,6 @@ async function conclude(
   const after = await services.connectSessions.change(session.id, (now) =>
     withLinked(now, network, linked.account.id),
   );
-  await emitPendingEvents(services, saved.connection);
   if (saved.replaced?.credentials !== undefined) {
     const { connection, credentials } = saved.replaced;
     await discard(services, linking, { ...connection, credentials });
@@ -87,12 +85,12 @@ async function conclude(
   return { kind: "linked", session: after ?? session, connection: saved.connection };
 }
 
-/** Thrown by the second check of a link when it is no longer allowed. */
+/** Thrown by the access check of a link when it is no longer allowed. */
 class LinkRefused extends Error {}
 
 /**
- * Stores the connection, and checks after the write that it is still allowed: whoever started the session may have lost
- * their access while it was under way. Returns undefined when they have; the link is then undone.
+ * Stores the connection if the link is still allowed: the key or user that started the session may have lost its access
+ * while the account signed in. Returns undefined, and links nothing, when it has.
  */
 async function save(
   services: ConnectionsDeps,
@@ -109,22 +107,10 @@ async function save(
   try {
     return await check.run(() => services.connections.saveLinked({ ...owner, network, linked }));
   } catch (error) {
-    // A write whose answer was lost may have been applied: it is checked, too.
-    if (check.isOpen) await check.run(() => checkAccess(services, platformId));
-    if (check.isRefused) await check.undo();
     if (error instanceof LinkRefused) return undefined;
     throw error;
   } finally {
     check.giveUp();
-  }
-}
-
-/** Makes the second check, if storage answers. A refusal shows in the check. */
-async function checkAccess({ wallets, log }: ConnectionsDeps, platformId: string): Promise<void> {
-  try {
-    await wallets.checkAccess(platformId);
-  } catch (error) {
-    log.warn("a link was not confirmed", { error });
   }
 }
 

@@ -3,7 +3,6 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../runtime/errors.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
-import { emitPendingEvents } from "./emit-pending-events.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import { createNetworkTools } from "./network-tools.ts";
@@ -26,18 +25,15 @@ async function remove(
   scope: ProfileScope,
   connectionId: string,
 ): Promise<ConnectionView> {
-  const { profileId } = scope;
-  const found = (await services.connections.listOfProfile(profileId)).find(
+  const found = (await services.connections.listOfProfile(scope)).find(
     ({ id }) => id === connectionId,
   );
   if (found === undefined) throw notFound();
   const { network } = found;
-  const revoked = await services.connections.revoke(profileId, network, connectionId);
+  const revoked = await services.connections.revoke(found);
   if (revoked === undefined) throw notFound();
   const { connection, credentials } = revoked;
   const { instanceUrl } = connection;
-  // Before the call to the network, which may take long. An earlier try may have ended before it emitted the event.
-  await emitPendingEvents(services, connection);
   if (credentials !== undefined) {
     const owner = scope.platformId;
     const unneeded = { network, owner, grantId: grantIdOf(connection), instanceUrl, credentials };

@@ -10,6 +10,9 @@ import type { ProfileScope } from "../callers/scope.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { Page } from "../runtime/page.ts";
 
+/** What showing a connection needs from the process. */
+export type ViewDeps = Pick<ConnectionsDeps, "config" | "clock" | "networkAccounts">;
+
 /** A quota of a network: how much of it an account may use in a rolling day. */
 export interface Quota {
   readonly kind: string;
@@ -18,7 +21,7 @@ export interface Quota {
 
 /** Returns the quota of a kind for an account. The network may allow it less than the settings do. */
 export function quotaOfKind(
-  services: ConnectionsDeps,
+  services: ViewDeps,
   kind: string,
   { network, limits }: Pick<Connection, "network" | "limits">,
 ): Quota | undefined {
@@ -28,7 +31,7 @@ export function quotaOfKind(
   return { kind, limit: max === undefined ? configured : Math.min(configured, max) };
 }
 
-function kindsOf(services: ConnectionsDeps, network: NetworkName): string[] {
+function kindsOf(services: ViewDeps, network: NetworkName): string[] {
   const prefix = `${network}.`;
   return Object.keys(services.config.publishing.quotas)
     .filter((name) => name.startsWith(prefix))
@@ -37,7 +40,7 @@ function kindsOf(services: ConnectionsDeps, network: NetworkName): string[] {
 
 /** Reads how much of a quota the real account has used, whichever profiles it is linked to. Costs one read. */
 export async function readQuota(
-  services: ConnectionsDeps,
+  services: ViewDeps,
   { network, account }: Pick<Connection, "network" | "account">,
   { kind, limit }: Quota,
 ): Promise<QuotaView> {
@@ -47,11 +50,9 @@ export async function readQuota(
   return { used, limit, remaining: Math.max(0, limit - used), resetsAt };
 }
 
-async function tightestQuota(
-  services: ConnectionsDeps,
-  connection: Connection,
-): Promise<QuotaView | null> {
-  if (connection.status === "revoked") return null;
+type Quoted = Pick<Connection, "network" | "account" | "limits">;
+
+async function tightestQuota(services: ViewDeps, connection: Quoted): Promise<QuotaView | null> {
   const quotas = kindsOf(services, connection.network).flatMap(
     (kind) => quotaOfKind(services, kind, connection) ?? [],
   );
@@ -60,22 +61,34 @@ async function tightestQuota(
   return tightest;
 }
 
-function missingScopes(services: ConnectionsDeps, connection: Connection): readonly string[] {
-  const { network, scopes, status } = connection;
-  if (status === "revoked") return [];
+function missingScopes(services: ViewDeps, connection: Connection): readonly string[] {
+  const { network, scopes } = connection;
   return networkOf(network).missingScopes?.(scopes, services.config.networkApps[network]) ?? [];
 }
 
-/** Returns the connection as customers see it. Costs one read if the network has a quota. */
-export async function viewConnection(
-  services: ConnectionsDeps,
-  connection: Connection,
-): Promise<ConnectionView> {
-  const quota = await tightestQuota(services, connection);
-  return toConnectionView(connection, {
-    quota,
-    missingScopes: missingScopes(services, connection),
-  });
+/**
+ * Reads the quota of an account, and returns how its connection is shown to customers, for a transaction that makes one.
+ * Costs one read if the network has a quota.
+ */
+export async function viewerOf(
+  services: ViewDeps,
+  account: Quoted,
+): Promise<(connection: Connection) => ConnectionView> {
+  const quota = await tightestQuota(services, account);
+  return (connection) =>
+    toConnectionView(
+      connection,
+      connection.status === "revoked"
+        ? { quota: null, missingScopes: [] }
+        : { quota, missingScopes: missingScopes(services, connection) },
+    );
+}
+
+/** Returns the connection as customers see it. Costs one read if it is in use and the network has a quota. */
+async function viewConnection(services: ViewDeps, connection: Connection): Promise<ConnectionView> {
+  if (connection.status === "revoked")
+    return toConnectionView(connection, { quota: null, missingScopes: [] });
+  return (await viewerOf(services, connection))(connection);
 }
 
 /**
@@ -86,7 +99,7 @@ export async function listConnections(
   services: ConnectionsDeps,
   scope: ProfileScope,
 ): Promise<Page<ConnectionView>> {
-  const connections = await services.connections.listOfProfile(scope.profileId);
+  const connections = await services.connections.listOfProfile(scope);
   return {
     items: await Promise.all(connections.map((connection) => viewConnection(services, connection))),
     nextCursor: null,

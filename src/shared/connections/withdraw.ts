@@ -2,9 +2,8 @@ import { validationFailed, type FailedCheck } from "../runtime/errors.ts";
 import { networkOf, type NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { WithdrawalNotice } from "../networks/contract/network.ts";
-import { grantIdOf } from "./connection.ts";
+import { grantIdOf, type ConnectionRef, type ProfileRef } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { emitPendingEvents } from "./emit-pending-events.ts";
 import { inBatches } from "../runtime/promises.ts";
 
 const HOLDERS_OF_PAGE = 50;
@@ -84,36 +83,34 @@ export async function finishWithdrawal(
   let isWhole = true;
   for (let after: string | undefined = ""; after !== undefined;) {
     if (performance.now() > endsAt) return false;
-    const holders: readonly string[] = await services.withdrawals.holders(
-      { network, grantId },
+    const holders: readonly ProfileRef[] = await services.authorisations.holdersAfter(
+      network,
+      grantId,
       after,
       HOLDERS_OF_PAGE,
     );
-    const ended = await inBatches(holders, AT_ONCE, (profileId) =>
-      endOne(services, { profileId, network, grantId }),
+    const ended = await inBatches(holders, AT_ONCE, (holder) =>
+      endOne(services, { ...holder, network }, grantId),
     );
     isWhole = ended.every(Boolean) && isWhole;
-    after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1);
+    after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1)?.profileId;
   }
   if (isWhole) await services.withdrawals.close(key);
   return isWhole;
 }
 
-interface Held {
-  readonly profileId: string;
-  readonly network: NetworkName;
-  readonly grantId: string;
-}
-
 /** Ends a profile's connection if it lives by the authorisation. One that fails must not keep the others. */
-async function endOne(services: ConnectionsDeps, held: Held): Promise<boolean> {
-  const { profileId, network, grantId } = held;
+async function endOne(
+  services: ConnectionsDeps,
+  ref: ConnectionRef,
+  grantId: string,
+): Promise<boolean> {
+  const { profileId, network } = ref;
   try {
-    const found = await services.connections.find(profileId, network);
+    const found = await services.connections.find(ref);
     if (found === undefined || found.status === "revoked") return true;
     if (grantIdOf(found) !== grantId) return true;
-    await services.connections.revoke(profileId, network, found.id, "deauthorized_at_network");
-    await emitPendingEvents(services, found);
+    await services.connections.revoke(found, "deauthorized_at_network");
     services.log.info("a connection was ended at the network", { network, connection: found.id });
     return true;
   } catch (error) {

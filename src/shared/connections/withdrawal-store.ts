@@ -2,7 +2,6 @@ import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
 import type { Table } from "../runtime/storage/table.ts";
-import { ConnectionIndexStore } from "./connection-index-store.ts";
 
 const ROW_KEY = "W";
 const PREFIX = "withdrawal|";
@@ -32,16 +31,9 @@ type Held = Omit<Withdrawal, "isOpen">;
 /** Stores notices of withdrawals in table `oauthstates`, whose purge removes them 90 days after they came. */
 export class WithdrawalStore {
   readonly #table: Table;
-  readonly #index: ConnectionIndexStore;
 
-  constructor(table: Table, connections: Table) {
+  constructor(table: Table) {
     this.#table = table;
-    this.#index = new ConnectionIndexStore(connections);
-  }
-
-  /** Returns the profiles, of any tenant, that may live by the authorisation: at most `limit`, after the given one. */
-  holders({ network, grantId }: Held, after: string, limit: number): Promise<readonly string[]> {
-    return this.#index.holdersAfter(network, grantId, after, limit);
   }
 
   /** Stores an open withdrawal, unless the notice came before. */

@@ -13,6 +13,8 @@ export interface AccessRows {
    * nor recorded; the request is checked again on rows that are read.
    */
   readonly areCached: boolean;
+  /** The platform that the credential names, where this process knows it without a read. Says nothing of the caller. */
+  readonly platformId?: string;
   /** The platform's access version, read before all of them; "" where nobody asks for it. */
   readonly accessVersion: string;
   key(keyId: string): Promise<KeyWithHash | undefined>;
@@ -21,7 +23,7 @@ export interface AccessRows {
   application(platformId: string, applicationId: string): Promise<Application | undefined>;
   profile(platformId: string, profileId: string): Promise<Profile | undefined>;
   /** Returns the connections of a profile. */
-  connections(profileId: string): Promise<readonly Connection[]>;
+  connections(platformId: string, profileId: string): Promise<readonly Connection[]>;
 }
 
 /** Answers what is wanted by its name: reads it, or has it. */
@@ -31,7 +33,7 @@ export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => P
 export function accessRows(
   services: TenantsDeps,
   source: RowSource,
-  about: Pick<AccessRows, "areCached" | "accessVersion">,
+  about: Pick<AccessRows, "areCached" | "accessVersion" | "platformId">,
 ): AccessRows {
   const { keys, users, platforms, applications, profiles, connections } = services;
   return {
@@ -41,8 +43,8 @@ export function accessRows(
     platform: (platformId) => source("P", () => platforms.findAccess(platformId)),
     application: (platformId, id) => source(`A|${id}`, () => applications.find(platformId, id)),
     profile: (platformId, id) => source(`F|${id}`, () => profiles.find(platformId, id)),
-    connections: (profileId) =>
-      source(`C|${profileId}`, () => connections.listOfProfile(profileId)),
+    connections: (platformId, profileId) =>
+      source(`C|${profileId}`, () => connections.listOfProfile({ platformId, profileId })),
   };
 }
 

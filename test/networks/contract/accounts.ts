@@ -76,9 +76,9 @@ export function describeAccounts(
 
   if (quota === undefined) return;
 
-  const usedBy = async ({ profileId }: Publisher): Promise<number> => {
+  const usedBy = async ({ owner }: Publisher): Promise<number> => {
     const { services, clock } = world.relay;
-    const connection = await services.connections.find(profileId, world.network);
+    const connection = await services.connections.find({ ...owner, network: world.network });
     const account = { network: world.network, accountId: connection?.account.id ?? "" };
     return (await services.networkAccounts.readQuota(account, quota.kind, clock.now())).used;
   };

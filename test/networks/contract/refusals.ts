@@ -29,8 +29,9 @@ const BREAKS_CONNECTION: ReadonlySet<string> = new Set([
 const endOf = ({ leg }: LegRun) => leg.error?.code ?? leg.status;
 
 async function connectionStatus(world: World, form: Form): Promise<string | undefined> {
-  const { profileId } = world.lastPublisher(form.as);
-  return (await world.relay.services.connections.find(profileId, world.network))?.status;
+  const { owner } = world.lastPublisher(form.as);
+  const { connections } = world.relay.services;
+  return (await connections.find({ ...owner, network: world.network }))?.status;
 }
 
 /** Whether a leg goes out for all that this step is refused. */

@@ -106,7 +106,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       const key = JSON.stringify(form);
       const known = publishers.get(key);
       const connections = relay.services.connections;
-      const connection = known && (await connections.find(known.publisher.profileId, network));
+      const connection = known && (await connections.find({ ...known.publisher.owner, network }));
       if (known !== undefined && connection?.status === "active" && now() < known.until)
         return known.publisher;
       const linked = await linkTo(relay, network, form);

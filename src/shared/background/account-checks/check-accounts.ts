@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ConnectionRef } from "../../connections/connection.ts";
+import type { ConnectionRef, ProfileRef } from "../../connections/connection.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { addCounts, type TakeStep, type WalkAt, type WalkStep } from "../../runtime/walk-step.ts";
@@ -63,20 +63,21 @@ async function guarded<T>(
 /** Checks these of a profile's accounts, and seals their secrets anew after a rotation of data keys. */
 export async function checkAccountsOfProfile(
   services: BackgroundDeps,
-  profileId: string,
+  profile: ProfileRef,
   networks: readonly NetworkName[],
 ): Promise<ProfileChecks> {
+  const { profileId } = profile;
   const tally = { ok: 0, refused: 0, unreachable: 0, skipped: 0, failed: 0 };
   const keys: string[] = [];
   const resealOne = async (network: NetworkName): Promise<void> => {
     const key = await guarded(services, { profileId, network }, async () =>
-      isRotating(services) ? services.accountChecks.reseal({ profileId, network }) : undefined,
+      isRotating(services) ? services.accountChecks.reseal({ ...profile, network }) : undefined,
     );
     if (key !== undefined) keys.push(key);
   };
   await Promise.all(networks.map(resealOne));
   const linked = await guarded(services, { profileId }, () =>
-    services.connections.listOfProfile(profileId),
+    services.connections.listOfProfile(profile),
   );
   await Promise.all(
     (linked ?? [])
@@ -93,7 +94,7 @@ export async function checkAccountsOfProfile(
   for (const network of unlisted) {
     // Gone since, or damaged: a list leaves it out.
     const read = await guarded(services, { profileId, network }, async () => {
-      await services.connections.find(profileId, network);
+      await services.connections.find({ ...profile, network });
       return "read";
     });
     if (read === undefined) tally.failed += 1;
@@ -222,11 +223,12 @@ class PlatformsAhead {
 /** Looks at a page of a platform's connections. */
 async function checkRefs(
   services: BackgroundDeps,
+  platformId: string,
   refs: readonly ConnectionRef[],
 ): Promise<ProfileChecks[]> {
   const profiles = [...byProfile(refs)];
   const check = ([profileId, networks]: readonly [string, readonly NetworkName[]]) =>
-    checkAccountsOfProfile(services, profileId, networks);
+    checkAccountsOfProfile(services, { platformId, profileId }, networks);
   return inBatches(profiles, PROFILES_AT_ONCE, check);
 }
 
@@ -272,7 +274,7 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
       position.connection,
       bounds.connectionsOfPage,
     );
-    const checks = await checkRefs(paced, refs);
+    const checks = await checkRefs(paced, platform.id, refs);
     const counts = countsOf(checks, [...keys, ...checks.flatMap((one) => one.keys)]);
     const max = Math.max(
       bounds.connectionsMin,

@@ -100,7 +100,7 @@ export async function connectPage(
     const targets = formTargets(services, session);
     return pageAnswer(status, (nonce) => renderChoicePage(page, nonce), targets);
   }
-  const connections = await services.connections.listOfProfile(session.profileId);
+  const connections = await services.connections.listOfProfile(session);
   const cards = session.networks.map((network) =>
     toCard(
       services,

@@ -40,7 +40,11 @@ function cachedRowsOf(services: HttpDeps, platformId: string): AccessRows | unde
       ? Promise.reject(new CacheMiss())
       : Promise.resolve(found.value as Wanted);
   };
-  return accessRows(services, take, { areCached: true, accessVersion: cached.version });
+  return accessRows(services, take, {
+    areCached: true,
+    platformId,
+    accessVersion: cached.version,
+  });
 }
 
 /** Returns rows that are read now and cached for later requests. The version is read before any of them. */
@@ -54,7 +58,7 @@ function readAndCached(services: HttpDeps, platformId: string, version: string):
       accessCache.add(platformId, { version, name, value, readAt });
     return value;
   };
-  return accessRows(services, read, { areCached: false, accessVersion: version });
+  return accessRows(services, read, { areCached: false, platformId, accessVersion: version });
 }
 
 /** Returns whether there is something to cache, and nothing of it names another platform. */

@@ -128,18 +128,21 @@ export const activeProfileScope: Access<ProfileScope> = {
 
 /**
  * Admits like `activeProfileScope`, and adds the connections of the profile, which are read in the same round trip as
- * the rows that the caller is checked against.
+ * the rows that the caller is checked against if the platform is known before.
  */
 export const publishingScope: Access<PublishingScope> = {
   name: "activeProfileScope",
   contract: ACCESS_CONTRACTS.activeProfileScope,
   async resolve(request) {
     const profileId = namedProfile(request);
+    const { rows } = request;
+    const { platformId } = rows;
     const isProfile = typeof profileId === "string" && isId("profile", profileId);
-    const [scope, connections] = await Promise.all([
+    const [scope, early] = await Promise.all([
       activeProfileScope.resolve(request),
-      isProfile ? request.rows.connections(profileId) : [],
+      isProfile && platformId !== undefined ? rows.connections(platformId, profileId) : undefined,
     ]);
+    const connections = early ?? (await rows.connections(scope.platformId, scope.profileId));
     return { ...scope, connections };
   },
 };

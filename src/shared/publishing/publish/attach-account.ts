@@ -98,7 +98,7 @@ async function failUnlinked(run: LegRun, code: LegFailure["code"]): Promise<unde
 /** Returns the linked account and its credentials; undefined when the leg ended or waits for them. */
 export async function attachAccount(run: LegRun) {
   const { services, ref } = run;
-  const opened = await services.connections.open(ref.profileId, run.stored.leg.network);
+  const opened = await services.connections.open({ ...ref, network: run.stored.leg.network });
   if (opened === undefined || opened.connection.status === "revoked")
     return failUnlinked(run, "connection_missing");
   const linked = opened.connection;

@@ -41,7 +41,7 @@ export async function viewPost(
   found: PostWithLegs,
 ): Promise<PostView> {
   if (!dependsOnConnections(found)) return postView(found);
-  return postView(found, await services.connections.listOfProfile(scope.profileId));
+  return postView(found, await services.connections.listOfProfile(scope));
 }
 
 /** Returns a post of the profile. @throws AppError `not_found` */
@@ -90,7 +90,7 @@ export async function listPosts(
     fits(found, query),
   );
   const connections = items.some(dependsOnConnections)
-    ? await services.connections.listOfProfile(profileId)
+    ? await services.connections.listOfProfile(scope)
     : [];
   return {
     items: items.map((found) => postView(found, connections)),

@@ -62,7 +62,7 @@ export async function updatePost(
   const now = services.clock.now();
   refuseIssues(issuesOfChange(found.post.draft, input.change, now));
   const draft = updatedDraft(found.post.draft, input.change);
-  const connections = await services.connections.listOfProfile(scope.profileId);
+  const connections = await services.connections.listOfProfile(scope);
   const checks = await checkPost(services, draft, connections);
   const error = unpublishableRefusal(checks);
   if (error !== undefined) throw error;

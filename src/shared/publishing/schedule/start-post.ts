@@ -131,7 +131,7 @@ async function obstacleOf(services: PublishingDeps, post: Post): Promise<Obstacl
 async function start(services: PublishingDeps, post: Post): Promise<Started["kind"]> {
   const [obstacle, connections] = await Promise.all([
     obstacleOf(services, post),
-    services.connections.listOfProfile(post.profileId),
+    services.connections.listOfProfile(post),
   ]);
   const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
   const pace = services.config.publishing;

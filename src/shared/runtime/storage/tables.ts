@@ -69,8 +69,8 @@ export const TABLE_NAMES = [
   "keys",
   /** Sign-in by e-mail. PartitionKey = hash of the e-mail. */
   "emails",
-  /** Linked accounts with sealed credentials. PartitionKey = profile id. */
-  "connections",
+  /** Who may have which authorisation of a network. PartitionKey = network and hash of the authorisation's id. */
+  "authorisations",
   /** PartitionKey = connect session id. */
   "connectsessions",
   /** PartitionKey = hash of the OAuth state. */

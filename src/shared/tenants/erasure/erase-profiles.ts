@@ -9,7 +9,6 @@ import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { refOf } from "../../publishing/post.ts";
 import { removeConnection } from "../../connections/remove-connection.ts";
-import { emitPendingEvents } from "../../connections/emit-pending-events.ts";
 import { cancelPost } from "../../publishing/schedule/change-scheduled.ts";
 
 interface ClearedPage {
@@ -29,7 +28,7 @@ const SESSIONS_OF_FILTER = 12;
 async function clearConnections(services: TenantsDeps, scope: ProfileScope): Promise<ClearedPage> {
   // An account that was being linked while the profile was closed may be linked by now.
   await endConnections(services, scope);
-  const connections = await services.connections.listOfProfile(scope.profileId, {
+  const connections = await services.connections.listOfProfile(scope, {
     missesNone: true,
   });
   for (const connection of connections) await services.connections.remove(connection);
@@ -67,7 +66,7 @@ const CLEARING_STEPS: readonly Clear[] = [
     services.networkAccounts.removeTextsOfProfile(profileId, after),
   (services, { platformId, profileId }, after) =>
     services.idempotency.removeOfProfile(platformId, profileId, after),
-  (services, scope, after) => services.connectionIndex.removeOfProfile(scope, after),
+  (services, { profileId }, after) => services.authorisations.removeOfProfile(profileId, after),
 ];
 
 async function end(services: TenantsDeps, scope: ProfileScope, id: string): Promise<void> {
@@ -80,13 +79,11 @@ async function end(services: TenantsDeps, scope: ProfileScope, id: string): Prom
 }
 
 /** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
-export async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
-  for (const connection of await services.connections.listOfProfile(scope.profileId, {
+async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
+  for (const connection of await services.connections.listOfProfile(scope, {
     missesNone: true,
   })) {
     if (connection.status !== "revoked") await end(services, scope, connection.id);
-    // A run that crashed right after revoking it may have left its event, which would be removed with the row.
-    else await emitPendingEvents(services, connection);
   }
 }
 

@@ -65,5 +65,5 @@ export async function requestErasure(
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
   recordAudit(services, scope, { action: "profile.erasure_requested", target, applicationId });
-  return await viewProfile(services, closed);
+  return await viewProfile(services, platformId, closed);
 }

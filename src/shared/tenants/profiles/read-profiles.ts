@@ -6,8 +6,12 @@ import type { Profile, ProfileView } from "./profile.ts";
 import type { ListProfiles } from "./schema.ts";
 
 /** Returns what an answer shows of a profile, with the accounts that are linked to it. */
-export async function viewProfile(services: TenantsDeps, profile: Profile): Promise<ProfileView> {
-  const linked = await services.connections.listOfProfile(profile.id);
+export async function viewProfile(
+  services: TenantsDeps,
+  platformId: string,
+  profile: Profile,
+): Promise<ProfileView> {
+  const linked = await services.connections.listOfProfile({ platformId, profileId: profile.id });
   const connections = linked
     .filter(({ status }) => status !== "revoked")
     .map(({ network, status, account }) => ({
@@ -36,7 +40,7 @@ export async function getProfile(
 ): Promise<ProfileView> {
   const profile = await services.profiles.find(platformId, profileId);
   if (profile === undefined) throw notFound();
-  return await viewProfile(services, profile);
+  return await viewProfile(services, platformId, profile);
 }
 
 /** Returns the ids of the profiles that can match, or undefined when only reading all profiles would tell. */
@@ -77,7 +81,9 @@ export async function listProfiles(
     profileIds === undefined
       ? await services.profiles.list(platformId, filter, position)
       : await services.profiles.listOf(platformId, profileIds, filter, position);
-  const items = await Promise.all(listed.items.map((profile) => viewProfile(services, profile)));
+  const items = await Promise.all(
+    listed.items.map((profile) => viewProfile(services, platformId, profile)),
+  );
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage({ items, next: listed.next }, limit, makeCursor, (view) => view);
 }

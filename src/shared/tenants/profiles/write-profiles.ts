@@ -40,7 +40,7 @@ export async function createProfile(
     action: "profile.created",
     target: { type: "profile", id: profile.id },
   });
-  return await viewProfile(services, profile);
+  return await viewProfile(services, platformId, profile);
 }
 
 /** Returns the profile after the change; fields that are not named stay as they are. */
@@ -74,5 +74,5 @@ export async function updateProfile(
     action: change.status === "disabled" ? "profile.disabled" : "profile.updated",
     target: { type: "profile", id: profileId },
   });
-  return await viewProfile(services, profile);
+  return await viewProfile(services, platformId, profile);
 }

@@ -61,18 +61,6 @@ export class EventStore {
     this.#log = log;
   }
 
-  /** Adds a pending event where no transaction has changes to write beside it. One that is pending stays as it is. */
-  async add(platformId: string, event: Event): Promise<void> {
-    await this.#core.insertIfAbsent(platformId, toEventRow(PENDING_ROWS + event.id, event));
-  }
-
-  /** Returns whether the event is pending or was fanned out. */
-  async isEmitted(platformId: string, applicationId: string, eventId: string): Promise<boolean> {
-    const pending = await this.#core.find(platformId, PENDING_ROWS + eventId);
-    // The log second: an event that moves in between is found there.
-    return pending !== undefined || (await this.find(applicationId, eventId)) !== undefined;
-  }
-
   /** Lists the platform's pending events after the given one, oldest first. */
   async listPending(platformId: string, limit: number, after = ""): Promise<readonly Event[]> {
     const { items } = await scan(this.#core, {

@@ -1,0 +1,20 @@
+import type { Services } from "../../src/shared/compose.ts";
+import type { Table } from "../../src/shared/runtime/storage/table.ts";
+import { type Event, PENDING_ROWS, toEventRow } from "../../src/shared/webhooks/events/event.ts";
+
+/** Adds an event without a change that it is about, and announces it as changes do. */
+export async function emitEvent(
+  { openWork, fanOutQueue, clock }: Services,
+  core: Table,
+  platformId: string,
+  event: Event,
+): Promise<void> {
+  await openWork.mark(platformId, clock.now());
+  await addPending(core, platformId, event);
+  await fanOutQueue.hint(platformId);
+}
+
+/** Adds an event that no message announces. */
+export async function addPending(core: Table, platformId: string, event: Event): Promise<void> {
+  await core.insertIfAbsent(platformId, toEventRow(PENDING_ROWS + event.id, event));
+}
