@@ -3,7 +3,15 @@ import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { files } from "./legs.ts";
-import { answer, htmlPage, image, lost, refusedToConnect, sentJson } from "./scripted-tools.ts";
+import {
+  NOW,
+  answer,
+  htmlPage,
+  image,
+  lost,
+  refusedToConnect,
+  sentJson,
+} from "./scripted-tools.ts";
 import {
   CLIP,
   DAY_MS,
@@ -67,7 +75,7 @@ describe("preparing a LinkedIn post", () => {
     expect(again.calls).toEqual([]);
   });
 
-  test("gives images that a member's token can't look at half a minute", async () => {
+  test("publishes images that a member's token can't look at right away, and later each time they are not ready", async () => {
     const scripted = tools({
       ...script,
       http: {
@@ -77,12 +85,23 @@ describe("preparing a LinkedIn post", () => {
         [LOOK("image", "A")]: denied,
       },
     });
-    const outcome = await linkedin.prepare(leg({ media: files(FILE, SECOND) }), scripted);
-    expect(outcome).toMatchObject({ kind: "processing", pollAfterSeconds: 25 });
-    if (outcome.kind !== "processing") return;
-    const { remote } = outcome;
-    const rest = await prepare({}, { media: files(FILE, SECOND) }, { remote });
-    expect(rest).toMatchObject({ kind: "ready" });
+    const draft = { media: files(FILE, SECOND) };
+    let outcome = await linkedin.prepare(leg(draft), scripted);
+    expect(outcome.kind).toBe("ready");
+    const waits: number[] = [];
+    const notReady = answer(400, { code: "MEDIA_ASSET_WAITING_UPLOAD" });
+    for (let round = 0; round < 4 && outcome.kind === "ready"; round += 1) {
+      const { remote } = outcome;
+      const http = { [`POST ${REST}/posts`]: notReady, [LOOK("image", "A")]: denied };
+      const posted = await linkedin.publish(leg(draft, { remote, sentAt: NOW }), tools({ http }));
+      if (posted.kind !== "prepare_again") throw new Error(`not refused: ${posted.kind}`);
+      expect(posted).toMatchObject({ isProof: true, pollAfterSeconds: 0 });
+      const waiting = await prepare(http, draft, { remote: posted.remote });
+      if (waiting.kind !== "processing") throw new Error(`not waiting: ${waiting.kind}`);
+      waits.push(waiting.pollAfterSeconds);
+      outcome = await prepare({}, draft, { remote: waiting.remote });
+    }
+    expect(waits).toEqual([3, 6, 12, 12]);
   });
 
   test("looks once per step at a file that LinkedIn still works on", async () => {

@@ -213,7 +213,7 @@ describe("publishing to LinkedIn", () => {
       kind: "prepare_again",
       remote: uploaded(asset("image", "A", false)),
       failure: { code: "media_not_ready" },
-      pollAfterSeconds: 10,
+      pollAfterSeconds: 0,
     });
   });
 

@@ -24,12 +24,17 @@ import { type Preparing, isOver, uploadFile } from "./upload.ts";
 const UPLOADING_MS = 40_000;
 const CARRY_ON_SECONDS = 1;
 const POLL_SECONDS: Readonly<Record<Asset["kind"], number>> = { image: 3, document: 5, video: 10 };
-/** How long a file gets whose state can't be asked for. */
-const GRACE_SECONDS: Readonly<Record<Asset["kind"], number>> = {
-  image: 25,
-  document: 30,
-  video: 30,
-};
+/** How long a document or video gets whose state can't be asked for. */
+const GRACE_SECONDS = 30;
+/**
+ * How long an image gets then, each time that LinkedIn refuses the post because the image is not ready. Most are ready
+ * at once, and the refusal proves that nothing was published.
+ */
+const IMAGE_GRACE_SECONDS = [0, 3, 6, 12] as const;
+
+function graceOf({ kind }: Asset, { notReady = 0 }: Remote): number {
+  return kind === "image" ? (IMAGE_GRACE_SECONDS[notReady] ?? 12) : GRACE_SECONDS;
+}
 
 /** Uploads missing files, then asks once for each file that the network is still processing. */
 export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
@@ -77,11 +82,12 @@ async function uploadMissing(
 async function pollAssets(preparing: Preparing, remote: Remote): Promise<PrepareOutcome> {
   const assets: Asset[] = [];
   let graceSeconds = 0;
+  let isUnreadable = false;
   for (const [index, asset] of remote.assets.entries()) {
     // What holds for one file holds for the others: a member's token may not look at any.
     const state = asset.isReady
       ? "ready"
-      : graceSeconds > 0
+      : isUnreadable
         ? "unreadable"
         : await look(preparing, asset);
     if (typeof state !== "string") {
@@ -90,7 +96,10 @@ async function pollAssets(preparing: Preparing, remote: Remote): Promise<Prepare
         ? giveUp(remote, index, withIndex(state.failure, wanted), preparing.tools)
         : state;
     }
-    if (state === "unreadable") graceSeconds = Math.max(graceSeconds, GRACE_SECONDS[asset.kind]);
+    if (state === "unreadable") {
+      isUnreadable = true;
+      graceSeconds = Math.max(graceSeconds, graceOf(asset, remote));
+    }
     assets.push({ ...asset, isReady: state !== "working" });
   }
   const looked = { ...remote, assets };

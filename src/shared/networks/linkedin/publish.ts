@@ -20,7 +20,6 @@ import { classifyFor } from "./session.ts";
 import { documentTitleOf, MENTION } from "./rules.ts";
 import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
 
-const NOT_READY_SECONDS = 10;
 const POST_URN = /^urn:li:(?:share|ugcPost|activity):\d+$/;
 
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
@@ -116,8 +115,9 @@ function inDoubt(failure: LegFailure, remote: Remote): PublishOutcome {
 function prepareAgain(failure: LegFailure, remote: Remote, now: Date): PublishOutcome {
   if (failure.code === "media_not_ready") {
     const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
-    const waiting = { ...remote, assets };
-    const again = { remote: waiting, failure, pollAfterSeconds: NOT_READY_SECONDS };
+    const waiting = { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 };
+    // How long to wait depends on the files: `prepare` decides.
+    const again = { remote: waiting, failure, pollAfterSeconds: 0 };
     return { kind: "prepare_again", isProof: true, ...again };
   }
   const again = withoutAssets(remote, 0, now);

@@ -61,6 +61,8 @@ const remoteShape = shape(() =>
     isRepeat: z.boolean(),
     /** Calls that may have made the post, as far as they were lived to see. */
     doubts: z.number().int().nonnegative(),
+    /** How often LinkedIn refused the post because a file was not ready. */
+    notReady: z.number().int().nonnegative().optional(),
     /** When files were last given up and uploaded anew. */
     reuploadedAt: z.iso.datetime().optional(),
   }),
