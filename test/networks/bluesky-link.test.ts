@@ -13,7 +13,17 @@ import {
   refusedToConnect,
   scriptedTools,
 } from "./scripted-tools.ts";
-import { DID, PDS, PUT, UPLOAD, credentials, leg, xrpc } from "./bluesky-script.ts";
+import {
+  DID,
+  PDS,
+  PLC,
+  PUT,
+  UPLOAD,
+  credentials,
+  documentAt,
+  leg,
+  xrpc,
+} from "./bluesky-script.ts";
 
 const SOCIAL = "https://bsky.social";
 const PASSWORD = "abcd-efgh-ijkl-mnop";
@@ -329,6 +339,18 @@ describe("linking a Bluesky account", () => {
     expect(outcome.kind).toBe("linked");
   });
 
+  test("says of an account that has moved, signed in by e-mail where it was, to use its handle", async () => {
+    const left = answer(200, { ...session, active: false, status: "deactivated" });
+    const at = (server: string) => ({
+      [xrpc("POST", "com.atproto.server.createSession", SOCIAL)]: left,
+      [DIRECTORY]: documentAt(server),
+    });
+    const by = async (server: string) =>
+      failure((await signIn({ identifier: "a@example.com" }, script(at(server), SOCIAL))).outcome);
+    expect(await by("https://new.example")).toBe("account_moved");
+    expect(await by("https://porcini.us-east.host.bsky.network")).toBe("account_restricted");
+  });
+
   test.each([
     [answer(404, { message: "DID not registered" }), "account_not_found"],
     [answer(200, { id: "did:plc:other" }), "account_not_found"],
@@ -378,8 +400,20 @@ describe("Bluesky credentials", () => {
     accessExpiresAt: new Date(NOW.getTime() + secondsLeft * 1000).toISOString(),
   });
   const renewed = { did: DID, handle: "alice.test", accessJwt: jwt(7200), refreshJwt: jwt(86_400) };
-  const freshen = (data: NetworkData, script: Script) =>
-    bluesky.freshen(data, PDS, scriptedTools(script));
+  const freshen = (data: NetworkData, { http, ...rest }: Script, server = PDS) => {
+    const tools = scriptedTools({ ...rest, http: { [PLC]: documentAt(server), ...http } });
+    return bluesky.freshen(data, PDS, tools);
+  };
+
+  test("of an account that has moved are not renewed at the server that it left", async () => {
+    const left = answer(200, { ...renewed, active: false, status: "deactivated" });
+    const http = { [REFRESH]: left };
+    expect(await freshen(expiring(30), { http })).toMatchObject({ kind: "refreshed" });
+    for (const reply of [left, answer(400, { error: "AccountDeactivated" })])
+      expect(
+        await freshen(expiring(30), { http: { [REFRESH]: reply } }, "https://new.example"),
+      ).toMatchObject({ kind: "rejected", failure: { code: "connection_needs_reauth" } });
+  });
 
   test("are left alone while the token lasts", async () => {
     expect(await freshen(expiring(301), {})).toEqual({ kind: "usable" });

@@ -15,7 +15,7 @@ import {
   scriptedTools,
   sentSize,
 } from "./scripted-tools.ts";
-import { DID, UPLOAD, leg, rkey, xrpc } from "./bluesky-script.ts";
+import { DID, PDS, PLC, UPLOAD, documentAt, leg, rkey, xrpc } from "./bluesky-script.ts";
 
 const RESOLVE = xrpc("GET", "com.atproto.identity.resolveHandle");
 
@@ -241,7 +241,10 @@ describe("preparing a Bluesky post", () => {
     const [url = ""] = names(1);
     const outcome = await bluesky.prepare(
       leg({ media: [{ url, altText: null }] }),
-      scriptedTools({ http: { [UPLOAD]: reply }, media: { [url]: image() } }),
+      scriptedTools({
+        http: { [UPLOAD]: reply, [PLC]: documentAt(PDS) },
+        media: { [url]: image() },
+      }),
     );
     expect(outcome).toMatchObject({ kind, failure: { code } });
   });

@@ -11,7 +11,7 @@ import {
   scriptedTools,
   sentJson,
 } from "./scripted-tools.ts";
-import { DID, PUT, leg, rkey, xrpc } from "./bluesky-script.ts";
+import { DID, PDS, PLC, PUT, documentAt, leg, rkey, xrpc } from "./bluesky-script.ts";
 
 const GET = xrpc("GET", "com.atproto.repo.getRecord");
 const uri = `at://${DID}/app.bsky.feed.post/${rkey}`;
@@ -24,8 +24,29 @@ const published = {
 describe("publishing to Bluesky", () => {
   const record = { $type: "app.bsky.feed.post", text: "Hello", createdAt: NOW.toISOString() };
   const remote = { ...leg().remote, record };
-  const publish = (reply: Parameters<typeof scriptedTools>[0]) =>
-    bluesky.publish(leg({}, { remote, sentAt: NOW }), scriptedTools(reply));
+  const publish = ({ http, ...rest }: Script, server = PDS) => {
+    const tools = scriptedTools({ ...rest, http: { [PLC]: documentAt(server), ...http } });
+    return bluesky.publish(leg({}, { remote, sentAt: NOW }), tools);
+  };
+
+  test.each([
+    [400, { error: "AccountDeactivated" }, "account_restricted"],
+    [401, { error: "AccountDeactivated" }, "account_restricted"],
+    [400, { error: "InvalidRequest", message: "Account is deactivated" }, "account_restricted"],
+    [
+      400,
+      { error: "InvalidRequest", message: `Could not find repo: ${DID}` },
+      "connection_needs_reauth",
+    ],
+    [400, { error: "RepoNotFound" }, "connection_needs_reauth"],
+  ])("knows an account that has moved by its document (%i %j)", async (status, body, here) => {
+    const http = { [PUT]: answer(status, body) };
+    const refused = (code: string) => ({ kind: "rejected", isProof: true, failure: { code } });
+    expect(await publish({ http })).toMatchObject(refused(here));
+    const moved = await publish({ http }, "https://new.example");
+    expect(moved).toMatchObject(refused("connection_needs_reauth"));
+    expect(moved).not.toHaveProperty("failure.remediation");
+  });
 
   test("puts the record under its own key, the same bytes each time", async () => {
     const tools = scriptedTools({ http: { [PUT]: answer(200, { uri, cid: "bafy" }) } });

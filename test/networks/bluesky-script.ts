@@ -1,6 +1,6 @@
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import { legsOf } from "./legs.ts";
-import { NOW } from "./scripted-tools.ts";
+import { NOW, answer } from "./scripted-tools.ts";
 
 export const DID = `did:plc:${"a".repeat(24)}`;
 export const PDS = "https://pds.example";
@@ -9,6 +9,11 @@ export const xrpc = (method: "GET" | "POST", name: string, origin = PDS) =>
   `${method} ${origin}/xrpc/${name}`;
 export const PUT = xrpc("POST", "com.atproto.repo.putRecord");
 export const UPLOAD = xrpc("POST", "com.atproto.repo.uploadBlob");
+
+export const PLC = `GET https://plc.directory/${DID}`;
+/** The account's document, which names this server. */
+export const documentAt = (serviceEndpoint: string) =>
+  answer(200, { id: DID, service: [{ id: "#atproto_pds", serviceEndpoint }] });
 
 export const credentials = {
   did: DID,

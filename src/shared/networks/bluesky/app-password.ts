@@ -86,9 +86,24 @@ async function signIn(
   });
   const session = readLogIn(answer);
   if ("code" in session) return session;
+  if (session.active === false) return inactive(session, home, tools);
   const pds = await confirmServer(session, home, tools);
   if (typeof pds !== "string") return pds;
   return { kind: "linked", linked: await describe(session, { service: home.service, pds }, tools) };
+}
+
+/** Returns why an account is not active where it logged in: it is restricted, or has moved to another server. */
+async function inactive(
+  { did, status }: Session,
+  { service, pds }: Home,
+  tools: NetworkTools,
+): Promise<LinkFailure> {
+  // Of an account that was found by its handle, the document was read just now.
+  const server = pds === null ? await resolveServer(did, tools) : undefined;
+  const isHere = (origin: string) =>
+    origin === service || OWN_SERVERS.test(new URL(origin).hostname);
+  const hasMoved = typeof server === "string" && !isHere(server);
+  return linkFailed(hasMoved ? "account_moved" : "account_restricted", status);
 }
 
 function readForm(form: Readonly<Record<string, string>>): SignIn | LinkFailure {
@@ -183,9 +198,7 @@ const REFUSED: Readonly<Record<string, LinkErrorCode>> = {
 function readLogIn(answer: HttpResponse | HttpFailure): Session | LinkFailure {
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const session = readSession(answer);
-  if (session !== undefined) {
-    return session.active === false ? linkFailed("account_restricted", session.status) : session;
-  }
+  if (session !== undefined) return session;
   const error = xrpcError(answer);
   if (answer.status === 429) return linkFailed("rate_limited");
   if (answer.status >= 500) return linkFailed("network_unavailable", `HTTP ${answer.status}`);

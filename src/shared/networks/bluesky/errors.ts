@@ -63,6 +63,9 @@ export const ERRORS = errorTable([
     effect: "refuse",
     isProof: true,
   }),
+  // As the reference server says of a repository, in place of an error's name.
+  invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
+  invalid(/could not find repo\b/i, REAUTH),
   // Of an access token, and a 400: renewing shows whether the session has ended.
   ...codes(FRESH, "ExpiredToken", "InvalidToken"),
   // The same of an OAuth token; a proof that came too late or to the wrong server is made anew as well.

@@ -13,7 +13,7 @@ import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { callAsAccount } from "./account-call.ts";
 import { credentialsOf, type Credentials, type Remote, COLLECTION, remoteOf } from "./state.ts";
-import { classify } from "./errors.ts";
+import { classifyFor } from "./moved.ts";
 import { readRecord } from "./reconcile.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
   const remote = remoteOf(leg.remote);
   const credentials = credentialsOf(leg.credentials);
   const answer = await callAsAccount(credentials, putRecord(remote, credentials), tools);
-  return readPut(answer, remote, tools.now());
+  return readPut(answer, leg, tools);
 }
 
 function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
@@ -43,16 +43,21 @@ function putRecord(remote: Remote, credentials: Credentials): HttpRequest {
   };
 }
 
-function readPut(answer: HttpResponse | HttpFailure, remote: Remote, now: Date): PublishOutcome {
+async function readPut(
+  answer: HttpResponse | HttpFailure,
+  leg: LegToPublish,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
   if (answer instanceof HttpFailure) return unconfirmed(answer);
+  const remote = remoteOf(leg.remote);
   const published = readRecord(answer, remote);
   if (published !== undefined) return published;
-  const classified = classify(answer, now);
+  const classified = await classifyFor(answer, credentialsOf(leg.credentials), tools);
   switch (classified.effect) {
     case "doubt":
       return inDoubt(classified);
     case "prepare_again":
-      return uploadAgain(classified, remote, now);
+      return uploadAgain(classified, remote, tools.now());
     default:
       return unpublished(classified);
   }

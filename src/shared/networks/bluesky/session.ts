@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/answers.ts";
+import { spare } from "../contract/fields.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -13,7 +14,8 @@ import {
   type OAuthSessionData,
 } from "./state.ts";
 import { forgetEndedToken, isTokenEnded } from "./account-call.ts";
-import { classify, xrpcError } from "./errors.ts";
+import { xrpcError } from "./errors.ts";
+import { classifyFor, hasMoved } from "./moved.ts";
 import {
   openClient,
   problemOf,
@@ -34,8 +36,8 @@ const sessionShape = shape(() =>
     handle: z.string(),
     accessJwt: z.string().min(1),
     refreshJwt: z.string().min(1),
-    active: z.boolean().optional(),
-    status: z.string().optional(),
+    active: spare(z.boolean()),
+    status: spare(z.string()),
   }),
 );
 export type Session = ShapeOf<typeof sessionShape>;
@@ -95,18 +97,21 @@ async function renewPassword(
     url: `${credentials.service}/xrpc/com.atproto.server.refreshSession`,
     headers: { authorization: `Bearer ${credentials.refreshJwt}` },
   });
-  return readRefresh(answer, credentials, tools.now());
+  return readRefresh(answer, credentials, tools);
 }
 
-function readRefresh(
+async function readRefresh(
   answer: HttpResponse | HttpFailure,
   credentials: PasswordCredentials,
-  now: Date,
-): CredentialsOutcome {
+  tools: NetworkTools,
+): Promise<CredentialsOutcome> {
   if (answer instanceof HttpFailure) return unanswered(answer);
+  const now = tools.now();
   const session = readSession(answer);
-  if (session === undefined) return readRefusedRefresh(answer, now);
+  if (session === undefined) return readRefusedRefresh(answer, credentials, tools);
   if (session.did !== credentials.did) return needsReauth("another account answered");
+  if (session.active === false && (await hasMoved(credentials, tools)))
+    return needsReauth("the account is on another server");
   const { accessJwt, refreshJwt } = session;
   return {
     kind: "refreshed",
@@ -120,13 +125,17 @@ function readRefresh(
   };
 }
 
-function readRefusedRefresh(answer: HttpResponse, now: Date): CredentialsOutcome {
+async function readRefusedRefresh(
+  answer: HttpResponse,
+  credentials: PasswordCredentials,
+  tools: NetworkTools,
+): Promise<CredentialsOutcome> {
   const networkCode = xrpcError(answer)?.error ?? null;
   // Of the refresh token itself, so there is nothing left to renew with.
   if (networkCode === "ExpiredToken" || networkCode === "InvalidToken") {
     return needsReauth(null, networkCode);
   }
-  return unpublished(classify(answer, now));
+  return unpublished(await classifyFor(answer, credentials, tools));
 }
 
 function needsReauth(note: string | null, networkCode: string | null = null): CredentialsOutcome {

@@ -9,7 +9,7 @@ import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { callAsAccount } from "./account-call.ts";
 import type { Credentials, RemoteVideo } from "./state.ts";
-import { classify } from "./errors.ts";
+import { classifyFor } from "./moved.ts";
 import { shortenedText } from "../contract/text.ts";
 import { rules } from "./rule-table.ts";
 import { media, RULES } from "./rules.ts";
@@ -110,7 +110,7 @@ export async function uploadBlob(
   if (answer instanceof HttpFailure) return unanswered(answer);
   const parsed = uploaded().safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.blob;
-  return unpublished(classify(answer, tools.now()), target.mediaIndex);
+  return unpublished(await classifyFor(answer, target.credentials, tools), target.mediaIndex);
 }
 
 export interface Embed {

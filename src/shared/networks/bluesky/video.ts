@@ -8,10 +8,11 @@ import { type Embed, videoEmbed, uploadBlob, blobShape, type Blob } from "./uplo
 import { blobBytesMax } from "./rules.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, noteOf } from "../contract/answers.ts";
+import { type Classified, exchange, noteOf } from "../contract/answers.ts";
 import { type StreamedBody, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount } from "./account-call.ts";
 import { classify } from "./errors.ts";
+import { classifyFor } from "./moved.ts";
 
 export type VideoStep =
   | { readonly kind: "made"; readonly embed: Embed }
@@ -287,11 +288,16 @@ async function vouch(
   if (isAway(answer)) return { kind: "not_there" };
   const parsed = z.object({ token: z.string().min(1) }).safeParse(answer.json());
   if (answer.status === 200 && parsed.success) return parsed.data.token;
-  const classified = classify(answer, tools.now());
+  const classified = await classifyFor(answer, credentials, tools);
   // A token that ended, or an account that is locked, would stop a plain upload as well.
   const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
-  const isLocked = classified.code === "account_restricted";
+  const isLocked = classified.code === "account_restricted" || hasLeft(classified);
   return isOfAccount || isLocked ? unpublished(classified, 0) : { kind: "not_there" };
+}
+
+/** Returns whether the account is on another server by now. */
+function hasLeft({ code, networkCode }: Classified): boolean {
+  return code === "connection_needs_reauth" && /Deactivated|NotFound/.test(networkCode ?? "");
 }
 
 /** Returns the DID of the account's server. */

@@ -33,6 +33,7 @@ export const LINK_ERRORS = [
   "app_password_needed",
   "account_not_found",
   "account_restricted",
+  "account_moved",
   "instance_unreachable",
   "instance_unsupported",
   "access_denied",

@@ -128,6 +128,8 @@ export const de: Words = {
       "{network} hat diesen Namen und dieses Passwort nicht angenommen. Prüfen Sie beides auf Tippfehler und versuchen Sie es noch einmal.",
     app_password_needed:
       "Hier wird ein App-Passwort gebraucht, nicht das Passwort, mit dem Sie sich anmelden. Erstellen Sie eines in den Einstellungen von {network} und geben Sie es hier ein.",
+    account_moved:
+      "Dieses Konto ist auf einen anderen Server umgezogen. Geben Sie hier seinen Namen ein, nicht die E-Mail-Adresse.",
     account_not_found:
       "{network} kennt dieses Konto nicht. Prüfen Sie die Schreibweise, auch den Teil nach dem letzten Punkt.",
     account_restricted:

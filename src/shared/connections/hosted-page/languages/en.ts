@@ -128,6 +128,8 @@ export const en = {
       "{network} did not accept this name and password. Check both for typing errors and try again.",
     app_password_needed:
       "This has to be an app password, not the password you log in with. Make one in the settings of {network} and enter it here.",
+    account_moved:
+      "This account has moved to another server. Enter its handle here, not the e-mail address.",
     account_not_found:
       "{network} does not know this account. Check the spelling, including the part after the last dot.",
     account_restricted:

@@ -128,6 +128,8 @@ export const es: Words = {
       "{network} no ha aceptado este nombre y esta contraseña. Comprueba que no haya errores al escribirlos e inténtalo de nuevo.",
     app_password_needed:
       "Tiene que ser una contraseña de aplicación, no la contraseña con la que inicias sesión. Crea una en los ajustes de {network} e introdúcela aquí.",
+    account_moved:
+      "Esta cuenta se ha mudado a otro servidor. Escribe aquí su nombre de usuario, no el correo electrónico.",
     account_not_found:
       "{network} no conoce esta cuenta. Comprueba cómo está escrita, también la parte después del último punto.",
     account_restricted:

@@ -128,6 +128,8 @@ export const fr: Words = {
       "{network} n’a pas accepté ce nom et ce mot de passe. Vérifiez qu’ils ne contiennent pas de faute de frappe et réessayez.",
     app_password_needed:
       "Il faut ici un mot de passe d’application, et non celui avec lequel vous vous identifiez. Créez-en un dans les paramètres de {network} et saisissez-le ici.",
+    account_moved:
+      "Ce compte a changé de serveur. Saisissez ici son nom d’utilisateur, pas l’adresse e-mail.",
     account_not_found:
       "{network} ne connaît pas ce compte. Vérifiez l’orthographe, y compris la partie après le dernier point.",
     account_restricted:

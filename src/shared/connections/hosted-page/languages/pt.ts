@@ -128,6 +128,8 @@ export const pt: Words = {
       "{network} não aceitou este nome e esta senha. Verifique se há erros de digitação e tente de novo.",
     app_password_needed:
       "Aqui é preciso uma senha de aplicativo, não a senha com que você entra. Crie uma nas configurações do {network} e digite-a aqui.",
+    account_moved:
+      "Esta conta mudou para outro servidor. Digite aqui o nome de usuário, não o e-mail.",
     account_not_found:
       "{network} não conhece esta conta. Verifique como está escrita, também a parte depois do último ponto.",
     account_restricted:
