@@ -297,9 +297,14 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 41,
     firstSeed: 1,
     services(services) {
-      const { fanOutQueue } = services;
+      const { fanOutQueue, fanOuts } = services;
       const hint = () => Promise.resolve();
-      return { ...services, fanOutQueue: withMethods(fanOutQueue, { hint }) };
+      const run = () => Promise.resolve(false);
+      return {
+        ...services,
+        fanOutQueue: withMethods(fanOutQueue, { hint }),
+        fanOuts: withMethods(fanOuts, { run }),
+      };
     },
   },
   {

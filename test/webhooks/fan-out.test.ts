@@ -1,5 +1,5 @@
 import { addPending } from "./emit-event.ts";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
@@ -88,6 +88,60 @@ describe("a post", () => {
       `post.succeeded to ${endpoint.id}`,
     );
     expect(sent[0]).toMatchObject({ outcome: "ok", networkStatus: 200, attempt: 1 });
+  });
+
+  describe("whose legs are published", () => {
+    const kinds: string[] = [];
+    async function aToldPublisher() {
+      const publisher = await aPublisher(relay, ["bluesky"]);
+      const endpoint = await anEndpoint(relay, receiver, publisher.application);
+      await relay.drain();
+      kinds.length = 0;
+      relay.queues.onSend = (message) => {
+        kinds.push(String(Reflect.get(message, "kind")));
+        return "keep";
+      };
+      return { publisher, endpoint };
+    }
+
+    test("has its events delivered by two messages", async () => {
+      const { publisher, endpoint } = await aToldPublisher();
+      await published(publisher, { platforms: ["bluesky"] });
+      await relay.drain();
+      expect(typesAt(endpoint)).toHaveLength(3);
+      expect(kinds).toEqual(["legs", "deliveries"]);
+    });
+
+    test("has the event of its start delivered while a network keeps the leg waiting", async () => {
+      const { publisher, endpoint } = await aToldPublisher();
+      const { outbound } = relay.services;
+      const request = outbound.request.bind(outbound);
+      const slow = Promise.withResolvers<void>();
+      outbound.request = async (asked) => {
+        await slow.promise;
+        return request(asked);
+      };
+      dataOf(await submitPost(relay, publisher, { text: unique("Slow"), platforms: ["bluesky"] }));
+      const draining = relay.drain();
+      await vi.waitFor(() => expect(kinds).toEqual(["legs", "deliveries"]), 10_000);
+      outbound.request = request;
+      slow.resolve();
+      await draining;
+      expect(typesAt(endpoint)[0]).toBe("post.processing");
+      expect(typesAt(endpoint)).toHaveLength(3);
+    });
+
+    test("gets a message for its events when the worker can't fan them out", async () => {
+      const { publisher, endpoint } = await aToldPublisher();
+      const { endpoints } = relay.services;
+      const broken = vi.spyOn(endpoints, "listAll").mockRejectedValueOnce(new Error("away"));
+      await published(publisher, { platforms: ["bluesky"] });
+      await relay.drain();
+      expect(broken).toHaveBeenCalled();
+      broken.mockRestore();
+      expect(kinds).toEqual(["legs", "events", "deliveries"]);
+      expect(typesAt(endpoint)).toHaveLength(3);
+    });
   });
 
   test("that is partly refused is told of as partial, with the failed leg's reason", async () => {

@@ -151,6 +151,19 @@ describe("work that runs once at a time", () => {
     expect(runs).toBe(4);
   });
 
+  test("is left to the caller when it is wanted again and its time is up", async () => {
+    const rerun = new Rerun();
+    let runs = 0;
+    const work = async () => {
+      runs += 1;
+      if (runs < 3) await rerun.run("a", work);
+    };
+    expect(await rerun.run("a", work, -Infinity)).toBe(true);
+    expect(runs).toBe(1);
+    expect(await rerun.run("a", work)).toBe(false);
+    expect(runs).toBe(3);
+  });
+
   test("that failed can be run again", async () => {
     const rerun = new Rerun();
     const failing = () => Promise.reject(new Error("no"));

@@ -26,7 +26,7 @@ export class WorkShares {
       weight = 1,
       now,
     }: { readonly owner: string; readonly weight?: number; readonly now: Date },
-    work: () => Promise<void>,
+    work: () => Promise<unknown>,
     again: (seconds: number) => Promise<void>,
   ): Promise<void> {
     const ran = await this.#limit.run(owner, weight, async () => {

@@ -76,16 +76,19 @@ export class FanOutQueue {
 export class Rerun {
   readonly #wanted = new Map<string, boolean>();
 
-  async run(key: string, work: () => Promise<void>): Promise<void> {
+  /** Returns true when the work is wanted once more after `endsAt`, in milliseconds of `performance`. */
+  async run(key: string, work: () => Promise<void>, endsAt = Infinity): Promise<boolean> {
     if (this.#wanted.has(key)) {
       this.#wanted.set(key, true);
-      return;
+      return false;
     }
+    const isWanted = () => this.#wanted.get(key) === true;
     try {
       do {
         this.#wanted.set(key, false);
         await work();
-      } while (this.#wanted.get(key) === true);
+      } while (isWanted() && performance.now() < endsAt);
+      return isWanted();
     } finally {
       this.#wanted.delete(key);
     }

@@ -8,6 +8,8 @@ import { findAvailable } from "../../networks/lookup.ts";
 import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
+import { withTimeLimit } from "../../runtime/promises.ts";
+import { fanOutEvents } from "../../webhooks/events/fan-out-events.ts";
 import { claimed, CRASHES_MAX, nextLegStep } from "../leg.ts";
 import type { LegsHint } from "../post-queue.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
@@ -23,6 +25,12 @@ import { AppError } from "../../runtime/errors.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
+
+/** The events of a post's start wait this long for those of its legs, to be fanned out with them. */
+const START_EVENTS_MS = 500;
+
+/** How long after the begin of a message its worker may still fan out events: legs may take four of the host's five minutes. */
+const FAN_OUT_MS_MAX = 20_000;
 
 /** How long the hint of a leg that a stopping process did not begin waits: a new process may not be there yet. */
 const HAND_BACK_SECONDS = 1;
@@ -232,24 +240,51 @@ async function publishAll(
   return errors;
 }
 
+/** Works on the legs as they are stored now. Returns what failed. */
+async function publishStored(
+  services: PublishingDeps,
+  ref: PostRef,
+  networks: LegsHint["networks"],
+): Promise<unknown[]> {
+  const first = await services.posts.findToPublish(ref, networks);
+  if (first === undefined) return [];
+  // A read of several pages may show the post before and the leg after a change and the start. Legs are published with
+  // the draft at the start.
+  const isStarted = hasStarted(first.post);
+  const seen = isStarted ? first : await services.posts.findToPublish(ref, networks);
+  if (seen === undefined) return [];
+  return continueWork(seen.post, {}, () => publishAll(services, ref, seen));
+}
+
+/** Publishes the legs, and fans out the events of the post's start and of its legs. */
 async function publishNamed(
   services: PublishingDeps,
   { platformId, profileId, postId, networks }: LegsHint,
 ): Promise<void> {
   const ref = { platformId, profileId, postId };
-  // Events of the start are sent now, and not when the slowest network has ended.
-  const hinted = hint(services, ref, { hasEvents: true });
-  const first = await services.posts.findToPublish(ref, networks);
-  if (first === undefined) return;
-  // A read of several pages may show the post before and the leg after a change and the start. Legs are published with
-  // the draft at the start.
-  const isStarted = hasStarted(first.post);
-  const seen = isStarted ? first : await services.posts.findToPublish(ref, networks);
-  if (seen === undefined) return;
-  const errors = await continueWork(seen.post, {}, () => publishAll(services, ref, seen));
-  await hinted;
-  await hint(services, ref, { hasEvents: true });
+  const fanOutEndsAt = performance.now() + FAN_OUT_MS_MAX;
+  const publishing = publishStored(services, ref, networks);
+  // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
+  const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
+  if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);
+  const errors = await publishing;
+  await fanOutPost(services, ref, fanOutEndsAt);
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
+}
+
+/** Fans out the post's events here, or hints them when this message has taken long enough. Never throws. */
+async function fanOutPost(services: PublishingDeps, ref: PostRef, endsAt: number): Promise<void> {
+  const { platformId } = ref;
+  const { openWork, clock, stop, log } = services;
+  try {
+    if (stop.endsAt === undefined && performance.now() < endsAt) {
+      await openWork.mark(platformId, clock.now());
+      return await fanOutEvents(services, { platformId }, endsAt);
+    }
+  } catch (error) {
+    log.warn("events not fanned out, they get a message", { postId: ref.postId, error });
+  }
+  await hint(services, ref, { hasEvents: true });
 }
 
 /**

@@ -15,7 +15,7 @@ const EVENTS_AT_ONCE = 16;
 const EVENTS_OF_POST = 3;
 /** What happens in this time is in one round, where other processes get hints as well. */
 const GATHERING_MS = 40;
-/** Of a handler; what is left then gets a hint of its own. */
+/** Time limit of one message; what is left then gets a hint of its own. */
 const RUN_MS_MAX = 60_000;
 
 /** Returns the event as the log of each application that it concerns has it. */
@@ -127,9 +127,12 @@ async function letGo(services: WebhooksDeps, platformId: string, by: string): Pr
  * Fans out round by round. Looks again when somebody has asked for it since, so that no event waits whose hint another
  * process had. Returns whether the time was up, and what failed.
  */
-async function fanOutRounds(services: WebhooksDeps, platformId: string, first: PendingEvents) {
+async function fanOutRounds(
+  services: WebhooksDeps,
+  platformId: string,
+  { first, endsAt }: { readonly first: PendingEvents; readonly endsAt: number },
+) {
   const { events, clock } = services;
-  const startedAt = performance.now();
   const failed: Failed[] = [];
   let isAsked = false;
   for (let { pending, lease } = first; ;) {
@@ -138,7 +141,7 @@ async function fanOutRounds(services: WebhooksDeps, platformId: string, first: P
     // Who was asked a moment ago has most likely been asked again.
     const mayEnd = pending.length < (isAsked ? 1 : ROUND_EVENTS_MAX);
     if (mayEnd && (await events.endFanOut(platformId, lease))) return { failed, isUp: false };
-    if (performance.now() - startedAt > RUN_MS_MAX) return { failed, isUp: true };
+    if (performance.now() > endsAt) return { failed, isUp: true };
     isAsked = pending.length < ROUND_EVENTS_MAX;
     if (isAsked) await wait(GATHERING_MS);
     const { by } = lease;
@@ -150,13 +153,17 @@ async function fanOutRounds(services: WebhooksDeps, platformId: string, first: P
   }
 }
 
-async function fanOutPending(services: WebhooksDeps, platformId: string): Promise<void> {
+async function fanOutPending(
+  services: WebhooksDeps,
+  platformId: string,
+  endsAt: number,
+): Promise<void> {
   const by = randomUUID();
   let isEnded = false;
   try {
     const begun = await begin(services, platformId, by);
     if (begun === undefined) return void (isEnded = true);
-    const { failed, isUp } = await fanOutRounds(services, platformId, begun);
+    const { failed, isUp } = await fanOutRounds(services, platformId, { first: begun, endsAt });
     isEnded = !isUp;
     const errors = failed.map(({ error }) => error);
     if (errors.length > 0) throw new AggregateError(errors, "events could not be fanned out");
@@ -170,11 +177,15 @@ async function fanOutPending(services: WebhooksDeps, platformId: string): Promis
 /**
  * Turns the platform's pending events into deliveries, one for each endpoint that wants them, and logs them. Safe to
  * repeat at any time: nothing is made twice. One process at a time has a platform's events in hand, as long as there is
- * much to do, so that more processes don't cost more.
+ * much to do, so that more processes don't cost more. What is left at `endsAt`, in milliseconds of `performance`, gets a
+ * message.
  */
-export function fanOutEvents(
+export async function fanOutEvents(
   services: WebhooksDeps,
   { platformId }: { readonly platformId: string },
+  endsAt = performance.now() + RUN_MS_MAX,
 ): Promise<void> {
-  return services.fanOuts.run(platformId, () => fanOutPending(services, platformId));
+  const work = () => fanOutPending(services, platformId, endsAt);
+  if (await services.fanOuts.run(platformId, work, endsAt))
+    await services.fanOutQueue.hint(platformId);
 }
