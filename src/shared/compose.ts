@@ -138,19 +138,21 @@ function hashingServices(identity: Config["identity"]) {
 }
 
 /** Makes the stores of what requests are checked against. Each raises the access version when that changes. */
-function accessStores({ core, keys }: Tables, raiseAccess: RaiseAccess, now: () => Date) {
-  const users = new UserStore(core, raiseAccess);
+function accessStores({ core, keys }: Tables, wallets: WalletStore, now: () => Date) {
+  const commit = commitOf(wallets);
+  const raiseAccess: RaiseAccess = (platformId) => wallets.raiseAccess(platformId);
+  const users = new UserStore(core, commit);
   const keyStore = new KeyStore(keys, core, raiseAccess);
   const rows: Parameters<typeof isActorActive>[0] = {
     key: (id) => keyStore.findWithHash(id),
     user: (platformId, id) => users.find(platformId, id),
   };
   return {
-    platforms: new PlatformStore(core, raiseAccess),
+    platforms: new PlatformStore(core, commit),
     users,
-    applications: new ApplicationStore(core, raiseAccess),
+    applications: new ApplicationStore(core, commit),
     keys: keyStore,
-    profiles: new ProfileStore(core, raiseAccess),
+    profiles: new ProfileStore(core, commit),
     isActorActive: (platformId: string, id: string) =>
       isActorActive(rows, { platformId, id }, now()),
   };
@@ -239,7 +241,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const openWork = new OpenWorkStore(tables.dirty);
   const webhooks = webhookServices(config, tables, { log, queue, openWork });
   const wallets = walletsOf(config, tables.core, { metrics, openWork, clock, ...webhooks });
-  const raiseAccess: RaiseAccess = (platformId) => wallets.raiseAccess(platformId);
   return {
     config,
     clock,
@@ -250,7 +251,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     names,
     ...shares(),
     ...tokenServices(identity, now),
-    ...accessStores(tables, raiseAccess, now),
+    ...accessStores(tables, wallets, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
     ...hashingServices(identity),

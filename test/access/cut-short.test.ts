@@ -49,7 +49,6 @@ function publish({ profileId }: Customer, credential: CallOptions): Promise<Answ
 }
 
 const byKey = ({ key }: Customer): CallOptions => ({ key });
-const byColleague = ({ colleague }: Customer): CallOptions => ({ session: colleague.session });
 
 async function aCustomer(by: (customer: Customer) => CallOptions): Promise<Customer> {
   const application = await anApplication(office);
@@ -82,12 +81,6 @@ const byOwner =
 
 const revoke = byOwner("POST", ({ keyId }) => `/v1/keys/${keyId}/revoke`);
 
-const suspend = ({ platformId }: Customer) =>
-  office.call("PATCH", `/v1/admin/platforms/${platformId}`, {
-    operator: ["Admin"],
-    body: { status: "suspended" },
-  });
-
 type Change = (customer: Customer) => Promise<Answer>;
 
 interface Taken {
@@ -104,47 +97,6 @@ const CHANGES: readonly Taken[] = [
     change: byOwner("DELETE", ({ keyId }) => `/v1/keys/${keyId}`),
     by: byKey,
     told: "401 api_key_revoked",
-  },
-  {
-    what: "an application is disabled",
-    change: byOwner("PATCH", ({ applicationId }) => `/v1/applications/${applicationId}`, {
-      status: "disabled",
-    }),
-    by: byKey,
-    told: "403 application_disabled",
-  },
-  {
-    what: "a profile is disabled",
-    change: byOwner("PATCH", ({ profileId }) => `/v1/profiles/${profileId}`, {
-      status: "disabled",
-    }),
-    by: byKey,
-    told: "403 profile_disabled",
-  },
-  {
-    what: "a profile is to be erased",
-    change: byOwner("DELETE", ({ profileId }) => `/v1/profiles/${profileId}`),
-    by: byKey,
-    told: "403 profile_disabled",
-  },
-  {
-    what: "a platform is suspended",
-    change: suspend,
-    by: byKey,
-    told: "403 platform_suspended",
-  },
-  {
-    what: "a user is removed",
-    change: byOwner("DELETE", ({ colleague }) => `/v1/users/${colleague.id}`),
-    by: byColleague,
-    told: "401 invalid_credentials",
-  },
-  {
-    what: "a user logs out",
-    change: ({ colleague }) =>
-      office.call("POST", "/v1/auth/logout", { session: colleague.session }),
-    by: byColleague,
-    told: "401 invalid_credentials",
   },
 ];
 

@@ -3,7 +3,7 @@ import {
   disabledColumns,
   parseDisabled,
   platformRow,
-} from "../../src/shared/tenants/platforms/platform-store.ts";
+} from "../../src/shared/tenants/platforms/platform-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 
 const AT = "2026-03-04T10:00:00.000Z";
@@ -12,7 +12,7 @@ const ids = Array.from({ length: 1_100 }, (_, index) => `app_${String(index).pad
 test("an application is enabled again, however many others are disabled", () => {
   const fields = { name: "Example Media", status: "active", createdAt: AT, updatedAt: AT } as const;
   let row: Row = {
-    ...platformRow.encode({ ...fields, disabled: ids.join(" ") }),
+    ...platformRow.encode({ ...fields, disabled: ids.join(" "), users: 1 }),
     rowKey: "P",
   };
   expect(row["disabled1"]).toBeTypeOf("string");

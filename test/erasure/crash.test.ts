@@ -130,7 +130,7 @@ test("an account that a process was linking when it died leaves nothing behind",
 
 test("an erasure whose request dies right after its first write is carried out", async () => {
   const profile = await aMarkedProfile(calm, receiver);
-  writesLeft = 1;
+  writesLeft = 0;
   const answer = await erase(dying, profile);
   writesLeft = Infinity;
   expect(answer.status).toBe(503);

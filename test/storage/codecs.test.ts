@@ -19,7 +19,6 @@ import {
   totalsRow,
   walletRow,
 } from "../../src/shared/billing/wallet-row.ts";
-import { countRow } from "../../src/shared/runtime/storage/sharded-counter.ts";
 import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../src/shared/webhooks/events/event.ts";
 import { fanOutRow } from "../../src/shared/webhooks/events/event-store.ts";
@@ -40,12 +39,12 @@ import {
 import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { emailRow } from "../../src/shared/tenants/staff/email-store.ts";
-import { removalsRow, userRow } from "../../src/shared/tenants/staff/user-store.ts";
+import { userRow } from "../../src/shared/tenants/staff/user-store.ts";
 import { erasureRow } from "../../src/shared/tenants/erasure/erasure-store.ts";
 import { keyIndexRow, liveKeysRow } from "../../src/shared/tenants/keys/key-index-store.ts";
 import { applicationRow } from "../../src/shared/tenants/applications/application-store.ts";
 import { keyRow, keyUsageRow } from "../../src/shared/tenants/keys/key-store.ts";
-import { platformRow } from "../../src/shared/tenants/platforms/platform-store.ts";
+import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
 import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";
@@ -66,7 +65,6 @@ const KINDS = [
   profileRow,
   externalIdRow,
   userRow,
-  removalsRow,
   emailRow,
   erasureRow,
   keyRow,
@@ -89,7 +87,6 @@ const KINDS = [
   eventRow,
   endpointStateRow,
   endpointIndexRow,
-  countRow,
   markerRow,
   creditMarkerRow,
   connectionRow,

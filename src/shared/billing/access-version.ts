@@ -82,8 +82,9 @@ export function accessOperation<Answer>(
     decide(view) {
       // The last try was applied, although its answer was lost.
       if (written !== undefined && view.wallet.accessVersion === version)
-        return { kind: "done", answer: written.answer };
-      const decision = decide(view);
+        return { kind: "done", answer: written.answer, isOwn: true };
+      const decision = orRefusal(() => decide(view));
+      if (decision instanceof AppError) return { kind: "refuse", error: decision };
       const { answer } = decision;
       if (!("writes" in decision)) return { kind: "done", answer };
       written = decision;
@@ -92,6 +93,16 @@ export function accessOperation<Answer>(
       return { kind: "write", movements: [], writes, answer, ...raise };
     },
   };
+}
+
+/** Returns what is decided, or the caller's mistake that it is refused for. */
+function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
 }
 
 /** More changes than come between the check and the transaction of one request. */
@@ -111,6 +122,8 @@ export async function checkedCommit<Answer>(
     ...operation,
     decide(view) {
       const decision = operation.decide(view);
+      // A try that was decided before may have lost a race, so it says nothing of the access that it was decided under.
+      isWritten = decision.kind === "done" && decision.isOwn === true;
       if (decision.kind !== "write") return decision;
       if (!check.fits(view.wallet.accessVersion))
         return { kind: "refuse", error: new OutdatedAccess() };

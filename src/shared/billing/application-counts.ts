@@ -1,36 +1,21 @@
 import { integer, rowCodec } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 
 /**
  * How much an application has of what is counted. A count changes in the transaction that adds or removes what it
  * counts, so it is exact after any crash.
  */
-export const countsRow = rowCodec("counts of an application", { connections: integer() });
+export const countsRow = rowCodec("counts of an application", {
+  profiles: integer(),
+  connections: integer(),
+});
 
 type Counts = ReturnType<typeof countsRow.decode>;
 
-const PREFIX = "N|";
-const AFTER = "N}";
-const APPLICATIONS_MAX = 100_000;
-const NOTHING: Counts = { connections: 0 };
-
-/** Returns the key of the row that a change of an application's counts reads. */
-export const countsKey = (applicationId: string) => PREFIX + applicationId;
-
-/** Returns the write that adds these to the counts of an application. @throws DamagedRow */
-export function countWrite(
-  applicationId: string,
-  stored: StoredRow | undefined,
-  added: Partial<Counts>,
-): RowWrite {
-  const counts = stored === undefined ? NOTHING : countsRow.decode(stored.row);
-  const connections = counts.connections + (added.connections ?? 0);
-  const row = { ...countsRow.encode({ connections }), rowKey: countsKey(applicationId) };
-  return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
-}
-
 /** The platform's partition, as far as counts are read from it. */
 interface Rows {
+  find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined>;
   list(range: {
     readonly partitionKey: string;
     readonly from: string;
@@ -39,14 +24,46 @@ interface Rows {
   }): Promise<readonly StoredRow[]>;
 }
 
-/** Adds up the counts of all applications of a platform. One query, however much is counted. @throws DamagedRow */
-export async function readCounts(core: Rows, platformId: string): Promise<Counts> {
-  const rows = await core.list({
-    partitionKey: platformId,
-    from: PREFIX,
-    before: AFTER,
-    limit: APPLICATIONS_MAX,
-  });
-  const connections = rows.reduce((sum, { row }) => sum + countsRow.decode(row).connections, 0);
-  return { connections };
+const PREFIX = "N|";
+const AFTER = "N}";
+const APPLICATIONS_MAX = 100_000;
+/** The counts of an application that has had nothing yet. */
+const NOTHING: Counts = { profiles: 0, connections: 0 };
+
+/** Returns the key of the row that a change of an application's counts reads. */
+export const countsKey = (applicationId: string) => PREFIX + applicationId;
+
+const toCounts = (stored: StoredRow | undefined) =>
+  stored === undefined ? NOTHING : countsRow.decode(stored.row);
+
+/** Returns the write that adds to a count of an application. @throws DamagedRow */
+export function countWrite(
+  applicationId: string,
+  stored: StoredRow | undefined,
+  counted: keyof Counts,
+  by: 1 | -1,
+): RowWrite {
+  const before = toCounts(stored);
+  const counts = { ...before, [counted]: before[counted] + by };
+  const row = { ...countsRow.encode(counts), rowKey: countsKey(applicationId) };
+  return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
+}
+
+/**
+ * Reads a count of one application, or adds up those of all: one request, however much is counted. A sum leaves out a
+ * damaged row.
+ * @throws DamagedRow when the row of the named application is damaged
+ */
+export async function readCount(
+  core: Rows,
+  platformId: string,
+  applicationId: string | null,
+  counted: keyof Counts,
+): Promise<number> {
+  if (applicationId !== null)
+    return toCounts(await core.find(platformId, countsKey(applicationId)))[counted];
+  const range = { partitionKey: platformId, from: PREFIX, before: AFTER };
+  const rows = await core.list({ ...range, limit: APPLICATIONS_MAX });
+  const counts = rows.map((stored) => unlessDamaged(() => toCounts(stored)) ?? NOTHING);
+  return counts.reduce((sum, one) => sum + one[counted], 0);
 }

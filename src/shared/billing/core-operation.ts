@@ -50,8 +50,8 @@ export type CoreDecision<Answer> =
       readonly writes: readonly RowWrite[];
       readonly answer: Answer;
     })
-  /** Nothing to write: it was applied before, or it no longer applies. */
-  | { readonly kind: "done"; readonly answer: Answer }
+  /** Nothing to write: it was applied before, or it no longer applies. `isOwn`: certainly by this very operation. */
+  | { readonly kind: "done"; readonly answer: Answer; readonly isOwn?: boolean }
   | { readonly kind: "refuse"; readonly error: AppError };
 
 /**

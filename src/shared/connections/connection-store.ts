@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { accessOperation } from "../billing/access-version.ts";
-import { countsKey, countWrite, readCounts } from "../billing/application-counts.ts";
+import { countsKey, countWrite, readCount } from "../billing/application-counts.ts";
 import type { Commit } from "../billing/core-operation.ts";
 import { AppError, invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
@@ -139,8 +139,8 @@ export class ConnectionStore {
   }
 
   /** Counts the linked accounts of the platform, without the revoked ones. */
-  async count(platformId: string): Promise<number> {
-    return (await readCounts(this.#core, platformId)).connections;
+  count(platformId: string): Promise<number> {
+    return readCount(this.#core, platformId, null, "connections");
   }
 
   /** Returns whether a profile, of any tenant, uses this authorisation: some networks give all of them one token. */
@@ -183,7 +183,7 @@ export class ConnectionStore {
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
           rowWrite(key, stored, toConnectionRow(connection, sealed)),
-          ...(isNew ? [countWrite(applicationId, row(counts), { connections: 1 })] : []),
+          ...(isNew ? [countWrite(applicationId, row(counts), "connections", 1)] : []),
           ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
         ];
         return { answer: { connection, before }, writes, raises: true };
@@ -227,7 +227,7 @@ export class ConnectionStore {
         ended = { ...opened, connection: after };
         const writes = [
           rowWrite(key, stored, toConnectionRow(after, "")),
-          countWrite(applicationId, row(counts), { connections: -1 }),
+          countWrite(applicationId, row(counts), "connections", -1),
           connectionEvent("connection.removed", after, { origin, now, view, reason }),
         ];
         return { answer: ended, writes, raises: true };

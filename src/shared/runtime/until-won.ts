@@ -5,7 +5,7 @@ import { serviceUnavailable } from "./errors.ts";
 export const LOST = Symbol("lost race");
 
 /** Enough for every instance of a large deployment to write the same row at the same moment. */
-export const RACES_MAX = 20;
+const RACES_MAX = 20;
 const PAUSE_MS = 10;
 /** The pause stops growing here, so that an early writer does not wait longer than later ones. */
 const PAUSES_GROWN_MAX = 10;

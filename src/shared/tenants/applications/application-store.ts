@@ -1,14 +1,13 @@
-import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
-import type { RaiseAccess } from "../../billing/access-version.ts";
+import { accessOperation } from "../../billing/access-version.ts";
+import type { Commit } from "../../billing/core-operation.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
-import type { Row, StoredRow } from "../../runtime/storage/row.ts";
+import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
-import { disabledColumns, PLATFORM_ROW_KEY } from "../platforms/platform-store.ts";
+import { disabledColumns, PLATFORM_ROW_KEY } from "../platforms/platform-row.ts";
 
 /** An application; the row key has its id. */
 export const applicationRow = rowCodec("application", {
@@ -31,14 +30,18 @@ function toApplication(row: Row): Application {
   return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
 }
 
+function merge({ row: { rowKey }, etag }: StoredRow, columns: Columns): RowWrite {
+  return { kind: "merge", row: { ...columns, rowKey }, etag };
+}
+
 /** Stores the applications of a platform in its partition, so that another platform's id is simply not found. */
 export class ApplicationStore {
   readonly #core: Table;
-  readonly #raiseAccess: RaiseAccess;
+  readonly #commit: Commit;
 
-  constructor(core: Table, raiseAccess: RaiseAccess) {
+  constructor(core: Table, commit: Commit) {
     this.#core = core;
-    this.#raiseAccess = raiseAccess;
+    this.#commit = commit;
   }
 
   /** Finds an application. @throws DamagedRow */
@@ -50,10 +53,16 @@ export class ApplicationStore {
 
   /** Stores a new application. May be repeated. */
   async create(platformId: string, application: Application): Promise<void> {
-    const columns = applicationRow.encode(application);
     const key = rowKey(application.id);
-    undoIfRefused(() => this.#core.delete(platformId, key));
-    await this.#core.put(platformId, { ...columns, rowKey: key });
+    const created = { ...applicationRow.encode(application), rowKey: key };
+    await this.#commit<void>(
+      platformId,
+      accessOperation([key], ({ row }) => {
+        if (row(key) !== undefined) return { answer: undefined };
+        const writes: RowWrite[] = [{ kind: "create", row: created }];
+        return { answer: undefined, writes, raises: false };
+      }),
+    );
   }
 
   /** Renames an application. Returns undefined when there is none. @throws DamagedRow */
@@ -65,25 +74,21 @@ export class ApplicationStore {
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const key = rowKey(applicationId);
-    let before: Application | undefined;
-    undoIfRefused(() =>
-      this.#core.update(platformId, key, (row) => {
-        if (before === undefined) return undefined;
-        const change = { before, after: { ...before, name, updatedAt: at } };
-        return applicationRow.encode(withoutChange(toApplication(row), change));
+    return await this.#commit<Application | undefined>(
+      platformId,
+      accessOperation([key], ({ row }) => {
+        const stored = row(key);
+        if (stored === undefined) return { answer: undefined };
+        const change = { name, updatedAt: at };
+        const writes = [merge(stored, applicationRow.encodePart(change))];
+        return { answer: { ...toApplication(stored.row), ...change }, writes, raises: false };
       }),
     );
-    const row = await this.#core.update(platformId, key, (row) => {
-      before = toApplication(row);
-      return applicationRow.encodePart({ name, updatedAt: at });
-    });
-    return row === undefined ? undefined : toApplication(row);
   }
 
   /**
-   * Enables or disables an application. Its own row and the platform's, which every request is checked against, change
-   * in one transaction; then the access version is raised. May be repeated. Returns undefined when there is no such
-   * application.
+   * Enables or disables an application: its own row, the platform's, which every request is checked against, and the
+   * access version change in one transaction. May be repeated. Returns undefined when there is no such application.
    * @throws DamagedRow
    */
   async setStatus(
@@ -94,36 +99,20 @@ export class ApplicationStore {
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
     const key = rowKey(applicationId);
-    let before: Application | undefined;
-    undoIfRefused(async () => {
-      const present = await this.find(platformId, applicationId);
-      if (before === undefined || present?.status !== status) return;
-      await this.setStatus(platformId, applicationId, before.status, before.updatedAt);
-    });
-    const changed = await untilWon(async () => {
-      const [application, platform] = await Promise.all([
-        this.#core.find(platformId, key),
-        this.#core.find(platformId, PLATFORM_ROW_KEY),
-      ]);
-      if (application === undefined || platform === undefined) return undefined;
-      before ??= toApplication(application.row);
-      const changed = applicationRow.encodePart({ status, updatedAt: at });
-      const { kind } = await this.#core.transact(platformId, [
-        { kind: "merge", row: { rowKey: key, ...changed }, etag: application.etag },
-        {
-          kind: "merge",
-          row: {
-            ...disabledColumns(platform.row, applicationId, status === "disabled"),
-            rowKey: PLATFORM_ROW_KEY,
-          },
-          etag: platform.etag,
-        },
-      ]);
-      // When in doubt, too: repeating the change makes no difference.
-      return kind === "applied" ? toApplication({ ...application.row, ...changed }) : LOST;
-    });
-    if (changed !== undefined) await this.#raiseAccess(platformId);
-    return changed;
+    return await this.#commit<Application | undefined>(
+      platformId,
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row }) => {
+        const [stored, platform] = [row(key), row(PLATFORM_ROW_KEY)];
+        if (stored === undefined || platform === undefined) return { answer: undefined };
+        const change = { status, updatedAt: at };
+        const disabled = disabledColumns(platform.row, applicationId, status === "disabled");
+        const writes = [
+          merge(stored, applicationRow.encodePart(change)),
+          merge(platform, disabled),
+        ];
+        return { answer: { ...toApplication(stored.row), ...change }, writes, raises: true };
+      }),
+    );
   }
 
   /** Lists every application of the platform, newest first. Leaves out damaged ones. */

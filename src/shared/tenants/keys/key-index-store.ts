@@ -2,7 +2,7 @@ import { serviceUnavailable, type AppError } from "../../runtime/errors.ts";
 import { inverted, timeOfId } from "../../runtime/ids.ts";
 import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
-import { RowQueues } from "../../runtime/storage/sharded-counter.ts";
+import { RowQueues } from "../../runtime/storage/row-queues.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";

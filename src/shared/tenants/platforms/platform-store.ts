@@ -1,41 +1,15 @@
-import type { RaiseAccess } from "../../billing/access-version.ts";
+import { accessOperation } from "../../billing/access-version.ts";
+import type { Commit } from "../../billing/core-operation.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import { type Row, replacedChunks, type Columns } from "../../runtime/storage/row.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
 import type { User } from "../staff/user.ts";
 import { newUserRow } from "../staff/user-store.ts";
-import { longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
-
-/** The row key of the platform itself, in its partition of table `core`. */
-export const PLATFORM_ROW_KEY = "P";
-
-/** A platform; the partition key is its id. */
-export const platformRow = rowCodec("platform", {
-  name: text(),
-  status: oneOf(["active", "suspended"]),
-  createdAt: text(),
-  updatedAt: text(),
-  // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
-  // transaction with the application's own row.
-  disabled: longText(),
-});
-
-export function parseDisabled(disabled: string): readonly string[] {
-  return disabled === "" ? [] : disabled.split(" ");
-}
-
-/** Returns the columns to merge into a platform's row when an application is disabled or enabled. @throws DamagedRow */
-export function disabledColumns(row: Row, applicationId: string, isDisabled: boolean): Columns {
-  const others = parseDisabled(platformRow.decode(row).disabled).filter(
-    (id) => id !== applicationId,
-  );
-  const ids = isDisabled ? [...others, applicationId] : others;
-  return replacedChunks("disabled", ids.join(" "), row);
-}
+import { parseDisabled, PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 
 /** The partition that lists all platforms. */
 const INDEX = "platforms";
@@ -53,11 +27,11 @@ function toPlatform(id: string, row: Row): Platform {
 /** Stores the platforms, the paying customers. Each has a partition of its own in table `core`. */
 export class PlatformStore {
   readonly #core: Table;
-  readonly #raiseAccess: RaiseAccess;
+  readonly #commit: Commit;
 
-  constructor(core: Table, raiseAccess: RaiseAccess) {
+  constructor(core: Table, commit: Commit) {
     this.#core = core;
-    this.#raiseAccess = raiseAccess;
+    this.#commit = commit;
   }
 
   /** Finds a platform. @throws DamagedRow */
@@ -83,7 +57,14 @@ export class PlatformStore {
    */
   async createWithOwner(platform: Platform, owner: User): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
-    const columns = platformRow.encode({ name, status, createdAt, updatedAt, disabled: "" });
+    const columns = platformRow.encode({
+      name,
+      status,
+      createdAt,
+      updatedAt,
+      disabled: "",
+      users: 1,
+    });
     await this.#core.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#core.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
@@ -96,8 +77,7 @@ export class PlatformStore {
   }
 
   /**
-   * Suspends or reactivates a platform, and raises its access version. May be repeated. Returns undefined when there is
-   * none.
+   * Suspends or reactivates a platform. May be repeated. Returns undefined when there is none.
    * @throws DamagedRow
    */
   async setStatus(
@@ -106,12 +86,22 @@ export class PlatformStore {
     at: string,
   ): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
-    const row = await this.#core.update(platformId, PLATFORM_ROW_KEY, (row) =>
-      row["status"] === status ? undefined : platformRow.encodePart({ status, updatedAt: at }),
+    return await this.#commit<Platform | undefined>(
+      platformId,
+      accessOperation([PLATFORM_ROW_KEY], ({ row }) => {
+        const stored = row(PLATFORM_ROW_KEY);
+        if (stored === undefined) return { answer: undefined };
+        const platform = toPlatform(platformId, stored.row);
+        if (platform.status === status) return { answer: platform };
+        const change = { status, updatedAt: at };
+        const changed = { ...platformRow.encodePart(change), rowKey: PLATFORM_ROW_KEY };
+        return {
+          answer: { ...platform, ...change },
+          writes: [{ kind: "merge", row: changed, etag: stored.etag }],
+          raises: true,
+        };
+      }),
     );
-    if (row === undefined) return undefined;
-    await this.#raiseAccess(platformId);
-    return toPlatform(platformId, row);
   }
 
   /** Lists platforms, newest first; `after` is where the last page ended. Leaves out damaged ones. */

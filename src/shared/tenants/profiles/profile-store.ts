@@ -1,14 +1,13 @@
-import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
-import type { RaiseAccess } from "../../billing/access-version.ts";
+import { accessOperation } from "../../billing/access-version.ts";
+import { countsKey, countWrite, readCount } from "../../billing/application-counts.ts";
+import type { Commit, CoreView } from "../../billing/core-operation.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { longJson, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { ShardedCounter, type Counted } from "../../runtime/storage/sharded-counter.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import {
   fitsFilter,
@@ -33,7 +32,8 @@ export const profileRow = rowCodec("profile", {
 export const externalIdRow = rowCodec("external id claim", { profileId: text() });
 
 const PREFIX = "F|";
-const COUNT_PREFIX = "FN|";
+/** More changes of one profile's external id than come between a read and a transaction. */
+const CLAIMS_MAX = 6;
 const ID_START = "F|0000000000000000|".length;
 
 /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
@@ -43,11 +43,9 @@ const rowKey = (profileId: string) =>
 const externalKey = (applicationId: string, externalId: string) =>
   `FX|${applicationId}|${sha256Hex(externalId)}`;
 
-/** Returns the count of the profiles of one application, or of all. */
-function countOf(partitionKey: string, applicationId: string | null): Counted {
-  const prefix = applicationId === null ? COUNT_PREFIX : `${COUNT_PREFIX}${applicationId}|`;
-  return { partitionKey, prefix };
-}
+/** Returns the key of the claim that a profile has, if any. */
+const claimKeys = ({ applicationId, externalId }: Profile) =>
+  externalId === null ? [] : [externalKey(applicationId, externalId)];
 
 function toRow(profile: Profile): Row {
   return { ...profileRow.encode(profile), rowKey: rowKey(profile.id) };
@@ -84,6 +82,16 @@ export type ProfileWritten =
   | { readonly kind: "written"; readonly profile: Profile }
   | { readonly kind: "taken"; readonly existingId: string };
 
+/** Returns which other profile has the profile's external id, if one has. @throws DamagedRow */
+function takenBy(profile: Profile, row: CoreView["row"]): ProfileWritten | undefined {
+  const [key] = claimKeys(profile);
+  const claim = key === undefined ? undefined : row(key);
+  const existingId = claim && externalIdRow.decode(claim.row).profileId;
+  return existingId === undefined || existingId === profile.id
+    ? undefined
+    : { kind: "taken", existingId };
+}
+
 /** Where a page starts, and how many items it has at most. */
 export interface ListPosition {
   readonly after: string | undefined;
@@ -96,13 +104,11 @@ export interface ListPosition {
  */
 export class ProfileStore {
   readonly #core: Table;
-  readonly #counter: ShardedCounter;
-  readonly #raiseAccess: RaiseAccess;
+  readonly #commit: Commit;
 
-  constructor(core: Table, raiseAccess: RaiseAccess) {
+  constructor(core: Table, commit: Commit) {
     this.#core = core;
-    this.#raiseAccess = raiseAccess;
-    this.#counter = new ShardedCounter(core);
+    this.#commit = commit;
   }
 
   /** Finds a profile. @throws DamagedRow */
@@ -123,30 +129,30 @@ export class ProfileStore {
   }
 
   /** Stores a new profile. Of concurrent ones with the same external id, exactly one is written. */
-  async create(platformId: string, profile: Profile): Promise<ProfileWritten> {
+  create(platformId: string, profile: Profile): Promise<ProfileWritten> {
+    const { id, applicationId } = profile;
+    const [key, counts] = [rowKey(id), countsKey(applicationId)];
     const written: ProfileWritten = { kind: "written", profile };
-    const row: RowWrite = { kind: "create", row: toRow(profile) };
-    undoIfRefused(async () => {
-      // The claim of the external id is a row of its own.
-      await this.update(platformId, profile.id, (made) => ({ ...made, externalId: null }));
-      await this.delete(platformId, profile.id);
-    });
-    const other = await this.#counter.commit<ProfileWritten>(
-      countOf(platformId, profile.applicationId),
-      { by: 1, writes: [row, ...claimWrites(undefined, profile)] },
-      async () => {
+    return this.#commit<ProfileWritten>(
+      platformId,
+      accessOperation([key, counts, ...claimKeys(profile)], ({ row }) => {
         // The id was made for this call, so a row under it is its own work.
-        if ((await this.find(platformId, profile.id)) !== undefined) return written;
-        const existingId = await this.#ownerOfExternalId(platformId, profile);
-        return existingId === undefined ? undefined : { kind: "taken", existingId };
-      },
+        if (row(key) !== undefined) return { answer: written };
+        const taken = takenBy(profile, row);
+        if (taken !== undefined) return { answer: taken };
+        const writes: RowWrite[] = [
+          { kind: "create", row: toRow(profile) },
+          countWrite(applicationId, row(counts), "profiles", 1),
+          ...claimWrites(undefined, profile),
+        ];
+        return { answer: written, writes, raises: false };
+      }),
     );
-    return other ?? written;
   }
 
   /**
-   * Stores what `change` makes of the profile, and then raises the access version, unless the profile was and stays
-   * active. May be repeated. Returns undefined when there is none.
+   * Stores what `change` makes of the profile. Raises the access version unless the profile was and stays active. May be
+   * repeated. Returns undefined when there is none.
    * @throws DamagedRow
    */
   async update(
@@ -154,52 +160,61 @@ export class ProfileStore {
     profileId: string,
     change: (profile: Profile) => Profile,
   ): Promise<ProfileWritten | undefined> {
-    if (!isId("profile", profileId)) return undefined;
-    let isStillActive = false;
-    let replaced: { readonly before: Profile; readonly after: Profile } | undefined;
-    undoIfRefused(() =>
-      this.update(platformId, profileId, (present) =>
-        replaced === undefined ? present : withoutChange(present, replaced),
+    for (let tries = 1; ; tries += 1) {
+      const found = await this.find(platformId, profileId);
+      if (found === undefined) return undefined;
+      const written = await this.#updateOnce(platformId, change, change(found));
+      if (written !== "other_claim") return written;
+      if (tries === CLAIMS_MAX) throw serviceUnavailable();
+    }
+  }
+
+  /** Answers "other_claim" when the profile has changed so that the change asks for another external id than planned. */
+  #updateOnce(
+    platformId: string,
+    change: (profile: Profile) => Profile,
+    planned: Profile,
+  ): Promise<ProfileWritten | undefined | "other_claim"> {
+    const key = rowKey(planned.id);
+    return this.#commit(
+      platformId,
+      accessOperation<ProfileWritten | undefined | "other_claim">(
+        [key, ...claimKeys(planned)],
+        ({ row }) => {
+          const stored = row(key);
+          if (stored === undefined) return { answer: undefined };
+          const before = toProfile(stored.row);
+          const after = change(before);
+          invariant(after.id === planned.id, "an update changed a profile's id");
+          if (after.externalId !== planned.externalId) return { answer: "other_claim" };
+          const taken = takenBy(after, row);
+          if (taken !== undefined) return { answer: taken };
+          const writes: RowWrite[] = [
+            { kind: "merge", row: toRow(after), etag: stored.etag },
+            ...claimWrites(before, after),
+          ];
+          const isStillActive = before.status === "active" && after.status === "active";
+          return { answer: { kind: "written", profile: after }, writes, raises: !isStillActive };
+        },
       ),
     );
-    const written = await untilWon<ProfileWritten | undefined>(async () => {
-      const stored = await this.#core.find(platformId, rowKey(profileId));
-      if (stored === undefined) return undefined;
-      const before = toProfile(stored.row);
-      const after = change(before);
-      invariant(after.id === profileId, "an update changed a profile's id");
-      isStillActive = before.status === "active" && after.status === "active";
-      replaced = { before, after };
-      const result = await this.#core.transact(platformId, [
-        { kind: "merge", row: toRow(after), etag: stored.etag },
-        ...claimWrites(before, after),
-      ]);
-      if (result.kind === "applied") return { kind: "written", profile: after };
-      if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
-      const existingId = await this.#ownerOfExternalId(platformId, after);
-      return existingId === undefined ? LOST : { kind: "taken", existingId };
-    });
-    if (written?.kind === "written" && !isStillActive) await this.#raiseAccess(platformId);
-    return written;
   }
 
   /** Removes a profile. Its external id has to be cleared before, because the claim is a row of its own. May be repeated. */
   async delete(platformId: string, profileId: string): Promise<void> {
     const profile = await this.find(platformId, profileId);
     if (profile === undefined) return;
-    await this.#counter.commit(
-      countOf(platformId, profile.applicationId),
-      { by: -1, writes: [{ kind: "delete", rowKey: rowKey(profileId) }] },
-      async () => ((await this.find(platformId, profileId)) === undefined ? "gone" : undefined),
+    const { applicationId } = profile;
+    const [key, counts] = [rowKey(profileId), countsKey(applicationId)];
+    await this.#commit<void>(
+      platformId,
+      accessOperation([key, counts], ({ row }) => {
+        if (row(key) === undefined) return { answer: undefined };
+        const uncounted = countWrite(applicationId, row(counts), "profiles", -1);
+        const writes: RowWrite[] = [{ kind: "delete", rowKey: key }, uncounted];
+        return { answer: undefined, writes, raises: false };
+      }),
     );
-  }
-
-  /** Returns the id of the other profile that has the profile's external id. */
-  async #ownerOfExternalId(platformId: string, profile: Profile): Promise<string | undefined> {
-    if (profile.externalId === null) return undefined;
-    const { applicationId, externalId } = profile;
-    const owner = await this.findByExternalId(platformId, applicationId, externalId);
-    return owner === profile.id ? undefined : owner;
   }
 
   /** Lists profiles, newest first; `after` is where the last page ended. Leaves out damaged ones. */
@@ -250,6 +265,6 @@ export class ProfileStore {
 
   /** Counts the profiles of one application, or of all, including disabled ones and those that are being erased. */
   count(platformId: string, applicationId: string | null): Promise<number> {
-    return this.#counter.sum(countOf(platformId, applicationId));
+    return readCount(this.#core, platformId, applicationId, "profiles");
   }
 }

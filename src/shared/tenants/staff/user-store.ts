@@ -1,20 +1,18 @@
-import { endedByRequest, undoIfRefused, withoutChange } from "../../callers/access-check.ts";
-import type { RaiseAccess } from "../../billing/access-version.ts";
-import { AppError, serviceUnavailable } from "../../runtime/errors.ts";
+import { accessOperation } from "../../billing/access-version.ts";
+import type { Commit } from "../../billing/core-operation.ts";
+import { invariant } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { integer, rowCodec, text, textOrNull, truth } from "../../runtime/storage/codec.ts";
-import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
-import { LOST, pauseAfter, untilWon } from "../../runtime/until-won.ts";
+import type { Columns, Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import { isLastUser, PLATFORM_ROW_KEY, userCountWrite } from "../platforms/platform-row.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { User } from "./user.ts";
 
 const PREFIX = "U|";
 const ID_START = "U|0000000000000000|".length;
-/** A lost answer takes up to ten seconds, a lost race almost no time. */
-const LOST_ANSWERS_MAX = 3;
 const MARK_BYTES = 9;
 
 /** A user; the row key has the id. */
@@ -33,10 +31,6 @@ export const userRow = rowCodec("user", {
   // Absent: the user was never changed.
   changeMark: text(),
 });
-
-/** Changes with every user that is removed, so that two removals can't both count on the other user to stay. */
-export const removalsRow = rowCodec("removed users", { lastRemoved: text() });
-const REMOVALS = "REMOVALS";
 
 export type UserChange = Partial<
   Pick<User, "passwordHash" | "sessionVersion" | "keptSessionId" | "secondFactor" | "lastLoginAt">
@@ -88,20 +82,14 @@ function changesAccess(user: User, { secondFactor, ...change }: UserChange): boo
   return secondFactor !== undefined && (secondFactor?.confirmed === true) !== isOn;
 }
 
-/** Returns the error of a write that may have been applied all the same; throws any other. */
-function lostAnswer(error: unknown): AppError {
-  if (error instanceof AppError && error.code === "service_unavailable") return error;
-  throw error;
-}
-
 /** Stores the staff of platforms, each in the platform's partition. */
 export class UserStore {
   readonly #core: Table;
-  readonly #raiseAccess: RaiseAccess;
+  readonly #commit: Commit;
 
-  constructor(core: Table, raiseAccess: RaiseAccess) {
+  constructor(core: Table, commit: Commit) {
     this.#core = core;
-    this.#raiseAccess = raiseAccess;
+    this.#commit = commit;
   }
 
   /** Finds a user. @throws DamagedRow */
@@ -122,112 +110,71 @@ export class UserStore {
     });
   }
 
-  /** Stores a new user. The id was made for this call, so a row under it is its own work. */
+  /** Stores a new user, and counts it. May be repeated. */
   async create(user: User): Promise<void> {
-    undoIfRefused(() => this.#core.delete(user.platformId, rowKeyOf(user.id)));
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await this.#core.insertIfAbsent(user.platformId, newUserRow(user));
-        return;
-      } catch (error) {
-        const lost = lostAnswer(error);
-        if (attempt === LOST_ANSWERS_MAX) throw lost;
-        await pauseAfter(attempt);
-      }
-    }
+    const key = rowKeyOf(user.id);
+    await this.#commit<void>(
+      user.platformId,
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row }) => {
+        if (row(key) !== undefined) return { answer: undefined };
+        const platform = row(PLATFORM_ROW_KEY);
+        invariant(platform !== undefined, "a user was made for no platform");
+        const created = { kind: "create", row: newUserRow(user) } as const;
+        const writes = [created, userCountWrite(platform, 1)];
+        return { answer: undefined, writes, raises: false };
+      }),
+    );
   }
 
   /**
-   * Stores what `change` makes of the user, exactly once. Calls `change` again when another write came in between, and
-   * recognizes its own write by a mark when the answer was lost. Raises the access version when sessions were ended or
-   * the second factor was switched on or off. Returns undefined when the user is gone or `change` returns undefined.
+   * Stores what `change` makes of the user, exactly once, and recognizes its own write by a mark when the answer was lost:
+   * a code that a log-in has used up would else refuse that very log-in. Raises the access version when sessions were
+   * ended or the second factor was switched on or off. Returns undefined when the user is gone or `change` returns
+   * undefined.
    * @throws DamagedRow
    * @throws AppError `service_unavailable` when the outcome stays unknown
    */
-  async update(
+  update(
     { platformId, id }: Pick<User, "platformId" | "id">,
     change: (user: User) => UserChange | undefined,
   ): Promise<User | undefined> {
-    const rowKey = rowKeyOf(id);
+    const key = rowKeyOf(id);
     const mark = randomToken(MARK_BYTES);
-    const lost: AppError[] = [];
-    let raises = false;
-    let replaced: { readonly before: User; readonly after: User } | undefined;
-    undoIfRefused(() =>
-      this.update({ platformId, id }, (present) =>
-        replaced === undefined ? undefined : withoutChange(present, replaced),
-      ),
+    return this.#commit<User | undefined>(
+      platformId,
+      accessOperation([key], ({ row }) => {
+        const stored = row(key);
+        if (stored === undefined) return { answer: undefined };
+        const user = toUser(platformId, stored.row);
+        if (userRow.decode(stored.row).changeMark === mark) return { answer: user };
+        const changed = change(user);
+        if (changed === undefined) return { answer: undefined };
+        const columns = { ...changeColumns(changed, mark), rowKey: key };
+        return {
+          answer: { ...user, ...changed },
+          writes: [{ kind: "merge", row: columns, etag: stored.etag }],
+          raises: changesAccess(user, changed),
+        };
+      }),
     );
-    const updated = await untilWon<User | undefined>(async () => {
-      const stored = await this.#core.find(platformId, rowKey);
-      if (stored === undefined) return undefined;
-      const user = toUser(platformId, stored.row);
-      if (userRow.decode(stored.row).changeMark === mark) return user;
-      const changed = change(user);
-      // The change may be refused because of its own effect, whose mark another write has replaced by now.
-      if (changed === undefined && lost[0] !== undefined) throw lost[0];
-      if (changed === undefined) return undefined;
-      raises = changesAccess(user, changed);
-      replaced = { before: user, after: { ...user, ...changed } };
-      const row = { ...changeColumns(changed, mark), rowKey };
-      try {
-        const etag = await this.#core.mergeIfUnchanged(platformId, row, stored.etag);
-        return etag === undefined ? LOST : { ...user, ...changed };
-      } catch (error) {
-        if (lost.push(lostAnswer(error)) === LOST_ANSWERS_MAX) throw lost[0];
-        return LOST;
-      }
-    });
-    // All sessions ended, the request's own among them.
-    const endsAll = replaced?.before.sessionVersion !== replaced?.after.sessionVersion;
-    if (endsAll && updated?.keptSessionId === null) endedByRequest(id);
-    if (updated !== undefined && raises) await this.#raiseAccess(platformId);
-    return updated;
   }
 
-  /**
-   * Removes a user unless it is the platform's last one, and raises the access version. When two users remove each other
-   * at once, one stays.
-   */
-  async deleteUnlessLast(
-    platformId: string,
-    userId: string,
-  ): Promise<"deleted" | "absent" | "last"> {
-    let inDoubt = 0;
-    let removed: User | undefined;
-    undoIfRefused(async () => {
-      if (removed !== undefined) await this.#core.insertIfAbsent(platformId, newUserRow(removed));
-    });
-    const outcome = await untilWon<"deleted" | "absent" | "last">(async (attempts) => {
-      // Read before the users: a removal that these reads don't show yet changes it and makes the transaction fail.
-      const removals = await this.#core.find(platformId, REMOVALS);
-      const [user, others] = await Promise.all([
-        this.find(platformId, userId),
-        this.list(platformId, undefined, 2),
-      ]);
-      // It was there at the first attempt: an attempt whose answer was lost has removed it, or another request.
-      if (user === undefined) return attempts === 1 ? "absent" : "deleted";
-      if (others.items.length < 2) return "last";
-      removed = user;
-      const { kind } = await this.#core.transact(platformId, [
-        { kind: "delete", rowKey: rowKeyOf(userId) },
-        removalWrite(removals, userId),
-      ]);
-      if (kind === "applied") endedByRequest(userId);
-      if (kind === "applied") return "deleted";
-      if (kind === "refused") removed = undefined;
-      if (kind === "in_doubt" && (inDoubt += 1) === LOST_ANSWERS_MAX) throw serviceUnavailable();
-      return LOST;
-    });
-    // Also for one who is gone: an earlier request may have ended before it raised the version.
-    if (outcome !== "last") await this.#raiseAccess(platformId);
-    return outcome;
+  /** Removes a user unless it is the platform's last one. When two users remove each other at once, one stays. */
+  deleteUnlessLast(platformId: string, userId: string): Promise<"deleted" | "absent" | "last"> {
+    const key = rowKeyOf(userId);
+    let isTried = false;
+    return this.#commit<"deleted" | "absent" | "last">(
+      platformId,
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row }) => {
+        const platform = row(PLATFORM_ROW_KEY);
+        // It was there at the first try: a try whose answer was lost has removed it, or another request.
+        if (row(key) === undefined || platform === undefined)
+          return { answer: isTried ? "deleted" : "absent" };
+        if (isLastUser(platform.row)) return { answer: "last" };
+        isTried = true;
+        const writes = [{ kind: "delete", rowKey: key } as const, userCountWrite(platform, -1)];
+        return { answer: "deleted", writes, raises: true };
+      }),
+    );
   }
-}
-
-function removalWrite(removals: StoredRow | undefined, userId: string) {
-  const row = { ...removalsRow.encode({ lastRemoved: userId }), rowKey: REMOVALS };
-  return removals === undefined
-    ? { kind: "create" as const, row }
-    : { kind: "replace" as const, row, etag: removals.etag };
 }
