@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import {
@@ -106,7 +107,7 @@ export const ERRORS = errorTable([
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
-const errorBody = shape(() => z.object({ error: z.string(), message: z.string().optional() }));
+const errorBody = shape(() => z.object({ error: z.string(), message: spare(z.string()) }));
 
 /** Returns the XRPC error of an answer; undefined when there is none. */
 export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {

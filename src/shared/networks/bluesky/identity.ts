@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -216,7 +217,7 @@ export async function readAccount(
     }),
     vouchedHandle(named, tools),
   ]);
-  const shape = z.object({ displayName: z.string().optional(), avatar: z.url().optional() });
+  const shape = z.object({ displayName: spare(z.string()), avatar: spare(z.url()) });
   const profile = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json()).data;
   return {
     id: did,

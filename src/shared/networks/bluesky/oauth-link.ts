@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { noteOf } from "../contract/answers.ts";
@@ -189,9 +190,9 @@ async function acceptCredentials(
 
 const sessionView = shape(() =>
   z.object({
-    handle: z.string().optional(),
-    active: z.boolean().optional(),
-    status: z.string().optional(),
+    handle: spare(z.string()),
+    active: spare(z.boolean()),
+    status: spare(z.string()),
   }),
 );
 

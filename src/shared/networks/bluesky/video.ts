@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
@@ -119,11 +120,11 @@ const POLL_SECONDS_MAX = 600;
 
 const job = shape(() =>
   z.object({
-    jobId: z.string().optional(),
-    state: z.string().optional(),
-    blob: blobShape().optional(),
-    error: z.string().optional(),
-    message: z.string().optional(),
+    jobId: spare(z.string()),
+    state: spare(z.string()),
+    blob: spare(blobShape()),
+    error: spare(z.string()),
+    message: spare(z.string()),
   }),
 );
 type Job = ShapeOf<typeof job>;
@@ -244,8 +245,8 @@ function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
 const uploadLimitsShape = shape(() =>
   z.object({
     canUpload: z.boolean(),
-    error: z.string().optional(),
-    message: z.string().optional(),
+    error: spare(z.string()),
+    message: spare(z.string()),
   }),
 );
 

@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
@@ -19,8 +20,8 @@ const FIELDS =
 const target = shape(() =>
   z
     .object({
-      id: idShape().optional().catch(undefined),
-      url: z.string().optional().catch(undefined),
+      id: spare(idShape()),
+      url: spare(z.string()),
     })
     .catch({}),
 );
@@ -29,14 +30,14 @@ const postShape = shape(() =>
     id: idShape(),
     message: z.string().catch(""),
     created_time: z.string().catch(""),
-    permalink_url: z.string().optional().catch(undefined),
+    permalink_url: spare(z.string()),
     attachments: z
       .object({
         data: z.array(
           z.object({
             media_type: z.string().catch(""),
-            target: target().optional(),
-            subattachments: z.object({ data: z.array(z.object({ target: target() })) }).optional(),
+            target: spare(target()),
+            subattachments: spare(z.object({ data: z.array(z.object({ target: target() })) })),
           }),
         ),
       })
@@ -125,7 +126,7 @@ const storyShape = shape(() =>
   z.object({
     post_id: idShape(),
     media_id: idShape(),
-    url: z.string().optional().catch(undefined),
+    url: spare(z.string()),
   }),
 );
 

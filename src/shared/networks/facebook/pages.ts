@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
@@ -34,13 +35,10 @@ const pageShape = shape(() =>
     id: idShape(),
     name: z.string().catch(""),
     username: z.string().nullish().catch(null),
-    access_token: z.string().min(1).optional().catch(undefined),
+    access_token: spare(z.string().min(1)),
     /** Some lists do not tell. */
-    tasks: z.array(z.string()).optional().catch(undefined),
-    picture: z
-      .object({ data: z.object({ url: z.url() }) })
-      .optional()
-      .catch(undefined),
+    tasks: spare(z.array(z.string())),
+    picture: spare(z.object({ data: z.object({ url: z.url() }) })),
   }),
 );
 type ListedPage = ShapeOf<typeof pageShape>;

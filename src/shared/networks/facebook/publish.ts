@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
@@ -82,10 +83,10 @@ function visibleCall({ leg, remote }: Sending, tools: NetworkTools): HttpRequest
 const acceptedShape = shape(() =>
   z
     .object({
-      id: idShape().optional().catch(undefined),
-      post_id: idShape().optional().catch(undefined),
-      success: z.literal(true).optional().catch(undefined),
-      permalink_url: z.string().optional().catch(undefined),
+      id: spare(idShape()),
+      post_id: spare(idShape()),
+      success: spare(z.literal(true)),
+      permalink_url: spare(z.string()),
     })
     .refine(({ id, success }) => id !== undefined || success === true),
 );

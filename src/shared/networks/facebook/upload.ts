@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
@@ -26,7 +27,7 @@ const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
 const startShape = shape(() =>
   z.object({
     video_id: idShape(),
-    upload_url: z.string().optional().catch(undefined),
+    upload_url: spare(z.string()),
   }),
 );
 

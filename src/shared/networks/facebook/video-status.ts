@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape, numberShape } from "../contract/answers.ts";
@@ -26,25 +27,25 @@ export type VideoState =
 
 const problemShape = shape(() =>
   z.object({
-    code: idShape().optional().catch(undefined),
+    code: spare(idShape()),
     message: z.string().catch(""),
   }),
 );
 const phaseShape = shape(() =>
   z.object({
     status: z.string().catch(""),
-    error: problemShape().optional().catch(undefined),
+    error: spare(problemShape()),
     errors: z.array(problemShape()).catch([]),
-    publish_status: z.string().optional().catch(undefined),
-    bytes_transfered: numberShape().optional().catch(undefined),
+    publish_status: spare(z.string()),
+    bytes_transfered: spare(numberShape()),
   }),
 );
 type Phase = ShapeOf<typeof phaseShape> | undefined;
-const phase = shape(() => phaseShape().optional().catch(undefined));
+const phase = shape(() => spare(phaseShape()));
 
 const videoShape = shape(() =>
   z.object({
-    permalink_url: z.string().optional().catch(undefined),
+    permalink_url: spare(z.string()),
     status: z.object({
       video_status: z.string().catch(""),
       uploading_phase: phase(),

@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import {
@@ -92,12 +93,12 @@ const errorBody = shape(() =>
   z.object({
     error: z.object({
       message: z.string().catch(""),
-      type: z.string().optional().catch(undefined),
-      code: numberShape().optional().catch(undefined),
-      error_subcode: numberShape().optional().catch(undefined),
-      is_transient: z.boolean().optional().catch(undefined),
-      error_user_title: z.string().optional().catch(undefined),
-      error_user_msg: z.string().optional().catch(undefined),
+      type: spare(z.string()),
+      code: spare(numberShape()),
+      error_subcode: spare(numberShape()),
+      is_transient: spare(z.boolean()),
+      error_user_title: spare(z.string()),
+      error_user_msg: spare(z.string()),
     }),
   }),
 );

@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import { createHmac } from "node:crypto";
 import type { FetchedMedia } from "../contract/media.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -112,13 +113,12 @@ function graphUrl({ origin, version }: GraphAccess, path: string, query: Query):
 const pageShape = shape(() =>
   z.object({
     data: z.array(z.unknown()),
-    paging: z
-      .object({
-        next: z.string().optional().catch(undefined),
-        cursors: z.object({ after: z.string() }).optional().catch(undefined),
-      })
-      .optional()
-      .catch(undefined),
+    paging: spare(
+      z.object({
+        next: spare(z.string()),
+        cursors: spare(z.object({ after: z.string() })),
+      }),
+    ),
   }),
 );
 

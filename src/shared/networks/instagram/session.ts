@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
-import { scopesLacked, scopesShape } from "../contract/fields.ts";
+import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
 import {
   unanswered,
   unpublished,
@@ -112,7 +112,7 @@ const answerShape = shape(() =>
     data: z.tuple(
       [
         z.object({
-          quota_usage: z.number().int().nonnegative().optional().catch(undefined),
+          quota_usage: spare(z.number().int().nonnegative()),
           config: z.object({ quota_total: z.number().int().positive() }),
         }),
       ],
@@ -155,12 +155,7 @@ export function postsPerDayMax(limits: NetworkData): number | undefined {
 }
 
 /** The id by which the app alone knows an account. */
-export const scopedIdShape = shape(() =>
-  idShape()
-    .pipe(z.string().regex(/^\d{1,40}$/))
-    .optional()
-    .catch(undefined),
-);
+export const scopedIdShape = shape(() => spare(idShape().pipe(z.string().regex(/^\d{1,40}$/))));
 
 /** A token is renewed halfway through its life: a look a day leaves a month for many tries. */
 export const instagramAccountCheck: AccountCheck = {

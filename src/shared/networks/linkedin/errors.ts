@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import {
@@ -83,7 +84,7 @@ export const ERRORS = errorTable([
 
 const inputError = shape(() =>
   z.object({
-    code: z.string().optional().catch(undefined),
+    code: spare(z.string()),
     input: z
       .object({ inputPath: z.object({ fieldPath: z.string() }) })
       .transform(({ inputPath }) => inputPath.fieldPath)
@@ -92,8 +93,8 @@ const inputError = shape(() =>
 );
 const errorBody = shape(() =>
   z.object({
-    code: z.string().optional().catch(undefined),
-    serviceErrorCode: z.number().optional().catch(undefined),
+    code: spare(z.string()),
+    serviceErrorCode: spare(z.number()),
     message: z.string().catch(""),
     errorDetails: z.object({ inputErrors: z.array(inputError()) }).catch({ inputErrors: [] }),
   }),

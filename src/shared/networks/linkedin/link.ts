@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, oauthError } from "../contract/answers.ts";
@@ -136,9 +137,9 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
 const memberShape = shape(() =>
   z.object({
     sub: z.string().regex(/^[\w-]+$/),
-    name: z.string().trim().optional().catch(undefined),
-    given_name: z.string().trim().optional().catch(undefined),
-    picture: z.url().optional().catch(undefined),
+    name: spare(z.string().trim()),
+    given_name: spare(z.string().trim()),
+    picture: spare(z.url()),
   }),
 );
 

@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -36,8 +37,8 @@ export type Organization = ShapeOf<typeof organizationShape>;
 const organizationUrn = shape(() => z.string().regex(/^urn:li:organization(?:Brand)?:\d+$/));
 const roleShape = shape(() =>
   z.object({
-    organization: organizationUrn().optional(),
-    organizationTarget: organizationUrn().optional(),
+    organization: spare(organizationUrn()),
+    organizationTarget: spare(organizationUrn()),
     role: z.string(),
     roleAssignee: z.string().catch(""),
     state: z.string().catch("APPROVED"),

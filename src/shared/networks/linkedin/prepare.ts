@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -114,7 +115,7 @@ type AssetState =
 const stateShape = shape(() =>
   z.object({
     status: z.string(),
-    processingFailureReason: z.string().optional().catch(undefined),
+    processingFailureReason: spare(z.string()),
   }),
 );
 

@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import {
   askAgain,
   outcomeUnknown,
@@ -83,25 +84,20 @@ const postShape = shape(() =>
     id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
     commentary: z.string().catch(""),
     createdAt: z.number(),
-    lastModifiedAt: z.number().optional().catch(undefined),
+    lastModifiedAt: spare(z.number()),
     lifecycleState: z.string().catch("PUBLISHED"),
-    content: z
-      .object({
-        media: mediaShape().optional().catch(undefined),
-        multiImage: z
-          .object({ images: z.array(mediaShape()) })
-          .optional()
-          .catch(undefined),
-        article: z
-          .object({
-            source: z.string().optional().catch(undefined),
-            thumbnail: z.string().optional().catch(undefined),
-          })
-          .optional()
-          .catch(undefined),
-      })
-      .optional()
-      .catch(undefined),
+    content: spare(
+      z.object({
+        media: spare(mediaShape()),
+        multiImage: spare(z.object({ images: z.array(mediaShape()) })),
+        article: spare(
+          z.object({
+            source: spare(z.string()),
+            thumbnail: spare(z.string()),
+          }),
+        ),
+      }),
+    ),
   }),
 );
 type Post = ShapeOf<typeof postShape>;

@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
@@ -45,8 +46,8 @@ const fileShape = shape(() =>
   z.object({
     value: z.object({
       uploadUrl: z.string(),
-      image: z.string().optional(),
-      document: z.string().optional(),
+      image: spare(z.string()),
+      document: spare(z.string()),
     }),
   }),
 );

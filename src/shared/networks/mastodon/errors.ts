@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import {
@@ -85,7 +86,7 @@ export const ERRORS = errorTable([
 const errorBody = shape(() =>
   z.union([
     z.string(),
-    z.object({ error: z.string(), error_description: z.string().optional() }),
+    z.object({ error: z.string(), error_description: spare(z.string()) }),
     z.object({ error: z.object({ message: z.string() }) }),
     z.object({ message: z.string() }),
   ]),

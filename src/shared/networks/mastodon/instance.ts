@@ -1,3 +1,4 @@
+import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, oauthError, readId } from "../contract/answers.ts";
@@ -67,8 +68,8 @@ const group = shape(() => z.record(z.string(), z.unknown()).catch({}));
 const instanceShape = shape(() =>
   z.object({
     version: z.string(),
-    domain: z.string().optional(),
-    uri: z.string().optional(),
+    domain: spare(z.string()),
+    uri: spare(z.string()),
     max_toot_chars: z.unknown().optional(),
     description_limit: z.unknown().optional(),
     configuration: z.object({ statuses: group(), media_attachments: group() }).catch({

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { facebook } from "../../../src/shared/networks/facebook/index.ts";
+import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
+import * as bluesky from "../../../src/shared/networks/bluesky/errors.ts";
+import * as mastodon from "../../../src/shared/networks/mastodon/errors.ts";
+import * as blueskyScript from "../../networks/bluesky-script.ts";
+import * as facebookScript from "../../networks/facebook-script.ts";
+import * as linkedinScript from "../../networks/linkedin-script.ts";
+import { NOW, answer, scriptedTools } from "../../networks/scripted-tools.ts";
+import { readAccount } from "../../../src/shared/networks/bluesky/identity.ts";
+
+/** What servers have put where nothing is needed. */
+const NOTHINGS = [null, 7, "", [], {}, false];
+
+describe.each(NOTHINGS.map((nothing) => [nothing]))(
+  "a field that is not needed and holds %j",
+  (nothing) => {
+    test("does not hide Bluesky's error or profile", async () => {
+      const reply = answer(400, { error: "ExpiredToken", message: nothing });
+      expect(bluesky.classify(reply, NOW)).toMatchObject({ networkCode: "ExpiredToken" });
+      const { DID, PDS, PLC, documentAt } = blueskyScript;
+      const profile = `GET ${PDS}/xrpc/app.bsky.actor.getProfile`;
+      const http = {
+        [profile]: answer(200, { displayName: "Alice", avatar: nothing }),
+        [PLC]: documentAt(PDS),
+        "GET https://public.api.bsky.app/xrpc/com.atproto.identity.resolveHandle": answer(200, {
+          did: DID,
+        }),
+      };
+      const named = { did: DID, handle: "alice.test", pds: PDS };
+      const account = await readAccount(named, { origin: PDS }, scriptedTools({ http }));
+      expect(account).toMatchObject({ displayName: "Alice", avatarUrl: null });
+    });
+
+    test("does not hide Mastodon's error", () => {
+      const reply = answer(400, { error: "invalid_grant", error_description: nothing });
+      expect(mastodon.errorText(reply)).toBe("invalid_grant");
+    });
+
+    test("does not hide a post of Facebook's lists", async () => {
+      const { GRAPH, asPhotos, leg, tools } = facebookScript;
+      const attachment = { media_type: nothing, target: { id: "2" }, subattachments: nothing };
+      const post = { id: "42_5", message: nothing, attachments: { data: [attachment] } };
+      const http = {
+        [`GET ${GRAPH}/42/published_posts`]: answer(200, { data: [post], paging: nothing }),
+        [`GET ${GRAPH}/42/feed`]: answer(200, { data: [] }),
+      };
+      const sent = leg({}, { remote: asPhotos, sentAt: NOW });
+      expect(await facebook.reconcile(sent, tools({ http }))).toMatchObject({
+        kind: "published",
+        networkPostId: "42_5",
+      });
+    });
+
+    test("does not hide a LinkedIn organisation", async () => {
+      const { REST, tools } = linkedinScript;
+      const role = {
+        organization: nothing,
+        organizationTarget: "urn:li:organization:5",
+        role: "ADMINISTRATOR",
+        roleAssignee: nothing,
+      };
+      const token = { access_token: "t", expires_in: 100, scope: nothing, refresh_token: nothing };
+      const used = tools({
+        http: {
+          "POST https://www.linkedin.com/oauth/v2/accessToken": answer(200, token),
+          [`GET ${REST}/organizationAcls`]: answer(200, { elements: [role] }),
+          [`GET ${REST}/organizations/5`]: answer(200, {
+            localizedName: "Five",
+            vanityName: nothing,
+          }),
+        },
+      });
+      const callback = {
+        params: { code: "c" },
+        codeVerifier: "v",
+        redirectUri: "https://relay.example/callback",
+        flow: { kind: "organization" },
+      };
+      const isNamed = nothing === "" || Array.isArray(nothing);
+      expect(await linkedin.link.finish(callback, used)).toMatchObject(
+        isNamed
+          ? { kind: "failed" }
+          : { kind: "linked", linked: { account: { displayName: "Five" } } },
+      );
+    });
+  },
+);
