@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contend } from "../../bench/contending.ts";
+import { contend } from "./contending.ts";
 
 const SECONDS = 3;
 
@@ -23,4 +23,17 @@ test("repeated keys cost the others nothing", async () => {
   const none = await contend({ instances: 1, isLimited: true, seconds: SECONDS });
   const some = await contend({ instances: 1, isLimited: true, seconds: SECONDS, repeated: 0.1 });
   expect(some.answeredPerSecond).toBeGreaterThan(none.answeredPerSecond / 1.2);
+});
+
+test("instances whose storage has one core lose at most three tenths of it to each other", async () => {
+  const one = { isLimited: false, hasOneCore: true, seconds: SECONDS };
+  const alone = await contend({ ...one, instances: 1 });
+  for (const [instances, least] of [
+    [4, 0.8],
+    [8, 0.7],
+  ] as const) {
+    const together = await contend({ ...one, instances });
+    expect([...together.statuses.keys()]).toEqual([202]);
+    expect(together.answeredPerSecond).toBeGreaterThan(least * alone.answeredPerSecond);
+  }
 });

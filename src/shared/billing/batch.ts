@@ -105,6 +105,17 @@ export interface Pending {
   doubtedEtag: string | undefined;
 }
 
+/** A claim that loses its race has cost little, and one that wins it needs no second transaction for most callers. */
+const CLAIM_OPERATIONS_MAX = 8;
+
+/** Returns how many operations a claim of the wallet writes: those that need no read, which would delay it; at least one. */
+export function claimSize(queue: readonly Pending[]): number {
+  const slow = queue
+    .slice(0, CLAIM_OPERATIONS_MAX)
+    .findIndex(({ state }) => state.kind !== "known");
+  return slow === -1 ? CLAIM_OPERATIONS_MAX : Math.max(1, slow);
+}
+
 /** A transaction may have 100. */
 const BATCH_ROWS_MAX = 90;
 /** A transaction may have 4 MiB, its framing included. */

@@ -4,7 +4,7 @@ import {
   type RowWrite,
   type TransactionResult,
 } from "../runtime/storage/row.ts";
-import { Batch, type Outcome, type Pending } from "./batch.ts";
+import { Batch, claimSize, type Outcome, type Pending } from "./batch.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
@@ -181,7 +181,7 @@ export class GroupCommit {
       let members: readonly Pending[] | undefined;
       try {
         const mayWriteMuch = this.#contest.isOurs || (await this.#contest.untilOurs());
-        members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : 1);
+        members = this.#take(mayWriteMuch ? BATCH_OPERATIONS_MAX : claimSize(this.#queue));
         await this.#commit(members);
       } catch (error) {
         this.#cached = undefined;

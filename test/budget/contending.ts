@@ -1,18 +1,20 @@
-import { parseConfig } from "../src/shared/runtime/config.ts";
-import type { Log } from "../src/shared/runtime/log.ts";
-import { buildServices, type Services } from "../src/shared/compose.ts";
-import { Machine, natureOf, type Nature } from "../test/model/machine.ts";
-import { tablesOver } from "../test/model/model-client.ts";
-import { PartitionLoad } from "../test/model/partition-load.ts";
-import { Random } from "../test/model/random.ts";
-import { TableModel } from "../test/model/table-model.ts";
-import { inVirtualTime, VirtualTime } from "../test/model/virtual-time.ts";
-import { acceptAsk, call, openTenant, settingsOf, type Tenant } from "./relay.ts";
+import { parseConfig } from "../../src/shared/runtime/config.ts";
+import type { Log } from "../../src/shared/runtime/log.ts";
+import { buildServices, type Services } from "../../src/shared/compose.ts";
+import { Machine, natureOf, type Nature } from "../model/machine.ts";
+import { tablesOver } from "../model/model-client.ts";
+import { PartitionLoad } from "../model/partition-load.ts";
+import { Random } from "../model/random.ts";
+import { TableModel } from "../model/table-model.ts";
+import { inVirtualTime, VirtualTime } from "../model/virtual-time.ts";
+import { acceptAsk, call, openTenant, settingsOf, type Tenant } from "../../bench/relay.ts";
 
 /** A request to storage takes this long one way: there and back as within a region. */
 const HOP_MS = [2, 4] as const;
 const CALLERS = 64;
 const WARM_UP_MS = 500;
+/** What one core of storage takes for a read, for a write, and for each row of it. */
+const [READ_MS, WRITE_MS, ROW_MS] = [1, 2, 0.25];
 /** Beyond this, a call has no answer. */
 const PATIENCE_MS = 60_000;
 const silent = () => undefined;
@@ -25,14 +27,41 @@ const SILENT: Log = {
 };
 const STORAGE = { tables: "UseDevelopmentStorage=true", queues: "UseDevelopmentStorage=true" };
 
+/** Storage that does one thing after the other, as the emulator does: what one process sends delays all others. */
+class OneCore {
+  #busy: Promise<unknown> = Promise.resolve();
+  /** How many rows the next request writes. */
+  rows = 0;
+
+  answer<T>(time: VirtualTime, reach: () => T): Promise<T> {
+    const { rows } = this;
+    this.rows = 0;
+    const answered = this.#busy.then(async () => {
+      let hasFailed = true;
+      try {
+        const answer = reach();
+        hasFailed = false;
+        return answer;
+      } finally {
+        await time.wait(rows === 0 ? READ_MS : WRITE_MS + (hasFailed ? 0 : rows * ROW_MS));
+      }
+    });
+    this.#busy = answered.catch(() => undefined);
+    return answered;
+  }
+}
+
 /** A process whose requests take their time, once its tenants are open. */
 class ContendingMachine extends Machine {
   isMeasured = false;
   requests = 0;
+  /** Set where storage does one thing after the other. */
+  core: OneCore | undefined;
 
   override async call<T>(reach: () => T): Promise<T> {
     if (!this.isMeasured) return reach();
     this.requests += 1;
+    if (this.core !== undefined) return this.core.answer(this.nature.time, reach);
     const { time, random } = this.nature;
     await time.wait(random.between(...HOP_MS));
     const answer = (async () => reach())();
@@ -46,6 +75,8 @@ export interface Contention {
   readonly instances: number;
   /** Without the service's limit of a partition, what is measured is the writers' way with each other alone. */
   readonly isLimited: boolean;
+  /** Whether storage has one core. The same callers are then spread over the instances. */
+  readonly hasOneCore?: boolean;
   /** The share of calls that repeat the key of the call before. */
   readonly repeated?: number;
   readonly seconds: number;
@@ -123,10 +154,21 @@ export async function contend(contention: Contention): Promise<Contended> {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     };
     const requests = () => machines.reduce((sum, machine) => sum + machine.requests, 0);
-    for (const machine of machines) machine.isMeasured = true;
+    const core = contention.hasOneCore === true ? new OneCore() : undefined;
+    for (const machine of machines) {
+      machine.isMeasured = true;
+      machine.core = core;
+      if (core !== undefined)
+        machine.hold = ({ rowKeys }) => {
+          core.rows = rowKeys.length;
+          return undefined;
+        };
+    }
     let isOver = false;
     const calls = relays.flatMap((relay) =>
-      Array.from({ length: CALLERS }, () => callUntil(region, relay, { until, repeated, note })),
+      Array.from({ length: core === undefined ? CALLERS : CALLERS / machines.length }, () =>
+        callUntil(region, relay, { until, repeated, note }),
+      ),
     );
     const all = Promise.all(calls).finally(() => (isOver = true));
     await time.pass(from);
