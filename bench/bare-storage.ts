@@ -1,4 +1,4 @@
-import { TableClient, TableTransaction } from "@azure/data-tables";
+import { TableClient } from "@azure/data-tables";
 import { QueueClient } from "@azure/storage-queue";
 import type { BenchStorage } from "./emulator.ts";
 
@@ -78,16 +78,4 @@ export async function rowsOfPost(
 /** The rows of the `index`th post: the same size, keys of its own. */
 export function rowsAt({ created }: PostRows, index: number): Entity[] {
   return created.map((entity) => ({ ...entity, rowKey: `${entity.rowKey}|${index}` }));
-}
-
-/** Through the SDK, as the product does it. */
-export function throughSdk({ table, queue }: BareClients, rows: PostRows): StoreBare {
-  return async (partitionKey, index) => {
-    const transaction = new TableTransaction();
-    for (const entity of rowsAt(rows, index)) transaction.createEntity({ partitionKey, ...entity });
-    for (const entity of rows.rewritten)
-      transaction.upsertEntity({ partitionKey, ...entity }, "Replace");
-    await table.submitTransaction(transaction.actions);
-    await queue.sendMessage(rows.message, { messageTimeToLive: -1 });
-  };
 }

@@ -6,7 +6,6 @@ import { throughBareHttp } from "./bare-http.ts";
 import {
   openClients,
   rowsOfPost,
-  throughSdk,
   type BareClients,
   type PostRows,
   type StoreBare,
@@ -33,14 +32,9 @@ export interface Load {
 export interface Cell {
   readonly load: Load;
   readonly product: Timing;
-  /** The product's transaction and hint without its reads. */
-  readonly commit: Timing;
-  readonly sdk: Timing;
   readonly http: Timing;
   /** Medians of the rounds' ratios of rates. */
-  readonly ofSdk: number;
   readonly ofHttp: number;
-  readonly commitOfHttp: number;
   readonly requestsPerPost: number;
   readonly postsPerTransaction: number;
   readonly rowsPerPost: number;
@@ -53,8 +47,6 @@ interface Round {
   readonly single: RequestCounts;
   readonly product: Measured;
   readonly counts: RequestCounts;
-  readonly commit: Measured;
-  readonly sdk: Measured;
   readonly http: Measured;
 }
 
@@ -89,13 +81,12 @@ async function singleAccept(accepting: Accepting): Promise<RequestCounts> {
 interface Contest {
   readonly load: Load;
   readonly accepting: Accepting;
-  readonly sdk: StoreBare;
   readonly http: StoreBare;
   readonly clear: () => Promise<void>;
 }
 
-/** The four one after the other, each after calls that do not count: they open connections and fill caches. */
-async function runContest({ load, accepting, sdk, http, clear }: Contest) {
+/** Both one after the other, each after calls that do not count: they open connections and fill caches. */
+async function runContest({ load, accepting, http, clear }: Contest) {
   const warmUpCalls = Math.max(load.tenants, load.concurrency);
   let stored = 0;
   const bare = async (store: StoreBare, calls = load.calls) => {
@@ -106,19 +97,13 @@ async function runContest({ load, accepting, sdk, http, clear }: Contest) {
   };
   const product = (calls = load.calls) =>
     measure({ ...load, calls, call: (index) => accepting.accept(index) });
-  const commit = (calls = load.calls) =>
-    measure({ ...load, calls, call: (index) => accepting.commit(index) });
   await product(warmUpCalls);
-  await commit(warmUpCalls);
-  await bare(sdk, warmUpCalls);
   await bare(http, warmUpCalls);
   await clear();
   const { result, counts } = await counted(() => product());
   return {
     product: result,
     counts,
-    commit: await commit(),
-    sdk: await bare(sdk),
     http: await bare(http),
   };
 }
@@ -159,13 +144,11 @@ async function runRound(storage: BenchStorage, load: Load): Promise<Round> {
   const results = await runContest({
     load,
     accepting,
-    sdk: throughSdk(bare, rows),
     http: throughBareHttp(storage, names, rows),
     async clear() {
       await Promise.all([own.queue.clearMessages(), bare.queue.clearMessages()]);
     },
   });
-  await accepting.requireSums();
   await removeAll(storage, prefix, [own, bare]);
   return { ...results, single, rowsPerPost: rows.created.length + rows.rewritten.length };
 }
@@ -173,7 +156,7 @@ async function runRound(storage: BenchStorage, load: Load): Promise<Round> {
 /**
  * Measures accepting under one load, beside the same rows and message written bare. Every round has tables and tenants
  * of its own, so that partitions stay as small as the emulator needs them.
- * @throws Error on any wrong answer, and when a ledger does not add up
+ * @throws Error on any wrong answer
  */
 export async function measureCell(
   storage: BenchStorage,
@@ -184,22 +167,15 @@ export async function measureCell(
   while (rounds.length < count) rounds.push(await runRound(storage, load));
   const [first] = rounds;
   if (first === undefined) throw new Error("a cell needs a round");
-  const ratio = (ours: "product" | "commit", bare: "sdk" | "http") =>
-    median(rounds.map((round) => round[bare].durationMs / round[ours].durationMs));
   const posts = load.calls * rounds.length;
   const sum = (of: (counts: RequestCounts) => number) =>
     rounds.reduce((total, { counts }) => total + of(counts), 0);
-  const timing = (of: "product" | "commit" | "sdk" | "http") =>
-    timingOf(rounds.map((round) => round[of]));
+  const timing = (of: "product" | "http") => timingOf(rounds.map((round) => round[of]));
   return {
     load,
     product: timing("product"),
-    commit: timing("commit"),
-    sdk: timing("sdk"),
     http: timing("http"),
-    ofSdk: ratio("product", "sdk"),
-    ofHttp: ratio("product", "http"),
-    commitOfHttp: ratio("commit", "http"),
+    ofHttp: median(rounds.map(({ product, http }) => http.durationMs / product.durationMs)),
     requestsPerPost: sum(({ total }) => total) / posts,
     postsPerTransaction: posts / sum(({ byKind }) => byKind.transaction),
     rowsPerPost: first.rowsPerPost,

@@ -1,7 +1,7 @@
 import { loadavg, availableParallelism } from "node:os";
 import { randomBytes } from "node:crypto";
 import { buildApp } from "../dev/build.ts";
-import { packagesOf, startSize, wholeSize, type BundleSize } from "./bundle.ts";
+import { packagesOf, startSize, wholeSize } from "./bundle.ts";
 import { startBenchStorage, type BenchStorage } from "./emulator.ts";
 import { callOf, HEALTH_CALL } from "./first-calls.ts";
 import { median } from "./load.ts";
@@ -14,7 +14,6 @@ import { runBench } from "./run.ts";
 
 const ROUNDS = 15;
 const GOAL_REGISTERED = 2;
-const PACKAGES_SHOWN = 25;
 
 /** A process: how long it lived, and its CPU time, which other processes on the machine disturb less. */
 interface Life {
@@ -59,20 +58,6 @@ async function measureRounds(storage: BenchStorage, starting: Starting): Promise
   return rounds;
 }
 
-function sizeTable(start: BundleSize, whole: BundleSize): string {
-  const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1);
-  const names = Object.keys(whole.byPackage).slice(0, PACKAGES_SHOWN);
-  return tableText([
-    ["kB at the start", "kB in all", "of"],
-    ...names.map((name) => [
-      kilobytes(start.byPackage[name] ?? 0),
-      kilobytes(whole.byPackage[name] ?? 0),
-      name,
-    ]),
-    [kilobytes(start.bytes), kilobytes(whole.bytes), "everything"],
-  ]);
-}
-
 async function main(): Promise<void> {
   const metafile = await buildApp();
   const starting = await prepareStarting();
@@ -107,7 +92,6 @@ async function main(): Promise<void> {
       ]),
     );
     const [start, whole] = [startSize(metafile), wholeSize(metafile)];
-    console.log(`\n${sizeTable(start, whole)}\n`);
     const registered = times("registered", "wholeMs");
     const text = `registered within ${GOAL_REGISTERED} × bare node`;
     const isMet = registered <= GOAL_REGISTERED;

@@ -1,60 +1,125 @@
-import { contend, type Contended, type Contention } from "./contending.ts";
-import { tableText } from "./report.ts";
+import { availableParallelism, loadavg } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { percentileOf } from "./load.ts";
+import type { Tenant } from "./relay.ts";
+import { goalText, tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
+import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
-const INSTANCES = [1, 2, 4, 8];
-const SECONDS = 10;
-/** Of one instance's rate, by the number of instances. */
-const GOALS: Readonly<Record<number, number>> = { 4: 0.8, 8: 0.7 };
-/** With one call in ten that repeats a key, of the time without. */
-const GOAL_REPEATED = 1.2;
-const BUSY = 503;
+const PROCESSES = [1, 4, 8];
+/** Of one process's rate, by the number of processes. */
+const GOALS: Readonly<Record<number, number>> = { 4: 0.8, 8: 0.6 };
+const GOAL_WAIT_MS = 5_000;
+const GOAL_MORE_REQUESTS = 6;
+/** The same callers, however many processes they are spread over. They never rest. */
+const CALLERS = 64;
+const SECONDS = 12;
+const LIVES = 5;
+/** Longer than a post and its webhooks take. */
+const LIFE_MS = 2_000;
+const SETTLE_MS = 4_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
-const verdict = (isMet: boolean) => (isMet ? "met" : "MISSED");
-
-function textOf(contended: Contended): string[] {
-  const { answeredPerSecond, requestsPerCall, statuses } = contended;
-  const busy = statuses.get(BUSY) ?? 0;
-  return [answeredPerSecond.toFixed(0), requestsPerCall.toFixed(2), String(busy)];
+interface Contended {
+  readonly processes: number;
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  readonly longestMs: number;
+  /** The median of what whole lives of posts ask of storage, without polls that find nothing. */
+  readonly lifeRequests: number;
+  readonly cpuMsPerPost: number;
 }
 
-async function instances(isLimited: boolean) {
-  const all: { readonly count: number; readonly contended: Contended }[] = [];
-  for (const count of INSTANCES)
-    all.push({
-      count,
-      contended: await contend({ instances: count, isLimited, seconds: SECONDS }),
-    });
-  const alone = all[0]?.contended.answeredPerSecond ?? 0;
-  const rows = all.map(({ count, contended }) => {
-    const goal = GOALS[count];
-    const ofOne = contended.answeredPerSecond / alone;
-    const isMet = ofOne >= (goal ?? 0) && !contended.statuses.has(BUSY);
-    const told = goal === undefined ? "" : `${verdict(isMet)} (${goal}, no 503)`;
-    return { count, ofOne, row: [String(count), ...textOf(contended), ofOne.toFixed(2), told] };
-  });
-  const limit = isLimited ? "2,000 entities a second and partition" : "no limit of a partition";
-  const head = ["instances", "answered/s", "requests/call", "503", "of one", ""];
-  console.log(`\n${limit}\n${tableText([head, ...rows.map(({ row }) => row)])}`);
-  return Object.fromEntries(rows.map(({ count, ofOne }) => [`${count} instances`, ratio(ofOne)]));
+async function requestsOf({ hosts }: WholeRelay): Promise<number> {
+  let sum = 0;
+  for (const host of hosts)
+    for (const [name, count] of Object.entries((await host.figures()).requests))
+      // Each message that was deleted was received once.
+      if (name.startsWith("delete message")) sum += 2 * count;
+      else if (!name.startsWith("receive")) sum += count;
+  return sum;
 }
 
-async function repeated() {
-  const one: Contention = { instances: 1, isLimited: false, seconds: SECONDS };
-  const [none, tenth] = [await contend(one), await contend({ ...one, repeated: 0.1 })];
-  const times = none.answeredPerSecond / tenth.answeredPerSecond;
-  const told = verdict(times <= GOAL_REPEATED);
-  console.log(
-    `\none call in ten repeats a key: ${times.toFixed(2)} × the time, at most ${GOAL_REPEATED}: ${told}`,
-  );
-  return ratio(times);
+async function lifeRequests(relay: WholeRelay, tenant: Tenant): Promise<number> {
+  const lives: number[] = [];
+  while (lives.length < LIVES) {
+    const before = await requestsOf(relay);
+    await relay.post(tenant);
+    await delay(LIFE_MS);
+    lives.push((await requestsOf(relay)) - before);
+  }
+  return percentileOf(lives, 0.5);
+}
+
+async function cpuMsOf({ hosts }: WholeRelay): Promise<number> {
+  const all = await Promise.all(hosts.map((host) => host.cpuMs()));
+  return all.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** Posts that start a day later, so that accepting is all that the processes do. */
+async function contend(processes: number): Promise<Contended> {
+  const relay = await startWholeRelay("", processes);
+  try {
+    const [tenant] = await relay.openTenants(1);
+    if (tenant === undefined) throw new Error("there is no tenant to post for");
+    for (let index = 0; index < 3 * processes; index += 1) await relay.post(tenant);
+    await delay(SETTLE_MS);
+    const life = await lifeRequests(relay, tenant);
+    const scheduleAt = new Date(Date.now() + DAY_MS).toISOString();
+    const cpuBefore = await cpuMsOf(relay);
+    const until = performance.now() + SECONDS * 1_000;
+    const waits: number[] = [];
+    const caller = async () => {
+      while (performance.now() < until) {
+        const from = performance.now();
+        await relay.post(tenant, { scheduleAt });
+        waits.push(performance.now() - from);
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+    return {
+      processes,
+      perSecond: waits.length / SECONDS,
+      p99Ms: percentileOf(waits, 0.99),
+      longestMs: Math.max(...waits),
+      lifeRequests: life,
+      cpuMsPerPost: ((await cpuMsOf(relay)) - cpuBefore) / waits.length,
+    };
+  } finally {
+    await relay.stop();
+  }
 }
 
 runBench(async () => {
-  await saveResults("contention", {
-    unlimited: await instances(false),
-    limited: await instances(true),
-    timesWithRepeatedKeys: await repeated(),
-  });
+  const all: Contended[] = [];
+  for (const processes of PROCESSES) all.push(await contend(processes));
+  const [alone] = all;
+  if (alone === undefined) throw new Error("nothing was measured");
+  const head = ["processes", "accepted/s", "of one", "p99 ms", "longest", "CPU ms/post", "a life"];
+  const rows = all.map((one) => [
+    String(one.processes),
+    one.perSecond.toFixed(0),
+    (one.perSecond / alone.perSecond).toFixed(2),
+    one.p99Ms.toFixed(0),
+    one.longestMs.toFixed(0),
+    one.cpuMsPerPost.toFixed(1),
+    String(one.lifeRequests),
+  ]);
+  console.log(tableText([head, ...rows]));
+  for (const one of all.slice(1)) {
+    const ofOne = one.perSecond / alone.perSecond;
+    const more = one.lifeRequests - alone.lifeRequests;
+    const goal = GOALS[one.processes] ?? 0;
+    const isMet = ofOne >= goal && one.longestMs <= GOAL_WAIT_MS && more <= GOAL_MORE_REQUESTS;
+    const text = `${one.processes} processes: ${goal} of one, no wait over ${GOAL_WAIT_MS} ms, ${GOAL_MORE_REQUESTS} requests more for a life`;
+    const measured = `${ofOne.toFixed(2)}, ${one.longestMs.toFixed(0)} ms, ${more}`;
+    console.log(goalText({ text, measured, isMet }));
+  }
+  console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
+  const results = all.map((one) => [
+    `${one.processes} processes`,
+    { ofOne: ratio(one.perSecond / alone.perSecond), lifeRequests: one.lifeRequests },
+  ]);
+  await saveResults("contention", Object.fromEntries(results));
 });

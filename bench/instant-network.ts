@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { NETWORK_HOST } from "./relay.ts";
 
 const HOOKS_HOST = "hooks.example.test";
@@ -20,14 +19,10 @@ export const visibleKey = (network: string, text: string): string => `${network}
 export interface InstantNetwork {
   /** Settings with which a relay finds it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Milliseconds after which the networks answer. */
-  answerAfterMs: number;
   /** Milliseconds of `performance.now()` at which each post arrived, by `visibleKey`. */
   readonly visible: ReadonlyMap<string, number>;
   /** The same of every delivery of a webhook. */
   readonly deliveries: readonly number[];
-  /** What was visible so far is no longer asked for. */
-  forget(): void;
   /** Bytes of uploaded files that arrived. */
   uploadedBytes(): number;
   endpointUrl(tenant: string): string;
@@ -98,12 +93,10 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
       const { status } = JSON.parse(await bodyOf(request)) as { status: string };
       visible.set(visibleKey("mastodon", status), performance.now());
       const id = String(visible.size);
-      await delay(network.answerAfterMs);
       answerJson(response, { id, url: `https://${NETWORK_HOST}/@bench/${id}` });
     } else if (pathname === "/xrpc/com.atproto.repo.putRecord") {
       const { repo, rkey, record } = JSON.parse(await bodyOf(request)) as Put;
       visible.set(visibleKey("bluesky", record.text), performance.now());
-      await delay(network.answerAfterMs);
       answerJson(response, { uri: `at://${repo}/app.bsky.feed.post/${rkey}`, cid: "bench" });
     } else if (pathname === "/api/v2/media") {
       for await (const chunk of request) uploaded += (chunk as Buffer).length;
@@ -127,14 +120,12 @@ export async function startInstantNetwork(): Promise<InstantNetwork> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const hosts = [NETWORK_HOST, HOOKS_HOST, FILES_HOST].map((host) => [host, origin]);
   const network: InstantNetwork = {
-    answerAfterMs: 0,
     settings: {
       OUTBOUND_HOST_MAP: JSON.stringify(Object.fromEntries(hosts)),
       OUTBOUND_ALLOW_CIDRS: "127.0.0.1/32",
     },
     visible,
     deliveries,
-    forget: () => visible.clear(),
     uploadedBytes: () => uploaded,
     endpointUrl: (tenant) => `https://${HOOKS_HOST}/hooks/${tenant}`,
     videoUrl: (bytes) => `https://${FILES_HOST}/videos/${bytes}.mp4`,

@@ -2,18 +2,17 @@ import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { visibleKey } from "./instant-network.ts";
 import { offer } from "./load.ts";
-import { PublishingInRegion } from "./publishing-in-region.ts";
 import { goalText, tableText } from "./report.ts";
 import { ratio, saveResults } from "./results.ts";
+import { BENCH_NETWORKS, type Tenant } from "./relay.ts";
 import { runBench } from "./run.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
-/** How many are accepted and published; another number as the only argument. */
-const POSTS = Number(process.argv[2] ?? 10_000);
-const WARM_UP_POSTS = Math.ceil(POSTS / 10);
-const TENANTS = 40;
-const POSTS_PER_SECOND = 60;
-const TRIM_POSTS = 500;
+/** A steady load, and how long it lasts; another number of seconds as the only argument. */
+const POSTS_PER_SECOND = 8;
+const LOADED_SECONDS = Number(process.argv[2] ?? 240);
+const TENANTS = 20;
+const REST_MS = 60_000;
 const HOST_POSTS = 300;
 const VIDEO_BYTES = 300_000_000;
 const VIDEO_MS_MAX = 240_000;
@@ -35,47 +34,6 @@ async function peakUntil(relay: WholeRelay, isDone: () => boolean): Promise<numb
     await delay(SAMPLE_MS);
   }
   return peak;
-}
-
-async function publish(publishing: PublishingInRegion, posts: number): Promise<void> {
-  for (let done = 0; done < posts; done += TRIM_POSTS) {
-    const calls = Math.min(TRIM_POSTS, posts - done);
-    await offer({ calls, perSecond: POSTS_PER_SECOND, call: () => publishing.post() });
-    await publishing.untilTold();
-    publishing.trim(0);
-  }
-}
-
-/** In a region, where nothing but this process is in the way; what posts leave in storage is taken out of it. */
-async function manyPosts(): Promise<readonly (readonly string[])[]> {
-  const publishing = await PublishingInRegion.start(TENANTS);
-  try {
-    const sample = () => ({ resident: process.memoryUsage.rss(), heap: publishing.heapBytes() });
-    const atStart = sample();
-    await publish(publishing, WARM_UP_POSTS);
-    const warm = sample();
-    await publish(publishing, POSTS - WARM_UP_POSTS);
-    const end = sample();
-    const row = (name: string, { resident, heap }: typeof end) => [
-      name,
-      megabytes(resident),
-      megabytes(heap),
-      (heap / warm.heap).toFixed(2),
-    ];
-    await saveResults("memoryOfPosts", {
-      posts: POSTS,
-      heapOfWarm: ratio(end.heap / warm.heap),
-      residentOfWarm: ratio(end.resident / warm.resident),
-    });
-    return [
-      ["in a region", "MB resident", "MB in use", "of 1 in 10"],
-      row("after the start", atStart),
-      row(`after ${WARM_UP_POSTS} posts`, warm),
-      row(`after ${POSTS} posts`, end),
-    ];
-  } finally {
-    await publishing.stop();
-  }
 }
 
 /** Publishes posts one after the other. Returns the memory before and after, and their tenant. */
@@ -141,9 +99,39 @@ async function oneVideo(): Promise<readonly (readonly string[])[]> {
   }
 }
 
+/** Posts of two legs at a steady rate. What is in use after a collection tells what the product holds. */
+async function steadyLoad(): Promise<readonly (readonly string[])[]> {
+  const relay = await startWholeRelay();
+  try {
+    const tenants = await relay.openTenants(TENANTS);
+    const [host] = relay.hosts;
+    if (host === undefined) throw new Error("no process has started");
+    const row = async (name: string, how: "as it is" | "collect" = "as it is") => {
+      const { heapUsed, heapTotal, external } = await host.figures(how);
+      return [name, ...[await host.residentBytes(), heapTotal, heapUsed, external].map(megabytes)];
+    };
+    const rows = [["8 posts a second, 2 legs each", "MB resident", "heap", "in use", "external"]];
+    rows.push(await row("before"), await row("before, collected", "collect"));
+    await offer({
+      calls: POSTS_PER_SECOND * LOADED_SECONDS,
+      perSecond: POSTS_PER_SECOND,
+      call: (index) =>
+        relay.post(tenants[index % TENANTS] as Tenant, { platforms: BENCH_NETWORKS }),
+    });
+    rows.push(await row(`after ${LOADED_SECONDS} s`));
+    await delay(REST_MS);
+    rows.push(await row("after a minute of rest"), await row("the same, collected", "collect"));
+    await delay(SETTLE_MS);
+    rows.push(await row("five seconds later"));
+    return rows;
+  } finally {
+    await relay.stop();
+  }
+}
+
 async function main(): Promise<void> {
-  console.log(tableText(await oneVideo()));
-  console.log(`\n${tableText(await manyPosts())}`);
+  console.log(tableText(await steadyLoad()));
+  console.log(`\n${tableText(await oneVideo())}`);
   console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
 }
 

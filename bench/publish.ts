@@ -6,7 +6,6 @@ import { ratio, saveResults } from "./results.ts";
 import { runBench } from "./run.ts";
 import type { Tenant } from "./relay.ts";
 import { visibleKey } from "./instant-network.ts";
-import { publishInRegion } from "./publish-in-region.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
 const TENANTS = 20;
@@ -164,7 +163,6 @@ async function main(): Promise<void> {
   } finally {
     await relay.stop();
   }
-  await publishInRegion();
 }
 
 runBench(main);

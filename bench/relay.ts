@@ -128,7 +128,7 @@ export async function succeed<T>(services: Services, ask: Ask): Promise<T> {
   return (JSON.parse(String(body)) as { data: T }).data;
 }
 
-export async function link(services: Services, tenant: Tenant): Promise<void> {
+async function link(services: Services, tenant: Tenant): Promise<void> {
   const { platformId, applicationId, profileId } = tenant;
   for (const network of BENCH_NETWORKS) {
     const id = newId("connection", new Date());

@@ -29,28 +29,20 @@ export function acceptTable(cells: readonly Cell[]): string {
     "accepted/s",
     "p50 ms",
     "p99 ms",
-    "commit/s",
-    "SDK bare/s",
     "HTTP bare/s",
-    "of SDK",
     "of HTTP",
-    "commit of HTTP",
     "requests/post",
     "posts/transaction",
   ];
-  const rows = cells.map(({ load, product, commit, sdk, http, ...cell }) => [
+  const rows = cells.map(({ load, product, http, ...cell }) => [
     whole(load.tenants),
     whole(load.legs),
     whole(load.concurrency),
     whole(product.perSecond),
     tenth(product.p50Ms),
     tenth(product.p99Ms),
-    whole(commit.perSecond),
-    whole(sdk.perSecond),
     whole(http.perSecond),
-    hundredth(cell.ofSdk),
     hundredth(cell.ofHttp),
-    hundredth(cell.commitOfHttp),
     hundredth(cell.requestsPerPost),
     tenth(cell.postsPerTransaction),
   ]);
@@ -76,11 +68,6 @@ function goals(cells: readonly Cell[]): Goal[] {
           text: `${who}, 64 at once: at least ${goal} of bare HTTP`,
           measured: hundredth(cell.ofHttp),
           isMet: cell.ofHttp >= goal,
-        },
-        {
-          text: `${who}, 64 at once: its transaction and hint alone, at least ${goal} of bare HTTP`,
-          measured: hundredth(cell.commitOfHttp),
-          isMet: cell.commitOfHttp >= goal,
         },
         {
           text: `${who}, 64 at once: p99 at most ${GOAL_TAIL} × p50`,

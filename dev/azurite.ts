@@ -38,7 +38,6 @@ export interface Azurite {
   readonly ports: Readonly<Record<Service, number>>;
   /** Resolves when it has ended, whoever ended it. */
   readonly ended: Promise<void>;
-  readonly pid: number;
   /** Data that is kept in a folder is saved before this resolves. */
   stop(): Promise<void>;
 }
@@ -56,7 +55,6 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
   return {
     connectionString: connectionString(ports),
     ports,
-    pid: child.pid ?? 0,
     ended: once(child, "close").then(() => undefined),
     stop: () => end(child, folder !== undefined),
   };

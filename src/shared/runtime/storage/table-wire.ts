@@ -13,8 +13,8 @@ import type { Row, RowValue, RowWrite, RowPut, StoredRow } from "./row.ts";
 import type { SelectedPage } from "./selection.ts";
 
 // Writes requests to a table and reads their answers. The SDK's pipeline signs and sends them: its own requests take up
-// to seven times the CPU time, since it makes a client for each transaction and runs each row through it
-// (`npm run bench:wire`). The formats: https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api.
+// to seven times the CPU time, since it makes a client for each transaction and runs each row through it.
+// The formats: https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api.
 
 /** The version that the SDK speaks. */
 const SERVICE_VERSION = "2019-02-02";
