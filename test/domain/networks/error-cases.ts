@@ -61,6 +61,13 @@ export const CASES: readonly Case[] = [
     ([code, subcode]): Case => ["facebook", 400, graph(code, subcode), "media_processing_failed"],
   ),
   ["facebook", 400, graph(100, 1363042), "permission_missing"],
+  ...[2069030, 2069031, 2069033].map((subcode): Case => [
+    "facebook",
+    403,
+    graph(200, subcode),
+    "invalid_request",
+  ]),
+  ["facebook", 400, graph(190, 2069032), "app_misconfigured"],
   ["facebook", 400, graph(200, 1404078), "account_restricted"],
   ["facebook", 400, graph(368, 4854002), "account_restricted"],
   ["facebook", 400, graph(368, 1404112), "account_restricted"],

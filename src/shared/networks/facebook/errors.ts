@@ -71,6 +71,14 @@ const OWN: readonly TableRow[] = [
   ...subcodes({ ...textInvalid(), rule: "facebook.content.empty" }, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
+  // An endpoint, a field or a feature that is not there; a token of a person where one of a page is needed.
+  ...subcodes(
+    { code: "invalid_request", effect: "refuse", isProof: true },
+    2069030,
+    2069031,
+    2069033,
+  ),
+  ...subcodes({ code: "app_misconfigured", effect: "refuse", isProof: true }, 2069032),
   ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
   ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
   ...subcodes(LINK, 1609005, 1609008, 2061006),

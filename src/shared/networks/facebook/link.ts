@@ -2,7 +2,8 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape, readId } from "../contract/answers.ts";
 import { isStorable } from "../contract/bounded.ts";
-import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
+import { lacking, refusedLink } from "../contract/oauth.ts";
+import { readCallback, readStep, redirect } from "../graph/link.ts";
 import { type GraphAccess, graphDelete, graphGet } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { isEdge, readEdge, type GraphAccess, graphGet } from "../graph/request.ts";
-import { refusedLink } from "../graph/link.ts";
+import { refusedLink } from "../contract/oauth.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { scopesShape, spare } from "../contract/fields.ts";
-import { lacking, readCallback, readStep, redirect, refusedLink } from "../graph/link.ts";
+import { lacking, refusedLink } from "../contract/oauth.ts";
+import { readCallback, readStep, redirect } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
 import {
   type Account,

@@ -8,6 +8,7 @@ import {
   type CredentialsOutcome,
   type LimitsOutcome,
 } from "../contract/outcome.ts";
+import { renewalRejected } from "../contract/oauth.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -86,7 +87,8 @@ async function refresh(credentials: Credentials, tools: NetworkTools): Promise<C
   if (token !== undefined) {
     const { lacked, ...issued } = token;
     // A permission was taken back since.
-    if (lacked.length > 0) return rejected("permission_missing", `without ${lacked.join(" ")}`);
+    if (lacked.length > 0)
+      return renewalRejected("permission_missing", null, `without ${lacked.join(" ")}`);
     const renewed = { ...credentials, ...issued };
     return { kind: "refreshed", credentials: renewed, expiresAt: issued.expiresAt };
   }
@@ -97,14 +99,11 @@ async function refresh(credentials: Credentials, tools: NetworkTools): Promise<C
 }
 
 function ended(): CredentialsOutcome {
-  return rejected("connection_needs_reauth", "the token has ended and can't be renewed");
-}
-
-function rejected(
-  code: "connection_needs_reauth" | "permission_missing",
-  note: string,
-): CredentialsOutcome {
-  return { kind: "rejected", failure: { code, networkCode: null, note } };
+  return renewalRejected(
+    "connection_needs_reauth",
+    null,
+    "the token has ended and can't be renewed",
+  );
 }
 
 const answerShape = shape(() =>

@@ -14,12 +14,13 @@ import {
   type OAuthStart,
   linkFailed,
 } from "../contract/link.ts";
+import { CLIENT_ERRORS, lacking, postForm, readCode, refusedLink } from "../contract/oauth.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { type Organization, findOrganizations, organizationShape } from "./organizations.ts";
-import { API, SITE, clientOf, postForm } from "./request.ts";
-import { type Grant, CLIENT_ERRORS, NEEDED, SCOPES, grantExpiry, readGrant } from "./session.ts";
+import { API, OAUTH, SITE, clientOf } from "./request.ts";
+import { type Grant, NEEDED, SCOPES, grantExpiry, readGrant } from "./session.ts";
 import type { Credentials } from "./state.ts";
 
 const flowShape = shape(() => z.object({ kind: z.enum(["member", "organization"]) }));
@@ -85,12 +86,7 @@ function start(
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   user_cancelled_login: "access_denied",
   user_cancelled_authorize: "access_denied",
-  access_denied: "access_denied",
-  // Of the relay's own app: nothing that an end user could cure.
   unauthorized_scope_error: "network_unavailable",
-  unauthorized_client: "network_unavailable",
-  server_error: "network_unavailable",
-  temporarily_unavailable: "network_unavailable",
 };
 
 async function finish(
@@ -98,13 +94,12 @@ async function finish(
   tools: NetworkTools,
 ): Promise<LinkOutcome | LinkChoice> {
   const { kind } = flowShape().parse(callback.flow);
-  const { error, code } = callback.params;
-  if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
-  if (code === undefined || code === "") return linkFailed("input_invalid", "no code came back");
+  const code = readCode(callback.params, CALLBACK_ERRORS);
+  if (typeof code !== "string") return code;
   const client = clientOf(kind, tools);
   if (client === undefined) return linkFailed("network_unavailable", "the app is gone");
   const answer = await postForm(
-    "accessToken",
+    `${OAUTH}/accessToken`,
     {
       grant_type: "authorization_code",
       code,
@@ -118,9 +113,8 @@ async function finish(
   const grant = readGrant(answer, tools.now());
   if (grant === undefined) return refusedGrant(answer);
   const scopes = grant.scopes ?? SCOPES[kind];
-  if (!NEEDED[kind].every((scope) => scopes.includes(scope))) {
-    return linkFailed("permission_missing", scopes.join(" "));
-  }
+  const missing = lacking(NEEDED[kind], scopes);
+  if (missing !== undefined) return missing;
   return kind === "member" ? linkMember(grant, tools) : offerOrganizations(grant, tools);
 }
 
@@ -155,7 +149,8 @@ async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcom
   });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   const member = memberShape().safeParse(answer.json()).data;
-  if (answer.status !== 200 || member === undefined) return refusedLook(answer, tools.now());
+  if (answer.status !== 200 || member === undefined)
+    return refusedLink(classify(answer, tools.now()));
   const name = member.name || member.given_name || "LinkedIn member";
   const author = `urn:li:person:${member.sub}`;
   return {
@@ -181,7 +176,7 @@ async function offerOrganizations(
 ): Promise<LinkOutcome | LinkChoice> {
   const found = await findOrganizations(grant.tokens, tools);
   if (found instanceof HttpFailure) return linkFailed("network_unavailable", found.message);
-  if (!("organizations" in found)) return refusedLook(found, tools.now());
+  if (!("organizations" in found)) return refusedLink(classify(found, tools.now()));
   const { organizations, isCut } = found;
   const [first] = organizations;
   if (first === undefined) return linkFailed("nothing_to_choose");
@@ -232,19 +227,4 @@ function sharedParts(credentials: Credentials, { scopes }: Grant) {
     limits: { kind },
     expiresAt: grantExpiry(credentials),
   };
-}
-
-function refusedLook(answer: HttpResponse, now: Date): LinkFailure {
-  const { code, note } = classify(answer, now);
-  switch (code) {
-    case "permission_missing":
-    case "rate_limited":
-      return linkFailed(code, note);
-    case "connection_needs_reauth":
-      return linkFailed("access_denied", note);
-    case "quota_exceeded":
-      return linkFailed("rate_limited", note);
-    default:
-      return linkFailed("network_unavailable", note);
-  }
 }

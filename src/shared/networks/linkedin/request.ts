@@ -1,10 +1,10 @@
-import { exchange } from "../contract/answers.ts";
-import type { HttpRequest, HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { HttpRequest } from "../../runtime/http-call.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
 import type { AuthorKind, Credentials } from "./state.ts";
 
 export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
+export const OAUTH = `${SITE}/oauth/v2`;
 
 /**
  * Returns the id and secret that tokens of this kind belong to; undefined if the app for organisations is not
@@ -48,23 +48,6 @@ export function restPost(
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify(body),
   };
-}
-
-/** Posts a form to the authorisation server. */
-export function postForm(
-  path: string,
-  fields: Readonly<Record<string, string>>,
-  tools: NetworkTools,
-): Promise<HttpResponse | HttpFailure> {
-  return exchange(tools, {
-    method: "POST",
-    url: `${SITE}/oauth/v2/${path}`,
-    headers: {
-      accept: "application/json",
-      "content-type": "application/x-www-form-urlencoded",
-    },
-    body: new URLSearchParams(fields).toString(),
-  });
 }
 
 /** A version lives for a year at least; https://learn.microsoft.com/linkedin/marketing/versioning */

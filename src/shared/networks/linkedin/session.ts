@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { type Classified, oauthError } from "../contract/answers.ts";
+import type { Classified } from "../contract/answers.ts";
+import { postForm, refusedRenewal, renewalRejected } from "../contract/oauth.ts";
 import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
-import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
+import { unanswered, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
-import { clientOf, postForm } from "./request.ts";
+import { OAUTH, clientOf } from "./request.ts";
 import { type AuthorKind, type Credentials, credentialsOf } from "./state.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -85,7 +86,9 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   if (leftMs >= FRESH_MS) return { kind: "usable" };
   const isUsable = leftMs > USABLE_MS;
   if (!canRenew(credentials, tools)) {
-    return isUsable ? { kind: "usable" } : needsReauth("EXPIRED_ACCESS_TOKEN");
+    return isUsable
+      ? { kind: "usable" }
+      : renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
   }
   const outcome = await renew(credentials, tools);
   if (isEnded && outcome.kind === "refreshed") {
@@ -104,10 +107,10 @@ function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: Networ
 
 async function renew(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
   const client = clientOf(credentials.kind, tools);
-  if (client === undefined) return rejected("app_misconfigured", null);
+  if (client === undefined) return renewalRejected("app_misconfigured", null);
   const { refreshToken = "" } = credentials;
   const answer = await postForm(
-    "accessToken",
+    `${OAUTH}/accessToken`,
     {
       grant_type: "refresh_token",
       refresh_token: refreshToken,
@@ -118,33 +121,12 @@ async function renew(credentials: Credentials, tools: NetworkTools): Promise<Cre
   );
   if (answer instanceof HttpFailure) return unanswered(answer);
   const grant = readGrant(answer, tools.now());
-  if (grant === undefined) return readRefusedRenewal(answer, tools.now());
+  if (grant === undefined) return refusedRenewal(answer, classify(answer, tools.now()));
   // A permission was taken back since.
   const missing = scopesLacked(NEEDED[credentials.kind], grant.scopes ?? undefined);
-  if (missing.length > 0) return rejected("permission_missing", missing.join(" "));
+  if (missing.length > 0) return renewalRejected("permission_missing", missing.join(" "));
   const renewed = { ...credentials, ...grant.tokens };
   return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
-}
-
-export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized_client"];
-
-function readRefusedRenewal(answer: HttpResponse, now: Date): CredentialsOutcome {
-  const error = oauthError(answer) ?? null;
-  if (error !== null && CLIENT_ERRORS.includes(error)) return rejected("app_misconfigured", error);
-  // Of the refresh token itself, so there is nothing left to renew with.
-  if (error !== null && answer.status === 400) return needsReauth(error);
-  return unpublished(classify(answer, now));
-}
-
-function needsReauth(networkCode: string | null): CredentialsOutcome {
-  return rejected("connection_needs_reauth", networkCode);
-}
-
-function rejected(
-  code: "connection_needs_reauth" | "app_misconfigured" | "permission_missing",
-  networkCode: string | null,
-): CredentialsOutcome {
-  return { kind: "rejected", failure: { code, networkCode } };
 }
 
 const notedShape = shape(() =>
@@ -203,7 +185,7 @@ export async function revoke(data: NetworkData, tools: NetworkTools): Promise<vo
   const client = clientOf(kind, tools);
   if (client === undefined) return;
   await postForm(
-    "revoke",
+    `${OAUTH}/revoke`,
     { client_id: client.id, client_secret: client.secret, token: accessToken },
     tools,
   );

@@ -4,6 +4,7 @@ import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import { requestToken } from "./session.ts";
 import { findSoftware, traitsOf } from "./software.ts";
 import { requestHeaders } from "./state.ts";
 
@@ -118,15 +119,8 @@ function isAs(kept: Client, { redirectUri, scope, name, website }: Asked): boole
  * where nothing leads back from: so the registration is tried.
  */
 async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools): Promise<boolean> {
-  const answer = await exchange(tools, {
-    method: "POST",
-    url: `${server.origin}/oauth/token`,
-    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({
-      grant_type: "client_credentials",
-      client_id: client.clientId,
-      client_secret: client.clientSecret,
-    }).toString(),
+  const answer = await requestToken({ origin: server.origin, ...client }, tools, {
+    grant_type: "client_credentials",
   });
   return answer instanceof HttpFailure || oauthError(answer) !== "invalid_client";
 }

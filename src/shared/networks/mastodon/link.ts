@@ -2,6 +2,7 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { spare } from "../contract/fields.ts";
+import { postForm, readCode } from "../contract/oauth.ts";
 import {
   type Account,
   type LinkErrorCode,
@@ -102,13 +103,12 @@ async function finish(
   tools: NetworkTools,
 ): Promise<LinkOutcome | LinkRestart> {
   const flow = flowShape().parse(callback.flow);
-  const { error, code } = callback.params;
   // The server has coarser scopes and does not list them.
-  if (error === "invalid_scope" && flow.scope !== COARSE_SCOPES)
+  if (callback.params["error"] === "invalid_scope" && flow.scope !== COARSE_SCOPES)
     return { kind: "restart", form: { instance: flow.origin, scopes: COARSE_SCOPES } };
   // Anybody can send this address an error: it ends this authorisation and changes nothing that others share.
-  if (error !== undefined) return linkFailed(CALLBACK_ERRORS[error] ?? "access_denied", error);
-  if (code === undefined || code === "") return linkFailed("input_invalid", "no code came back");
+  const code = readCode(callback.params, CALLBACK_ERRORS);
+  if (typeof code !== "string") return code;
   const answer = await requestToken(flow, tools, {
     grant_type: "authorization_code",
     code,
@@ -123,13 +123,8 @@ async function finish(
 }
 
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
-  access_denied: "access_denied",
   invalid_scope: "instance_unsupported",
   unsupported_response_type: "instance_unsupported",
-  server_error: "network_unavailable",
-  temporarily_unavailable: "network_unavailable",
-  invalid_client: "network_unavailable",
-  unauthorized_client: "network_unavailable",
 };
 
 async function refusedToken(
@@ -231,14 +226,6 @@ function refusedAccount(answer: HttpResponse, now: Date): LinkFailure {
 
 export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
   const { origin, accessToken, clientId, clientSecret } = credentialsOf(data);
-  await exchange(tools, {
-    method: "POST",
-    url: `${origin}/oauth/revoke`,
-    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({
-      client_id: clientId,
-      client_secret: clientSecret,
-      token: accessToken,
-    }).toString(),
-  });
+  const fields = { client_id: clientId, client_secret: clientSecret, token: accessToken };
+  await postForm(`${origin}/oauth/revoke`, fields, tools);
 }

@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { exchange, oauthError } from "../contract/answers.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import { scopesShape, spare } from "../contract/fields.ts";
-import { type CredentialsOutcome, unanswered, unpublished } from "../contract/outcome.ts";
+import { postForm, refusedRenewal, renewalRejected } from "../contract/oauth.ts";
+import { type CredentialsOutcome, unanswered } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { type Credentials, credentialsOf, requestHeaders } from "./state.ts";
+import { type Credentials, credentialsOf } from "./state.ts";
 
 /** A token is renewed when a third of its life is left. */
 const RENEWED_SHARE = 2 / 3;
@@ -68,16 +68,8 @@ export function requestToken(
   tools: NetworkTools,
   grant: Readonly<Record<string, string>>,
 ): Promise<HttpResponse | HttpFailure> {
-  return exchange(tools, {
-    method: "POST",
-    url: `${origin}/oauth/token`,
-    headers: { ...requestHeaders(null), "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({
-      ...grant,
-      client_id: clientId,
-      client_secret: clientSecret,
-    }).toString(),
-  });
+  const client = { client_id: clientId, client_secret: clientSecret };
+  return postForm(`${origin}/oauth/token`, { ...grant, ...client }, tools);
 }
 
 /** Renews a token that ends (RFC 6749, section 6). Mastodon's own last until they are revoked. */
@@ -101,26 +93,12 @@ async function renew(
   const answer = await requestToken(credentials, tools, grant);
   if (answer instanceof HttpFailure) return unanswered(answer);
   const token = readToken(answer, "write", tools.now());
-  if (token === undefined) return refused(answer, tools.now());
+  if (token === undefined) return refusedRenewal(answer, classify(answer, tools.now()));
   const { scopes, endsAt, ...issued } = token;
   // A permission was taken back since.
-  if (!canPublish(scopes)) return rejected("permission_missing", scopes.join(" "));
+  if (!canPublish(scopes)) return renewalRejected("permission_missing", scopes.join(" "));
   const renewed = { ...credentials, refreshToken, ...issued };
   const isLast = issued.refreshToken === undefined && endsAt === null;
   const { renewAt: _at, accessExpiresAt: _end, ...endless } = renewed;
   return { kind: "refreshed", credentials: isLast ? endless : renewed, expiresAt: null };
-}
-
-function refused(answer: HttpResponse, now: Date): CredentialsOutcome {
-  const error = oauthError(answer);
-  if (error === "invalid_client") return rejected("app_misconfigured", error);
-  if (error === "invalid_grant") return rejected("connection_needs_reauth", error);
-  return unpublished(classify(answer, now));
-}
-
-function rejected(
-  code: "connection_needs_reauth" | "permission_missing" | "app_misconfigured",
-  networkCode: string,
-): CredentialsOutcome {
-  return { kind: "rejected", failure: { code, networkCode } };
 }
