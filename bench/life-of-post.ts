@@ -20,20 +20,18 @@ export interface Stage {
   readonly bytes: number;
 }
 
-interface Received {
-  readonly body: { readonly kind: string };
+interface Hint {
+  readonly kind: string;
 }
 
-async function take(storage: BenchStorage, name: string): Promise<Received[]> {
+async function take(storage: BenchStorage, name: string): Promise<Hint[]> {
   const queue = new QueueClient(storage.queues, name);
   if (!(await queue.exists())) return [];
   const { receivedMessageItems } = await queue.receiveMessages({ numberOfMessages: 32 });
   return await Promise.all(
     receivedMessageItems.map(async ({ messageId, popReceipt, messageText }) => {
       await queue.deleteMessage(messageId, popReceipt);
-      return {
-        body: JSON.parse(Buffer.from(messageText, "base64").toString()) as Received["body"],
-      };
+      return JSON.parse(Buffer.from(messageText, "base64").toString()) as Hint;
     }),
   );
 }
@@ -66,9 +64,9 @@ export async function lifeOfPost(
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     let handled = 0;
     for (const { queue, handle } of workers)
-      for (const { body } of await take(storage, services.config.storage.prefix + queue)) {
-        const counts = await countRequests(() => handle(services, body));
-        counted.set(body.kind, [...(counted.get(body.kind) ?? []), counts]);
+      for (const hint of await take(storage, services.config.storage.prefix + queue)) {
+        const counts = await countRequests(() => handle(services, hint));
+        counted.set(hint.kind, [...(counted.get(hint.kind) ?? []), counts]);
         handled += 1;
       }
     if (handled === 0) break;

@@ -179,7 +179,7 @@ export function structureOf(root: string, order: readonly string[]): Structure {
   return {
     lines: Object.fromEntries(lines) as Readonly<Record<string, number>>,
     rowKinds: argumentsOf(sources, "rowCodec", 0),
-    queues: argumentsOf(sources, "worker", 1),
+    queues: argumentsOf(sources, "worker", 0),
     depsFields: depsFieldsOf(sources),
     foreignStores: across.filter(({ to }) => /-(store|queue)\.ts$/.test(to)).map(told),
     folderCycles: folderCyclesOf(imports.filter(({ to }) => to.startsWith("src/"))),

@@ -20,7 +20,7 @@ const SOUND: Readonly<Record<string, string>> = {
   "src/shared/billing/deps.ts": "export interface BillingDeps { b: 1; c: 1 }\n",
   "src/shared/billing/wallet.ts": 'import "../runtime/log.ts";\n',
   "src/shared/runtime/log.ts": "export const log = 1;\n",
-  "src/functions/workers.ts": 'worker("publish", PUBLISH_QUEUE, {});\n',
+  "src/functions/workers.ts": "worker(PUBLISH_QUEUE, {});\n",
   "test/a.test.ts": "test();\n",
 };
 const folders: string[] = [];
@@ -60,7 +60,7 @@ const OTHER = "src/shared/runtime/other.ts";
 test.each([
   ["lines of src", { [OTHER]: "\n".repeat(11) }, "src has 21 lines of at most 20"],
   ["lines of bench", { "bench/a.ts": "a\nb" }, "bench has 2 lines of at most 1"],
-  ["queues", { [OTHER]: 'worker("b", OTHER_QUEUE, {})' }, "there are 2 queues of at most 1"],
+  ["queues", { [OTHER]: "worker(OTHER_QUEUE, {})" }, "there are 2 queues of at most 1"],
   ["row kinds", { [OTHER]: 'rowCodec("new", {})' }, 'the row kind "new" has no role'],
 ])("refuses what is beyond a limit: %s", (_, changed, problem) => {
   expect(problemsOf(measured(changed), LIMITS).join()).toContain(problem);
