@@ -1,12 +1,10 @@
 import type { Classified } from "../contract/answers.ts";
 import {
-  legFailure,
-  proofOf,
-  unpublished,
-  inDoubt,
+  mayStartOver,
+  notAccepted,
+  startOver,
   unconfirmed,
   type PublishOutcome,
-  mayStartOver,
 } from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
@@ -53,26 +51,11 @@ async function readPut(
   const published = readRecord(answer, remote);
   if (published !== undefined) return published;
   const classified = await classifyFor(answer, credentialsOf(leg.credentials), tools);
-  switch (classified.effect) {
-    case "doubt":
-      return inDoubt(classified);
-    case "prepare_again":
-      return uploadAgain(classified, remote, tools.now());
-    default:
-      return unpublished(classified);
-  }
+  return notAccepted(answer, classified, () => uploadAgain(classified, remote, tools.now()));
 }
 
 function uploadAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
   const { rkey, createdAt, reuploadedAt } = remote;
-  const failure = legFailure(classified);
-  const proof = proofOf(classified);
-  if (!mayStartOver(reuploadedAt, now)) return { kind: "rejected", failure, ...proof };
-  return {
-    kind: "prepare_again",
-    ...proof,
-    remote: { rkey, createdAt, reuploadedAt: now.toISOString() },
-    failure,
-    pollAfterSeconds: 0,
-  };
+  const again = { rkey, createdAt, reuploadedAt: now.toISOString() };
+  return startOver(classified, mayStartOver(reuploadedAt, now) ? again : undefined);
 }

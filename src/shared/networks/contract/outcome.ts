@@ -1,5 +1,5 @@
 import type { LegErrorCode } from "./errors.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
 import type { Classified } from "./answers.ts";
 
@@ -148,7 +148,7 @@ export function unpublished(classified: Classified, mediaIndex?: number): TryLat
 }
 
 /** Returns the mark of an outcome that proves that nothing was published. */
-export function proofOf({ isProof }: Classified): Proof {
+function proofOf({ isProof }: Classified): Proof {
   return isProof === true ? { isProof } : {};
 }
 
@@ -183,6 +183,30 @@ export function unconfirmed(failure: HttpFailure): PublishOutcome {
   return failure.delivery === "not_sent"
     ? { ...unanswered(failure), isProof: true }
     : { kind: "in_doubt", failure: outcomeUnknown(failure.message) };
+}
+
+/** Returns the outcome of a refusal after which the leg is prepared again from `again`; it ends where that is undefined. */
+export function startOver(
+  classified: Classified,
+  again: NetworkData | undefined,
+  { pollAfterSeconds = 0, mediaIndex }: { pollAfterSeconds?: number; mediaIndex?: number } = {},
+): PublishOutcome {
+  const failure = legFailure(classified, mediaIndex);
+  const proof = proofOf(classified);
+  return again === undefined
+    ? { kind: "rejected", failure, ...proof }
+    : { kind: "prepare_again", remote: again, failure, pollAfterSeconds, ...proof };
+}
+
+/** Returns the outcome of a visible call that was not accepted. */
+export function notAccepted(
+  { status }: HttpResponse,
+  classified: Classified,
+  prepareAgain: (classified: Classified) => PublishOutcome,
+): PublishOutcome {
+  // Of a server that failed: what it says of the reason does not tell whether the post was made.
+  if (classified.effect === "doubt" || status >= 500) return inDoubt(classified);
+  return classified.effect === "prepare_again" ? prepareAgain(classified) : unpublished(classified);
 }
 
 /** What a look for the leg's post among the account's own came to. */

@@ -3,10 +3,8 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import {
-  legFailure,
-  proofOf,
-  unpublished,
-  inDoubt,
+  notAccepted,
+  startOver,
   unconfirmed,
   outcomeUnknown,
   type PublishOutcome,
@@ -157,14 +155,12 @@ function afterFailure(
 ): PublishOutcome {
   if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
   return remote.form === "video"
-    ? { kind: "rejected", failure: legFailure(classified, 0), ...proofOf(classified) }
+    ? startOver(classified, undefined, { mediaIndex: 0 })
     : uploadAgain(remote, classified, now);
 }
 
 function inFeed(remote: Remote, classified: Classified): PublishOutcome {
-  const failure = legFailure(classified, 0);
-  const again = { remote: asFeedVideo(remote), failure, pollAfterSeconds: 0 };
-  return { kind: "prepare_again", ...again, ...proofOf(classified) };
+  return startOver(classified, asFeedVideo(remote), { mediaIndex: 0 });
 }
 
 async function refused(
@@ -174,38 +170,32 @@ async function refused(
 ): Promise<PublishOutcome> {
   const { leg, remote } = sending;
   const classified = classify(answer, tools.now());
-  // Of a server that failed: what it says of the reason does not tell whether the post was made.
-  if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
-  if (classified.networkCode === NOT_FOUND && remote.photos.length > 0)
+  if (answer.status < 500 && classified.networkCode === NOT_FOUND && remote.photos.length > 0)
     return waitForPhotos(remote, classified, tools.now());
-  if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
-  if (classified.effect === "prepare_again") return uploadAgain(remote, classified, tools.now());
-  if (classified.code !== "media_unreachable") return unpublished(classified);
-  return unpublished(await withProbe(classified, mediaUrl(leg), tools), 0);
+  if (answer.status < 500 && mayBeFeedVideo(leg, remote, classified))
+    return inFeed(remote, classified);
+  const isFile = classified.code === "media_unreachable";
+  const known = isFile ? await withProbe(classified, mediaUrl(leg), tools) : classified;
+  const outcome = notAccepted(answer, known, () => uploadAgain(remote, known, tools.now()));
+  return isFile && "failure" in outcome
+    ? { ...outcome, failure: { ...outcome.failure, mediaIndex: 0 } }
+    : outcome;
 }
 
 /** Waits once for photos that are not found, and rejects the leg the second time. */
 function waitForPhotos(remote: Remote, classified: Classified, now: Date): PublishOutcome {
-  const failure = legFailure(classified);
-  if (remote.missedAt !== undefined) return { kind: "rejected", failure, isProof: true };
-  return {
-    kind: "prepare_again",
-    isProof: true,
-    remote: { ...remote, missedAt: now.toISOString() },
-    failure: { ...failure, code: "media_not_ready" },
-    pollAfterSeconds: LOOK_AGAIN_SECONDS,
-  };
+  // The photos are what is not found, and not the post.
+  const proof = { ...classified, isProof: true } as const;
+  return remote.missedAt === undefined
+    ? startOver(
+        { ...proof, code: "media_not_ready" },
+        { ...remote, missedAt: now.toISOString() },
+        { pollAfterSeconds: LOOK_AGAIN_SECONDS },
+      )
+    : startOver(proof, undefined);
 }
 
 function uploadAgain(remote: Remote, classified: Classified, now: Date): PublishOutcome {
-  const failure = legFailure(classified, 0);
-  const proof = proofOf(classified);
-  if (!mayStartOver(remote.restartedAt, now)) return { kind: "rejected", failure, ...proof };
-  return {
-    kind: "prepare_again",
-    ...proof,
-    remote: restarted(remote, now),
-    failure,
-    pollAfterSeconds: LOOK_AGAIN_SECONDS,
-  };
+  const again = mayStartOver(remote.restartedAt, now) ? restarted(remote, now) : undefined;
+  return startOver(classified, again, { pollAfterSeconds: LOOK_AGAIN_SECONDS, mediaIndex: 0 });
 }

@@ -1,13 +1,6 @@
 import * as z from "zod";
 import { exchange, readId } from "../contract/answers.ts";
-import {
-  legFailure,
-  unpublished,
-  inDoubt,
-  proofOf,
-  unconfirmed,
-  type PublishOutcome,
-} from "../contract/outcome.ts";
+import { notAccepted, startOver, unconfirmed, type PublishOutcome } from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
@@ -53,19 +46,14 @@ async function readPermalink(
 }
 
 function refused(leg: LegToPublish, answer: HttpResponse, tools: NetworkTools): PublishOutcome {
-  const classified = classify(answer, tools.now());
-  // Of a server that failed: what it says of the reason does not tell whether the post was made.
-  if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
   const remote = remoteOf(leg.remote);
-  if (classified.effect !== "prepare_again") return withoutStories(unpublished(classified), remote);
-  if (classified.code === "media_not_ready") {
-    const failure = legFailure(classified);
-    const waiting = { remote, failure, pollAfterSeconds: NOT_READY_SECONDS };
-    return { kind: "prepare_again", ...waiting, ...proofOf(classified) };
-  }
-  const again = restarted(withoutContainers(remote), tools.now());
-  const failure = legFailure(classified);
-  return again === undefined
-    ? { kind: "rejected", failure }
-    : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: RESTART_SECONDS };
+  const outcome = notAccepted(answer, classify(answer, tools.now()), (classified) =>
+    classified.code === "media_not_ready"
+      ? startOver(classified, remote, { pollAfterSeconds: NOT_READY_SECONDS })
+      : startOver(classified, restarted(withoutContainers(remote), tools.now()), {
+          pollAfterSeconds: RESTART_SECONDS,
+        }),
+  );
+  const isRefused = outcome.kind === "rejected" || outcome.kind === "try_later";
+  return isRefused ? withoutStories(outcome, remote) : outcome;
 }

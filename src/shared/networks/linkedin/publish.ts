@@ -2,6 +2,7 @@ import { SITE, restPost } from "./request.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
 import {
   legFailure,
+  startOver,
   unanswered,
   unpublished,
   outcomeUnknown,
@@ -96,12 +97,11 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | 
 }
 
 function readRefusal(classified: Classified, remote: Remote, now: Date): PublishOutcome {
-  const failure = legFailure(classified);
   switch (classified.effect) {
     case "doubt":
-      return inDoubt({ ...failure, code: "outcome_unknown" }, remote);
+      return inDoubt({ ...legFailure(classified), code: "outcome_unknown" }, remote);
     case "prepare_again":
-      return prepareAgain(failure, remote, now);
+      return prepareAgain(classified, remote, now);
     default:
       return unpublished(classified);
   }
@@ -112,18 +112,12 @@ function inDoubt(failure: LegFailure, remote: Remote): PublishOutcome {
   return { kind: "in_doubt", failure, remote: { ...remote, isRepeat: true, doubts: doubts + 1 } };
 }
 
-function prepareAgain(failure: LegFailure, remote: Remote, now: Date): PublishOutcome {
-  if (failure.code === "media_not_ready") {
-    const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
-    const waiting = { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 };
-    // How long to wait depends on the files: `prepare` decides.
-    const again = { remote: waiting, failure, pollAfterSeconds: 0 };
-    return { kind: "prepare_again", isProof: true, ...again };
-  }
-  const again = withoutAssets(remote, 0, now);
-  return again === undefined
-    ? { kind: "rejected", failure }
-    : { kind: "prepare_again", remote: again, failure, pollAfterSeconds: 0 };
+function prepareAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
+  if (classified.code !== "media_not_ready")
+    return startOver(classified, withoutAssets(remote, 0, now));
+  const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
+  // How long to wait depends on the files: `prepare` decides.
+  return startOver(classified, { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 });
 }
 
 export function publishedAs(urn: string): Published {

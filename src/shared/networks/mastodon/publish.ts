@@ -1,9 +1,8 @@
-import { type Classified, exchange } from "../contract/answers.ts";
+import { exchange } from "../contract/answers.ts";
 import {
-  legFailure,
-  proofOf,
-  unpublished,
   inDoubt,
+  notAccepted,
+  startOver,
   unconfirmed,
   type PublishOutcome,
 } from "../contract/outcome.ts";
@@ -59,23 +58,11 @@ function readPost(
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const published = readStatus(answer);
   if (published !== undefined) return published;
-  const classified = classify(answer, now);
-  // Of a server that failed: what it says of the reason does not tell whether the post was made.
-  if (classified.effect === "doubt" || answer.status >= 500) return inDoubt(classified);
-  return classified.effect === "prepare_again"
-    ? waitForMedia(classified, leg)
-    : unpublished(classified);
-}
-
-function waitForMedia(classified: Classified, leg: LegToPublish): PublishOutcome {
-  const remote = remoteOf(leg.remote);
-  return {
-    kind: "prepare_again",
-    ...proofOf(classified),
-    remote: { ...remote, media: remote.media.map((item) => ({ ...item, isReady: false })) },
-    failure: legFailure(classified),
-    pollAfterSeconds: NOT_READY_SECONDS,
-  };
+  return notAccepted(answer, classify(answer, now), (classified) => {
+    const remote = remoteOf(leg.remote);
+    const media = remote.media.map((item) => ({ ...item, isReady: false }));
+    return startOver(classified, { ...remote, media }, { pollAfterSeconds: NOT_READY_SECONDS });
+  });
 }
 
 /**
@@ -95,11 +82,6 @@ async function lookForTakenMedia(
   const isCertain =
     lookup.kind === "absent" && (lookup.isComplete || (keepsKeys && isKeyAlive(leg, tools)));
   if (!isCertain) return inDoubt(classified);
-  return {
-    kind: "prepare_again",
-    isProof: true,
-    remote: { ...remoteOf(leg.remote), media: [] },
-    failure: { ...legFailure(classified), code: "media_not_ready" },
-    pollAfterSeconds: 0,
-  };
+  const proof = { ...classified, code: "media_not_ready", isProof: true } as const;
+  return startOver(proof, { ...remoteOf(leg.remote), media: [] });
 }
