@@ -1,4 +1,4 @@
-import { availableParallelism, loadavg } from "node:os";
+import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { percentileOf } from "./load.ts";
 import type { Tenant } from "./relay.ts";
@@ -123,7 +123,7 @@ runBench(async () => {
     const measured = `${ofOne.toFixed(2)}, ${one.longestMs.toFixed(0)} ms, ${more}`;
     console.log(goalText({ text, measured, isMet }));
   }
-  console.log(`${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}`);
+  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   const results = all.map((one) => [
     `${one.processes} processes`,
     { ofOne: ratio(one.perSecond / alone.perSecond), lifeRequests: one.lifeRequests },

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { buildApp } from "../dev/build.ts";
 import type { Services } from "../src/shared/compose.ts";
-import { startBenchStorage, type BenchStorage } from "./emulator.ts";
+import { startBenchStorage } from "./emulator.ts";
 import { HostProcess } from "./host-process.ts";
 import { startInstantNetwork, type InstantNetwork } from "./instant-network.ts";
 import {
@@ -17,7 +17,6 @@ import {
 /** The built product in processes of its own under the local host, its storage, and a network that answers immediately. */
 export interface WholeRelay {
   readonly network: InstantNetwork;
-  readonly storage: BenchStorage;
   readonly hosts: readonly HostProcess[];
   openTenants(count: number): Promise<Tenant[]>;
   /** Accepts a post of one leg by one of the processes, in turn. Returns its text. @throws Error on any other answer */
@@ -77,7 +76,6 @@ export async function startWholeRelay(nodeOptions = "", processes = 1): Promise<
   }
   return {
     network,
-    storage,
     hosts,
     openTenants: (count) => openLinked(services, network, count),
     async post(tenant, body = {}) {
