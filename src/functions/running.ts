@@ -29,7 +29,10 @@ function workerOf(queue: string) {
 /** Builds what the registered functions run. Opens no connection: each is opened when it is first used. */
 export function openRunning(config: Config): Running {
   const services = buildServices(config);
-  const stopReporting = onDamagedRow((damage) => services.log.error("damaged row", { ...damage }));
+  const stopReporting = onDamagedRow((damage) => {
+    if (damage.isNewer === true) services.log.warn("row of a later build", { ...damage });
+    else services.log.error("damaged row", { ...damage });
+  });
   return {
     answer: async (routeKey, incoming) => answer(await findRoute(routeKey), services, incoming),
     answerUnrouted: (incoming, path) => answerUnrouted(routeKeys, services, incoming, path),

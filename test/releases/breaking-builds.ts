@@ -4,8 +4,8 @@ import { patched } from "./builds.ts";
 /** What the next build writes beside the columns that both know. */
 export const NEXT_COLUMN = "ofTheNextBuild";
 
-const ENCODE = "encode(value){let into={};";
-const STATUS = 'status:oneOf(["pending","publishing","succeeded","failed","skipped"])';
+const ENCODE = "encode(value){let into={v:ROW_FORM};";
+const CRASHES = "crashes:integer()";
 const WALLET_WRITE = '{kind:"merge",row,etag:from.etag}';
 const SENT = "return{v:1,...trace";
 
@@ -31,8 +31,8 @@ export const BREACHES: readonly Breach[] = [
     of: "next",
     patches: [
       {
-        from: STATUS,
-        to: `status:{...${STATUS.slice("status:".length)},write:(into,name,value)=>{into[name]=value==="succeeded"?"published":value},read:(row,name)=>row[name]==="published"?"succeeded":row[name]}`,
+        from: CRASHES,
+        to: "crashes:{...integer(),write:(into,name,value)=>{into[name]=String(value)},read:(row,name)=>Number(row[name])}",
       },
     ],
     noticed: /damaged row/,

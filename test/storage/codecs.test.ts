@@ -224,7 +224,7 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
   },
 );
 
-test("a number that is no whole one, and a text that is none of those it can be, are damage", () => {
+test("a number that is no whole one is damage, and a text that is none of those it can be a later build's", () => {
   const wallet = { balance: 1, reserved: 0, sequence: 1, dailyBudget: null, daySpent: 0, day: "" };
   const rest = { budgetChangedAt: null, paceUntil: null, accessVersion: "", writer: null };
   const columns = walletRow.encode({ ...wallet, ...rest });
@@ -239,8 +239,10 @@ test("a number that is no whole one, and a text that is none of those it can be,
     kind: "leg",
     rowKey: "P|leg",
     column: "phase",
-    reason: "is none of the values it can have",
+    reason: "has a value of a later build",
+    isNewer: true,
   });
+  expect(legRow.decode({ ...leg, phase: "lost" }, "people").phase).toBe("lost");
 });
 
 test("whoever asked is told of each damaged row that is read, until they ask no more", () => {

@@ -1,4 +1,5 @@
 import type { BackgroundDeps } from "./deps.ts";
+import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
 import {
   isOfShard,
@@ -89,7 +90,10 @@ async function trySweepPost(services: BackgroundDeps, work: StoredWork, sent: Se
   try {
     await sweepPost(services, work, sent);
   } catch (error) {
-    services.log.error("open work could not be repaired", { postId: work.ref.postId, error });
+    const { postId } = work.ref;
+    if (error instanceof NewerRow)
+      return services.log.warn("work left to a later build", { postId });
+    services.log.error("open work could not be repaired", { postId, error });
   }
 }
 

@@ -6,6 +6,7 @@ import {
   jsonOrNull,
   longJson,
   oneOf,
+  type Reader,
   rowCodec,
   text,
   textOrNull,
@@ -66,8 +67,8 @@ export function entryKey(sequence: number): string {
 }
 
 /** Decodes an entry. @throws DamagedRow */
-export function toEntry(row: Row): StoredEntry {
-  const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row);
+export function toEntry(row: Row, reader?: Reader): StoredEntry {
+  const { actorKind: kind, actorId: id, ...entry } = ledgerRow.decode(row, reader);
   return { ...entry, actor: { kind, id } };
 }
 

@@ -288,7 +288,7 @@ export class WalletStore {
       before: afterPrefix(ENTRY_ROWS),
       limit,
       pick({ row }) {
-        const entry = toEntry(row);
+        const entry = toEntry(row, "people");
         if (filter.from !== undefined && entry.createdAt < filter.from) return "stop";
         return fitsFilter(entry, filter) ? entry : undefined;
       },

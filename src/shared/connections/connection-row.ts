@@ -12,6 +12,7 @@ import {
   longJson,
   longText,
   oneOf,
+  type Reader,
   rowCodec,
   text,
   textOrNull,
@@ -105,8 +106,9 @@ export function toConnectionRow(connection: Connection, sealed: string, leaseUnt
 export function fromConnectionRow(
   { platformId, profileId, network }: ConnectionRef,
   row: Row,
+  reader?: Reader,
 ): StoredConnection {
-  const { credentials, leaseUntil, grantId, ...columns } = connectionRow.decode(row);
+  const { credentials, leaseUntil, grantId, ...columns } = connectionRow.decode(row, reader);
   const connection: Connection = {
     ...columns,
     platformId,

@@ -8,7 +8,8 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Reader } from "../runtime/storage/codec.ts";
+import { unlessBroken } from "../runtime/storage/damaged-row.ts";
 import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
@@ -95,11 +96,11 @@ export class ConnectionStore {
   /**
    * Lists every network's connection, revoked ones too, in the order of the networks. Leaves out damaged rows, unless
    * `missesNone` is set.
-   * @throws DamagedRow with `missesNone`
+   * @throws DamagedRow with `missesNone`; NewerRow unless people read it
    */
   async listOfProfile(
     { platformId, profileId }: ProfileRef,
-    { missesNone = false }: { readonly missesNone?: boolean } = {},
+    options: { readonly missesNone?: true; readonly reader?: Reader } = {},
   ): Promise<Connection[]> {
     const prefix = connectionsOfProfile(profileId);
     const range = { from: prefix, before: afterPrefix(prefix), limit: ROWS_OF_PROFILE_MAX };
@@ -108,8 +109,8 @@ export class ConnectionStore {
       .flatMap(({ row }) => {
         const ref = refOfKey(platformId, row.rowKey);
         if (ref === undefined) return [];
-        const read = () => fromConnectionRow(ref, row).connection;
-        return (missesNone ? read() : unlessDamaged(read)) ?? [];
+        const read = () => fromConnectionRow(ref, row, options.reader).connection;
+        return (options.missesNone ? read() : unlessBroken(read)) ?? [];
       })
       .sort(
         (left, right) => NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network),

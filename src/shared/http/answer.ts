@@ -1,4 +1,5 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
+import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { AppError } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
 import type { Log } from "../runtime/log.ts";
@@ -105,11 +106,23 @@ function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unkno
   return { status: result.status ?? declaredStatus, headers, body: result.body };
 }
 
+/** How long the instances of a new version usually take to replace those of the one before. */
+const UPGRADE_SECONDS = 60;
+
+function knownError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof NewerRow)
+    return new AppError(
+      "service_unavailable",
+      "The service is being upgraded, and this was written by its next version. Try again in a minute.",
+      { cause: error, retryAfterSeconds: UPGRADE_SECONDS },
+    );
+  const message = "Something went wrong on our side. The error was recorded.";
+  return new AppError("internal_error", message);
+}
+
 function asAppError(error: unknown, log: Log): AppError {
-  const known =
-    error instanceof AppError
-      ? error
-      : new AppError("internal_error", "Something went wrong on our side. The error was recorded.");
+  const known = knownError(error);
   if (ERROR_STATUS[known.code] >= 500) log.error("request failed", { error });
   return known;
 }

@@ -3,6 +3,7 @@ import { recordPoison } from "../background/poison.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import type { HttpDeps } from "./deps.ts";
+import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import type { Shape } from "../runtime/shape.ts";
 import {
   beginWork,
@@ -53,6 +54,16 @@ async function runAll<Message>(
   for (const error of errors) throw error;
 }
 
+/** Runs work, and leaves what a later build has written to an instance of that build. */
+async function orLeftAlone({ log }: HttpDeps, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof NewerRow)) throw error;
+    log.warn("work left to a later build", { ...error.damage });
+  }
+}
+
 /**
  * Declares a worker. A message that fails, malformed ones included, throws, so that the host delivers it again. At the
  * last delivery it is recorded and completed, so that the host moves nothing to a poison queue.
@@ -71,7 +82,10 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
           work,
         );
       const run = (hint: unknown) =>
-        begin(hint, async () => await spec.run(services, spec.message().parse(hint)));
+        begin(hint, async () => {
+          const message = spec.message().parse(hint);
+          await orLeftAlone(services, () => spec.run(services, message));
+        });
       try {
         await runAll(services, hintsOf(message), { spec, run });
       } catch (error) {

@@ -8,6 +8,7 @@ import {
   longJson,
   longJsonOrNull,
   oneOf,
+  type Reader,
   rowCodec,
   text,
   textOrNull,
@@ -81,8 +82,8 @@ export function postProgress(post: Post): Columns {
 }
 
 /** Decodes the row of a post. @throws DamagedRow */
-export function toPost(platformId: string, row: Row): Post {
-  const { actorKind: kind, actorId: id, ...post } = postRow.decode(row);
+export function toPost(platformId: string, row: Row, reader?: Reader): Post {
+  const { actorKind: kind, actorId: id, ...post } = postRow.decode(row, reader);
   return { ...post, platformId, actor: { kind, id } };
 }
 
@@ -93,8 +94,8 @@ export function toLegRow(rowKey: string, leg: Leg): Row {
 }
 
 /** Decodes the row of a leg. @throws DamagedRow */
-export function toLeg(row: Row): Leg {
-  const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row);
+export function toLeg(row: Row, reader?: Reader): Leg {
+  const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row, reader);
   const reservation = {
     state: holdState,
     tokens: holdTokens,

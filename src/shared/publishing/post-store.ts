@@ -2,7 +2,7 @@ import { serviceUnavailable } from "../runtime/errors.ts";
 import { inverted, timeOfId } from "../runtime/ids.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { integer, rowCodec, text, type Reader } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import type { Scanned } from "../runtime/storage/scan.ts";
@@ -53,6 +53,7 @@ interface PostPosition {
   readonly limit: number;
   /** For removing posts: a damaged post ends the list with an error instead of being left out. */
   readonly missesNone?: true;
+  readonly reader?: Reader;
 }
 
 /** The row of a post that has open legs. The transaction that ends the post deletes it. */
@@ -86,11 +87,12 @@ export class PostStore {
     this.#core = core;
   }
 
-  async find(ref: PostRef): Promise<PostWithLegs | undefined> {
+  async find(ref: PostRef, reader: Reader = "work"): Promise<PostWithLegs | undefined> {
     const rows = await this.#rowsOf(ref);
     return assemble(
       ref.platformId,
       rows.map(({ row }) => row),
+      reader,
     );
   }
 
@@ -183,7 +185,7 @@ export class PostStore {
         before: afterPrefix(prefix),
         limit: size,
       });
-      const posts = assembleAll(scope.platformId, rows, position.missesNone === true);
+      const posts = assembleAll(scope.platformId, rows, position);
       const atEnd = rows.length < size;
       // The last post of a full page may lack legs: it is read again with the next page.
       for (const { key, found } of atEnd ? posts : posts.slice(0, -1)) {
@@ -265,13 +267,18 @@ function isPostKey(rowKey: string): boolean {
 }
 
 /** Assembles a post from its rows. @throws DamagedRow when any row is damaged: without it, it would be another post */
-function assemble(platformId: string, rows: readonly Row[]): PostWithLegs | undefined {
+function assemble(
+  platformId: string,
+  rows: readonly Row[],
+  reader: Reader,
+): PostWithLegs | undefined {
   const [first, ...others] = rows;
   // Legs without a post: a removal was cut short.
   if (first === undefined || !isPostKey(first.rowKey)) return undefined;
-  const post = toPost(platformId, first);
+  const post = toPost(platformId, first, reader);
   const order = ({ network }: Leg) => post.draft.networks.indexOf(network);
-  return { post, legs: others.map(toLeg).sort((left, right) => order(left) - order(right)) };
+  const legs = others.map((row) => toLeg(row, reader));
+  return { post, legs: legs.sort((left, right) => order(left) - order(right)) };
 }
 
 interface Listed {
@@ -283,7 +290,7 @@ interface Listed {
 function assembleAll(
   platformId: string,
   rows: readonly StoredRow[],
-  missesNone: boolean,
+  { missesNone, reader = "work" }: PostPosition,
 ): Listed[] {
   const groups: Row[][] = [];
   for (const { row } of rows) {
@@ -291,8 +298,11 @@ function assembleAll(
     else groups.at(-1)?.push(row);
   }
   return groups.map((group) => {
-    const read = () => assemble(platformId, group);
-    return { key: group[0]?.rowKey ?? "", found: missesNone ? read() : unlessDamaged(read) };
+    const read = () => assemble(platformId, group, reader);
+    return {
+      key: group[0]?.rowKey ?? "",
+      found: missesNone === true ? read() : unlessDamaged(read),
+    };
   });
 }
 

@@ -106,6 +106,6 @@ function toRow({ platform: network, ...step }: TimelineStep, run: string, index:
 
 /** Decodes a step. @throws DamagedRow */
 function toStep(row: Row): TimelineStep {
-  const { network: platform, ...step } = timelineRow.decode(row);
+  const { network: platform, ...step } = timelineRow.decode(row, "people");
   return { ...step, platform, at: row.rowKey.split("|")[0] ?? "" };
 }

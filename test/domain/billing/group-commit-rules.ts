@@ -84,7 +84,7 @@ function postViolations({ partition, posts }: Simulation): string[] {
   return [...posts].flatMap(([key, { profileId, id: postId }]) => {
     const stored = partition.rows.get(postKey({ profileId, postId }))?.row;
     if (stored === undefined) return [`the post of ${key} is gone`];
-    const legs = partition.rowsOf(`${stored.rowKey}|`).map(toLeg);
+    const legs = partition.rowsOf(`${stored.rowKey}|`).map((row) => toLeg(row));
     const wanted = postStatus(legs);
     const violations: string[] = [];
     if (stored["status"] !== wanted)

@@ -59,7 +59,7 @@ const UNKNOWABLE: ReconcileOutcome = {
   failure: outcomeUnknown("the network can't tell any more whether the post was made"),
 };
 
-/** A member's posts can't be read: `r_member_social` is closed to new apps. */
+/** Returns whether the post can be looked up: not a member's, since `r_member_social` is closed to new apps. */
 export function canTell({ credentials }: LegToPublish): boolean {
   return credentialsOf(credentials).kind === "organization";
 }

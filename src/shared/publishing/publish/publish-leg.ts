@@ -22,6 +22,7 @@ import { fail } from "./settle.ts";
 import { createTimelineRecorder } from "./timeline-recorder.ts";
 import { change, firstRemote, giveLegBack, keepingOpened, save, type LegRun } from "./leg-run.ts";
 import { AppError } from "../../runtime/errors.ts";
+import { NewerRow } from "../../runtime/storage/damaged-row.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
@@ -182,15 +183,17 @@ async function publishLeg(
     doubtSince: sentAt,
   };
   if (!(await isDue(run))) return;
-  let isStorageAway = false;
+  let cannotGoOn = false;
   try {
     await workOn(run);
   } catch (error) {
-    isStorageAway = error instanceof AppError && error.code === "service_unavailable";
+    cannotGoOn =
+      error instanceof NewerRow ||
+      (error instanceof AppError && error.code === "service_unavailable");
     throw error;
   } finally {
     await files.close();
-    if (isStorageAway) await giveLegBack(run);
+    if (cannotGoOn) await giveLegBack(run);
     await releaseAccount(run);
   }
 }
@@ -218,6 +221,10 @@ function requeueHint(
   return services.publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
 }
 
+function leaveAlone({ log }: PublishingDeps, { postId }: PostRef, { damage }: NewerRow): void {
+  log.warn("leg left to a later build", { postId, ...damage });
+}
+
 async function publishAll(
   services: PublishingDeps,
   ref: PostRef,
@@ -228,6 +235,7 @@ async function publishAll(
     try {
       await publishLeg(services, ref, stored, seen);
     } catch (error) {
+      if (error instanceof NewerRow) return leaveAlone(services, ref, error);
       services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
       errors.push(error);
     }

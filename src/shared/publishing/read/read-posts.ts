@@ -5,6 +5,7 @@ import { notFound } from "../../runtime/errors.ts";
 import { externalIdFilter, instantFilter } from "../../runtime/fields.ts";
 import { isId } from "../../runtime/ids.ts";
 import { pageQuery, type Page } from "../../runtime/page.ts";
+import type { Reader } from "../../runtime/storage/codec.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { PostWithLegs } from "../post-store.ts";
@@ -16,10 +17,11 @@ export async function lookForPost(
   services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
+  reader?: Reader,
 ): Promise<PostWithLegs | undefined> {
   if (!isId("post", postId)) return undefined;
   const { platformId, profileId, applicationId } = scope;
-  const found = await services.posts.find({ platformId, profileId, postId });
+  const found = await services.posts.find({ platformId, profileId, postId }, reader);
   return found?.post.applicationId === applicationId ? found : undefined;
 }
 
@@ -28,8 +30,9 @@ export async function findPostOf(
   services: PublishingDeps,
   scope: ProfileScope,
   postId: string,
+  reader?: Reader,
 ): Promise<PostWithLegs> {
-  const found = await lookForPost(services, scope, postId);
+  const found = await lookForPost(services, scope, postId, reader);
   if (found === undefined) throw notFound();
   return found;
 }
@@ -41,7 +44,7 @@ export async function viewPost(
   found: PostWithLegs,
 ): Promise<PostView> {
   if (!dependsOnConnections(found)) return postView(found);
-  return postView(found, await services.connections.listOfProfile(scope));
+  return postView(found, await services.connections.listOfProfile(scope, { reader: "people" }));
 }
 
 /** Returns a post of the profile. @throws AppError `not_found` */
@@ -50,7 +53,7 @@ export async function getPost(
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {
-  return viewPost(services, scope, await findPostOf(services, scope, postId));
+  return viewPost(services, scope, await findPostOf(services, scope, postId, "people"));
 }
 
 export const ListPostsQuery = shape(() =>
@@ -86,11 +89,13 @@ export async function listPosts(
   const { platformId, profileId } = scope;
   const bound = { list: "posts", platformId, profileId, ...filter };
   const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.posts.listOfProfile(scope, { after, limit }, (found) =>
-    fits(found, query),
+  const { items, next } = await services.posts.listOfProfile(
+    scope,
+    { after, limit, reader: "people" },
+    (found) => fits(found, query),
   );
   const connections = items.some(dependsOnConnections)
-    ? await services.connections.listOfProfile(scope)
+    ? await services.connections.listOfProfile(scope, { reader: "people" })
     : [];
   return {
     items: items.map((found) => postView(found, connections)),
@@ -127,7 +132,7 @@ export async function getTimeline(
   scope: ProfileScope,
   postId: string,
 ): Promise<TimelineStep[]> {
-  const found = await findPostOf(services, scope, postId);
+  const found = await findPostOf(services, scope, postId, "people");
   const worked = await services.timeline.list(postId);
   return [...milestones(found), ...worked].sort((left, right) =>
     left.at < right.at ? -1 : left.at > right.at ? 1 : 0,

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { invariant } from "../errors.ts";
-import { DamagedRow } from "./damaged-row.ts";
+import { DamagedRow, NewerRow } from "./damaged-row.ts";
 import { fromChunks, toChunks, type Columns, type Row, type RowValue } from "./row.ts";
 
 /** The kind of values that a column has, for tests that generate them. */
@@ -10,16 +10,30 @@ export type ColumnForm =
   | { readonly kind: "one_of"; readonly values: readonly string[] }
   | { readonly kind: "json" | "json_or_null" | "long_json" | "long_json_or_null" };
 
+/**
+ * The form of rows that this build writes, in their column `v`. A later build that gives a row another meaning names the
+ * feature in the column `needs`, separated by commas: a build without it leaves the row alone.
+ */
+const ROW_FORM = 1;
+/** The names of `needs` that this build knows. */
+const FEATURES: ReadonlySet<string> = new Set();
+
+/** Who reads a row. People are shown values that a later build has written; work must know what it goes by. */
+export type Reader = "people" | "work";
+
 /** How a value is stored under a name. */
 export interface Column<Value> {
   readonly form: ColumnForm;
   write(into: Record<string, RowValue>, name: string, value: Value): void;
   /** Reads the value from a row. @throws Misfit when the row has no such value */
-  read(row: Row, name: string): Value;
+  read(row: Row, name: string, reader: Reader): Value;
 }
 
 /** What is wrong with a column. */
 class Misfit extends Error {}
+
+/** A value of a later build. */
+class NewerValue extends Misfit {}
 
 type ValueOf<Of> = Of extends Column<infer Value> ? Value : never;
 type Declared = Readonly<Record<string, Column<unknown>>>;
@@ -33,8 +47,11 @@ export interface RowCodec<Value> {
   encode(value: Value): Columns;
   /** Returns the columns of the given fields alone, for a merge. Long columns can't be merged. */
   encodePart(value: Partial<Value>): Columns;
-  /** Reads a row. @throws DamagedRow when a required column is missing, or a column has an invalid value */
-  decode(row: Row): Value;
+  /**
+   * Reads a row for work, unless another reader is named. @throws DamagedRow when a required column is missing, or a column
+   * has an invalid value; NewerRow when a later build has written what this one does not know
+   */
+  decode(row: Row, reader?: Reader): Value;
 }
 
 function present(row: Row, name: string): RowValue {
@@ -92,15 +109,17 @@ export const textOrNull = <Value extends string = string>(): Column<Value | null
   read: (row, name) => (textIn(row, name) || null) as Value | null,
 });
 
-/** Declares one of these texts and no other. */
+/** Declares one of these texts. Another is a later build's, and shown to people as it is. */
 export const oneOf = <const Value extends string>(values: readonly Value[]): Column<Value> => ({
   form: { kind: "one_of", values },
   write: short,
-  read(row, name) {
+  read(row, name, reader) {
     const stored = textIn(row, name);
     const value = values.find((known) => known === stored);
-    if (value === undefined) throw new Misfit("is none of the values it can have");
-    return value;
+    if (value !== undefined) return value;
+    if (reader === "work") throw new NewerValue("has a value of a later build");
+    // Not one of the type's: it is shown, and nothing goes by it.
+    return stored as Value;
   },
 });
 
@@ -173,6 +192,16 @@ export const longJsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<V
   },
 });
 
+/** Refuses a row that needs what this build lacks. @throws NewerRow */
+function requireFeatures(kind: string, row: Row): void {
+  const { needs = "", rowKey } = row;
+  const missing = String(needs)
+    .split(",")
+    .filter((name) => name !== "" && !FEATURES.has(name));
+  if (missing.length === 0) return;
+  throw new NewerRow({ kind, rowKey, column: "needs", reason: "names what this build lacks" });
+}
+
 /** Declares a kind of row. */
 export function rowCodec<const Of extends Declared>(
   kind: string,
@@ -183,7 +212,7 @@ export function rowCodec<const Of extends Declared>(
     kind,
     columns,
     encode(value) {
-      const into: Record<string, RowValue> = {};
+      const into: Record<string, RowValue> = { v: ROW_FORM };
       for (const [name, column] of entries) column.write(into, name, value[name]);
       return into;
     },
@@ -197,14 +226,16 @@ export function rowCodec<const Of extends Declared>(
       }
       return into;
     },
-    decode(row) {
+    decode(row, reader = "work") {
+      requireFeatures(kind, row);
       const value: Record<string, unknown> = {};
       for (const [name, column] of entries) {
         try {
-          value[name] = column.read(row, name);
+          value[name] = column.read(row, name, reader);
         } catch (error) {
           if (!(error instanceof Misfit)) throw error;
-          throw new DamagedRow({ kind, rowKey: row.rowKey, column: name, reason: error.message });
+          const damage = { kind, rowKey: row.rowKey, column: name, reason: error.message };
+          throw error instanceof NewerValue ? new NewerRow(damage) : new DamagedRow(damage);
         }
       }
       // Safe: every declared column was read, by its own type.

@@ -7,6 +7,8 @@ interface Damage {
   readonly column: string;
   /** What is wrong with the column; never its value. */
   readonly reason: string;
+  /** Whether a later build has written it; absent: no. */
+  readonly isNewer?: boolean;
 }
 
 /** Gets a message each time that a damaged row is read. */
@@ -27,6 +29,17 @@ export class DamagedRow extends Error {
   }
 }
 
+/**
+ * A row that a later build has written: it needs a feature that this build lacks, or has a value that this one does not
+ * know. Work leaves it alone, as it does a damaged one; a request on it is answered with 503.
+ */
+export class NewerRow extends DamagedRow {
+  constructor(damage: Omit<Damage, "isNewer">) {
+    super({ ...damage, isNewer: true });
+    this.name = "NewerRow";
+  }
+}
+
 /** Calls `report` for every damaged row that is read from now on. Returns a function that ends it. */
 export function onDamagedRow(report: (damage: Damage) => void): () => void {
   // Safe: nothing else is published there.
@@ -41,6 +54,16 @@ export function unlessDamaged<T>(read: () => T): T | undefined {
     return read();
   } catch (error) {
     if (error instanceof DamagedRow) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the result of `read`, or undefined when the row is damaged. @throws NewerRow: a later build can read it */
+export function unlessBroken<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DamagedRow && !(error instanceof NewerRow)) return undefined;
     throw error;
   }
 }

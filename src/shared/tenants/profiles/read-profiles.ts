@@ -11,7 +11,10 @@ export async function viewProfile(
   platformId: string,
   profile: Profile,
 ): Promise<ProfileView> {
-  const linked = await services.connections.listOfProfile({ platformId, profileId: profile.id });
+  const linked = await services.connections.listOfProfile(
+    { platformId, profileId: profile.id },
+    { reader: "people" },
+  );
   const connections = linked
     .filter(({ status }) => status !== "revoked")
     .map(({ network, status, account }) => ({

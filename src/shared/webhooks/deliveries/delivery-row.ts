@@ -3,6 +3,7 @@ import {
   integer,
   integerOrNull,
   oneOf,
+  type Reader,
   rowCodec,
   text,
   textOrNull,
@@ -49,7 +50,7 @@ export function toDeliveryRow({ origin, ...delivery }: Delivery): Row {
 }
 
 /** Reads a delivery of the endpoint. @throws DamagedRow */
-export function toDelivery(endpointId: string, row: Row): Delivery {
-  const { traceId, requestId, ...delivery } = deliveryRow.decode(row);
+export function toDelivery(endpointId: string, row: Row, reader?: Reader): Delivery {
+  const { traceId, requestId, ...delivery } = deliveryRow.decode(row, reader);
   return { ...delivery, endpointId, origin: { traceId, requestId } };
 }

@@ -98,7 +98,7 @@ export class DeliveryStore {
       before: afterPrefix(DELIVERY_ROWS),
       limit,
       pick({ row }) {
-        const delivery = toDelivery(endpointId, row);
+        const delivery = toDelivery(endpointId, row, "people");
         return fits(filter, delivery) ? delivery : undefined;
       },
     });

@@ -2,13 +2,20 @@ import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
-import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
 import { secretHint } from "../deliveries/signature.ts";
-import { json, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
+import {
+  json,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+  type Reader,
+} from "../../runtime/storage/codec.ts";
 
 /** A webhook endpoint with its sealed secrets; its id is in the row key. */
 export const endpointRow = rowCodec("webhook endpoint", {
@@ -45,8 +52,11 @@ const indexKey = (applicationId: string) => INDEX_PREFIX + applicationId;
 /** Returns the text that an endpoint's secrets are sealed to. */
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
-function toEndpoint(platformId: string, row: Row): Endpoint {
-  const { applicationId, url, description, events, status, ...rest } = endpointRow.decode(row);
+function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
+  const { applicationId, url, description, events, status, ...rest } = endpointRow.decode(
+    row,
+    reader,
+  );
   const { disabledReason, secretHint: hint, createdAt, updatedAt } = rest;
   return {
     id: row.rowKey.slice(ID_START),
@@ -282,17 +292,17 @@ export class EndpointStore {
       before: afterPrefix(PREFIX),
       limit,
       pick({ row }) {
-        const endpoint = toEndpoint(platformId, row);
+        const endpoint = toEndpoint(platformId, row, "people");
         const fits = applicationId === null || endpoint.applicationId === applicationId;
         return fits ? endpoint : undefined;
       },
     });
   }
 
-  /** Lists the platform's endpoints. Damaged rows are left out. */
+  /** Lists the platform's endpoints, for work. Damaged rows are left out. @throws NewerRow */
   async listAll(platformId: string): Promise<Endpoint[]> {
     const rows = await this.#rows(platformId, PREFIX);
-    const read = rows.map(({ row }) => unlessDamaged(() => toEndpoint(platformId, row)));
+    const read = rows.map(({ row }) => unlessBroken(() => toEndpoint(platformId, row)));
     return read.filter((endpoint) => endpoint !== undefined);
   }
 
