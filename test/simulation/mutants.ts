@@ -157,16 +157,24 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 150,
+    firstSeed: 10,
     services(services) {
-      const { openWork, posts } = services;
+      const { openWork, posts, fanOutQueue } = services;
       const mark: typeof openWork.mark = async (owner, now) => {
         // An endpoint is marked as ever.
         const isOpen =
           owner.startsWith("whk_") || (await posts.listOpenWork(owner, "", 1)).works.length > 0;
         if (isOpen) await openWork.mark(owner, now);
       };
-      return { ...services, openWork: withMethods(openWork, { mark }) };
+      // Half of them are lost, which the product survives.
+      const hint: typeof fanOutQueue.hint = async (platformId) => {
+        if (Math.random() < 0.5) await fanOutQueue.hint(platformId);
+      };
+      return {
+        ...services,
+        openWork: withMethods(openWork, { mark }),
+        fanOutQueue: withMethods(fanOutQueue, { hint }),
+      };
     },
   },
   {
