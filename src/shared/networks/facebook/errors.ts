@@ -85,8 +85,9 @@ const OWN: readonly TableRow[] = [
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
   ...videoLimits,
-  // https://developers.facebook.com/docs/video-api/guides/error-codes: too small or large, of another format, too short or
-  // long; an upload that failed, timed out or lost its place; a person who may not upload.
+  // Meta's Video API, "Error Codes", as https://github.com/restfb/restfb/issues/242 and
+  // https://github.com/arsduo/koala/issues/262 have met them: a file's size, format and length; an upload that failed,
+  // timed out or lost its place; a person who may not upload. That such a file is never published is not documented.
   ...subcodes(VIDEO, 1363022, 1363023, 1363024, 1363025, 1363026),
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
   ...subcodes({ ...PERMISSION, remediation: ROLE }, 1363042),

@@ -34,7 +34,11 @@ export const NOT_FOUND = "100/33";
 /** In place of the code of an error that has none: Graph says by it that the token is of no use. */
 const UNNUMBERED = "OAuthException";
 
-/** Sentences about the app; see the issues that https://github.com/exileum/meta-mcp/issues/199 collects. */
+/**
+ * Sentences about the app, as clients have met them: https://github.com/exileum/meta-mcp/issues/199,
+ * https://github.com/facebookarchive/php-graph-sdk/issues/770, https://github.com/brightbeanxyz/brightbean-studio/pull/146,
+ * https://github.com/chatwoot/chatwoot/issues/14932. Those on proofs, reviews and access levels have no such source.
+ */
 const APP =
   /validating (?:application|client secret)|application info|application has been deleted|API access (?:blocked|deactivated)|appsecret_proof|app (?:is not|must be) (?:active|approved|live)|reviewed and approved by facebook|advanced access|unsupported request - method type/i;
 

@@ -20,8 +20,8 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 
-// The gateway checks token, permission, version and rate, and the schema checks the fields, before a post is made
-// (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling).
+// Token, permission, version, rate and fields are taken to be checked before a post is made. LinkedIn documents the codes
+// (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling), and not the order of its checks.
 const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
 const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
 const TEXT: ErrorRow = { code: "text_invalid", effect: "refuse", isProof: true };
