@@ -19,7 +19,7 @@ import { costOf, RoundTrips, type Cost } from "./round-trips.ts";
 /** What there is many of, the row of one, and the row that counts it. */
 const KINDS = [
   { table: "core", prefix: "F|", counter: "N|", property: "profiles" },
-  { table: "core", prefix: "K|", counter: "KN|", property: "lasting" },
+  { table: "core", prefix: "K|", counter: "N|", property: "lastingKeys" },
   { table: "core", prefix: "C|", counter: "N|", property: "connections" },
 ] as const;
 

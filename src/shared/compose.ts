@@ -5,7 +5,6 @@ import { UserStore } from "./tenants/staff/user-store.ts";
 import { ApplicationStore } from "./tenants/applications/application-store.ts";
 import { AuditRing } from "./audit/ring.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
-import type { RaiseAccess } from "./billing/access-version.ts";
 import { WalletStore } from "./billing/wallet-store.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import type { Clock } from "./runtime/process.ts";
@@ -13,7 +12,8 @@ import type { Config } from "./runtime/config.ts";
 import { AppFaults } from "./connections/app-faults.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { AuthorisationStore } from "./connections/authorisation-store.ts";
-import { ConnectionStore, type Viewer } from "./connections/connection-store.ts";
+import type { Viewer } from "./connections/connection-event.ts";
+import { ConnectionStore } from "./connections/connection-store.ts";
 import type { Commit } from "./billing/core-operation.ts";
 import { AccountCheckStore } from "./connections/account-check-store.ts";
 import { WithdrawalStore } from "./connections/withdrawal-store.ts";
@@ -23,6 +23,7 @@ import { ConcurrencyLimit, SharedOutcome, SingleFlight } from "./runtime/promise
 import { AccessCache } from "./http/access/access-cache.ts";
 import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
+import { linkGuard } from "./tenants/link-guard.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
 import { isActorActive } from "./tenants/keys/profile-grants.ts";
 import { createLimits } from "./limits/rate-limiter.ts";
@@ -140,9 +141,8 @@ function hashingServices(identity: Config["identity"]) {
 /** Makes the stores of what requests are checked against. Each raises the access version when that changes. */
 function accessStores({ core, keys }: Tables, wallets: WalletStore, now: () => Date) {
   const commit = commitOf(wallets);
-  const raiseAccess: RaiseAccess = (platformId) => wallets.raiseAccess(platformId);
   const users = new UserStore(core, commit);
-  const keyStore = new KeyStore(keys, core, raiseAccess);
+  const keyStore = new KeyStore(keys, core, commit);
   const rows: Parameters<typeof isActorActive>[0] = {
     key: (id) => keyStore.findWithHash(id),
     user: (platformId, id) => users.find(platformId, id),
@@ -153,6 +153,7 @@ function accessStores({ core, keys }: Tables, wallets: WalletStore, now: () => D
     applications: new ApplicationStore(core, commit),
     keys: keyStore,
     profiles: new ProfileStore(core, commit),
+    linkGuard,
     isActorActive: (platformId: string, id: string) =>
       isActorActive(rows, { platformId, id }, now()),
   };

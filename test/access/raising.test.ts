@@ -49,7 +49,6 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       purge: "raises",
       purgeAll: "raises",
       list: { raisesNot: "it removes entries of the index, whose keys are gone" },
-      countActive: "reads",
       noteUse: { raisesNot: "when a key was used allows nothing" },
     },
   ],
@@ -58,6 +57,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
     {
       find: "reads",
       findAccess: "reads",
+      counts: "reads",
       createWithOwner: NEW,
       setStatus: "raises",
       list: "reads",
@@ -87,7 +87,6 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       delete: { raisesNot: "it is erasing, which has raised the version" },
       list: "reads",
       listOf: "reads",
-      count: "reads",
     },
   ],
   [
@@ -107,7 +106,6 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       find: "reads",
       open: "reads",
       openCredentials: "reads",
-      count: "reads",
       isLinked: "reads",
       saveLinked: "raises",
       revoke: "raises",
@@ -284,10 +282,6 @@ const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
   ["several keys are revoked", () => keyChange("revokeAll")],
   ["a key is deleted", () => keyChange("purge")],
   ["several keys are deleted", () => keyChange("purgeAll")],
-];
-
-/** Changes that are one transaction with the version that they raise. */
-const AT_ONCE: typeof CHANGES = [
   ["a profile is disabled", () => profileChange("active", "disabled")],
   ["a profile is enabled", () => profileChange("disabled", "active")],
   ["a profile is being erased", () => profileChange("active", "erasing")],
@@ -306,7 +300,7 @@ const AT_ONCE: typeof CHANGES = [
 ];
 
 describe("the version is raised in the transaction that writes the row", () => {
-  test.each(AT_ONCE)("when %s", async (_name, prepare) => {
+  test.each(CHANGES)("when %s", async (_name, prepare) => {
     const { act, row } = await prepare();
     const { core } = relay.tables;
     const state = async () => JSON.stringify([await versionNow(), (await row()) ?? null]);
@@ -331,7 +325,7 @@ describe("the version is raised in the transaction that writes the row", () => {
     expect(rowAfter).not.toEqual(rowBefore);
   });
 
-  test.each(AT_ONCE)("and neither is there if that fails: %s", async (_name, prepare) => {
+  test.each(CHANGES)("and neither is there if that fails: %s", async (_name, prepare) => {
     const { act, row } = await prepare();
     const { core } = relay.tables;
     const before = [await versionNow(), await row()];
@@ -343,46 +337,6 @@ describe("the version is raised in the transaction that writes the row", () => {
     await act();
     expect(await versionNow()).not.toBe(before[0]);
   });
-});
-
-describe("the version is raised once the row is written, and before the answer", () => {
-  test.each(CHANGES)("when %s", async (_name, prepare) => {
-    const { act, row } = await prepare();
-    const before = [await versionNow(), await row()];
-    const { wallets } = relay.services;
-    const original = wallets.raiseAccess.bind(wallets);
-    let rowAtRaise: unknown;
-    let isRaised = false;
-    const raise = vi.spyOn(wallets, "raiseAccess");
-    onTestFinished(() => raise.mockRestore());
-    raise.mockImplementation(async (platformId) => {
-      rowAtRaise = await row();
-      const version = await original(platformId);
-      isRaised = true;
-      return version;
-    });
-    await act();
-    expect(isRaised).toBe(true);
-    const after = [await versionNow(), await row()];
-    expect(after[0]).not.toBe(before[0]);
-    expect(after[1]).not.toEqual(before[1]);
-    expect(rowAtRaise).toEqual(after[1]);
-  });
-
-  test.each([["a revoke", () => keyChange("revoke")]] as const)(
-    "%s that could not raise it fails, and raises it when repeated",
-    async (_n, prepare) => {
-      const { act } = await prepare();
-      const before = await versionNow();
-      const raise = vi.spyOn(relay.services.wallets, "raiseAccess");
-      onTestFinished(() => raise.mockRestore());
-      raise.mockRejectedValueOnce(serviceUnavailable());
-      await expect(act()).rejects.toMatchObject({ code: "service_unavailable" });
-      expect(await versionNow()).toBe(before);
-      await act();
-      expect(await versionNow()).not.toBe(before);
-    },
-  );
 });
 
 describe("the access version", () => {

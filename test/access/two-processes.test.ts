@@ -317,19 +317,3 @@ test("rows count as read under the version before them: a change right after the
   expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("422 not_publishable");
   expect(list.mock.calls.length).toBeGreaterThan(1);
 });
-
-test("an end that nobody raised the version for is raised before it is told", async () => {
-  const customer = await aCustomer();
-  // As a process leaves it that dies right after it has written the row.
-  const raise = vi.spyOn(office.services.wallets, "raiseAccess");
-  raise.mockRejectedValueOnce(new Error("the process is gone"));
-  const { key, keyId } = customer;
-  await expect(office.services.keys.revoke({ ...customer, id: keyId })).rejects.toThrow(
-    "the process is gone",
-  );
-  raise.mockRestore();
-  // What the caller does who got no answer: the request is repeated, with the key that it was about.
-  const repeated = await office.call("POST", `/v1/keys/${keyId}/revoke`, { key });
-  expect(outcomeOf(repeated)).toBe("401 api_key_revoked");
-  expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
-});

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "../../src/shared/tenants/keys/key-index-store.ts";
+import {
+  countLive,
+  EXPIRING_KEYS_MAX,
+  LIVE_KEYS_MAX,
+} from "../../src/shared/tenants/keys/live-keys.ts";
 import { toChunks } from "../../src/shared/runtime/storage/row.ts";
 import {
   aKey,
@@ -213,15 +217,20 @@ describe("counts", () => {
   });
 });
 
+async function countedAt(platformId: string, applicationId: string, at: Date): Promise<number> {
+  const counts = (await relay.services.platforms.counts(platformId)).get(applicationId);
+  return counts === undefined ? 0 : countLive(counts, at);
+}
+
 describe("keys that expire", () => {
-  const ROSTER = "KN|";
+  const ROSTER = "N|";
 
   async function fill(application: TestApplication, times: readonly number[]): Promise<void> {
     const rowKey = ROSTER + application.id;
-    await relay.tables.core.put(application.platform.id, {
+    await relay.tables.core.putProperties(application.platform.id, {
       rowKey,
-      lasting: 1,
-      ...toChunks("expiring", JSON.stringify(times)),
+      lastingKeys: 1,
+      ...toChunks("expiringKeys", JSON.stringify(times)),
     });
   }
 
@@ -232,8 +241,7 @@ describe("keys that expire", () => {
     const expiresAt = new Date(end).toISOString();
     const keys = [await aKey(relay, application, { expiresAt })];
     keys.push(await aKey(relay, application, { expiresAt }));
-    const countAt = (time: number) =>
-      relay.services.keys.countActive(platform.id, id, new Date(time));
+    const countAt = (time: number) => countedAt(platform.id, id, new Date(time));
     expect([await countAt(end - 1), await countAt(end)]).toEqual([3, 1]);
     await relay.call("DELETE", `/v1/keys/${keys[0]?.id}`, { key: application.key });
     expect([await countAt(end - 1), await countAt(end)]).toEqual([2, 1]);
@@ -299,7 +307,7 @@ describe("keys that expire", () => {
     await aKey(relay, application, { expiresAt: new Date(now + HOUR).toISOString() });
     const { core } = relay.tables;
     const stored = await core.find(application.platform.id, ROSTER + application.id);
-    expect(stored?.row).toMatchObject({ expiring0: JSON.stringify([now + HOUR]) });
+    expect(stored?.row).toMatchObject({ expiringKeys0: JSON.stringify([now + HOUR]) });
     expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(2);
   });
 });

@@ -3,6 +3,7 @@ import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import type { Linking } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
+import { linkedCount } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;
@@ -117,14 +118,14 @@ describe("linking", () => {
     await save();
     await save({ network: "bluesky" });
     await save({ profileId: newId("profile", relay.clock.now()) });
-    expect(await store().count(platformId)).toBe(3);
+    expect(await linkedCount(relay, platformId)).toBe(3);
     await store().revoke(place("bluesky"));
-    expect(await store().count(platformId)).toBe(2);
+    expect(await linkedCount(relay, platformId)).toBe(2);
     const revoked = await store().find(place("bluesky"));
     if (revoked === undefined) throw new Error("a revoked connection has no row");
     await store().remove(revoked);
-    expect(await store().count(platformId)).toBe(2);
-    expect(await store().count(newId("platform", relay.clock.now()))).toBe(0);
+    expect(await linkedCount(relay, platformId)).toBe(2);
+    expect(await linkedCount(relay, newId("platform", relay.clock.now()))).toBe(0);
   });
 
   test("an account counts as linked until the last profile that has it lets go", async () => {

@@ -3,6 +3,7 @@ import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { readBalance } from "../setup/publisher.ts";
+import { linkedCount } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import {
@@ -117,7 +118,7 @@ test("an account that a process was linking when it died leaves nothing behind",
   });
   await expect(linking).rejects.toThrow();
   writesLeft = Infinity;
-  expect(await calm.services.connections.count(owner.platformId)).toBe(2);
+  expect(await linkedCount(calm, owner.platformId)).toBe(2);
 
   await erase(calm, profile);
   await untilGone(calm, profile);
@@ -125,7 +126,7 @@ test("an account that a process was linking when it died leaves nothing behind",
   const rows = await storedRows(calm);
   const left = rows.filter(({ text }) => text.includes(owner.profileId));
   for (const { rowKey } of left) expect(rowKey).toMatch(/^(L|O)\|/);
-  expect(await calm.services.connections.count(owner.platformId)).toBe(0);
+  expect(await linkedCount(calm, owner.platformId)).toBe(0);
 });
 
 test("an erasure whose request dies right after its first write is carried out", async () => {

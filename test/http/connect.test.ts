@@ -10,7 +10,7 @@ import {
   OWN_INSTANCES,
 } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";
-import { aKey } from "../setup/factories.ts";
+import { aKey, linkedCount } from "../setup/factories.ts";
 import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
 
 let world: World;
@@ -311,7 +311,7 @@ describe("removing a connection", () => {
     await linkBluesky((await aSession()).connectUrl, own);
     const [connection] = await connections();
     if (connection === undefined) throw new Error("nothing was linked");
-    expect(await world.services.connections.count(owner.platformId)).toBe(1);
+    expect(await linkedCount(world.relay, owner.platformId)).toBe(1);
     const removed = await remove(connection.id);
     expect([removed.status, removed.body.data]).toEqual([
       200,
@@ -321,7 +321,7 @@ describe("removing a connection", () => {
     expect(opened?.credentials).toBeUndefined();
     const asked = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(asked.map(({ status }) => status)).toEqual([200]);
-    expect(await world.services.connections.count(owner.platformId)).toBe(0);
+    expect(await linkedCount(world.relay, owner.platformId)).toBe(0);
     expect((await remove(connection.id)).status).toBe(200);
     expect(
       world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession")),
@@ -379,7 +379,7 @@ describe("removing a connection", () => {
     await remove(before?.id ?? "");
     await linkBluesky((await aSession()).connectUrl, own);
     expect((await connections())[0]).toMatchObject({ id: before?.id, status: "active" });
-    expect(await world.services.connections.count(owner.platformId)).toBe(1);
+    expect(await linkedCount(world.relay, owner.platformId)).toBe(1);
   });
 
   test("another tenant's connection is not there", async () => {

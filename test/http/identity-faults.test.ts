@@ -36,12 +36,12 @@ async function persistently(fault: TableFault, nth: number, call: () => Promise<
 }
 
 test("the faults are met: a lost write on a condition is a 503 that can be repeated", async () => {
-  const { key } = await anApplication(calm);
-  const create = () => relay.call("POST", "/v1/keys", { key, body: {} });
-  // The first one asks nothing of what is there, and is repeated.
-  faulted.next("lose_request", 2);
-  const { status, headers, body } = await create();
-  expect([status, body.error.code]).toEqual([503, "service_unavailable"]);
+  const body = { email: "lost@example.com", password: PASSWORD, platformName: "Lost" };
+  const create = () => relay.call("POST", "/v1/auth/signup", { body });
+  // The claim of the e-mail.
+  faulted.next("lose_request", 1);
+  const { status, headers, body: answer } = await create();
+  expect([status, answer.error.code]).toEqual([503, "service_unavailable"]);
   expect(headers.get("retry-after")).toBe("1");
   expect((await create()).status).toBe(201);
 });

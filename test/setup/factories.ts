@@ -109,3 +109,9 @@ export function aLinkedAccount(id: string, more: Partial<LinkedAccount> = {}): L
     ...more,
   };
 }
+
+/** How many accounts are linked for a platform, as its account counts them. */
+export async function linkedCount({ services }: Relay, platformId: string): Promise<number> {
+  const counts = [...(await services.platforms.counts(platformId)).values()];
+  return counts.reduce((sum, { connections }) => sum + connections, 0);
+}

@@ -9,41 +9,28 @@ interface Remembered {
   readonly answer: unknown;
 }
 
-/** Every change of access raises the version first, and then writes its row. */
-function raisingFirst(services: Services): Services {
-  const { wallets, keys, platforms, applications, profiles, connections } = services;
-  const raise = wallets.raiseAccess.bind(wallets);
-  let changes = 0;
-  const raiseAccess: typeof raise = (platformId) =>
-    changes > 0 ? Promise.resolve("") : raise(platformId);
-  Object.assign(wallets, { raiseAccess });
-  const first = async <Answer>(platformId: string, change: () => Promise<Answer>) => {
-    await raise(platformId);
-    changes += 1;
-    try {
-      return await change();
-    } finally {
-      changes -= 1;
-    }
+/** Changes of access are committed without the version that they raise, which `raise` may do apart. */
+function withoutVersion(services: Services, raise: (platformId: string) => void): Services {
+  const { wallets } = services;
+  const original = wallets.commit.bind(wallets);
+  const commit: typeof original = async (platformId, operation) => {
+    let isRaised = false;
+    const answer = await original(platformId, {
+      ...operation,
+      decide(view) {
+        const decision = operation.decide(view);
+        if (decision.kind !== "write" || decision.accessVersion === undefined) return decision;
+        isRaised = true;
+        const { accessVersion: _, ...rest } = decision;
+        return rest;
+      },
+    });
+    if (isRaised) raise(platformId);
+    return answer;
   };
-  return {
-    ...services,
-    keys: withMethods(keys, {
-      revoke: (key) => first(key.platformId, () => keys.revoke(key)),
-    }),
-    platforms: withMethods(platforms, {
-      setStatus: (...given) => first(given[0], () => platforms.setStatus(...given)),
-    }),
-    applications: withMethods(applications, {
-      setStatus: (...given) => first(given[0], () => applications.setStatus(...given)),
-    }),
-    profiles: withMethods(profiles, {
-      update: (...given) => first(given[0], () => profiles.update(...given)),
-    }),
-    connections: withMethods(connections, {
-      revoke: (...given) => first(given[0].platformId, () => connections.revoke(...given)),
-    }),
-  };
+  // Stores commit through the very same object.
+  Object.assign(wallets, { commit });
+  return services;
 }
 
 /** Rows count as read for a request when they were read under the version that the process knows. */
@@ -85,26 +72,20 @@ function refusingOnKept(services: Services): Services {
 /** Without a part of what keeps from being used what was taken away. */
 export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
   {
-    name: "F1: the access version is raised before the row of the change is written",
+    name: "F1: a change of access leaves the access version as it is",
     era: 51,
     shownBy: fence,
-    services: raisingFirst,
+    services: (services) => withoutVersion(services, () => undefined),
   },
   {
-    name: "F2: a change is answered before the access version is raised",
+    name: "F2: a change of access is answered before the access version is raised",
     era: 52,
     shownBy: fence,
-    services(services) {
-      const { wallets } = services;
-      const raise = wallets.raiseAccess.bind(wallets);
-      const raiseAccess: typeof raise = (platformId) => {
-        // Nobody waits for it, nor hears of its failure.
-        raise(platformId).catch(() => undefined);
-        return Promise.resolve("");
-      };
-      Object.assign(wallets, { raiseAccess });
-      return services;
-    },
+    services: (services) =>
+      withoutVersion(services, (platformId) => {
+        // No caller waits for it, nor gets its failure.
+        services.wallets.raiseAccess(platformId).catch(() => undefined);
+      }),
   },
   {
     name: "F3: rows are kept under the access version that is read after them",

@@ -41,9 +41,8 @@ import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { emailRow } from "../../src/shared/tenants/staff/email-store.ts";
 import { userRow } from "../../src/shared/tenants/staff/user-store.ts";
 import { erasureRow } from "../../src/shared/tenants/erasure/erasure-store.ts";
-import { keyIndexRow, liveKeysRow } from "../../src/shared/tenants/keys/key-index-store.ts";
 import { applicationRow } from "../../src/shared/tenants/applications/application-store.ts";
-import { keyRow, keyUsageRow } from "../../src/shared/tenants/keys/key-store.ts";
+import { keyPointerRow, keyRow, keyUsageRow } from "../../src/shared/tenants/keys/key-row.ts";
 import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
@@ -69,8 +68,7 @@ const KINDS = [
   erasureRow,
   keyRow,
   keyUsageRow,
-  keyIndexRow,
-  liveKeysRow,
+  keyPointerRow,
   endpointRow,
   deliveryRow,
   legRow,
@@ -110,7 +108,7 @@ const network = fc.constantFrom(...NETWORK_NAMES);
 
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  expiring: fc.array(fc.integer()),
+  expiringKeys: fc.array(fc.integer()),
   counts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   lastCounts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   account: fc.record({

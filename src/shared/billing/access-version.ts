@@ -4,12 +4,11 @@ import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { CoreOperation, CoreView } from "./core-operation.ts";
 
-// The access version says whether rows that a process has kept are still as new as the last change that was answered.
-// Whatever changes what may be published for a platform, or who may ask for it, writes its own row first, then raises
-// the version in the platform's wallet, and then answers. A process that reads the version, then the rows, and later
-// finds the same version, has missed no change that was answered. Accepting a post is a transaction under the wallet's
-// ETag: one that commits under a version commits before the raise that replaces it, and so before the change was
-// answered. A version is random and never a counter, so that none comes back.
+// The access version says whether rows that a process has cached are still as new as the last change that was answered.
+// A change of what may be published for a platform, or of who may ask for it, is one transaction with the version in the
+// platform's wallet that it replaces. A process that reads the version, then the rows, and later finds the same version,
+// has missed no change. Accepting a post is a transaction under the wallet's ETag: one that commits under a version
+// commits before the change that replaces it. A version is random and never a counter, so that none comes back.
 
 const VERSION_BYTES = 12;
 
@@ -23,37 +22,6 @@ export class OutdatedAccess extends AppError {
       retryAfterSeconds: 1,
     });
   }
-}
-
-/**
- * Raises the access version of a platform. To be called after the row of the change is written and before the change is
- * answered; again whenever the change is repeated, because an earlier try may have ended in between.
- * @throws AppError `service_unavailable` when it may not have been raised: the change is then not to be answered
- */
-export type RaiseAccess = (platformId: string) => Promise<unknown>;
-
-/** What a raise did: the new version, and the one that it replaced; undefined when the wallet is damaged. */
-export interface Raised {
-  readonly version: string;
-  readonly replaced: string | undefined;
-}
-
-/**
- * Makes the operation that raises the access version. Each raise is an operation of its own: one that is under way may
- * be older than the change that this one is for. A platform without a wallet gets one.
- */
-export function raiseOperation(): CoreOperation<Raised> {
-  const version = randomToken(VERSION_BYTES);
-  let answer: Raised = { version, replaced: undefined };
-  return {
-    id: `access|${version}`,
-    rowKeys: [],
-    decide({ wallet }) {
-      if (wallet.accessVersion === version) return { kind: "done", answer };
-      answer = { version, replaced: wallet.accessVersion };
-      return { kind: "write", movements: [], writes: [], accessVersion: version, answer };
-    },
-  };
 }
 
 /** What an operation of `accessOperation` decides: what it writes, or only an answer where nothing is to be written. */
@@ -95,6 +63,19 @@ export function accessOperation<Answer>(
   };
 }
 
+/** Makes the operation that raises the access version alone. A platform without a wallet gets one. */
+export function raiseOperation(): CoreOperation<string> {
+  const version = randomToken(VERSION_BYTES);
+  return {
+    id: `access|${version}`,
+    rowKeys: [],
+    decide: ({ wallet }) =>
+      wallet.accessVersion === version
+        ? { kind: "done", answer: version }
+        : { kind: "write", movements: [], writes: [], accessVersion: version, answer: version },
+  };
+}
+
 /** Returns what is decided, or the caller's mistake that it is refused for. */
 function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
   try {
@@ -105,8 +86,11 @@ function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
   }
 }
 
-/** More changes than come between the check and the transaction of one request. */
-const TRIES_MAX = 6;
+/**
+ * More changes than come between the check and the transaction of one request, also where a customer ends everything at
+ * once: a check is some reads.
+ */
+const TRIES_MAX = 60;
 
 /**
  * Submits an operation of a request that writes, which is refused under another access version than the one that the

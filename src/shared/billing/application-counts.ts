@@ -1,4 +1,6 @@
-import { integer, rowCodec } from "../runtime/storage/codec.ts";
+import * as z from "zod";
+import { shape } from "../runtime/shape.ts";
+import { integer, longJson, rowCodec } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 
@@ -9,13 +11,16 @@ import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 export const countsRow = rowCodec("counts of an application", {
   profiles: integer(),
   connections: integer(),
+  /** Keys in use that don't expire. */
+  lastingKeys: integer(),
+  /** When the other keys in use expire, in milliseconds, and those that did so lately. */
+  expiringKeys: longJson<readonly number[]>(shape(() => z.array(z.number()))),
 });
 
-type Counts = ReturnType<typeof countsRow.decode>;
+export type Counts = ReturnType<typeof countsRow.decode>;
 
 /** The platform's partition, as far as counts are read from it. */
 interface Rows {
-  find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined>;
   list(range: {
     readonly partitionKey: string;
     readonly from: string;
@@ -28,42 +33,60 @@ const PREFIX = "N|";
 const AFTER = "N}";
 const APPLICATIONS_MAX = 100_000;
 /** The counts of an application that has had nothing yet. */
-const NOTHING: Counts = { profiles: 0, connections: 0 };
+const NOTHING: Counts = { profiles: 0, connections: 0, lastingKeys: 0, expiringKeys: [] };
 
 /** Returns the key of the row that a change of an application's counts reads. */
 export const countsKey = (applicationId: string) => PREFIX + applicationId;
 
-const toCounts = (stored: StoredRow | undefined) =>
+/** Decodes the counts of an application. @throws DamagedRow */
+export const toCounts = (stored: StoredRow | undefined): Counts =>
   stored === undefined ? NOTHING : countsRow.decode(stored.row);
+
+/** Returns the write of some counts of an application. @throws DamagedRow */
+export function countsWrite(
+  applicationId: string,
+  stored: StoredRow | undefined,
+  changed: Partial<Counts>,
+): RowWrite {
+  const columns = countsRow.encode({ ...toCounts(stored), ...changed });
+  const row = { ...columns, rowKey: countsKey(applicationId) };
+  return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
+}
+
+type Counted = "profiles" | "connections";
 
 /** Returns the write that adds to a count of an application. @throws DamagedRow */
 export function countWrite(
   applicationId: string,
   stored: StoredRow | undefined,
-  counted: keyof Counts,
+  counted: Counted,
   by: 1 | -1,
 ): RowWrite {
-  const before = toCounts(stored);
-  const counts = { ...before, [counted]: before[counted] + by };
-  const row = { ...countsRow.encode(counts), rowKey: countsKey(applicationId) };
-  return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
+  return countsWrite(applicationId, stored, { [counted]: toCounts(stored)[counted] + by });
 }
 
+/** Adds up counts; keys by what they are counted from. */
+export const summed = (counts: readonly Counts[]): Counts => ({
+  profiles: counts.reduce((sum, { profiles }) => sum + profiles, 0),
+  connections: counts.reduce((sum, { connections }) => sum + connections, 0),
+  lastingKeys: counts.reduce((sum, { lastingKeys }) => sum + lastingKeys, 0),
+  expiringKeys: counts.flatMap(({ expiringKeys }) => expiringKeys),
+});
+
 /**
- * Reads a count of one application, or adds up those of all: one request, however much is counted. A sum leaves out a
- * damaged row.
- * @throws DamagedRow when the row of the named application is damaged
+ * Reads the counts of a platform's applications, by their ids: one query, however much is counted. Leaves out a damaged
+ * row.
  */
-export async function readCount(
+export async function readCounts(
   core: Rows,
   platformId: string,
-  applicationId: string | null,
-  counted: keyof Counts,
-): Promise<number> {
-  if (applicationId !== null)
-    return toCounts(await core.find(platformId, countsKey(applicationId)))[counted];
+): Promise<ReadonlyMap<string, Counts>> {
   const range = { partitionKey: platformId, from: PREFIX, before: AFTER };
   const rows = await core.list({ ...range, limit: APPLICATIONS_MAX });
-  const counts = rows.map((stored) => unlessDamaged(() => toCounts(stored)) ?? NOTHING);
-  return counts.reduce((sum, one) => sum + one[counted], 0);
+  return new Map(
+    rows.flatMap((stored) => {
+      const counts = unlessDamaged(() => toCounts(stored));
+      return counts === undefined ? [] : [[stored.row.rowKey.slice(PREFIX.length), counts]];
+    }),
+  );
 }

@@ -6,7 +6,7 @@ import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { openCheckOf } from "../callers/access-check.ts";
-import { checkedCommit, raiseOperation, type Raised } from "./access-version.ts";
+import { checkedCommit, raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
 import type {
   CoreOperation,
@@ -16,7 +16,6 @@ import type {
 } from "./core-operation.ts";
 import { GroupCommit, STORED_ROWS_MAX } from "./group-commit.ts";
 import { LedgerStore } from "./ledger-store.ts";
-import { OwedRaises } from "./owed-raises.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import {
   ENTRY_ROWS,
@@ -77,9 +76,6 @@ export class WalletStore {
   readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
   /** The access version of each platform as this process read or raised it last. */
   readonly #versions = new RecentMap<string>(COMMITTERS_MAX);
-  readonly #owedRaises = new OwedRaises((platformId) => this.#raiseNow(platformId));
-  /** The ended keys and sessions for which this process has raised it. */
-  readonly #raisedFor = new RecentMap<true>(COMMITTERS_MAX);
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);
 
@@ -106,30 +102,16 @@ export class WalletStore {
   }
 
   /**
-   * Raises the platform's access version, as `RaiseAccess` says, and returns the new one; "" when the wallet's row is
-   * damaged, which has none that anything could match. A raise that failed is repeated in the background, because the row
-   * of the change is written already.
-   * @throws AppError `service_unavailable`
+   * Raises the access version of a platform, for one that has none yet. Returns the new one; "" when the wallet's row is
+   * damaged, which has none that anything could match.
    */
   async raiseAccess(platformId: string): Promise<string> {
-    const check = openCheckOf(platformId);
-    let raised: Raised = { version: "", replaced: undefined };
     try {
-      raised = await this.#raiseNow(platformId);
+      return await this.#submit(platformId, raiseOperation());
     } catch (error) {
-      if (!(error instanceof DamagedRow)) {
-        this.#owedRaises.owe(platformId);
-        throw error;
-      }
+      if (error instanceof DamagedRow) return "";
+      throw error;
     }
-    // The raise comes after the rows of the change, so it is the check of the request that makes the change.
-    if (check?.fits(raised.replaced) === false) await check.again();
-    check?.allow();
-    return raised.version;
-  }
-
-  #raiseNow(platformId: string): Promise<Raised> {
-    return this.#submit(platformId, raiseOperation());
   }
 
   /**
@@ -152,16 +134,6 @@ export class WalletStore {
       if (error instanceof DamagedRow) return "damaged";
       throw error;
     }
-  }
-
-  /**
-   * Raises the access version on account of an end that a request was just refused for, once in this process. Whoever
-   * wrote the end may have died before raising it, and can't repeat the request with what has ended.
-   */
-  async raiseFor(platformId: string, ended: string): Promise<void> {
-    if (this.#raisedFor.get(ended) !== undefined) return;
-    await this.raiseAccess(platformId);
-    this.#raisedFor.set(ended, true);
   }
 
   /** Returns the access version that this process has read last, if any. It may have been raised since. */

@@ -16,7 +16,6 @@ type Undo = () => Promise<unknown>;
 /** The second check of one request that writes. */
 export class AccessCheck {
   readonly platformId: string;
-  readonly #callerId: string;
   readonly #checkAgain: () => Promise<string>;
   readonly #undos: Undo[] = [];
   readonly #onceAllowed: (() => void)[] = [];
@@ -27,13 +26,8 @@ export class AccessCheck {
    * `version`: the access version before the caller's rows were read; undefined if it is not known. `checkAgain`: reads
    * the version and then checks the caller on rows that are read now; it returns that version.
    */
-  constructor(
-    caller: { readonly platformId: string; readonly id: string },
-    version: string | undefined,
-    checkAgain: () => Promise<string>,
-  ) {
-    this.platformId = caller.platformId;
-    this.#callerId = caller.id;
+  constructor(platformId: string, version: string | undefined, checkAgain: () => Promise<string>) {
+    this.platformId = platformId;
     this.#version = version;
     this.#checkAgain = checkAgain;
   }
@@ -87,11 +81,6 @@ export class AccessCheck {
       await running.exit(() => untilDone(undo));
   }
 
-  /** Ends the check if the request has just ended its own caller, which nobody had ended before. */
-  ended(id: string): void {
-    if (id === this.#callerId) this.allow();
-  }
-
   onRefusal(undo: Undo): void {
     if (this.isOpen) this.#undos.push(undo);
   }
@@ -137,14 +126,6 @@ export function withoutChange<Fields extends object>(
   });
   // Safe: each field has a value that it had before or has now.
   return Object.fromEntries(fields) as Fields;
-}
-
-/**
- * Says that the request under way has just ended this key or this user's sessions, which nobody had ended before. Of its
- * own caller that is no reason to refuse the request.
- */
-export function endedByRequest(id: string): void {
-  running.getStore()?.ended(id);
 }
 
 /** Runs this once the request under way is known to be allowed; immediately if that is known, or nothing is checked. */

@@ -5,7 +5,7 @@ import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
 import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
-import { connectionEvent } from "./connection-event.ts";
+import { connectionEvent, type Viewer } from "./connection-event.ts";
 import {
   CONNECTION_ROWS,
   connectionKey,
@@ -14,7 +14,6 @@ import {
   fromConnectionRow,
   refOfKey,
 } from "./connection-row.ts";
-import type { Viewer } from "./connection-store.ts";
 import type { Connection, ConnectionRef } from "./connection.ts";
 
 /** A page of the connections of a platform. */

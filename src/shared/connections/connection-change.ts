@@ -1,8 +1,39 @@
+import type { CoreView } from "../billing/core-operation.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { AppError } from "../runtime/errors.ts";
 import type { Columns, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import { connectionEvent, type EventContext } from "./connection-event.ts";
 import { connectionRow } from "./connection-row.ts";
 import { MARKS, type Connection } from "./connection.ts";
+
+/** What the transaction that links an account checks of the platform's other rows. */
+export interface LinkGuard {
+  readonly rowKeys: readonly string[];
+  allows(view: Pick<CoreView, "row" | "now">): boolean;
+}
+
+/** Of a link that stands on nothing else, such as a demo's. */
+export const UNGUARDED: LinkGuard = { rowKeys: [], allows: () => true };
+
+/** Nothing was linked, because what the link stands on is no longer active. */
+export class LinkRefused extends AppError {
+  constructor() {
+    super("invalid_state", "The link is no longer allowed.");
+  }
+}
+
+/** The precision of `lastUsedAt`, so that not every post writes it. */
+const USE_RECORDED_MS = 60_000;
+
+/** Returns whether the use of an account was noted less than a minute ago. */
+export function isUseRecent({ lastUsedAt }: Connection, now: Date): boolean {
+  return lastUsedAt !== null && now.getTime() - Date.parse(lastUsedAt) < USE_RECORDED_MS;
+}
+
+/** Compares connections of a profile by the order of the networks. */
+export const byNetwork = (left: Connection, right: Connection) =>
+  NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network);
 
 /** Returns the connection once it has ended. */
 export function revokedAt(connection: Connection, now: Date): Connection {

@@ -6,6 +6,11 @@ import type { Connection, ConnectionView } from "./connection.ts";
 /** Why a connection ended that neither its platform nor another account ended. */
 export type RemovalReason = "deauthorized_at_network";
 
+/** Reads what is needed to show the connections of an account, and returns how they are shown. */
+export type Viewer = (
+  account: Pick<Connection, "network" | "account" | "limits">,
+) => Promise<(connection: Connection) => ConnectionView>;
+
 /** What an event of a connection says beside the connection as it is after the change. */
 export interface EventContext {
   /** The work under way when the change was asked for: a transaction has changes of several. */

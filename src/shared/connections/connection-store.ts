@@ -1,12 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { accessOperation } from "../billing/access-version.ts";
-import { countsKey, countWrite, readCount } from "../billing/application-counts.ts";
+import { countsKey, countWrite } from "../billing/application-counts.ts";
 import type { Commit } from "../billing/core-operation.ts";
 import { AppError, invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import { NETWORK_NAMES } from "../networks/names.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import type { Reader } from "../runtime/storage/codec.ts";
 import { unlessBroken } from "../runtime/storage/damaged-row.ts";
@@ -14,8 +13,22 @@ import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
 import type { AuthorisationStore } from "./authorisation-store.ts";
-import { markWrites, revokedAt, rowWrite } from "./connection-change.ts";
-import { connectionEvent, eventsOfLinking, type RemovalReason } from "./connection-event.ts";
+import {
+  byNetwork,
+  isUseRecent,
+  LinkRefused,
+  markWrites,
+  revokedAt,
+  rowWrite,
+  UNGUARDED,
+  type LinkGuard,
+} from "./connection-change.ts";
+import {
+  connectionEvent,
+  eventsOfLinking,
+  type RemovalReason,
+  type Viewer,
+} from "./connection-event.ts";
 import {
   connectionKey,
   connectionRow,
@@ -32,29 +45,14 @@ import {
   toConnection,
   type Connection,
   type ConnectionRef,
-  type ConnectionView,
   type Linking,
+  type NamedConnection,
+  type OpenedConnection,
   type ProfileRef,
 } from "./connection.ts";
 
 const SAVE_TRIES_MAX = 5;
 const SAVE_WAIT_MS = 50;
-/** The precision of `lastUsedAt`, so that not every post writes it. */
-const USE_RECORDED_MS = 60_000;
-
-/** A connection with its secrets. */
-export interface OpenedConnection {
-  readonly connection: Connection;
-  /** Undefined when they were purged, or when their data key is gone. */
-  readonly credentials: NetworkData | undefined;
-  /** Until when a process renews the credentials; "" when none does. */
-  readonly leaseUntil: string;
-}
-
-/** Reads what is needed to show the connections of an account, and returns how they are shown. */
-export type Viewer = (
-  account: Pick<Connection, "network" | "account" | "limits">,
-) => Promise<(connection: Connection) => ConnectionView>;
 
 interface Parts {
   readonly core: Table;
@@ -71,9 +69,6 @@ interface Saved {
   readonly before: OpenedConnection | undefined;
 }
 
-/** Names a connection, and the account that it is about. */
-export type NamedConnection = ConnectionRef & Pick<Connection, "id" | "applicationId">;
-
 /** More than there are networks: a profile may have rows of networks that this build does not have. */
 const ROWS_OF_PROFILE_MAX = 100;
 
@@ -86,11 +81,9 @@ const LEAVE = { kind: "leave" } as const;
  */
 export class ConnectionStore {
   readonly #parts: Parts;
-  readonly #core: Table;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#core = parts.core;
   }
 
   /**
@@ -104,7 +97,7 @@ export class ConnectionStore {
   ): Promise<Connection[]> {
     const prefix = connectionsOfProfile(profileId);
     const range = { from: prefix, before: afterPrefix(prefix), limit: ROWS_OF_PROFILE_MAX };
-    const rows = await this.#core.list({ partitionKey: platformId, ...range });
+    const rows = await this.#parts.core.list({ partitionKey: platformId, ...range });
     return rows
       .flatMap(({ row }) => {
         const ref = refOfKey(platformId, row.rowKey);
@@ -112,9 +105,7 @@ export class ConnectionStore {
         const read = () => fromConnectionRow(ref, row, options.reader).connection;
         return (options.missesNone ? read() : unlessBroken(read)) ?? [];
       })
-      .sort(
-        (left, right) => NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network),
-      );
+      .sort(byNetwork);
   }
 
   /** Returns the network's connection whatever its status, without secrets. @throws DamagedRow */
@@ -130,18 +121,13 @@ export class ConnectionStore {
   }
 
   #read(ref: ConnectionRef): Promise<StoredRow | undefined> {
-    return this.#core.find(ref.platformId, connectionKey(ref));
+    return this.#parts.core.find(ref.platformId, connectionKey(ref));
   }
 
   /** Returns the stored secrets, not renewed; undefined when they are gone or another account is linked now. */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
     const opened = await this.open(connection);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
-  }
-
-  /** Counts the linked accounts of the platform, without the revoked ones. */
-  count(platformId: string): Promise<number> {
-    return readCount(this.#core, platformId, null, "connections");
   }
 
   /** Returns whether a profile, of any tenant, uses this authorisation: some networks give all of them one token. */
@@ -157,11 +143,12 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too. Under
-   * an access check that refuses it, nothing is written but the row that leads to the profile.
+   * Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too.
+   * @throws LinkRefused where the guard does not allow it; nothing is written but the row that leads to the profile
    */
   async saveLinked(
     linking: Linking,
+    guard: LinkGuard = UNGUARDED,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { platformId, applicationId, network, linked } = linking;
     const { authorisations, viewer, commit } = this.#parts;
@@ -173,12 +160,13 @@ export class ConnectionStore {
     let earlier: OpenedConnection | undefined;
     const { connection, before } = await commit<Saved>(
       platformId,
-      accessOperation([key, counts], ({ row, now }) => {
+      accessOperation([key, counts, ...guard.rowKeys], ({ row, now }) => {
         const stored = row(key);
         const before = stored && this.#opened(linking, stored.row);
         // A lost answer: these secrets were sealed for this call.
         if (before && stored && fromConnectionRow(linking, stored.row).sealed === sealed)
           return { answer: { connection: before.connection, before: earlier } };
+        if (!guard.allows({ row, now })) throw new LinkRefused();
         earlier = before;
         const connection = toConnection(linking, before?.connection, now);
         const isNew = before === undefined || before.connection.status === "revoked";
@@ -204,7 +192,7 @@ export class ConnectionStore {
     ref: NamedConnection,
     reason?: RemovalReason,
   ): Promise<OpenedConnection | undefined> {
-    const { platformId, applicationId, id } = ref;
+    const { applicationId, id } = ref;
     const { authorisations, viewer, commit } = this.#parts;
     const origin = currentOrigin();
     const [key, counts] = [connectionKey(ref), countsKey(applicationId)];
@@ -213,7 +201,7 @@ export class ConnectionStore {
     const view = await viewer(found);
     let ended: OpenedConnection | undefined;
     const revoked = await commit<OpenedConnection | undefined>(
-      platformId,
+      ref.platformId,
       accessOperation([key, counts], ({ row, now }) => {
         const stored = row(key);
         const opened = stored && this.#opened(ref, stored.row);
@@ -247,7 +235,7 @@ export class ConnectionStore {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
     // Last: as long as the row is there, this is repeated.
     await this.#parts.authorisations.remove(connection);
-    await this.#core.delete(connection.platformId, connectionKey(connection));
+    await this.#parts.core.delete(connection.platformId, connectionKey(connection));
   }
 
   /**
@@ -280,14 +268,14 @@ export class ConnectionStore {
   /** Records that the account was published to, at most once a minute. */
   async recordUse(used: Connection): Promise<void> {
     const now = this.#parts.clock.now();
-    const isRecent = ({ lastUsedAt: at }: Connection) =>
-      at !== null && now.getTime() - Date.parse(at) < USE_RECORDED_MS;
-    if (isRecent(used)) return;
+    if (isUseRecent(used, now)) return;
     await this.#change(used, ({ row }) => {
       const { connection } = fromConnectionRow(used, row);
-      if (connection.id !== used.id || isRecent(connection)) return LEAVE;
-      const columns = connectionRow.encodePart({ lastUsedAt: now.toISOString() });
-      return { kind: "merge", columns };
+      if (connection.id !== used.id || isUseRecent(connection, now)) return LEAVE;
+      return {
+        kind: "merge",
+        columns: connectionRow.encodePart({ lastUsedAt: now.toISOString() }),
+      };
     });
   }
 
@@ -304,7 +292,7 @@ export class ConnectionStore {
     if (isTaken) return undefined;
     const leaseUntil = until.toISOString();
     const row = { rowKey: connectionKey(ref), ...connectionRow.encodePart({ leaseUntil }) };
-    const etag = await this.#core.mergeIfUnchanged(ref.platformId, row, stored.etag);
+    const etag = await this.#parts.core.mergeIfUnchanged(ref.platformId, row, stored.etag);
     return etag === undefined ? undefined : { ...opened, leaseUntil };
   }
 
@@ -362,7 +350,7 @@ export class ConnectionStore {
     ref: ConnectionRef,
     decide: (stored: StoredRow) => RowChange,
   ): Promise<Connection | undefined> {
-    const { row } = await this.#core.change(ref.platformId, connectionKey(ref), (stored) =>
+    const { row } = await this.#parts.core.change(ref.platformId, connectionKey(ref), (stored) =>
       stored === undefined ? LEAVE : decide(stored),
     );
     return row === undefined ? undefined : fromConnectionRow(ref, row).connection;

@@ -56,6 +56,18 @@ export interface Connection {
   readonly updatedAt: string;
 }
 
+/** Names a connection, and the account that it is about. */
+export type NamedConnection = ConnectionRef & Pick<Connection, "id" | "applicationId">;
+
+/** A connection with its secrets. */
+export interface OpenedConnection {
+  readonly connection: Connection;
+  /** Undefined when they were purged, or when their data key is gone. */
+  readonly credentials: NetworkData | undefined;
+  /** Until when a process renews the credentials; "" when none does. */
+  readonly leaseUntil: string;
+}
+
 /** A profile with its linked accounts, as they were when the request came. */
 export interface PublishingScope extends ProfileScope {
   readonly connections: readonly Connection[];

@@ -5,6 +5,7 @@ import type { WebhooksDeps } from "../webhooks/deps.ts";
 import type { AppFaults } from "./app-faults.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { AuthorisationStore } from "./authorisation-store.ts";
+import type { LinkGuard } from "./connection-change.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { AccountCheckStore } from "./account-check-store.ts";
 import type { WithdrawalStore } from "./withdrawal-store.ts";
@@ -25,6 +26,15 @@ export interface ConnectionsDeps extends WebhooksDeps {
   readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
   /** Returns whether a key or a user of the platform may still act: neither revoked, expired, deleted nor removed. */
   isActorActive(platformId: string, id: string): Promise<boolean>;
+  /** Returns what has to be active in the transaction that links an account, these keys and users among it. */
+  linkGuard(
+    session: {
+      readonly platformId: string;
+      readonly applicationId: string;
+      readonly profileId: string;
+    },
+    actorIds: readonly string[],
+  ): LinkGuard;
   readonly connections: ConnectionStore;
   readonly authorisations: AuthorisationStore;
   readonly accountChecks: AccountCheckStore;

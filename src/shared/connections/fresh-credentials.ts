@@ -12,8 +12,7 @@ import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import type { OpenedConnection } from "./connection-store.ts";
-import type { Connection, FreshCredentials } from "./connection.ts";
+import type { Connection, FreshCredentials, OpenedConnection } from "./connection.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at the same time. */

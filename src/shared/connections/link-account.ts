@@ -1,6 +1,5 @@
 import { charge, creditWallet, type Charge } from "../billing/charge.ts";
 import { priceOf } from "../billing/rate-card.ts";
-import { AccessCheck } from "../callers/access-check.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";
@@ -14,8 +13,9 @@ import {
   withPlan,
   type ConnectSession,
 } from "./connect-session.ts";
+import { LinkRefused } from "./connection-change.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
-import { hasOrigin } from "./session-state.ts";
+import { hasOrigin, originIds } from "./session-state.ts";
 import { revokeAtNetwork } from "./remove-connection.ts";
 
 export type LinkResult =
@@ -47,15 +47,13 @@ export async function linkAccount(
 
 async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkResult> {
   const { session, network, linked } = linking;
-  // Before the rows that are checked.
-  const version = await accessVersionOf(services, session.platformId);
   if (!(await isAllowed(services, session))) return { kind: "closed" };
   const before = await services.connections.find({ ...session, network });
   const isKnown = before?.account.id === linked.account.id;
   const id = await plan(services, linking, isKnown ? before.id : undefined);
   if (id === undefined) return { kind: "closed" };
   if (!isKnown && !(await pay(services, linking, id))) return { kind: "unpaid" };
-  const saved = await save(services, linking, { id, version });
+  const saved = await save(services, linking, id);
   if (saved === undefined) {
     if (!isKnown) await giveBack(services, linking, id);
     return { kind: "closed" };
@@ -63,16 +61,11 @@ async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkRe
   return await conclude(services, linking, saved);
 }
 
-/** Returns an access version that is not newer than what is read after this. */
-async function accessVersionOf({ wallets }: ConnectionsDeps, platformId: string): Promise<string> {
-  return wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
-}
-
 /** Does what follows once an account is linked for good. */
 async function conclude(
   services: ConnectionsDeps,
   linking: Linking,
-  saved: Awaited<ReturnType<ConnectionsDeps["connections"]["saveLinked"]>>,
+  saved: NonNullable<Awaited<ReturnType<typeof save>>>,
 ): Promise<LinkResult> {
   const { session, network, linked } = linking;
   const after = await services.connectSessions.change(session.id, (now) =>
@@ -85,32 +78,19 @@ async function conclude(
   return { kind: "linked", session: after ?? session, connection: saved.connection };
 }
 
-/** Thrown by the access check of a link when it is no longer allowed. */
-class LinkRefused extends Error {}
-
 /**
  * Stores the connection if the link is still allowed: the key or user that started the session may have lost its access
  * while the account signed in. Returns undefined, and links nothing, when it has.
  */
-async function save(
-  services: ConnectionsDeps,
-  { session, network, linked }: Linking,
-  { id, version }: { readonly id: string; readonly version: string },
-) {
+async function save(services: ConnectionsDeps, { session, network, linked }: Linking, id: string) {
   const { platformId, applicationId, profileId } = session;
-  const check = new AccessCheck({ platformId, id: session.id }, version, async () => {
-    const versionNow = await services.wallets.readAccessVersion(platformId);
-    if (!(await isAllowed(services, session))) throw new LinkRefused();
-    return versionNow;
-  });
+  const guard = services.linkGuard(session, originIds(session));
   const owner = { id, platformId, applicationId, profileId };
   try {
-    return await check.run(() => services.connections.saveLinked({ ...owner, network, linked }));
+    return await services.connections.saveLinked({ ...owner, network, linked }, guard);
   } catch (error) {
     if (error instanceof LinkRefused) return undefined;
     throw error;
-  } finally {
-    check.giveUp();
   }
 }
 

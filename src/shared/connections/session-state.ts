@@ -16,9 +16,16 @@ export async function sessionState(
  */
 export async function hasOrigin(
   services: Pick<ConnectionsDeps, "clock" | "isActorActive">,
-  { platformId, createdBy, grantedBy }: ConnectSession,
+  session: ConnectSession,
 ): Promise<boolean> {
-  const ids = grantedBy === null ? [createdBy.id] : [createdBy.id, grantedBy];
-  const found = await Promise.all(ids.map((id) => services.isActorActive(platformId, id)));
+  const { platformId } = session;
+  const found = await Promise.all(
+    originIds(session).map((id) => services.isActorActive(platformId, id)),
+  );
   return found.every(Boolean);
+}
+
+/** Returns the ids of the keys and users that a session stands on. */
+export function originIds({ createdBy, grantedBy }: ConnectSession): readonly string[] {
+  return grantedBy === null ? [createdBy.id] : [createdBy.id, grantedBy];
 }

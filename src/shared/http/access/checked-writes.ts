@@ -1,5 +1,4 @@
 import { AccessCheck } from "../../callers/access-check.ts";
-import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { storedRows } from "../../tenants/access-rows.ts";
@@ -54,7 +53,7 @@ export async function checkedWrite<Made>(
     await route.spec.access.resolve({ ...request, rows: storedRows(services) });
     return versionNow;
   };
-  const check = new AccessCheck({ platformId, id: actorOf(caller).id }, version, checkAgain);
+  const check = new AccessCheck(platformId, version, checkAgain);
   const checkAccess = () => services.wallets.checkAccess(platformId);
   try {
     return await check.run(async () => {

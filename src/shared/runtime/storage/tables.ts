@@ -65,7 +65,7 @@ export function openQueue(account: StorageAccount, name: string): Queue {
 export const TABLE_NAMES = [
   /** Everything of a platform that changes together, from its wallet to its posts. PartitionKey = platform id. */
   "core",
-  /** API keys. PartitionKey = key id. */
+  /** Where an API key is, and when it was last used. PartitionKey = key id. */
   "keys",
   /** Sign-in by e-mail. PartitionKey = hash of the e-mail. */
   "emails",

@@ -22,7 +22,7 @@ const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
 
 /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-const rowKey = (applicationId: string) =>
+export const applicationKey = (applicationId: string) =>
   `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
 
 /** Decodes an application. @throws DamagedRow */
@@ -47,13 +47,13 @@ export class ApplicationStore {
   /** Finds an application. @throws DamagedRow */
   async find(platformId: string, applicationId: string): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
-    const stored = await this.#core.find(platformId, rowKey(applicationId));
+    const stored = await this.#core.find(platformId, applicationKey(applicationId));
     return stored === undefined ? undefined : toApplication(stored.row);
   }
 
   /** Stores a new application. May be repeated. */
   async create(platformId: string, application: Application): Promise<void> {
-    const key = rowKey(application.id);
+    const key = applicationKey(application.id);
     const created = { ...applicationRow.encode(application), rowKey: key };
     await this.#commit<void>(
       platformId,
@@ -73,7 +73,7 @@ export class ApplicationStore {
     at: string,
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
-    const key = rowKey(applicationId);
+    const key = applicationKey(applicationId);
     return await this.#commit<Application | undefined>(
       platformId,
       accessOperation([key], ({ row }) => {
@@ -98,7 +98,7 @@ export class ApplicationStore {
     at: string,
   ): Promise<Application | undefined> {
     if (!isId("application", applicationId)) return undefined;
-    const key = rowKey(applicationId);
+    const key = applicationKey(applicationId);
     return await this.#commit<Application | undefined>(
       platformId,
       accessOperation([key, PLATFORM_ROW_KEY], ({ row }) => {

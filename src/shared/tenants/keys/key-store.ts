@@ -1,38 +1,35 @@
-import { endedByRequest, undoIfRefused } from "../../callers/access-check.ts";
+import { accessOperation } from "../../billing/access-version.ts";
+import { countsKey, countsWrite, toCounts } from "../../billing/application-counts.ts";
+import type { Commit } from "../../billing/core-operation.ts";
+import { undoIfRefused } from "../../callers/access-check.ts";
 import { isId } from "../../runtime/ids.ts";
-import { longJson, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
-import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
-import type { Scanned } from "../../runtime/storage/scan.ts";
-import type { Table } from "../../runtime/storage/table.ts";
-import type { RaiseAccess } from "../../billing/access-version.ts";
-import { KeyIndexStore, type Descendant, type KeyRef, type Lineage } from "./key-index-store.ts";
+import { inBatches } from "../../runtime/promises.ts";
+import { RecentMap } from "../../runtime/recent-map.ts";
+import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
+import { scan, type Scanned } from "../../runtime/storage/scan.ts";
+import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import {
+  hashColumns,
+  KEY_ROWS,
+  keyPointerRow,
+  keyRow,
+  keyRowKey,
+  keyUsageRow,
+  lineageOfRow,
+  toKey,
+  toKeyRow,
+  type Lineage,
+} from "./key-row.ts";
 import type { ApiKey } from "./key.ts";
-import type { Actor } from "../../callers/caller.ts";
+import { withKey, withoutKey } from "./live-keys.ts";
 
-/** An API key as requests are authenticated with it; the partition key is its id. */
-export const keyRow = rowCodec("API key", {
-  platformId: text(),
-  applicationId: text(),
-  name: text(),
-  scope: oneOf(["app_admin", "restricted"]),
-  allowedProfileIds: longJson<readonly string[]>(),
-  keyPrefix: text(),
-  keyHash: text(),
-  status: oneOf(["active", "revoked"]),
-  expiresAt: textOrNull(),
-  createdAt: text(),
-  creatorKind: text<Actor["kind"]>(),
-  creatorId: text(),
-});
-
-/** When a key was last used. A row of its own, so that noting it never conflicts with a revoke. */
-export const keyUsageRow = rowCodec("API key usage", { lastUsedAt: text() });
-
-const KEY = "K";
+const POINTER = "K";
 const USAGE = "U";
 
 const BINDINGS_MAX = 10_000;
-/** Keys whose rows are changed at the same time. */
+/** Keys that are changed in one transaction, with the counts of their application. */
+const TOGETHER_MAX = 80;
+/** Keys whose other rows are removed at the same time. */
 const AT_ONCE = 16;
 /** The precision of `lastUsedAt`. */
 const USAGE_INTERVAL_MS = 60_000;
@@ -50,49 +47,39 @@ export interface KeyWithHash {
   readonly etag: string;
 }
 
-const hashColumns = (hash: Uint8Array) => ({ keyHash: Buffer.from(hash).toString("hex") });
+/** Names a key and whose it is. */
+export type KeyRef = Pick<ApiKey, "id" | "platformId" | "applicationId">;
 
-function toKey(id: string, stored: ReturnType<typeof keyRow.decode>): ApiKey {
-  const { status, creatorKind: kind, creatorId, keyHash: _hash, ...key } = stored;
-  const createdBy = { kind, id: creatorId };
-  return { ...key, id, revoked: status === "revoked", lastUsedAt: null, createdBy };
+/** A key that descends from another one. */
+export interface Descendant extends KeyRef {
+  readonly revoked: boolean;
+  readonly expiresAt: string | null;
 }
 
-const orAbsent = (key: ApiKey | undefined) => key ?? "absent";
+/** How several keys of one application end: their rows change, or go. */
+type End = (stored: StoredRow) => RowWrite;
 
-/** Runs `work` for each item, a bounded number at a time. */
-async function inBatches<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<unknown>,
-): Promise<void> {
-  for (let start = 0; start < items.length; start += AT_ONCE)
-    await Promise.all(items.slice(start, start + AT_ONCE).map(work));
-}
-
-function putBounded<T>(map: Map<string, T>, key: string, value: T): void {
-  if (map.size >= BINDINGS_MAX && !map.has(key)) {
-    const oldest = map.keys().next().value;
-    if (oldest !== undefined) map.delete(oldest);
-  }
-  map.set(key, value);
-}
+const revoked: End = ({ row: { rowKey }, etag }) => {
+  const columns = keyRow.encodePart({ status: "revoked" });
+  return { kind: "merge", row: { ...columns, rowKey }, etag };
+};
+const removed: End = ({ row: { rowKey } }) => ({ kind: "delete", rowKey });
 
 /**
- * Stores API keys: each in a partition of its own in table `keys`, so that one point read authenticates, and in an
- * index in its platform's partition, for lists and counts. The index is written second, so that it never has a key that
- * does not exist. A crash in between leaves a key whose secret nobody has seen.
+ * Stores API keys in their platform's partition. A row in table `keys` leads from a key's id to it: it is written before
+ * the key and removed after it, so a crash leaves at most one that leads nowhere.
  */
 export class KeyStore {
-  readonly #keys: Table;
-  readonly #index: KeyIndexStore;
-  readonly #raiseAccess: RaiseAccess;
-  readonly #bindings = new Map<string, KeyBinding>();
-  readonly #usedAt = new Map<string, number>();
+  readonly #pointers: Table;
+  readonly #core: Table;
+  readonly #commit: Commit;
+  readonly #bindings = new RecentMap<KeyBinding>(BINDINGS_MAX);
+  readonly #usedAt = new RecentMap<number>(BINDINGS_MAX);
 
-  constructor(keys: Table, core: Table, raiseAccess: RaiseAccess) {
-    this.#keys = keys;
-    this.#raiseAccess = raiseAccess;
-    this.#index = new KeyIndexStore(core);
+  constructor(keys: Table, core: Table, commit: Commit) {
+    this.#pointers = keys;
+    this.#core = core;
+    this.#commit = commit;
   }
 
   /** Returns the binding of a key that this process has read before. Says nothing about the key's present state. */
@@ -102,51 +89,75 @@ export class KeyStore {
 
   /** Finds the key that a secret is to be checked against; `lastUsedAt` is not read. @throws DamagedRow */
   async findWithHash(keyId: string): Promise<KeyWithHash | undefined> {
-    const stored = await this.#keys.find(keyId, KEY);
+    if (!isId("key", keyId)) return undefined;
+    const binding = this.#bindings.get(keyId) ?? (await this.#readBinding(keyId));
+    // Read for an unknown id, too, so that the time of the answer does not tell the two apart.
+    const stored = await this.#core.find(binding?.platformId ?? keyId, keyRowKey(keyId));
+    if (binding === undefined || stored === undefined) return undefined;
+    const hash = Buffer.from(keyRow.decode(stored.row).keyHash, "hex");
+    return { key: toKey(binding.platformId, stored.row), hash, etag: stored.etag };
+  }
+
+  async #readBinding(keyId: string): Promise<KeyBinding | undefined> {
+    const stored = await this.#pointers.find(keyId, POINTER);
     if (stored === undefined) return undefined;
-    const columns = keyRow.decode(stored.row);
-    const key = toKey(keyId, columns);
-    const { platformId, applicationId } = key;
-    putBounded(this.#bindings, keyId, { platformId, applicationId });
-    return { key, hash: Buffer.from(columns.keyHash, "hex"), etag: stored.etag };
+    const binding = keyPointerRow.decode(stored.row);
+    this.#bindings.set(keyId, binding);
+    return binding;
   }
 
   /** Finds a key of the platform. Another platform's key is not found. @throws DamagedRow */
   async find(platformId: string, keyId: string): Promise<ApiKey | undefined> {
     if (!isId("key", keyId)) return undefined;
-    const rows = await this.#keys.list({ partitionKey: keyId, limit: 2 });
-    const [stored, usage] = [KEY, USAGE].map((name) => rows.find(({ row }) => row.rowKey === name));
-    if (stored === undefined) return undefined;
-    const key = toKey(keyId, keyRow.decode(stored.row));
-    if (key.platformId !== platformId) return undefined;
-    return usage === undefined ? key : { ...key, ...keyUsageRow.decode(usage.row) };
+    const [stored, lastUsedAt] = await Promise.all([
+      this.#core.find(platformId, keyRowKey(keyId)),
+      this.#readUse(keyId),
+    ]);
+    return stored === undefined ? undefined : { ...toKey(platformId, stored.row), lastUsedAt };
+  }
+
+  async #readUse(keyId: string): Promise<string | null> {
+    const usage = await this.#pointers.find(keyId, USAGE);
+    return usage === undefined ? null : keyUsageRow.decode(usage.row).lastUsedAt;
   }
 
   /** Stores a new key. Returns false, and stores nothing, when the application has as many keys as it may have. */
   async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
-    const columns = keyRow.encode({
-      ...key,
-      ...hashColumns(hash),
-      status: "active",
-      creatorKind: key.createdBy.kind,
-      creatorId: key.createdBy.id,
-    });
-    undoIfRefused(() => this.purge(key));
-    await this.#keys.put(key.id, { ...columns, rowKey: KEY });
-    if (await this.#index.add(key, lineage)) return true;
-    await this.#keys.delete(key.id, KEY);
-    return false;
+    const { id, platformId, applicationId, expiresAt, createdAt } = key;
+    const pointer = { ...keyPointerRow.encode({ platformId, applicationId }), rowKey: POINTER };
+    undoIfRefused(() => this.#pointers.delete(id, POINTER));
+    await this.#pointers.put(id, pointer);
+    const [rowKey, counts] = [keyRowKey(id), countsKey(applicationId)];
+    const isStored = await this.#commit<boolean>(
+      platformId,
+      accessOperation([rowKey, counts], ({ row }) => {
+        if (row(rowKey) !== undefined) return { answer: true };
+        const live = withKey(toCounts(row(counts)), expiresAt, new Date(createdAt));
+        if (live === undefined) return { answer: false };
+        const writes: RowWrite[] = [
+          { kind: "create", row: toKeyRow(key, hash, lineage) },
+          countsWrite(applicationId, row(counts), live),
+        ];
+        return { answer: true, writes, raises: false };
+      }),
+    );
+    if (!isStored) await this.#pointers.delete(id, POINTER);
+    return isStored;
   }
 
   /** Renames a key. Returns undefined when there is none. */
-  async rename(key: ApiKey, name: string): Promise<ApiKey | undefined> {
-    undoIfRefused(() =>
-      this.#keys.update(key.id, KEY, (row) =>
-        row["name"] === name ? keyRow.encodePart({ name: key.name }) : undefined,
-      ),
+  rename(key: ApiKey, name: string): Promise<ApiKey | undefined> {
+    const rowKey = keyRowKey(key.id);
+    return this.#commit<ApiKey | undefined>(
+      key.platformId,
+      accessOperation([rowKey], ({ row }) => {
+        const stored = row(rowKey);
+        if (stored === undefined) return { answer: undefined };
+        const renamed = { ...keyRow.encodePart({ name }), rowKey };
+        const writes: RowWrite[] = [{ kind: "merge", row: renamed, etag: stored.etag }];
+        return { answer: { ...key, name }, writes, raises: false };
+      }),
     );
-    const row = await this.#keys.update(key.id, KEY, () => keyRow.encodePart({ name }));
-    return row === undefined ? undefined : { ...key, name };
   }
 
   /** Revokes a key. Every request that comes after this is answered, on any process, is refused. May be repeated. */
@@ -154,83 +165,98 @@ export class KeyStore {
     return this.revokeAll([key]);
   }
 
-  /** Revokes several keys of one application: their own rows first, then raises the access version. May be repeated. */
-  async revokeAll(keys: readonly KeyRef[]): Promise<void> {
-    const revoked = new Set<string>();
-    undoIfRefused(() =>
-      inBatches([...revoked], (id) =>
-        this.#keys.update(id, KEY, () => keyRow.encodePart({ status: "active" })),
-      ),
-    );
-    await inBatches(keys, ({ id }) =>
-      this.#keys.update(id, KEY, (row) => {
-        if (row["status"] === "revoked") return undefined;
-        revoked.add(id);
-        return keyRow.encodePart({ status: "revoked" });
-      }),
-    );
-    for (const id of revoked) endedByRequest(id);
-    const [first] = keys;
-    if (first !== undefined) await this.#raiseAccess(first.platformId);
-    await this.#index.end(keys);
+  /** Revokes several keys of one application. May be repeated. */
+  revokeAll(keys: readonly KeyRef[]): Promise<void> {
+    return this.#endAll(keys, revoked);
+  }
+
+  /** Ends keys of one application, so that those in use no longer count as such. */
+  async #endAll(keys: readonly KeyRef[], end: End): Promise<void> {
+    for (let start = 0; start < keys.length; start += TOGETHER_MAX) {
+      const together = keys.slice(start, start + TOGETHER_MAX);
+      const [first] = together;
+      if (first === undefined) return;
+      const counts = countsKey(first.applicationId);
+      const rowKeys = together.map(({ id }) => keyRowKey(id));
+      await this.#commit<void>(
+        first.platformId,
+        accessOperation([counts, ...rowKeys], ({ row }) => {
+          const rows = rowKeys.map(row).filter((stored) => stored !== undefined);
+          const active = rows.filter(({ row }) => row["status"] !== "revoked");
+          const ending = end === removed ? rows : active;
+          if (ending.length === 0) return { answer: undefined };
+          const live = active
+            .map(({ row }) => keyRow.decode(row).expiresAt)
+            .reduce(withoutKey, toCounts(row(counts)));
+          const writes = [...ending.map(end), countsWrite(first.applicationId, row(counts), live)];
+          return { answer: undefined, writes, raises: true };
+        }),
+      );
+    }
   }
 
   /** Returns the keys that the key descends from. @throws DamagedRow */
-  lineage(key: Pick<KeyRef, "id" | "platformId">): Promise<Lineage> {
-    return this.#index.lineage(key);
+  async lineage({ id, platformId }: Pick<KeyRef, "id" | "platformId">): Promise<Lineage> {
+    const stored = await this.#core.find(platformId, keyRowKey(id));
+    return stored === undefined ? [] : lineageOfRow(stored.row);
   }
 
-  /** Returns the keys that the key made, and those that these made, newest first. @throws DamagedRow */
-  descendants(key: KeyRef): Promise<readonly Descendant[]> {
-    return this.#index.descendants(key);
+  /**
+   * Returns the keys that the key made, and those that these made, newest first.
+   * @throws DamagedRow rather than leave one out: all of them are to be ended
+   */
+  async descendants({ id, platformId }: KeyRef): Promise<readonly Descendant[]> {
+    const [origin = id] = await this.lineage({ id, platformId });
+    const range = { partitionKey: platformId, from: KEY_ROWS, before: afterPrefix(KEY_ROWS) };
+    const selection = { ...range, property: "origin", values: [origin] };
+    const found: Descendant[] = [];
+    let after: string | undefined;
+    do {
+      const { rows, next } = await this.#core.select(selection, after);
+      for (const { row } of rows)
+        if (lineageOfRow(row).includes(id)) found.push(toKey(platformId, row));
+      after = next;
+    } while (after !== undefined);
+    return found;
   }
 
   /** Replaces the hash with another one of the same secret, unless the key changed since it was read. */
-  async replaceHashIfUnchanged(keyId: string, hash: Uint8Array, etag: string): Promise<void> {
-    await this.#keys.mergeIfUnchanged(keyId, { rowKey: KEY, ...hashColumns(hash) }, etag);
+  async replaceHashIfUnchanged(key: KeyRef, hash: Uint8Array, etag: string): Promise<void> {
+    const row = { rowKey: keyRowKey(key.id), ...hashColumns(hash) };
+    await this.#core.mergeIfUnchanged(key.platformId, row, etag);
   }
 
-  /** Removes every row of a key. Revokes it first, so that what a crash leaves behind is not counted. May be repeated. */
+  /** Removes every row of a key. May be repeated. */
   purge(key: KeyRef): Promise<void> {
     return this.purgeAll([key]);
   }
 
   /** Removes every row of several keys of one application. May be repeated. */
   async purgeAll(keys: readonly KeyRef[]): Promise<void> {
-    await this.revokeAll(keys);
-    await inBatches(keys, async (key) => {
-      await this.#keys.delete(key.id, KEY);
-      await this.#keys.delete(key.id, USAGE);
-      await this.#index.removeEnded(key);
-    });
+    await this.#endAll(keys, removed);
+    await inBatches(keys, AT_ONCE, ({ id }) => this.#pointers.deleteAll(id, [POINTER, USAGE]));
   }
 
-  /**
-   * Lists the keys of one application or of all, newest first; `after` is where the last page ended. Leaves out damaged
-   * keys, and entries of the index whose key is gone because a delete was cut short; these it removes. A revoke that was
-   * cut short is completed before the key is listed as revoked.
-   */
+  /** Lists the keys of one application or of all, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   async list(
     platformId: string,
     applicationId: string | null,
     position: { readonly after: string | undefined; readonly limit: number },
   ): Promise<Scanned<ApiKey>> {
-    const { items, next } = await this.#index.list(platformId, applicationId, position);
-    const found = await Promise.all(
-      items.map(async (ref) => {
-        const key = await undefinedIfDamaged(this.find(platformId, ref.id).then(orAbsent));
-        if (key === "absent") await this.#index.remove(ref);
-        // Its revoke was cut short: until the version is raised, another process may still allow it.
-        else if (key?.revoked === true && !ref.isEnded) await this.revoke(ref);
-        return key;
-      }),
+    const { items, next } = await scan(this.#core, {
+      partitionKey: platformId,
+      from: position.after ?? KEY_ROWS,
+      before: afterPrefix(KEY_ROWS),
+      limit: position.limit,
+      pick({ row }) {
+        const key = toKey(platformId, row);
+        return applicationId === null || key.applicationId === applicationId ? key : undefined;
+      },
+    });
+    const used = await Promise.all(
+      items.map(async (key) => ({ ...key, lastUsedAt: await this.#readUse(key.id) })),
     );
-    return { items: found.filter((key) => key !== undefined && key !== "absent"), next };
-  }
-
-  /** Counts the keys of one application or of all that are in use, from the index alone. */
-  countActive(platformId: string, applicationId: string | null, now: Date): Promise<number> {
-    return this.#index.countActive(platformId, applicationId, now);
+    return { items: used, next };
   }
 
   /**
@@ -240,13 +266,9 @@ export class KeyStore {
   noteUse(keyId: string, now: Date): boolean {
     const time = now.getTime();
     if (time - (this.#usedAt.get(keyId) ?? 0) < USAGE_INTERVAL_MS) return false;
-    putBounded(this.#usedAt, keyId, time);
-    this.#keys
-      .putProperties(keyId, {
-        ...keyUsageRow.encode({ lastUsedAt: now.toISOString() }),
-        rowKey: USAGE,
-      })
-      .catch(() => this.#usedAt.delete(keyId));
+    this.#usedAt.set(keyId, time);
+    const row = { ...keyUsageRow.encode({ lastUsedAt: now.toISOString() }), rowKey: USAGE };
+    this.#pointers.putProperties(keyId, row).catch(() => this.#usedAt.set(keyId, 0));
     return true;
   }
 }

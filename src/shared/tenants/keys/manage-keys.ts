@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, serviceUnavailable } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Descendant } from "./key-index-store.ts";
+import type { Descendant } from "./key-store.ts";
 import { keyStatus, viewKey, type ApiKey, type KeyView } from "./key.ts";
 import type { EndKey, RenameKey, ListKeys } from "./schema.ts";
 import { boundToView, listViewOf } from "../../callers/caller.ts";

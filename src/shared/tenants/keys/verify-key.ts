@@ -34,7 +34,7 @@ async function hashAgain(
 ): Promise<void> {
   try {
     const hash = hashKeySecret(services, secretPart);
-    await services.keys.replaceHashIfUnchanged(key.id, hash, etag);
+    await services.keys.replaceHashIfUnchanged(key, hash, etag);
   } catch (error) {
     services.log.warn("key not hashed again, its next use tries again", { keyId: key.id, error });
   }
@@ -74,7 +74,7 @@ export async function verifyKey<T>(
   // A hash that is to be made again is made with the row as it is stored.
   if (rows.areCached && pepper === "previous") throw new CacheMiss();
   const now = services.clock.now();
-  await requireLive(services, rows, key, now);
+  requireLive(key, now);
   services.keys.noteUse(key.id, now);
   if (pepper === "previous") await hashAgain(services, found, parsed.secretPart);
   return { caller: callerOf(key), alongside: early ?? (await alongside(key)) };
@@ -85,16 +85,9 @@ function callerOf(key: ApiKey): ApiKeyCaller {
   return { kind: "api_key", keyId, platformId, applicationId, keyScope, allowedProfileIds };
 }
 
-/** Refuses a key that has ended; that it was revoked is told once no process allows it any longer. */
-async function requireLive(
-  { wallets }: TenantsDeps,
-  { areCached }: AccessRows,
-  key: ApiKey,
-  now: Date,
-): Promise<void> {
+/** Refuses a key that has ended. @throws AppError `api_key_revoked`, `api_key_expired` */
+function requireLive(key: ApiKey, now: Date): void {
   const status = keyStatus(key, now);
   if (status === "expired") throw new AppError("api_key_expired", "The API key has expired.");
-  if (status !== "revoked") return;
-  if (!areCached) await wallets.raiseFor(key.platformId, key.id);
-  throw new AppError("api_key_revoked", "The API key was revoked.");
+  if (status === "revoked") throw new AppError("api_key_revoked", "The API key was revoked.");
 }

@@ -2,6 +2,8 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { Application, ApplicationStatus } from "../applications/application.ts";
+import { summed } from "../../billing/application-counts.ts";
+import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Platform, PlatformStatus } from "./platform.ts";
 
@@ -67,20 +69,21 @@ export async function readAccount(
 ): Promise<PlatformAccount> {
   if (!isId("platform", platformId)) throw notFound();
   const now = services.clock.now();
-  const [platform, wallet, all, profiles, activeApiKeys, connections, webhooks] = await Promise.all(
-    [
-      services.platforms.find(platformId),
-      services.wallets.read(platformId),
-      services.applications.listAll(platformId),
-      services.profiles.count(platformId, applicationId),
-      services.keys.countActive(platformId, applicationId, now),
-      services.connections.count(platformId),
-      services.endpoints.count(platformId, applicationId),
-    ],
-  );
+  const [platform, wallet, all, counted, webhooks] = await Promise.all([
+    services.platforms.find(platformId),
+    services.wallets.read(platformId),
+    services.applications.listAll(platformId),
+    services.platforms.counts(platformId),
+    services.endpoints.count(platformId, applicationId),
+  ]);
   if (platform === undefined) throw notFound();
   const applications = all.map(summarizeApplication);
-  const counts = { profiles, activeApiKeys, webhooks, connections };
+  const { connections } = summed([...counted.values()]);
+  const isMeant = ([id]: readonly [string, unknown]) =>
+    applicationId === null || id === applicationId;
+  const own = summed([...counted].filter(isMeant).map(([, one]) => one));
+  const { profiles } = own;
+  const counts = { profiles, activeApiKeys: countLive(own, now), webhooks, connections };
   return {
     ...toSummary(platform, wallet),
     applications,

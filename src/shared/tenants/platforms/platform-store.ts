@@ -1,4 +1,5 @@
 import { accessOperation } from "../../billing/access-version.ts";
+import { readCounts, type Counts } from "../../billing/application-counts.ts";
 import type { Commit } from "../../billing/core-operation.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
@@ -102,6 +103,11 @@ export class PlatformStore {
         };
       }),
     );
+  }
+
+  /** Reads how much each application of a platform has of what is counted. */
+  counts(platformId: string): Promise<ReadonlyMap<string, Counts>> {
+    return readCounts(this.#core, platformId);
   }
 
   /** Lists platforms, newest first; `after` is where the last page ended. Leaves out damaged ones. */

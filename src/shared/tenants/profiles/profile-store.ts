@@ -1,5 +1,5 @@
 import { accessOperation } from "../../billing/access-version.ts";
-import { countsKey, countWrite, readCount } from "../../billing/application-counts.ts";
+import { countsKey, countWrite } from "../../billing/application-counts.ts";
 import type { Commit, CoreView } from "../../billing/core-operation.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
@@ -37,7 +37,7 @@ const CLAIMS_MAX = 6;
 const ID_START = "F|0000000000000000|".length;
 
 /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-const rowKey = (profileId: string) =>
+export const profileKey = (profileId: string) =>
   `${PREFIX}${inverted(timeOfId("profile", profileId))}|${profileId}`;
 
 const externalKey = (applicationId: string, externalId: string) =>
@@ -48,7 +48,7 @@ const claimKeys = ({ applicationId, externalId }: Profile) =>
   externalId === null ? [] : [externalKey(applicationId, externalId)];
 
 function toRow(profile: Profile): Row {
-  return { ...profileRow.encode(profile), rowKey: rowKey(profile.id) };
+  return { ...profileRow.encode(profile), rowKey: profileKey(profile.id) };
 }
 
 /** Takes an unknown status for `disabled`, so that nothing is published. */
@@ -114,7 +114,7 @@ export class ProfileStore {
   /** Finds a profile. @throws DamagedRow */
   async find(platformId: string, profileId: string): Promise<Profile | undefined> {
     if (!isId("profile", profileId)) return undefined;
-    const stored = await this.#core.find(platformId, rowKey(profileId));
+    const stored = await this.#core.find(platformId, profileKey(profileId));
     return stored === undefined ? undefined : toProfile(stored.row);
   }
 
@@ -131,7 +131,7 @@ export class ProfileStore {
   /** Stores a new profile. Of concurrent ones with the same external id, exactly one is written. */
   create(platformId: string, profile: Profile): Promise<ProfileWritten> {
     const { id, applicationId } = profile;
-    const [key, counts] = [rowKey(id), countsKey(applicationId)];
+    const [key, counts] = [profileKey(id), countsKey(applicationId)];
     const written: ProfileWritten = { kind: "written", profile };
     return this.#commit<ProfileWritten>(
       platformId,
@@ -175,7 +175,7 @@ export class ProfileStore {
     change: (profile: Profile) => Profile,
     planned: Profile,
   ): Promise<ProfileWritten | undefined | "other_claim"> {
-    const key = rowKey(planned.id);
+    const key = profileKey(planned.id);
     return this.#commit(
       platformId,
       accessOperation<ProfileWritten | undefined | "other_claim">(
@@ -205,7 +205,7 @@ export class ProfileStore {
     const profile = await this.find(platformId, profileId);
     if (profile === undefined) return;
     const { applicationId } = profile;
-    const [key, counts] = [rowKey(profileId), countsKey(applicationId)];
+    const [key, counts] = [profileKey(profileId), countsKey(applicationId)];
     await this.#commit<void>(
       platformId,
       accessOperation([key, counts], ({ row }) => {
@@ -243,7 +243,7 @@ export class ProfileStore {
     { after, limit }: ListPosition,
   ): Promise<Scanned<Profile>> {
     const byRowKey = new Map(
-      profileIds.filter((id) => isId("profile", id)).map((id) => [rowKey(id), id]),
+      profileIds.filter((id) => isId("profile", id)).map((id) => [profileKey(id), id]),
     );
     const ordered = [...byRowKey]
       .filter(([key]) => after === undefined || key >= after)
@@ -256,15 +256,10 @@ export class ProfileStore {
       );
       for (const profile of found) {
         if (profile === undefined || !fitsFilter(profile, filter)) continue;
-        if (items.length === limit) return { items, next: rowKey(profile.id) };
+        if (items.length === limit) return { items, next: profileKey(profile.id) };
         items.push(profile);
       }
     }
     return { items, next: undefined };
-  }
-
-  /** Counts the profiles of one application, or of all, including disabled ones and those that are being erased. */
-  count(platformId: string, applicationId: string | null): Promise<number> {
-    return readCount(this.#core, platformId, applicationId, "profiles");
   }
 }

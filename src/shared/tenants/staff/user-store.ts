@@ -37,7 +37,8 @@ export type UserChange = Partial<
 >;
 
 /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-const rowKeyOf = (userId: string) => `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
+export const userKey = (userId: string) =>
+  `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
 
 function factorColumns(factor: SecondFactor | null) {
   return {
@@ -56,7 +57,7 @@ function changeColumns({ secondFactor, ...change }: UserChange, changeMark: stri
 /** Returns the row of a new user, for the transaction that creates it. */
 export function newUserRow({ secondFactor, ...user }: User): Row {
   const columns = userRow.encode({ ...user, ...factorColumns(secondFactor), changeMark: "" });
-  return { ...columns, rowKey: rowKeyOf(user.id) };
+  return { ...columns, rowKey: userKey(user.id) };
 }
 
 /** Decodes a user. @throws DamagedRow */
@@ -95,7 +96,7 @@ export class UserStore {
   /** Finds a user. @throws DamagedRow */
   async find(platformId: string, userId: string): Promise<User | undefined> {
     if (!isId("user", userId)) return undefined;
-    const stored = await this.#core.find(platformId, rowKeyOf(userId));
+    const stored = await this.#core.find(platformId, userKey(userId));
     return stored === undefined ? undefined : toUser(platformId, stored.row);
   }
 
@@ -112,7 +113,7 @@ export class UserStore {
 
   /** Stores a new user, and counts it. May be repeated. */
   async create(user: User): Promise<void> {
-    const key = rowKeyOf(user.id);
+    const key = userKey(user.id);
     await this.#commit<void>(
       user.platformId,
       accessOperation([key, PLATFORM_ROW_KEY], ({ row }) => {
@@ -138,7 +139,7 @@ export class UserStore {
     { platformId, id }: Pick<User, "platformId" | "id">,
     change: (user: User) => UserChange | undefined,
   ): Promise<User | undefined> {
-    const key = rowKeyOf(id);
+    const key = userKey(id);
     const mark = randomToken(MARK_BYTES);
     return this.#commit<User | undefined>(
       platformId,
@@ -161,7 +162,7 @@ export class UserStore {
 
   /** Removes a user unless it is the platform's last one. When two users remove each other at once, one stays. */
   deleteUnlessLast(platformId: string, userId: string): Promise<"deleted" | "absent" | "last"> {
-    const key = rowKeyOf(userId);
+    const key = userKey(userId);
     let isTried = false;
     return this.#commit<"deleted" | "absent" | "last">(
       platformId,

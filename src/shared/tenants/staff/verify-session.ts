@@ -19,7 +19,6 @@ export async function verifySession<T>(
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);
   if (user === undefined || !isSessionLive(user, session)) {
-    if (!rows.areCached) await services.wallets.raiseFor(platformId, `${userId}|${sessionId}`);
     throw invalidCredentials(
       user === undefined
         ? { check: "user", expected: "a user of the platform", found: userId }

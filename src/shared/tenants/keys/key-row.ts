@@ -1,0 +1,91 @@
+import type { Actor } from "../../callers/caller.ts";
+import { inverted, timeOfId } from "../../runtime/ids.ts";
+import {
+  longJson,
+  longText,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../../runtime/storage/codec.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { ApiKey } from "./key.ts";
+
+/** An API key, in its platform's partition; the row key has its id. */
+export const keyRow = rowCodec("API key", {
+  applicationId: text(),
+  name: text(),
+  scope: oneOf(["app_admin", "restricted"]),
+  allowedProfileIds: longJson<readonly string[]>(),
+  keyPrefix: text(),
+  keyHash: text(),
+  status: oneOf(["active", "revoked"]),
+  expiresAt: textOrNull(),
+  createdAt: text(),
+  creatorKind: text<Actor["kind"]>(),
+  creatorId: text(),
+  // "" for a key that a person made. A column of its own, so that descendants can be selected by it.
+  origin: text(),
+  lineage: longText(),
+});
+
+/** Points from a key's id, which is the partition, to where the key is. It says nothing of what the key may do. */
+export const keyPointerRow = rowCodec("API key pointer", {
+  platformId: text(),
+  applicationId: text(),
+});
+
+/** When a key was last used. A row of its own, so that noting it never conflicts with a revoke. */
+export const keyUsageRow = rowCodec("API key usage", { lastUsedAt: text() });
+
+export const KEY_ROWS = "K|";
+const ID_START = "K|0000000000000000|".length;
+
+/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
+export const keyRowKey = (keyId: string) =>
+  `${KEY_ROWS}${inverted(timeOfId("key", keyId))}|${keyId}`;
+
+/** The keys that a key descends from, the first one first; empty for a key that a person made. */
+export type Lineage = readonly string[];
+
+/** Returns the lineage that a row stores. Each key has its whole lineage, so deleting one in between breaks no chain. */
+export function lineageOfRow(row: Row): Lineage {
+  return keyRow.decode(row).lineage.split(" ").filter(Boolean);
+}
+
+/** Returns the row of a new key. */
+export function toKeyRow(key: ApiKey, hash: Uint8Array, lineage: Lineage): Row {
+  const { kind: creatorKind, id: creatorId } = key.createdBy;
+  const columns = keyRow.encode({
+    ...key,
+    ...hashColumns(hash),
+    status: "active",
+    creatorKind,
+    creatorId,
+    origin: lineage[0] ?? "",
+    lineage: lineage.join(" "),
+  });
+  return { ...columns, rowKey: keyRowKey(key.id) };
+}
+
+export const hashColumns = (hash: Uint8Array) => ({ keyHash: Buffer.from(hash).toString("hex") });
+
+/** Decodes a key, without its last use. @throws DamagedRow */
+export function toKey(platformId: string, row: Row): ApiKey {
+  const stored = keyRow.decode(row);
+  const { applicationId, name, scope, allowedProfileIds, keyPrefix, expiresAt, createdAt } = stored;
+  return {
+    id: row.rowKey.slice(ID_START),
+    platformId,
+    applicationId,
+    name,
+    scope,
+    allowedProfileIds,
+    keyPrefix,
+    revoked: stored.status === "revoked",
+    expiresAt,
+    lastUsedAt: null,
+    createdAt,
+    createdBy: { kind: stored.creatorKind, id: stored.creatorId },
+  };
+}
