@@ -69,7 +69,6 @@ test("its words on GB-seconds are their arithmetic", () => {
     `× 1 s × ${gigabytes} GB = ${text(idleSeconds)} GB-seconds`,
     `: ${postSeconds} GB-seconds.`,
     `30 days without posts take ${text(30 * idleSeconds)} of the 100,000`,
-    `four timers of 0.2.0 took ${text(30 * 4 * idleSeconds)}`,
     `${text(ready * 24 * 3_600 * gigabytes)} GB-seconds a day`,
   ])
     expect(chapter).toContain(figure);
