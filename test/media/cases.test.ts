@@ -216,12 +216,18 @@ describe("a file that another program wrote", () => {
 });
 
 describe("what is told of other types", () => {
-  test("a TIFF is converted, and nothing else is said of it", async () => {
-    const bytes = await flag(400, 400).tiff().toBuffer();
+  test.each([
+    { pages: "one page", pageHeight: 400, expected: "converted" },
+    { pages: "two pages", pageHeight: 200, expected: "converted extrasRemoved" },
+  ])("a TIFF of $pages: $expected", async ({ pageHeight, expected }) => {
+    const page = { raw: { width: 400, height: 400, channels: 3, pageHeight } } as const;
+    const bytes = await sharp(await flag(400, 400).raw().toBuffer(), page)
+      .tiff()
+      .toBuffer();
     for (const network of ["bluesky", "mastodon"] as const)
       expect([await told(bytes, network), await done(bytes, network)]).toEqual([
-        "converted",
-        "converted",
+        expected,
+        expected,
       ]);
   });
 

@@ -40,7 +40,9 @@ function tells({ exif, xmp, iptc }: Partial<Metadata> = {}): boolean {
 function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PictureParts {
   const isMoving =
     contentType === AVIF && Buffer.from(bytes.subarray(0, BRANDS_END)).includes("avis");
-  return { hasMetadata: tells(metadata), hasExtras: false, frames: isMoving ? 2 : 1, kept: null };
+  // Further pages of a scan. The pages of what moves are its frames.
+  const hasExtras = !isMoving && (metadata?.pages ?? 1) > 1;
+  return { hasMetadata: tells(metadata), hasExtras, frames: isMoving ? 2 : 1, kept: null };
 }
 
 /** An image as far as its bytes are known. `metadata`: as the image library reads it, if it can. */

@@ -99,6 +99,8 @@ describe("a page's title", () => {
       "<title>Tom &amp; &#x4A;erry &copy; &nbsp;&rarr; &notit; &#0;&#x110000;</title>",
       "Tom & Jerry © → \u00acit; \ufffd\ufffd",
     ],
+    ["<title>A\0B</title>", "A\ufffdB"],
+    ['<meta property="og:title" content="A\0B">', "A\ufffdB"],
     ["<title>Not closed", "Not closed"],
     ["<title/>Self-closed</title>", "Self-closed"],
     ['<meta content="Right" name="og:title">', "Right"],

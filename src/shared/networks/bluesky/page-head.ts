@@ -245,6 +245,7 @@ export function readHead(bytes: Uint8Array, contentType: string): PageHead {
     encodingOf(charsetOf(contentType)) ??
     declaredEncoding(bytes) ??
     (isUtf8(bytes) ? "utf-8" : "windows-1252");
-  const html = new TextDecoder(encoding).decode(bytes);
+  // In titles and attributes the standard replaces null characters, at which some programs end a text.
+  const html = new TextDecoder(encoding).decode(bytes).replaceAll("\0", "\ufffd");
   return new HeadReader(html.slice(0, HEAD_CHARACTERS_MAX)).read();
 }
