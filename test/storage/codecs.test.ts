@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -9,6 +10,7 @@ import { countsRow } from "../../src/shared/billing/application-counts.ts";
 import { connectionRow } from "../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../src/shared/connections/host-store.ts";
 import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts";
+import { withdrawalRow } from "../../src/shared/connections/withdrawal-store.ts";
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import {
@@ -25,7 +27,10 @@ import { fanOutRow } from "../../src/shared/webhooks/events/event-store.ts";
 import { watermarkRow } from "../../src/shared/due/due-store.ts";
 import { walkRow } from "../../src/shared/background/walk-store.ts";
 import { quotaRow, recentTextRow } from "../../src/shared/publishing/accounts/account-store.ts";
-import { accountLeaseRow } from "../../src/shared/publishing/accounts/account-queue-store.ts";
+import {
+  accountLeaseRow,
+  queuedLegRow,
+} from "../../src/shared/publishing/accounts/account-queue-store.ts";
 import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../src/shared/publishing/post-store.ts";
@@ -78,6 +83,7 @@ const KINDS = [
   recentTextRow,
   quotaRow,
   accountLeaseRow,
+  queuedLegRow,
   DUE_POSTS.codec,
   DUE_DELIVERIES.codec,
   watermarkRow,
@@ -93,6 +99,7 @@ const KINDS = [
   connectSessionRow,
   profileSessionRow,
   oauthStateRow,
+  withdrawalRow,
   hostRow,
   loginHistoryRow,
   totalsRow,
@@ -170,6 +177,15 @@ function valuesOf(columns: Readonly<Record<string, Column<unknown>>>): fc.Arbitr
   // Safe: every column has a value of its own form.
   return fc.record(Object.fromEntries(record) as never) as unknown as fc.Arbitrary<never>;
 }
+
+test("every kind of row is among these", () => {
+  // `npm run check:structure` holds this list to the code.
+  const { rowKinds } = JSON.parse(readFileSync("dev/structure.json", "utf8")) as {
+    readonly rowKinds: Readonly<Record<string, readonly string[]>>;
+  };
+  const kinds = KINDS.map(({ kind }) => kind);
+  expect(kinds.toSorted()).toEqual(Object.values(rowKinds).flat().toSorted());
+});
 
 const damageOf = (read: () => unknown) => {
   try {

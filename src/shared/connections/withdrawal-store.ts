@@ -11,7 +11,7 @@ const KEPT_MS = 89 * DAY_MS;
 const PAGE_ROWS = 100;
 
 /** A notice that a person took an authorisation back; its key is in the partition. */
-const withdrawalRow = rowCodec("withdrawal", {
+export const withdrawalRow = rowCodec("withdrawal", {
   network: oneOf(NETWORK_NAMES),
   /** Whose connections end; "" once they have. */
   grantId: text(),

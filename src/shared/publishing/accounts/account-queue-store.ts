@@ -65,7 +65,7 @@ export const accountLeaseRow = rowCodec("account lease", {
 });
 
 /** A leg that waits for the account. Its key begins with the post's id, so that legs lie in the order of acceptance. */
-const queuedLegRow = rowCodec("queued leg", {
+export const queuedLegRow = rowCodec("queued leg", {
   platformId: text(),
   profileId: text(),
   postId: text(),

@@ -71,19 +71,19 @@ export const TABLE_NAMES = [
   "emails",
   /** Who may have which authorisation of a network. PartitionKey = network and hash of the authorisation's id. */
   "authorisations",
-  /** PartitionKey = connect session id. */
+  /** PartitionKey = connect session id, or profile id for the list of its sessions. */
   "connectsessions",
-  /** PartitionKey = hash of the OAuth state. */
+  /** PartitionKey = hash of the OAuth state, or key of a withdrawal's notice. */
   "oauthstates",
   /** Client registrations, which all accounts of a host share. PartitionKey = network and host. */
   "instances",
-  /** Texts and quotas of real network accounts. PartitionKey = network and hash of the account's id. */
+  /** Texts, quotas and the queues of real network accounts. PartitionKey = network and hash of the account's id. */
   "accounts",
   /** Scheduled posts. PartitionKey = minute. */
   "due",
-  /** Webhook deliveries that wait for an attempt. PartitionKey = minute. */
+  /** Webhook endpoints whose next drain is due. PartitionKey = minute. */
   "duedeliveries",
-  /** Webhook deliveries, and their endpoint's health. PartitionKey = endpoint id. */
+  /** Webhook deliveries, and the state of their endpoint. PartitionKey = endpoint id. */
   "deliveries",
   /** Webhook deliveries that are dead, the latest first. One partition. */
   "dead",
@@ -95,7 +95,7 @@ export const TABLE_NAMES = [
   "erasures",
   /** Positions of long walks. One partition. */
   "housekeeping",
-  /** Platforms with open work. PartitionKey = minute. */
+  /** Platforms and webhook endpoints with open work. PartitionKey = minute. */
   "dirty",
   /** Requests counted by subject and minute: PartitionKey = shard and day. Failed log-ins: PartitionKey = shard. */
   "ratewindows",
