@@ -200,6 +200,12 @@ describe("a file that another program wrote", () => {
     expect((await open(without)).contentType).toBe("application/octet-stream");
   });
 
+  test("of a film that does not state its length is of unknown length", async () => {
+    const film = Buffer.from(written("ffmpeg.mov"));
+    film.writeUInt32BE(0xffff_ffff, film.indexOf("mdhd") + 20);
+    expect(await open(film)).toMatchObject({ width: 64, height: 48, durationSeconds: null });
+  });
+
   test("without the box of its type is QuickTime, with its length and its frame", async () => {
     const film = written("ffmpeg.mov");
     for (const box of ["wide", "skip", "free", "mdat"]) {

@@ -36,11 +36,10 @@ function tells({ exif, xmp, iptc }: Partial<Metadata> = {}): boolean {
   return isLoud || xmp !== undefined || iptc !== undefined;
 }
 
-/** Returns what the library knows of the types that are always encoded again. The brands of an AVIF say if it moves. */
+/** Returns what the library knows of the types that are always encoded again: if an AVIF moves, if a scan has pages. */
 function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PictureParts {
   const isMoving =
     contentType === AVIF && Buffer.from(bytes.subarray(0, BRANDS_END)).includes("avis");
-  // Further pages of a scan. The pages of what moves are its frames.
   const hasExtras = !isMoving && (metadata?.pages ?? 1) > 1;
   return { hasMetadata: tells(metadata), hasExtras, frames: isMoving ? 2 : 1, kept: null };
 }

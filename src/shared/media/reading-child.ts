@@ -83,12 +83,15 @@ export async function videoFacts(
   try {
     const durationSeconds = await input.getDurationFromMetadata();
     const track = await input.getPrimaryVideoTrack();
-    const width = await track?.getDisplayWidth();
-    const height = await track?.getDisplayHeight();
+    const [width, height] = [await track?.getDisplayWidth(), await track?.getDisplayHeight()];
+    const own = Number(await track?.getDurationFromMetadata());
+    const ticks = Math.round(own * Number(await track?.getTimeResolution()));
+    // All bits of a track's length are set where it can't be told (ISO/IEC 14496-12, 8.4.2).
+    const isStated = ticks !== 2 ** 32 - 1 && !(ticks >= 2 ** 63);
     if (missing === undefined)
       return {
         ...UNKNOWN,
-        durationSeconds: valid(durationSeconds),
+        durationSeconds: isStated ? valid(durationSeconds) : null,
         width: valid(width),
         height: valid(height),
       };
