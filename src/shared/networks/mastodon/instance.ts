@@ -192,7 +192,10 @@ export const mastodonAccountCheck: AccountCheck = {
   },
   async readLimits({ credentials }, tools) {
     const { origin, accessToken, software: known } = credentialsOf(credentials);
-    const instance = await findInstance(origin, tools, accessToken);
+    const shown = await findInstance(origin, tools);
+    // Without a token where that is enough: what all accounts of a server are told is asked for once.
+    const isHidden = "isHidden" in shown && shown.isHidden === true;
+    const instance = isHidden ? await findInstance(origin, tools, accessToken) : shown;
     if ("code" in instance) return notRead(instance.code, instance.note);
     const software = known ?? (await findSoftware(origin, tools));
     if (typeof software === "object" && software !== null) return notRead(null, software.note);
