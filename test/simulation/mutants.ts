@@ -230,7 +230,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 126,
+    firstSeed: 31,
     services: (services) =>
       committing(
         services,
