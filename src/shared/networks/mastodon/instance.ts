@@ -194,7 +194,7 @@ export const mastodonAccountCheck: AccountCheck = {
     const { origin, accessToken, software: known } = credentialsOf(credentials);
     const shown = await findInstance(origin, tools);
     // Without a token where that is enough: what all accounts of a server are told is asked for once.
-    const isHidden = "isHidden" in shown && shown.isHidden === true;
+    const isHidden = "isHidden" in shown;
     const instance = isHidden ? await findInstance(origin, tools, accessToken) : shown;
     if ("code" in instance) return notRead(instance.code, instance.note);
     const software = known ?? (await findSoftware(origin, tools));
