@@ -1,6 +1,7 @@
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Log } from "../runtime/log.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
 import type { Connection } from "./connection.ts";
 
 /** Refusals that name the account, and go away only when the end user links it again. */
@@ -39,7 +40,7 @@ type Refused = Pick<Connection, "id" | "network" | "instanceUrl">;
 export class AppFaults {
   readonly #log: Log;
   readonly #clock: { now(): Date };
-  readonly #apps = new Map<string, Refusals>();
+  readonly #apps = new RecentMap<Refusals>(APPS_MAX);
 
   constructor(log: Log, clock: { now(): Date }) {
     this.#log = log;
@@ -80,9 +81,6 @@ export class AppFaults {
     const known = this.#apps.get(app);
     if (known?.networkCode === networkCode) return known;
     const fresh = { networkCode, accounts: new Map<string, number>(), seenAt: known?.seenAt };
-    const oldest = this.#apps.keys().next();
-    if (known === undefined && this.#apps.size >= APPS_MAX && oldest.done !== true)
-      this.#apps.delete(oldest.value);
     this.#apps.set(app, fresh);
     return fresh;
   }
