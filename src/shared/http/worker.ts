@@ -54,13 +54,12 @@ async function runAll<Message>(
   for (const error of errors) throw error;
 }
 
-/** Runs work, and leaves what a later build has written to an instance of that build. */
-async function orLeftAlone({ log }: HttpDeps, work: () => Promise<void>): Promise<void> {
+/** Runs work, and leaves what a later build has written to an instance of that build: reading the row was logged. */
+async function orLeftAlone(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof NewerRow)) throw error;
-    log.warn("work left to a later build", { ...error.damage });
   }
 }
 
@@ -84,7 +83,7 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
       const run = (hint: unknown) =>
         begin(hint, async () => {
           const message = spec.message().parse(hint);
-          await orLeftAlone(services, () => spec.run(services, message));
+          await orLeftAlone(() => spec.run(services, message));
         });
       try {
         await runAll(services, hintsOf(message), { spec, run });

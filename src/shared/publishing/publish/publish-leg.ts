@@ -221,10 +221,6 @@ function requeueHint(
   return services.publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
 }
 
-function leaveAlone({ log }: PublishingDeps, { postId }: PostRef, { damage }: NewerRow): void {
-  log.warn("leg left to a later build", { postId, ...damage });
-}
-
 async function publishAll(
   services: PublishingDeps,
   ref: PostRef,
@@ -235,7 +231,8 @@ async function publishAll(
     try {
       await publishLeg(services, ref, stored, seen);
     } catch (error) {
-      if (error instanceof NewerRow) return leaveAlone(services, ref, error);
+      // Left to an instance of the build that has written the row; reading it was logged.
+      if (error instanceof NewerRow) return;
       services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
       errors.push(error);
     }

@@ -48,24 +48,22 @@ export function onDamagedRow(report: (damage: Damage) => void): () => void {
   return () => void unsubscribe(FOUND.name, listener);
 }
 
-/** Returns the result of `read`, or undefined when the row is damaged. For lists, which leave it out. */
-export function unlessDamaged<T>(read: () => T): T | undefined {
+/** Returns the result of `read`, or undefined when it meets a damaged row that may be left out: any, unless it is said. */
+export function unlessDamaged<T>(
+  read: () => T,
+  mayBeLeftOut: (row: DamagedRow) => boolean = () => true,
+): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof DamagedRow) return undefined;
+    if (error instanceof DamagedRow && mayBeLeftOut(error)) return undefined;
     throw error;
   }
 }
 
 /** Returns the result of `read`, or undefined when the row is damaged. @throws NewerRow: a later build can read it */
 export function unlessBroken<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof DamagedRow && !(error instanceof NewerRow)) return undefined;
-    throw error;
-  }
+  return unlessDamaged(read, (row) => !(row instanceof NewerRow));
 }
 
 /** Returns the result of a read, or undefined when the row is damaged. */
