@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
+import type { LegDraft } from "./contract/draft.ts";
 import { misreadAddress } from "../runtime/web-address.ts";
 
 const TEXT_UTF16_MAX = 63_206;
@@ -62,6 +63,19 @@ export function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
     error: ALT_TEXTS_FIT,
     path: ["altTexts"],
   });
+}
+
+/**
+ * Returns the schema of `platformOptions.<network>` and the reader of a draft's own options, which were validated when
+ * the post was accepted.
+ */
+export function optionsOf<Fields extends z.ZodRawShape>(fields: () => Fields) {
+  const own = shape(() => z.object(fields()));
+  return {
+    options: shape(() => networkOptions(fields())),
+    read: ({ options }: Pick<LegDraft, "options">): z.output<z.ZodObject<Fields>> =>
+      own().parse(options),
+  };
 }
 
 function altTextsFit(options: {

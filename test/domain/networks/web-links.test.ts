@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { linkedBy } from "../../../src/shared/networks/mastodon/web-links.ts";
+import { linkedBy } from "../../../src/shared/networks/mastodon/handle.ts";
 
 const SELF = { rel: "self", type: "application/activity+json", href: "https://a.example/users/1" };
 

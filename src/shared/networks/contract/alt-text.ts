@@ -22,6 +22,17 @@ export function withShortAltTexts(draft: LegDraft, charactersMax: number): LegDr
   return { ...draft, media };
 }
 
+/** Returns the files whose alternative text is longer than a network takes, of those for which it takes one. */
+export function longAltTexts(
+  { media }: LegDraft,
+  charactersMax: number,
+  takes: (item: MediaItem) => boolean = () => true,
+): readonly number[] {
+  return media.flatMap((item, mediaIndex) =>
+    (item.altText ?? "").length > charactersMax && takes(item) ? [mediaIndex] : [],
+  );
+}
+
 interface Limits {
   /** In place of the table's own. */
   readonly limit?: number;

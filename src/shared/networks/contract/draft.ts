@@ -104,11 +104,10 @@ export function kindsOf(
   });
 }
 
-/** Returns the field of the request that a draft's text or media came from. */
-export function fieldOf(
-  network: string,
-  draft: LegDraft,
-  name: "text" | "mediaUrls" | "altTexts",
-): string {
-  return draft.options[name] === undefined ? name : `platformOptions.${network}.${name}`;
+const SHARED_FIELDS: readonly string[] = ["text", "mediaUrls", "altTexts"];
+
+/** Returns the field of the request that a draft's text or media came from, or that has an option of the network. */
+export function fieldOf(network: string, { options }: LegDraft, name: string): string {
+  const isShared = SHARED_FIELDS.includes(name) && options[name] === undefined;
+  return isShared ? name : `platformOptions.${network}.${name}`;
 }

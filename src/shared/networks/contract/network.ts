@@ -165,3 +165,27 @@ export interface Network {
   /** Revokes the authorisation at the network, if possible. */
   revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
 }
+
+/** A visible call to a network, in the phases of a leg. */
+export interface NetworkCall {
+  readonly prepare: Network["prepare"];
+  /** Makes the visible call itself. */
+  readonly perform: Network["publish"];
+  readonly lookUp: Network["reconcile"];
+  readonly canTell?: NonNullable<Network["canTell"]>;
+}
+
+type Defined = Omit<Network, "name" | "prepare" | "publish" | "reconcile" | "canTell"> & {
+  /** By kind. A kind that is absent is one that the network lacks. */
+  readonly calls: { readonly publish: NetworkCall };
+};
+
+/** Returns the network that a folder defines: its rules, its way of linking, and its calls. */
+export function network<const Name extends string, const Of extends Defined>(
+  name: Name,
+  { calls: { publish: call }, ...rest }: Of,
+) {
+  const { prepare, perform, lookUp, canTell } = call;
+  const steps = { prepare, publish: perform, reconcile: lookUp };
+  return { name, ...rest, ...steps, ...(canTell && { canTell }) };
+}

@@ -1,8 +1,10 @@
-import type { HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type Classified, exchange, oauthError } from "./answers.ts";
 import type { LegErrorCode } from "./errors.ts";
 import { scopesLacked } from "./fields.ts";
-import { type LinkErrorCode, type LinkFailure, linkFailed } from "./link.ts";
+import type { NetworkData } from "./draft.ts";
+import { type LinkErrorCode, type LinkFailure, linkFailed, type OAuthCallback } from "./link.ts";
+import type { LinkChoice, LinkOutcome, LinkRestart } from "./link.ts";
 import { type CredentialsOutcome, unpublished } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
@@ -54,13 +56,13 @@ export function lacking(
   return missing.length > 0 ? linkFailed("permission_missing", missing.join(" ")) : undefined;
 }
 
-/** Posts a form to an authorisation server. */
-export function postForm(
+/** Returns the request that posts a form to an authorisation server. */
+export function formRequest(
   url: string,
-  fields: Readonly<Record<string, string>>,
-  tools: NetworkTools,
-): Promise<HttpResponse | HttpFailure> {
-  return exchange(tools, {
+  fields: Readonly<Record<string, string | undefined>>,
+): HttpRequest {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return {
     method: "POST",
     url,
     headers: {
@@ -68,8 +70,78 @@ export function postForm(
       "accept-language": "en",
       "content-type": "application/x-www-form-urlencoded",
     },
-    body: new URLSearchParams(fields).toString(),
-  });
+    // Safe: what is undefined was left out.
+    body: new URLSearchParams(given as [string, string][]).toString(),
+  };
+}
+
+/** Posts a form to an authorisation server. */
+export function postForm(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  tools: NetworkTools,
+): Promise<HttpResponse | HttpFailure> {
+  return exchange(tools, formRequest(url, fields));
+}
+
+interface LinkStep<Found> {
+  readonly request: HttpRequest;
+  /** Returns what an answer holds; undefined where it is not what was asked for. */
+  readonly read: (answer: HttpResponse) => Found | undefined;
+  readonly refuse: (answer: HttpResponse) => LinkFailure | Promise<LinkFailure>;
+  /** Of a call without an answer; absent: `network_unavailable`. */
+  readonly unreachable?: LinkErrorCode;
+}
+
+/** Makes one call of linking and reads its answer. */
+export async function linkStep<Found>(
+  { request, read, refuse, unreachable = "network_unavailable" }: LinkStep<Found>,
+  tools: NetworkTools,
+): Promise<Found | LinkFailure> {
+  const answer = await exchange(tools, request);
+  if (answer instanceof HttpFailure) return linkFailed(unreachable, answer.message);
+  return read(answer) ?? (await refuse(answer));
+}
+
+/** A network's own part of what follows when its page has led back. */
+interface CodeFlow<Flow, Grant extends object, Linked, Restart> {
+  readonly flowOf: (data: NetworkData) => Flow;
+  /** Returns the code that came back, or why there is none. */
+  readonly codeOf: (callback: OAuthCallback, flow: Flow) => string | LinkFailure | Restart;
+  /** Exchanges the code for tokens. */
+  readonly redeem: (
+    code: string,
+    given: { readonly callback: OAuthCallback; readonly flow: Flow },
+    tools: NetworkTools,
+  ) => Promise<Grant | LinkFailure>;
+  /** Returns a failure if the grant lacks what publishing needs; absent: `link` looks. */
+  readonly lacking?: (grant: Grant, flow: Flow) => LinkFailure | undefined;
+  readonly link: (grant: Grant, flow: Flow, tools: NetworkTools) => Promise<Linked>;
+}
+
+/** Returns the step that finishes a code flow: the code, its tokens, their scopes, the account. */
+export function finishCode<
+  Flow,
+  Grant extends object,
+  Linked extends LinkOutcome | LinkChoice,
+  Restart extends LinkRestart = never,
+>(own: CodeFlow<Flow, Grant, Linked, Restart>) {
+  return async (
+    callback: OAuthCallback,
+    tools: NetworkTools,
+  ): Promise<Linked | Restart | LinkFailure> => {
+    const flow = own.flowOf(callback.flow);
+    const code = own.codeOf(callback, flow);
+    if (typeof code !== "string") return code;
+    const grant = await own.redeem(code, { callback, flow }, tools);
+    if (isLinkFailure(grant)) return grant;
+    return own.lacking?.(grant, flow) ?? (await own.link(grant, flow, tools));
+  };
+}
+
+/** Returns whether a step of linking failed. */
+export function isLinkFailure(found: object): found is LinkFailure {
+  return "kind" in found && found.kind === "failed";
 }
 
 /** What is wrong with our app, and not with a code or token. */
@@ -92,4 +164,23 @@ export function renewalRejected(
 ): CredentialsOutcome {
   const failure = { code, networkCode, ...(note === undefined ? {} : { note }) };
   return { kind: "rejected", failure };
+}
+
+interface Renewal {
+  /** How long the token still lasts. */
+  readonly leftMs: number;
+  /** It is renewed when less than this is left. */
+  readonly freshMs: number;
+  /** With more than this left, an outage of the authorisation server does no harm. */
+  readonly usableMs: number;
+}
+
+/** Renews a token that is about to end. */
+export async function renewing(
+  { leftMs, freshMs, usableMs }: Renewal,
+  renew: () => Promise<CredentialsOutcome>,
+): Promise<CredentialsOutcome> {
+  if (leftMs >= freshMs) return { kind: "usable" };
+  const outcome = await renew();
+  return outcome.kind === "try_later" && leftMs > usableMs ? { kind: "usable" } : outcome;
 }

@@ -1,3 +1,4 @@
+import { fieldOf, type LegDraft } from "./draft.ts";
 import type { FindingCode } from "./errors.ts";
 
 /** What a limit counts. */
@@ -30,11 +31,96 @@ export interface Rule {
 /** By `<network>.<subject>.<what>`. Ids are part of the contract: they stay. */
 export type RuleTable = Readonly<Record<string, Rule>>;
 
+/** How a rule is found broken. `Facts` are what its network reads out of a draft. A rule without it is found elsewhere. */
+interface Check<Facts> {
+  /** The field of the request, or the name of the network's own option. */
+  readonly field?: string;
+  /** Returns whether it is broken, or what breaks it: the indices of files, or all that is to be told. */
+  readonly broken?: (facts: Facts) => boolean | readonly (number | Breach)[];
+  /** Returns what is counted: the rule is broken above the limit. */
+  readonly used?: (facts: Facts) => number;
+  /** In place of the rule's limit: what the account's server says. */
+  readonly limitOf?: (facts: Facts) => number;
+}
+
+/** A table of rules with their checks. */
+export type CheckedTable<Facts> = Readonly<Record<string, Rule & Check<Facts>>>;
+
+/** Returns the makers of a table's rows, by what a broken rule does to a draft. */
+export function ruleRows<Facts>() {
+  type Row = Omit<Rule, "severity" | "code"> & Check<Facts>;
+  const error = <const Code extends FindingCode, const Of extends Row>(code: Code, row: Of) =>
+    ({ severity: "error", code, ...row }) as const;
+  const warning = <const Code extends FindingCode, const Of extends Row>(code: Code, row: Of) =>
+    ({ severity: "warning", code, ...row }) as const;
+  return { error, warning };
+}
+
+/** Returns what a draft breaks of a table, in the table's order. */
+export function checkRules<Facts extends { readonly draft: LegDraft }>(
+  table: CheckedTable<Facts>,
+  facts: Facts,
+): readonly Problem[] {
+  return Object.entries(table).flatMap(([id, rule]) => {
+    const [network = ""] = id.split(".", 1);
+    const { field: name } = rule;
+    const field = name === undefined ? null : fieldOf(network, facts.draft, name);
+    return breachesOf(rule, facts).map((found) => breach(table, id, { field, ...found }));
+  });
+}
+
+function breachesOf<Facts>(rule: Rule & Check<Facts>, facts: Facts): readonly Breach[] {
+  const limit = rule.limitOf?.(facts) ?? rule.limit ?? Infinity;
+  const used = rule.used?.(facts);
+  if (used !== undefined) return used > limit ? [{ used, limit }] : [];
+  const broken = rule.broken?.(facts) ?? false;
+  const all = typeof broken === "boolean" ? (broken ? [{}] : []) : broken;
+  return all.map((one) => ({ limit, ...(typeof one === "number" ? { mediaIndex: one } : one) }));
+}
+
+interface Measured {
+  readonly measured: TextMeasure;
+}
+
+interface TextLimit<Network, Id> {
+  readonly network: Network;
+  readonly title: string;
+  readonly id: Id;
+  readonly limit: number;
+  readonly unit: RuleUnit;
+}
+
+/** Returns the rules on the length of a text: what is too long, and what nearly is. */
+export function textRules<const Network extends string, const Id extends string>({
+  network,
+  title,
+  id,
+  limit,
+  unit,
+}: TextLimit<Network, Id>) {
+  const { error } = ruleRows<Measured>();
+  const length = error("text_too_long", {
+    limit,
+    unit,
+    message: `The text has {used} characters; ${title} allows {limit}.`,
+    remediation: `Shorten the text, or give ${title} its own with platformOptions.${network}.text.`,
+    field: "text",
+    used: ({ measured }) => measured.usedCharacters,
+    limitOf: ({ measured }) => measured.maxCharacters,
+  });
+  // Safe: the two keys that are made here.
+  return {
+    [`${network}.text.${id}`]: length,
+    [`${network}.text.nearLimit`]: nearLimit(limit, unit),
+  } as Readonly<Record<`${Network}.text.${Id}`, typeof length>> &
+    Readonly<Record<`${Network}.text.nearLimit`, ReturnType<typeof nearLimit>>>;
+}
+
 /** The part of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
 
 /** Returns the warning for texts above nine tenths of the limit, which a small edit may break. */
-export function nearLimit(max: number, unit: RuleUnit): Rule {
+export function nearLimit(max: number, unit: RuleUnit): Rule & Check<Measured> {
   return {
     severity: "warning",
     code: "text_too_long",
@@ -42,6 +128,10 @@ export function nearLimit(max: number, unit: RuleUnit): Rule {
     unit,
     message: "The text uses {used} of {limit} characters.",
     remediation: "Nothing needs to be done; a longer text may be refused.",
+    field: "text",
+    broken({ measured: { usedCharacters: used, maxCharacters: limit } }) {
+      return used > limit * NEARLY && used <= limit ? [{ used, limit }] : [];
+    },
   };
 }
 
@@ -91,6 +181,7 @@ export function breach<Table extends RuleTable>(
   };
 }
 
+/** Returns the warning of a text that is nearly too long. */
 export function checkNearLimit<Table extends RuleTable>(
   table: Table,
   id: keyof Table & string,

@@ -4,10 +4,12 @@ import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { requestToken } from "./session.ts";
+import { isLinkFailure, linkStep } from "../contract/oauth.ts";
+import { tokenRequest } from "./session.ts";
 import { findSoftware, traitsOf } from "./software.ts";
 import { requestHeaders } from "./state.ts";
 
+export const UNREACHABLE = "instance_unreachable";
 const PUBLISH_SCOPES = "write:statuses write:media";
 /** Finds the post that is to be quoted; neither linking nor publishing needs it. */
 const SEARCH_SCOPE = "read:search";
@@ -88,22 +90,20 @@ export async function findClient(
   const { name, url: website } = tools.service;
   const asked = { redirectUri, scope: server.scope, name, website };
   if (kept !== undefined && isAs(kept, asked) && (await isKnown(kept, server, tools))) return kept;
-  const answer = await exchange(tools, {
+  // One address as plain text: a list is understood from 4.3 on only.
+  const body = { client_name: name, redirect_uris: redirectUri, scopes: server.scope, website };
+  const request = {
     method: "POST",
     url: `${server.origin}/api/v1/apps`,
-    headers: { ...requestHeaders(null), "content-type": "application/json" },
-    // One address as plain text: a list is understood from 4.3 on only.
-    body: JSON.stringify({
-      client_name: name,
-      redirect_uris: redirectUri,
-      scopes: server.scope,
-      website,
-    }),
-  });
-  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-  const client = readRegistration(answer, asked);
-  if (client === undefined) return refused(answer);
-  await tools.hosts.save(host, client);
+    headers: { ...requestHeaders({ accessToken: null }), "content-type": "application/json" },
+    body: JSON.stringify(body),
+  } as const;
+  const read = (answer: HttpResponse) => readRegistration(answer, asked);
+  const client = await linkStep(
+    { request, read, refuse: refused, unreachable: UNREACHABLE },
+    tools,
+  );
+  if (!isLinkFailure(client)) await tools.hosts.save(host, client);
   return client;
 }
 
@@ -119,9 +119,8 @@ function isAs(kept: Client, { redirectUri, scope, name, website }: Asked): boole
  * where nothing leads back from: so the registration is tried.
  */
 async function isKnown(client: Client, server: OAuthServer, tools: NetworkTools): Promise<boolean> {
-  const answer = await requestToken({ origin: server.origin, ...client }, tools, {
-    grant_type: "client_credentials",
-  });
+  const grant = { grant_type: "client_credentials" };
+  const answer = await exchange(tools, tokenRequest({ origin: server.origin, ...client }, grant));
   return answer instanceof HttpFailure || oauthError(answer) !== "invalid_client";
 }
 

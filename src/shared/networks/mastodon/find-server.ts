@@ -4,9 +4,8 @@ import type { LinkFailure } from "../contract/link.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, unescapeHtml, type TypedServer } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { webfingerUrl } from "./handle.ts";
+import { linkedBy, webfingerUrl } from "./handle.ts";
 import { findInstance, type Instance } from "./instance.ts";
-import { linkedBy } from "./web-links.ts";
 
 /**
  * Returns the server that a person typed. A domain may be no more than the name of its accounts, while their server is

@@ -1,33 +1,30 @@
-import type { Network } from "../contract/network.ts";
+import { network } from "../contract/network.ts";
 import { missingScopes } from "./client.ts";
-import { prepare } from "./prepare.ts";
+import { mastodonAccountCheck } from "./instance.ts";
+import { limitsOf } from "./limits.ts";
 import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";
+import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
-import { rules } from "./rule-table.ts";
-import { check, checkFiles, measure, media } from "./rules.ts";
+import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen } from "./session.ts";
 import { begin } from "./state.ts";
-import { limitsOf, mastodonAccountCheck } from "./instance.ts";
 
-export const mastodon = {
-  name: "mastodon",
+export const mastodon = network("mastodon", {
   title: "Mastodon",
   options: mastodonOptions,
-  link: mastodonLink,
-  missingScopes,
-  measure,
-  media,
-  altTextMax: (limits) => limitsOf(limits).altTextMax,
   rules,
+  measure,
   check,
   checkFiles,
-  begin,
+  media,
+  altTextMax: (limits) => limitsOf(limits).altTextMax,
+  link: mastodonLink,
+  missingScopes,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   accountCheck: mastodonAccountCheck,
-  prepare,
-  publish,
-  reconcile,
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
-} as const satisfies Network;
+  begin,
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile } },
+});

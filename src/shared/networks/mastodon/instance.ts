@@ -1,68 +1,21 @@
 import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, oauthError, readId } from "../contract/answers.ts";
+import { exchange, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
-import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf } from "../contract/text.ts";
-import { rules } from "./rule-table.ts";
-import { type TryLater, unanswered, unpublished } from "../contract/outcome.ts";
+import type { TryLater } from "../contract/outcome.ts";
+import { probe } from "../contract/ask.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { findSoftware, traitsOf } from "./software.ts";
-import { credentialsOf, requestHeaders } from "./state.ts";
-
-export interface InstanceLimits {
-  readonly charactersMax: number;
-  readonly charactersPerUrl: number;
-  readonly mediaMax: number;
-  readonly altTextMax: number;
-  readonly imageBytesMax: number;
-  readonly imagePixelsMax: number;
-  readonly videoBytesMax: number;
-  /** Empty when the instance does not tell. */
-  readonly mediaTypes: readonly string[];
-  /** Whether images and videos may share a post: what the server runs tells, not its description. */
-  readonly mixesFiles: boolean;
-  /** Whether a post has to show a file: known in the same way. */
-  readonly needsMedia: boolean;
-}
-
-/** Of an instance that tells nothing else: Mastodon's own. */
-const DEFAULT_LIMITS: InstanceLimits = {
-  charactersMax: rules["mastodon.text.length"].limit,
-  charactersPerUrl: 23,
-  mediaMax: rules["mastodon.media.count"].limit,
-  altTextMax: rules["mastodon.media.altText"].limit,
-  imageBytesMax: rules["mastodon.media.size"].limit,
-  imagePixelsMax: rules["mastodon.media.pixels"].limit,
-  videoBytesMax: 103_809_024,
-  mediaTypes: [],
-  mixesFiles: false,
-  needsMedia: false,
-};
+import { type InstanceLimits, limitsOf } from "./limits.ts";
+import { apiGet, credentialsOf, requestHeaders } from "./state.ts";
 
 const MEDIA_TYPES_MAX = 100;
-/** No server counts a link for more than the longest address. */
-const CHARACTERS_PER_URL_MAX = 2_048;
-const count = shape(() => z.number().int().positive().catch(0));
-const limitsShape = shape(() =>
-  z.object({
-    charactersMax: count(),
-    charactersPerUrl: z.number().int().positive().max(CHARACTERS_PER_URL_MAX).catch(0),
-    mediaMax: count(),
-    altTextMax: count(),
-    imageBytesMax: count(),
-    imagePixelsMax: count(),
-    videoBytesMax: count(),
-    mediaTypes: z.array(z.string()).catch([]),
-    mixesFiles: z.boolean().catch(false),
-    needsMedia: z.boolean().catch(false),
-  }),
-);
 
 const group = shape(() => z.record(z.string(), z.unknown()).catch({}));
 const instanceShape = shape(() =>
@@ -86,16 +39,6 @@ export interface Instance {
   readonly limits: InstanceLimits;
   /** Whether it describes itself to its members only: these are no more than the usual limits then. */
   readonly isHidden?: true;
-}
-
-/** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
-export function limitsOf(data: NetworkData): InstanceLimits {
-  const known = limitsShape().parse(data);
-  const limits = { ...DEFAULT_LIMITS };
-  for (const [name, value] of Object.entries(known)) {
-    if (value !== 0) Object.assign(limits, { [name]: value });
-  }
-  return limits;
 }
 
 /**
@@ -178,17 +121,9 @@ function stringsOf(value: unknown): readonly string[] {
 /** Tokens last until they are revoked, and nothing tells but a call. */
 export const mastodonAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  async probe({ credentials }, tools) {
-    const known = credentialsOf(credentials);
-    const answer = await exchange(tools, {
-      method: "GET",
-      url: `${known.origin}/api/v1/accounts/verify_credentials`,
-      headers: requestHeaders(known),
-    });
-    if (answer instanceof HttpFailure) return unanswered(answer);
-    // A page that somebody put in between has a 200 too.
-    const isSeen = answer.status === 200 && readId(answer) !== undefined;
-    return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
+  probe({ credentials }, tools) {
+    const request = apiGet(credentialsOf(credentials), "accounts/verify_credentials");
+    return probe(request, classify, tools);
   },
   async readLimits({ credentials }, tools) {
     const { origin, accessToken, software: known } = credentialsOf(credentials);

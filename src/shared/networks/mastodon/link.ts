@@ -1,35 +1,25 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, idShape, oauthError } from "../contract/answers.ts";
-import { spare } from "../contract/fields.ts";
-import { postForm, readCode } from "../contract/oauth.ts";
-import {
-  type Account,
-  type LinkErrorCode,
-  type LinkFailure,
-  type LinkOutcome,
-  type LinkRestart,
-  type OAuthCallback,
-  type OAuthFlow,
-  type OAuthRedirect,
-  type OAuthStart,
-  linkFailed,
-  serverCallback,
-} from "../contract/link.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import { idShape, oauthError } from "../contract/answers.ts";
 import type { NetworkData } from "../contract/draft.ts";
-import type { NetworkTools } from "../contract/tools.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { spare } from "../contract/fields.ts";
+import { linkFailed, serverCallback } from "../contract/link.ts";
+import type { Account, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
+import type { OAuthCallback, OAuthFlow, OAuthRedirect, OAuthStart } from "../contract/link.ts";
+import { finishCode, isLinkFailure, linkStep, postForm, readCode } from "../contract/oauth.ts";
+import { readerOf } from "../contract/state.ts";
 import { readServer } from "../contract/text.ts";
-import { COARSE_SCOPES, discover, findClient, refused } from "./client.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { COARSE_SCOPES, discover, findClient, refused, UNREACHABLE } from "./client.ts";
 import { classify } from "./errors.ts";
 import { findServer } from "./find-server.ts";
 import { pageOf, vouchedHandle } from "./handle.ts";
 import { findInstance } from "./instance.ts";
-import { canPublish, readToken, requestToken, type IssuedToken } from "./session.ts";
+import { canPublish, type IssuedToken, readToken, tokenRequest } from "./session.ts";
 import { findSoftware, traitsOf } from "./software.ts";
-import { credentialsOf, requestHeaders } from "./state.ts";
+import { apiGet, credentialsOf } from "./state.ts";
 
-const flowShape = shape(() =>
+const flowOf = readerOf(() =>
   z.object({
     origin: z.string(),
     domain: z.string(),
@@ -41,7 +31,7 @@ const flowShape = shape(() =>
     isHidden: z.boolean().optional(),
   }),
 );
-type Flow = ShapeOf<typeof flowShape>;
+type Flow = ReturnType<typeof flowOf>;
 
 export const mastodonLink = {
   kind: "oauth",
@@ -57,7 +47,7 @@ export const mastodonLink = {
     },
   ],
   start,
-  finish,
+  finish: finishCode({ flowOf, codeOf, redeem, lacking, link: linkAccount }),
 } as const satisfies OAuthFlow;
 
 async function start(
@@ -84,42 +74,41 @@ async function start(
       ? { code_challenge: oauth.codeChallenge, code_challenge_method: "S256" }
       : {}),
   });
-  const flow: Flow = {
-    origin: instance.origin,
-    domain: instance.domain,
-    clientId: client.clientId,
-    clientSecret: client.clientSecret,
-    scope: server.scope,
-    hasPkce: server.hasPkce,
-    limits: { ...instance.limits },
-    ...(instance.isHidden === true && { isHidden: true }),
-  };
-  const url = `${instance.origin}/oauth/authorize?${query.toString()}`;
-  return { kind: "redirect", url, flow, server: instance.origin };
+  const { origin, domain, limits, isHidden } = instance;
+  const { clientId, clientSecret } = client;
+  const { scope, hasPkce } = server;
+  const asked = { origin, domain, clientId, clientSecret, scope, hasPkce, limits: { ...limits } };
+  const flow: Flow = { ...asked, ...(isHidden === true && { isHidden }) };
+  const url = `${origin}/oauth/authorize?${query.toString()}`;
+  return { kind: "redirect", url, flow, server: origin };
 }
 
-async function finish(
-  callback: OAuthCallback,
-  tools: NetworkTools,
-): Promise<LinkOutcome | LinkRestart> {
-  const flow = flowShape().parse(callback.flow);
+function codeOf({ params }: OAuthCallback, flow: Flow) {
   // The server has coarser scopes and does not list them.
-  if (callback.params["error"] === "invalid_scope" && flow.scope !== COARSE_SCOPES)
-    return { kind: "restart", form: { instance: flow.origin, scopes: COARSE_SCOPES } };
+  if (params["error"] === "invalid_scope" && flow.scope !== COARSE_SCOPES)
+    return { kind: "restart", form: { instance: flow.origin, scopes: COARSE_SCOPES } } as const;
   // Anybody can send this address an error: it ends this authorisation and changes nothing that others share.
-  const code = readCode(callback.params, CALLBACK_ERRORS);
-  if (typeof code !== "string") return code;
-  const answer = await requestToken(flow, tools, {
+  return readCode(params, CALLBACK_ERRORS);
+}
+
+function redeem(
+  code: string,
+  { callback, flow }: { readonly callback: OAuthCallback; readonly flow: Flow },
+  tools: NetworkTools,
+): Promise<IssuedToken | LinkFailure> {
+  const request = tokenRequest(flow, {
     grant_type: "authorization_code",
     code,
     redirect_uri: serverCallback(callback.redirectUri, flow.origin),
-    ...(flow.hasPkce ? { code_verifier: callback.codeVerifier } : {}),
+    code_verifier: flow.hasPkce ? callback.codeVerifier : undefined,
   });
-  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-  const token = readToken(answer, flow.scope, tools.now());
-  if (token === undefined) return refusedToken(answer, flow, tools);
-  if (!canPublish(token.scopes)) return linkFailed("permission_missing", token.scopes.join(" "));
-  return linkAccount(token, flow, tools);
+  const read = (answer: HttpResponse) => readToken(answer, flow.scope, tools.now());
+  const refuse = (answer: HttpResponse) => refusedToken(answer, flow, tools);
+  return linkStep({ request, read, refuse, unreachable: UNREACHABLE }, tools);
+}
+
+function lacking({ scopes }: IssuedToken): LinkFailure | undefined {
+  return canPublish(scopes) ? undefined : linkFailed("permission_missing", scopes.join(" "));
 }
 
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
@@ -155,37 +144,27 @@ async function linkAccount(
   flow: Flow,
   tools: NetworkTools,
 ): Promise<LinkOutcome> {
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${flow.origin}/api/v1/accounts/verify_credentials`,
-    headers: requestHeaders(token),
-  });
-  if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
-  const found = readAccount(answer, flow);
-  if (found === undefined) return refusedAccount(answer, tools.now());
-  const claim = { origin: flow.origin, username: found.username, domain: flow.domain };
   const { origin, clientId, clientSecret } = flow;
+  const { accessToken } = token;
+  const request = apiGet({ origin, accessToken }, "accounts/verify_credentials");
+  const read = (answer: HttpResponse) => readAccount(answer, flow);
+  const refuse = (answer: HttpResponse) => refusedAccount(answer, tools.now());
+  const found = await linkStep({ request, read, refuse, unreachable: UNREACHABLE }, tools);
+  if (isLinkFailure(found)) return found;
   const [username, software, hidden] = await Promise.all([
-    vouchedHandle(claim, tools),
+    vouchedHandle({ origin, username: found.username, domain: flow.domain }, tools),
     findSoftware(origin, tools),
-    flow.isHidden === true ? findInstance(origin, tools, token.accessToken) : undefined,
+    flow.isHidden === true ? findInstance(origin, tools, accessToken) : undefined,
   ]);
-  const account = { ...found, username };
   const { scopes, endsAt, ...issued } = token;
-  const isRead = hidden !== undefined && !("code" in hidden);
-  const limits = isRead ? { ...hidden.limits } : flow.limits;
+  const known = typeof software === "string" ? { software } : {};
+  const limits = hidden !== undefined && "limits" in hidden ? hidden.limits : flow.limits;
   const { mixesFiles, needsMedia } = traitsOf(software);
   return {
     kind: "linked",
     linked: {
-      account,
-      credentials: {
-        origin,
-        ...issued,
-        clientId,
-        clientSecret,
-        ...(typeof software === "string" ? { software } : {}),
-      },
+      account: { ...found, username },
+      credentials: { origin, ...issued, clientId, clientSecret, ...known },
       instanceUrl: origin,
       scopes,
       limits: { ...limits, mixesFiles, needsMedia },

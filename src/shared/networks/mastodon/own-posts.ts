@@ -1,20 +1,15 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
+import { spare } from "../contract/fields.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import {
-  type Baseline,
-  type Credentials,
-  credentialsOf,
-  remoteOf,
-  requestHeaders,
-} from "./state.ts";
+import { type Baseline, apiGet, credentialsOf, remoteOf } from "./state.ts";
 
 const PAGE_LENGTH = 20;
 const PAGES_MAX = 3;
@@ -23,25 +18,18 @@ const NOTED_MAX = 40;
 /** How far the clock of a server may be set back between two posts. */
 const STEP_MS = 60_000;
 
-const identity = shape(() => ({
-  id: idShape(),
-  url: z.string().nullish().catch(null),
-  uri: z.string().nullish().catch(null),
-}));
-const statusShape = shape(() => z.object(identity()));
-const attachmentShape = shape(() =>
-  z.object({ id: idShape(), url: z.string().nullish().catch(null) }),
+const statusShape = shape(() =>
+  z.object({ id: idShape(), url: spare(z.string()), uri: spare(z.string()) }),
 );
 const listShape = shape(() =>
   z.array(
-    z.object({
-      ...identity(),
+    statusShape().extend({
       created_at: z.string(),
       content: z.string().nullish(),
       spoiler_text: z.string().nullish(),
-      visibility: z.string().nullish().catch(null),
+      visibility: spare(z.string()),
       reblog: z.unknown().optional(),
-      media_attachments: z.array(attachmentShape()).catch([]),
+      media_attachments: z.array(z.object({ id: idShape(), url: spare(z.string()) })).catch([]),
     }),
   ),
 );
@@ -102,19 +90,17 @@ async function requestList(
     exclude_reblogs: "true",
     ...(olderThan === undefined ? {} : { max_id: olderThan }),
   });
-  const path = `/api/v1/accounts/${encodeURIComponent(localId)}/statuses?${query.toString()}`;
-  // Mastodon lets caches keep the list that anybody may read, for a day while the server fails
-  // (`cache_if_unauthenticated!` in app/controllers/api/v1/accounts/statuses_controller.rb).
-  const request = (credentials: Credentials | null): HttpRequest => ({
-    method: "GET",
-    url: `${own.origin}${path}`,
-    headers: { ...requestHeaders(credentials), "cache-control": "no-cache" },
-  });
-  const answer = await exchange(tools, request(own));
-  if (answer instanceof HttpFailure || (answer.status !== 401 && answer.status !== 403)) {
-    return answer;
-  }
-  return exchange(tools, request(null));
+  const path = `accounts/${encodeURIComponent(localId)}/statuses?${query.toString()}`;
+  const ask = (accessToken: string | null) => {
+    const { headers, ...request } = apiGet({ origin: own.origin, accessToken }, path);
+    // Mastodon lets caches keep the list that anybody may read, for a day while the server fails
+    // (`cache_if_unauthenticated!` in app/controllers/api/v1/accounts/statuses_controller.rb).
+    return exchange(tools, { ...request, headers: { ...headers, "cache-control": "no-cache" } });
+  };
+  const answer = await ask(own.accessToken);
+  const isRefused =
+    !(answer instanceof HttpFailure) && (answer.status === 401 || answer.status === 403);
+  return isRefused ? ask(null) : answer;
 }
 
 function readList(
@@ -168,7 +154,7 @@ export function hasOurFiles({ media_attachments: found }: Status, leg: LegToPubl
 
 /** Returns whether a post has the leg's words, and its content warning. */
 export function hasOurWords(status: Status, leg: LegToPublish): boolean {
-  const { spoilerText = "" } = ownOptionsOf(leg.draft.options);
+  const { spoilerText = "" } = ownOptionsOf(leg.draft);
   // Together, because a content warning without a text becomes the text.
   const words = (status.spoiler_text ?? "") + textOfHtml(status.content ?? "");
   return comparable(words) === comparable(spoilerText + leg.draft.text);

@@ -1,11 +1,6 @@
 import { exchange } from "../contract/answers.ts";
-import {
-  inDoubt,
-  notAccepted,
-  startOver,
-  unconfirmed,
-  type PublishOutcome,
-} from "../contract/outcome.ts";
+import { inDoubt, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
+import type { PublishOutcome } from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -13,24 +8,22 @@ import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
 import { findOwnPost, isKeyAlive } from "./reconcile.ts";
-import { findKeepsKeys } from "./software.ts";
+import { keepsKeysOf } from "./software.ts";
 import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
 
 const NOT_READY_SECONDS = 5;
 
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const answer = await exchange(tools, postStatus(leg));
-  const isTaken =
-    !(answer instanceof HttpFailure) &&
-    answer.status === 422 &&
-    MEDIA_TAKEN.test(errorText(answer));
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
+  const isTaken = answer.status === 422 && MEDIA_TAKEN.test(errorText(answer));
   return isTaken ? lookForTakenMedia(leg, answer, tools) : readPost(answer, leg, tools.now());
 }
 
 function postStatus(leg: LegToPublish): HttpRequest {
   const credentials = credentialsOf(leg.credentials);
   const { idempotencyKey, media } = remoteOf(leg.remote);
-  const { visibility, spoilerText, sensitive, language } = ownOptionsOf(leg.draft.options);
+  const { visibility, spoilerText, sensitive, language } = ownOptionsOf(leg.draft);
   return {
     method: "POST",
     url: `${credentials.origin}/api/v1/statuses`,
@@ -50,12 +43,7 @@ function postStatus(leg: LegToPublish): HttpRequest {
   };
 }
 
-function readPost(
-  answer: HttpResponse | HttpFailure,
-  leg: LegToPublish,
-  now: Date,
-): PublishOutcome {
-  if (answer instanceof HttpFailure) return unconfirmed(answer);
+function readPost(answer: HttpResponse, leg: LegToPublish, now: Date): PublishOutcome {
   const published = readStatus(answer);
   if (published !== undefined) return published;
   return notAccepted(answer, classify(answer, now), (classified) => {
@@ -75,12 +63,10 @@ async function lookForTakenMedia(
   tools: NetworkTools,
 ): Promise<PublishOutcome> {
   const classified = classify(answer, tools.now());
-  const keepsKeys = await findKeepsKeys(leg, tools);
-  if (typeof keepsKeys === "object") return inDoubt(classified);
-  const lookup = await findOwnPost(leg, keepsKeys, tools);
+  const lookup = await findOwnPost(leg, tools);
   if (lookup.kind === "found") return lookup.published;
-  const isCertain =
-    lookup.kind === "absent" && (lookup.isComplete || (keepsKeys && isKeyAlive(leg, tools)));
+  const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg, tools);
+  const isCertain = lookup.kind === "absent" && (lookup.isComplete || isRepeatable);
   if (!isCertain) return inDoubt(classified);
   const proof = { ...classified, code: "media_not_ready", isProof: true } as const;
   return startOver(proof, { ...remoteOf(leg.remote), media: [] });

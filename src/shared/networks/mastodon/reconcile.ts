@@ -1,33 +1,20 @@
 import { exchange } from "../contract/answers.ts";
-import {
-  askAgain,
-  type Lookup,
-  outcomeUnknown,
-  type ReconcileOutcome,
-  unanswered,
-} from "../contract/outcome.ts";
+import { lookUp, unknowable } from "../contract/look-up.ts";
 import type { LegToPublish } from "../contract/network.ts";
+import { askAgain, type Lookup, type ReconcileOutcome } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { ownOptionsOf } from "./options.ts";
-import {
-  hasOurFile,
-  hasOurFiles,
-  hasOurWords,
-  isNewerThan,
-  listOwnPosts,
-  type OwnPosts,
-  publishedOf,
-  timeOf,
-} from "./own-posts.ts";
+import { hasOurFile, hasOurFiles, hasOurWords, isNewerThan, listOwnPosts } from "./own-posts.ts";
+import { type OwnPosts, publishedOf, timeOf } from "./own-posts.ts";
 import { getMedia, readMedia } from "./prepare.ts";
-import { findDefaultVisibility, findKeepsKeys, locksKeys } from "./software.ts";
-import { credentialsOf, remoteOf } from "./state.ts";
+import { findDefaultVisibility, keepsKeysOf, locksKeys } from "./software.ts";
+import { remoteOf } from "./state.ts";
 
 /** A key is remembered for an hour; the rest is for the call itself and for clocks that differ. */
 const KEY_LIFE_MS = 50 * 60_000;
 const ASK_AGAIN_SECONDS = 30;
-/** What the first attempt set off is done by then, whatever became of its answer. */
+/** What the first attempt set off is done by then. Only from then on is the absence of the post a proof. */
 const SETTLED_MS = 30_000;
 /** Clocks differ: a post may seem a little older than the call that made it. */
 const CLOCK_SKEW_MS = 60_000;
@@ -39,63 +26,36 @@ const SECOND_MS = 1_000;
  * call while it remembers the key. Of any other server only the account's own posts tell, and they are believed where
  * they would show the post: else the outcome stays unknown, and nothing is sent again.
  */
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
-  const keepsKeys = await findKeepsKeys(leg, tools);
-  if (typeof keepsKeys === "object") return askAgain(keepsKeys.note);
-  const lookup = await findOwnPost(leg, keepsKeys, tools);
-  switch (lookup.kind) {
-    case "found":
-      return lookup.published;
-    case "unavailable":
-      return askAgain(lookup.note, lookup.retryAfterSeconds);
-    default: {
-      const isMissing = lookup.kind === "absent" && lookup.isComplete;
-      return isOver(leg, tools)
-        ? reconcileSettled(leg, { keepsKeys, isAbsent: isMissing }, tools)
-        : reconcileEarly(leg, keepsKeys);
-    }
-  }
-}
+export const reconcile = lookUp({
+  find: findOwnPost,
+  settledMs: SETTLED_MS,
+  // Where the server holds no lock for a key, a repeat must not run beside the first attempt.
+  early: ({ leg }) =>
+    keepsKeysOf(leg) && locksKeys(leg)
+      ? { kind: "may_publish", isAbsent: false }
+      : askAgain("an attempt may still be under way"),
+  late({ leg, tools, isMissing }) {
+    const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg, tools);
+    if (isMissing || isRepeatable) return { kind: "may_publish", isAbsent: isMissing };
+    return keepsKeysOf(leg) ? lookAtFile(leg, tools) : UNKNOWABLE;
+  },
+});
 
-/** Decides soon after the call. Where the server holds no lock for a key, a repeat must not run beside the first attempt. */
-function reconcileEarly(leg: LegToPublish, keepsKeys: boolean): ReconcileOutcome {
-  return keepsKeys && locksKeys(leg)
-    ? { kind: "may_publish", isAbsent: false }
-    : askAgain("an attempt may still be under way");
-}
-
-async function reconcileSettled(
-  leg: LegToPublish,
-  { keepsKeys, isAbsent }: { readonly keepsKeys: boolean; readonly isAbsent: boolean },
-  tools: NetworkTools,
-): Promise<ReconcileOutcome> {
-  if (isAbsent || (keepsKeys && isKeyAlive(leg, tools))) return { kind: "may_publish", isAbsent };
-  return keepsKeys ? lookAtFile(leg, tools) : UNKNOWABLE;
-}
-
-const UNKNOWABLE: ReconcileOutcome = {
-  kind: "unknowable",
-  failure: outcomeUnknown("the network can't tell whether the post was made"),
-};
+const UNKNOWABLE = unknowable("the network can't tell whether the post was made");
 
 /** Asks for the leg's first file: one that is still free is in no post, and this leg's post would have it. */
 async function lookAtFile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   const [first] = remoteOf(leg.remote).media;
   if (first === undefined) return UNKNOWABLE;
-  const answer = await exchange(tools, getMedia(credentialsOf(leg.credentials), first.id));
-  if (!(answer instanceof HttpFailure) && answer.status === 404) return UNKNOWABLE;
-  const state = answer instanceof HttpFailure ? unanswered(answer) : readMedia(answer, tools.now());
-  if (typeof state === "string" || state.kind === "failed")
+  const answer = await exchange(tools, getMedia(leg, first));
+  if (answer instanceof HttpFailure) return askAgain(answer.message);
+  if (answer.status === 404) return UNKNOWABLE;
+  const state = readMedia(answer, tools.now());
+  if (typeof state === "string" || state.kind === "broken")
     return { kind: "may_publish", isAbsent: true };
   return state.kind === "rejected"
     ? UNKNOWABLE
     : { kind: "ask_again", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };
-}
-
-/** Returns whether every earlier call has ended. Only then is the absence of the post a proof. */
-function isOver(leg: LegToPublish, tools: NetworkTools): boolean {
-  return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() >= SETTLED_MS;
 }
 
 /** Returns whether a server that keeps keys still knows the first attempt by its own. */
@@ -107,12 +67,8 @@ export function isKeyAlive(leg: LegToPublish, tools: NetworkTools): boolean {
  * Looks for the leg's post among the account's own. `absent` and complete: the list was read back to before the call,
  * would show the post, and shows none that could be it.
  */
-export async function findOwnPost(
-  leg: LegToPublish,
-  keepsKeys: boolean,
-  tools: NetworkTools,
-): Promise<Lookup> {
-  return keepsKeys ? findByTime(leg, tools) : findNew(leg, tools);
+export function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
+  return keepsKeysOf(leg) ? findByTime(leg, tools) : findNew(leg, tools);
 }
 
 /**
@@ -163,7 +119,7 @@ async function absence(
 ): Promise<Lookup> {
   const shown = new Set(statuses.flatMap(({ visibility }) => visibility ?? []));
   if (!isMissing || !isComplete || shown.size === 0) return { kind: "absent", isComplete: false };
-  const own = ownOptionsOf(leg.draft.options).visibility;
+  const own = ownOptionsOf(leg.draft).visibility;
   const visibility = own ?? (await findDefaultVisibility(leg, tools));
   if (typeof visibility === "object") return visibility;
   return { kind: "absent", isComplete: visibility !== undefined && shown.has(visibility) };

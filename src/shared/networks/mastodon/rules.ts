@@ -1,65 +1,123 @@
-import {
-  type MediaKind,
-  fieldOf,
-  checkNames,
-  kindsOf,
-  type LegDraft,
-  type NetworkData,
-} from "../contract/draft.ts";
-import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
-import { checkAltTexts } from "../contract/alt-text.ts";
+import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
+import { checkNames, fieldOf, kindsOf } from "../contract/draft.ts";
+import type { LegDraft, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
-import { type InstanceLimits, limitsOf } from "./instance.ts";
-import { ownOptionsOf } from "./options.ts";
-import { rules } from "./rule-table.ts";
+import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
+import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { countGraphemes } from "../contract/text.ts";
 import { countedText } from "./counted-text.ts";
+import { type InstanceLimits, LIMITS, limitsOf } from "./limits.ts";
+import { ownOptionsOf } from "./options.ts";
+
+interface Facts {
+  readonly draft: LegDraft;
+  readonly options: ReturnType<typeof ownOptionsOf>;
+  readonly limits: InstanceLimits;
+  readonly measured: TextMeasure;
+}
+
+const { error, warning } = ruleRows<Facts>();
+const ofText = textRules({
+  network: "mastodon",
+  title: "Mastodon",
+  id: "length",
+  limit: LIMITS.charactersMax,
+  unit: "characters",
+});
+
+export const rules = {
+  "mastodon.text.length": {
+    ...ofText["mastodon.text.length"],
+    variesByServer: true as const,
+    message: "The text counts {used} characters; this server allows {limit}.",
+  },
+  "mastodon.text.nearLimit": {
+    ...ofText["mastodon.text.nearLimit"],
+    variesByServer: true as const,
+  },
+  "mastodon.content.empty": error("text_invalid", {
+    message: "The post has neither text nor media.",
+    remediation: "Give the post a text or a media file.",
+    field: "text",
+    broken: ({ draft: { text, media }, options: { spoilerText = "" }, limits }) =>
+      media.length === 0 && !limits.needsMedia && `${text}${spoilerText}`.trim() === "",
+  }),
+  "mastodon.media.required": error("media_rejected", {
+    variesByServer: true,
+    message: "This server takes no post without a media file.",
+    remediation: "Add an image or a video, or link an account on another server.",
+    field: "mediaUrls",
+    broken: ({ draft, limits }) => limits.needsMedia && draft.media.length === 0,
+  }),
+  "mastodon.media.count": error("media_rejected", {
+    limit: LIMITS.mediaMax,
+    unit: "files",
+    variesByServer: true,
+    message: "The post has {used} media files; this server allows {limit}.",
+    remediation:
+      "Use fewer media files, or give Mastodon its own with platformOptions.mastodon.mediaUrls.",
+    field: "mediaUrls",
+    used: ({ draft }) => draft.media.length,
+    limitOf: ({ limits }) => limits.mediaMax,
+  }),
+  "mastodon.media.mixed": error("media_rejected", {
+    variesByServer: true,
+    message: "Mastodon allows several images, or one video or audio file alone.",
+    remediation: "Use images alone, or one video or audio file alone.",
+    field: "mediaUrls",
+    broken: ({ draft, limits }) => checkNames(draft, (kinds) => isMixed(kinds, limits)) === true,
+  }),
+  "mastodon.media.type": error("media_rejected", {
+    variesByServer: true,
+    message: "The server does not take files of this type.",
+    remediation: "Convert the file to JPEG or MP4.",
+  }),
+  "mastodon.media.size": error("media_rejected", {
+    limit: LIMITS.imageBytesMax,
+    unit: "bytes",
+    variesByServer: true,
+    message: "The file is larger than the server takes.",
+    remediation: "Use a smaller file.",
+  }),
+  "mastodon.media.pixels": error("media_rejected", {
+    limit: LIMITS.imagePixelsMax,
+    unit: "pixels",
+    variesByServer: true,
+    message: "An image has more pixels than the server takes.",
+    remediation: "Use a smaller image.",
+  }),
+  "mastodon.media.altText": warning("alt_text_shortened", {
+    ...shortenedAltTexts("this server", LIMITS.altTextMax),
+    variesByServer: true,
+    field: "altTexts",
+    broken: ({ draft, limits }) => longAltTexts(draft, limits.altTextMax),
+    limitOf: ({ limits }) => limits.altTextMax,
+  }),
+  "mastodon.focus.count": error("invalid_request", {
+    message: "There are more focal points than media files.",
+    remediation: "Give platformOptions.mastodon.focus as many entries as there are media files.",
+    field: "focus",
+    broken: ({ draft, options: { focus = [] } }) => focus.length > draft.media.length,
+  }),
+};
+
+/** Returns a post's length as the server counts it, content warning included. */
+export function countCharacters(text: string, spoilerText: string, perUrl: number): number {
+  const counted = countedText(text);
+  return countGraphemes(spoilerText + counted.text) + counted.links * (perUrl - 1);
+}
 
 export function measure(draft: LegDraft, data: NetworkData): TextMeasure {
-  const limits = limitsOf(data);
-  const { spoilerText = "" } = ownOptionsOf(draft.options);
-  return {
-    usedCharacters: countCharacters(draft.text, spoilerText, limits.charactersPerUrl),
-    maxCharacters: limits.charactersMax,
-  };
+  const { charactersPerUrl, charactersMax: maxCharacters } = limitsOf(data);
+  const { spoilerText = "" } = ownOptionsOf(draft);
+  const usedCharacters = countCharacters(draft.text, spoilerText, charactersPerUrl);
+  return { usedCharacters, maxCharacters };
 }
 
 export function check(draft: LegDraft, data: NetworkData): readonly Problem[] {
+  const options = ownOptionsOf(draft);
   const limits = limitsOf(data);
-  return [
-    ...checkText(draft, data),
-    ...checkMedia(draft, limits),
-    ...checkAltTexts(rules, "mastodon.media.altText", draft, { limit: limits.altTextMax }),
-    ...checkFocus(draft),
-  ];
-}
-
-function checkText(draft: LegDraft, data: NetworkData): readonly Problem[] {
-  const field = fieldOf("mastodon", draft, "text");
-  const measured = measure(draft, data);
-  const { usedCharacters: used, maxCharacters: limit } = measured;
-  const { spoilerText = "" } = ownOptionsOf(draft.options);
-  const { needsMedia } = limitsOf(data);
-  const hasNothing = `${draft.text}${spoilerText}`.trim() === "";
-  const isEmpty = draft.media.length === 0 && !needsMedia && hasNothing;
-  return [
-    ...(used > limit ? [breach(rules, "mastodon.text.length", { used, limit, field })] : []),
-    ...(isEmpty ? [breach(rules, "mastodon.content.empty", { field })] : []),
-    ...checkNearLimit(rules, "mastodon.text.nearLimit", field, measured),
-  ];
-}
-
-function checkMedia(draft: LegDraft, limits: InstanceLimits): readonly Problem[] {
-  const { mediaMax: limit } = limits;
-  const isRefused = checkNames(draft, (kinds) => isMixed(kinds, limits));
-  const field = fieldOf("mastodon", draft, "mediaUrls");
-  const { length: used } = draft.media;
-  const isMissing = limits.needsMedia && used === 0;
-  return [
-    ...(isMissing ? [breach(rules, "mastodon.media.required", { field })] : []),
-    ...(used > limit ? [breach(rules, "mastodon.media.count", { used, limit, field })] : []),
-    ...(isRefused ? [breach(rules, "mastodon.media.mixed", { field })] : []),
-  ];
+  return checkRules(rules, { draft, options, limits, measured: measure(draft, data) });
 }
 
 /** Returns what only the files themselves show: a video with the name of an image. */
@@ -79,12 +137,6 @@ export function isMixed(kinds: readonly MediaKind[], { mixesFiles }: InstanceLim
   return !mixesFiles && kinds.length > 1 && kinds.some((kind) => kind !== "image");
 }
 
-function checkFocus({ media, options }: LegDraft): readonly Problem[] {
-  const { focus = [] } = ownOptionsOf(options);
-  const field = "platformOptions.mastodon.focus";
-  return focus.length > media.length ? [breach(rules, "mastodon.focus.count", { field })] : [];
-}
-
 /** Of an instance that does not tell: what Mastodon 4 takes and does not have to convert. */
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
@@ -95,10 +147,8 @@ const PLAYED_TYPES = ["image/gif", "image/png"] as const;
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
   const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
   const stated = mediaTypes.filter((type) => type.startsWith("image/"));
-  const streamed = {
-    ...(mediaTypes.length > 0 ? { types: mediaTypes } : {}),
-    bytesMax: videoBytesMax,
-  };
+  const types = mediaTypes.length > 0 ? { types: mediaTypes } : {};
+  const streamed = { ...types, bytesMax: videoBytesMax };
   return {
     image: {
       types: stated.length > 0 ? stated : IMAGE_TYPES,
@@ -110,14 +160,4 @@ export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
     video: streamed,
     audio: streamed,
   };
-}
-
-/** Returns a post's length as the server counts it, content warning included. */
-export function countCharacters(
-  text: string,
-  spoilerText: string,
-  charactersPerUrl: number,
-): number {
-  const counted = countedText(text);
-  return countGraphemes(spoilerText + counted.text) + counted.links * (charactersPerUrl - 1);
 }

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import { exchange } from "../contract/answers.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import { scopesShape, spare } from "../contract/fields.ts";
-import { postForm, refusedRenewal, renewalRejected } from "../contract/oauth.ts";
+import { formRequest, refusedRenewal, renewalRejected, renewing } from "../contract/oauth.ts";
 import { type CredentialsOutcome, unanswered } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
@@ -45,16 +46,10 @@ export function readToken(
   if (seconds === undefined) return { accessToken, scopes, endsAt: null };
   const at = (share: number) => new Date(now.getTime() + seconds * share * 1000).toISOString();
   const endsAt = at(1);
+  const token = { accessToken, scopes, endsAt };
   return refreshToken === undefined
-    ? { accessToken, scopes, endsAt }
-    : {
-        accessToken,
-        scopes,
-        endsAt,
-        refreshToken,
-        renewAt: at(RENEWED_SHARE),
-        accessExpiresAt: endsAt,
-      };
+    ? token
+    : { ...token, refreshToken, renewAt: at(RENEWED_SHARE), accessExpiresAt: endsAt };
 }
 
 export function canPublish(scopes: readonly string[]): boolean {
@@ -62,14 +57,13 @@ export function canPublish(scopes: readonly string[]): boolean {
   return isGranted("write:statuses") && isGranted("write:media");
 }
 
-/** Requests a token in the name of the registration. */
-export function requestToken(
+/** Returns the request for a token in the name of the registration. */
+export function tokenRequest(
   { origin, clientId, clientSecret }: Pick<Credentials, "origin" | "clientId" | "clientSecret">,
-  tools: NetworkTools,
-  grant: Readonly<Record<string, string>>,
-): Promise<HttpResponse | HttpFailure> {
+  grant: Readonly<Record<string, string | undefined>>,
+): HttpRequest {
   const client = { client_id: clientId, client_secret: clientSecret };
-  return postForm(`${origin}/oauth/token`, { ...grant, ...client }, tools);
+  return formRequest(`${origin}/oauth/token`, { ...grant, ...client });
 }
 
 /** Renews a token that ends (RFC 6749, section 6). Mastodon's own last until they are revoked. */
@@ -77,28 +71,29 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const credentials = credentialsOf(data);
   const { refreshToken, renewAt, accessExpiresAt } = credentials;
   if (refreshToken === undefined || renewAt === undefined) return { kind: "usable" };
-  const now = tools.now();
-  if (now.getTime() < Date.parse(renewAt)) return { kind: "usable" };
-  const outcome = await renew(credentials, refreshToken, tools);
-  const leftMs = Date.parse(accessExpiresAt ?? renewAt) - now.getTime();
-  return outcome.kind === "try_later" && leftMs > USABLE_MS ? { kind: "usable" } : outcome;
+  const endsMs = Date.parse(accessExpiresAt ?? renewAt);
+  const leftMs = endsMs - tools.now().getTime();
+  // At the time itself, not only after it.
+  const freshMs = endsMs - Date.parse(renewAt) + 1;
+  return renewing({ leftMs, freshMs, usableMs: USABLE_MS }, async () => {
+    const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
+    const answer = await exchange(tools, tokenRequest(credentials, grant));
+    if (answer instanceof HttpFailure) return unanswered(answer);
+    const token = readToken(answer, "write", tools.now());
+    return token === undefined
+      ? refusedRenewal(answer, classify(answer, tools.now()))
+      : renewed({ ...credentials, refreshToken }, token);
+  });
 }
 
-async function renew(
+function renewed(
   credentials: Credentials,
-  refreshToken: string,
-  tools: NetworkTools,
-): Promise<CredentialsOutcome> {
-  const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
-  const answer = await requestToken(credentials, tools, grant);
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const token = readToken(answer, "write", tools.now());
-  if (token === undefined) return refusedRenewal(answer, classify(answer, tools.now()));
-  const { scopes, endsAt, ...issued } = token;
+  { scopes, endsAt, ...issued }: IssuedToken,
+): CredentialsOutcome {
   // A permission was taken back since.
   if (!canPublish(scopes)) return renewalRejected("permission_missing", scopes.join(" "));
-  const renewed = { ...credentials, refreshToken, ...issued };
+  const fresh = { ...credentials, ...issued };
   const isLast = issued.refreshToken === undefined && endsAt === null;
-  const { renewAt: _at, accessExpiresAt: _end, ...endless } = renewed;
-  return { kind: "refreshed", credentials: isLast ? endless : renewed, expiresAt: null };
+  const { renewAt: _at, accessExpiresAt: _end, ...endless } = fresh;
+  return { kind: "refreshed", credentials: isLast ? endless : fresh, expiresAt: null };
 }

@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import { type Lookup, unavailable } from "../contract/outcome.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
+import { apiGet, type Credentials, credentialsOf, remoteOf } from "./state.ts";
 
-type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
+export type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
 
 /**
  * Software that answers a repeat under the same Idempotency-Key with the first post, for an hour: each has
@@ -68,13 +68,15 @@ export async function findSoftware(
   origin: string,
   tools: NetworkTools,
 ): Promise<string | null | Unavailable> {
-  const list = await readDocument(`${origin}/.well-known/nodeinfo`, tools);
+  const get = (url: string) =>
+    readDocument({ method: "GET", url, headers: { accept: "application/json" } }, tools);
+  const list = await get(`${origin}/.well-known/nodeinfo`);
   if (!("body" in list)) return list;
   const links = listShape().safeParse(list.body).data?.links ?? [];
   const href = links.find(({ rel }) => rel.startsWith(SCHEMA))?.href ?? "";
   // Another server's document says nothing about this one.
   if (originOf(href) !== origin) return null;
-  const document = await readDocument(href, tools);
+  const document = await get(href);
   if (!("body" in document)) return document;
   const { data } = nodeinfoShape().safeParse(document.body);
   return data === undefined ? null : data.software.name.toLowerCase();
@@ -82,31 +84,30 @@ export async function findSoftware(
 
 /** Returns a document; without a body to read where there is none. */
 async function readDocument(
-  url: string,
+  request: HttpRequest,
   tools: NetworkTools,
 ): Promise<{ readonly body: unknown } | Unavailable> {
-  const answer = await exchange(tools, {
-    method: "GET",
-    url,
-    headers: { accept: "application/json" },
-  });
+  const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unavailable(answer);
   if (answer.status === 429 || answer.status >= 500)
     return unavailable(classify(answer, tools.now()));
   return { body: answer.status === 200 ? answer.json() : undefined };
 }
 
-/** Returns whether the leg's server keeps idempotency keys, as it was found before the first visible call. */
+/** Returns whether a server keeps idempotency keys. */
 export async function findKeepsKeys(
-  leg: LegToPublish,
+  { software, origin }: Credentials,
   tools: NetworkTools,
 ): Promise<boolean | Unavailable> {
-  const { keepsKeys } = remoteOf(leg.remote);
-  if (keepsKeys !== undefined) return keepsKeys;
-  const { software, origin } = credentialsOf(leg.credentials);
   const found = software ?? (await findSoftware(origin, tools));
   if (typeof found === "object" && found !== null) return found;
   return found !== null && KEEPS_KEYS.has(found);
+}
+
+/** Returns whether the leg's server keeps idempotency keys, as it was found before the first visible call. */
+export function keepsKeysOf({ remote, credentials }: LegToPublish): boolean {
+  const { software = "" } = credentialsOf(credentials);
+  return remoteOf(remote).keepsKeys ?? KEEPS_KEYS.has(software);
 }
 
 /** Returns whether a repeat with the key may run beside the first call; false where the server has not told its software. */
@@ -123,16 +124,8 @@ export async function findDefaultVisibility(
   leg: LegToPublish,
   tools: NetworkTools,
 ): Promise<string | undefined | Unavailable> {
-  const credentials = credentialsOf(leg.credentials);
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${credentials.origin}/api/v1/accounts/verify_credentials`,
-    headers: requestHeaders(credentials),
-  });
-  if (answer instanceof HttpFailure) return unavailable(answer);
-  if (answer.status === 429 || answer.status >= 500)
-    return unavailable(classify(answer, tools.now()));
-  return answer.status === 200
-    ? ownAccountShape().safeParse(answer.json()).data?.source.privacy
-    : undefined;
+  const request = apiGet(credentialsOf(leg.credentials), "accounts/verify_credentials");
+  const document = await readDocument(request, tools);
+  if (!("body" in document)) return document;
+  return ownAccountShape().safeParse(document.body).data?.source.privacy;
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { NetworkData } from "../contract/draft.ts";
+import type { HttpRequest } from "../../runtime/http-call.ts";
+import { readerOf } from "../contract/state.ts";
 
-const credentialsShape = shape(() =>
+export const credentialsOf = readerOf(() =>
   z.object({
     origin: z.string(),
     accessToken: z.string(),
@@ -18,65 +18,63 @@ const credentialsShape = shape(() =>
     accessExpiresAt: z.iso.datetime().optional(),
   }),
 );
-export type Credentials = ShapeOf<typeof credentialsShape>;
+export type Credentials = ReturnType<typeof credentialsOf>;
 
-const mediaShape = shape(() =>
-  z.object({
-    id: z.string(),
-    kind: z.enum(["image", "video", "audio"]),
-    isReady: z.boolean(),
-    /** Where the server keeps the file, if it said so. */
-    url: z.string().optional(),
-  }),
-);
-const baselineShape = shape(() =>
-  z.object({
-    /** The time of the newest of them, by the server's clock; null when there was none. */
-    newestAt: z.iso.datetime().nullable(),
-    ids: z.array(z.string()),
-  }),
-);
-/** The account's newest posts as they were listed before the first visible call. */
-export type Baseline = ShapeOf<typeof baselineShape>;
-
-const remoteShape = shape(() =>
+export const remoteOf = readerOf(() =>
   z.object({
     idempotencyKey: z.string(),
     /** One per media item of the draft, in its order, as far as they are uploaded. */
-    media: z.array(mediaShape()),
+    media: z.array(
+      z.object({
+        id: z.string(),
+        kind: z.enum(["image", "video", "audio"]),
+        isReady: z.boolean(),
+        /** Where the server keeps the file, if it said so. */
+        url: z.string().optional(),
+      }),
+    ),
     /** When files were last given up and uploaded anew. */
     reuploadedAt: z.iso.datetime().optional(),
     /** Whether the server keeps idempotency keys; absent until the first visible call is prepared. */
     keepsKeys: z.boolean().optional(),
     /** Absent where the server keeps keys, or does not list the account's posts. */
-    before: baselineShape().optional(),
+    before: z
+      .object({
+        /** The time of the newest of them, by the server's clock; null when there was none. */
+        newestAt: z.iso.datetime().nullable(),
+        ids: z.array(z.string()),
+      })
+      .optional(),
   }),
 );
-export type Remote = ShapeOf<typeof remoteShape>;
-export type RemoteMedia = ShapeOf<typeof mediaShape>;
+export type Remote = ReturnType<typeof remoteOf>;
+export type RemoteMedia = Remote["media"][number];
+/** The account's newest posts as they were listed before the first visible call. */
+export type Baseline = NonNullable<Remote["before"]>;
 
-export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape().parse(data);
-}
-
-export function remoteOf(data: NetworkData): Remote {
-  return remoteShape().parse(data);
-}
-
-/**
- * Returns the idempotency key, the same for every attempt at the same content. The server answers a repeat within the
- * hour with the first post.
- */
+/** Returns the idempotency key, which is the same for every attempt at the same content. */
 export function begin(leg: { readonly key: string }): Remote {
   const idempotencyKey = createHash("sha256").update(`mastodon ${leg.key}`).digest("hex");
   return { idempotencyKey, media: [] };
 }
 
-/** Sentences of errors are localised; ours are matched in English. */
-export function requestHeaders(credentials: Pick<Credentials, "accessToken"> | null) {
+interface Asker {
+  readonly origin: string;
+  /** Null for what anybody may read. */
+  readonly accessToken: string | null;
+}
+
+/** Returns headers under which sentences of errors come in English, which is what ours are matched in. */
+export function requestHeaders({ accessToken }: Pick<Asker, "accessToken">) {
   return {
     accept: "application/json",
     "accept-language": "en",
-    ...(credentials === null ? {} : { authorization: `Bearer ${credentials.accessToken}` }),
+    ...(accessToken === null ? {} : { authorization: `Bearer ${accessToken}` }),
   };
+}
+
+/** Returns the request for what a server says at a path of its API. */
+export function apiGet({ origin, accessToken }: Asker, path: string): HttpRequest {
+  const headers = requestHeaders({ accessToken });
+  return { method: "GET", url: `${origin}/api/v1/${path}`, headers };
 }

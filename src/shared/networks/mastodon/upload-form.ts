@@ -1,47 +1,36 @@
 import { randomUUID } from "node:crypto";
 import type { HttpRequest, StreamedBody } from "../../runtime/http-call.ts";
 import type { LegDraft } from "../contract/draft.ts";
-import type { FetchedMedia, MediaFile } from "../contract/media.ts";
 import { ownOptionsOf } from "./options.ts";
-
-interface UploadForm {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: NonNullable<HttpRequest["body"]>;
-}
 
 /** Returns a file's name, which no other file has: some servers keep files by name, and put one in another's place. */
 function fileName(name: string, contentType: string): string {
   return `${name}.${contentType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin"}`;
 }
 
-type FormFields = Readonly<Record<string, string>>;
-
 /** Returns the form's fields for a file. A focal point is two numbers with a comma between them. */
-export function fieldsOf({ media: items, options }: LegDraft, mediaIndex: number): FormFields {
-  const altText = items[mediaIndex]?.altText;
-  const point = ownOptionsOf(options).focus?.[mediaIndex];
+export function fieldsOf(draft: LegDraft, mediaIndex: number): Readonly<Record<string, string>> {
+  const altText = draft.media[mediaIndex]?.altText;
+  const point = ownOptionsOf(draft).focus?.[mediaIndex];
   return {
     ...(altText ? { description: altText } : {}),
     ...(point ? { focus: `${point.x},${point.y}` } : {}),
   };
 }
 
-export function imageForm(
-  { bytes, contentType }: FetchedMedia,
+/** Returns the form that uploads a file: bytes as they are, or what is streamed. */
+export function uploadForm(
+  { body, contentType }: { readonly body: Uint8Array | StreamedBody; readonly contentType: string },
   name: string,
-  fields: FormFields,
-): UploadForm {
+  fields: Readonly<Record<string, string>>,
+): Pick<HttpRequest, "headers" | "body"> {
+  const filename = fileName(name, contentType);
+  if (!(body instanceof Uint8Array))
+    return multipartWithFile(fields, { name: "file", filename, contentType, body });
   const form = new FormData();
-  const blob = new Blob([new Uint8Array(bytes)], { type: contentType });
-  form.set("file", blob, fileName(name, contentType));
+  form.set("file", new Blob([new Uint8Array(body)], { type: contentType }), filename);
   for (const [field, value] of Object.entries(fields)) form.set(field, value);
   return { body: form };
-}
-
-export function streamedForm(file: MediaFile, name: string, fields: FormFields): UploadForm {
-  const { contentType } = file;
-  const part = { name: "file", filename: fileName(name, contentType), contentType, body: file };
-  return multipartWithFile(fields, part);
 }
 
 interface FilePart {

@@ -1,0 +1,53 @@
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { type Classified, exchange, readId } from "./answers.ts";
+import { mediaFailed } from "./media-check.ts";
+import { MediaFailure } from "./media.ts";
+import { type Rejected, type TryLater, unanswered, unpublished } from "./outcome.ts";
+import type { NetworkTools } from "./tools.ts";
+
+/** A call that shows nothing to anyone, and how its answer is read. */
+export interface Asked<Found> {
+  /** Returns what an answer holds; undefined where it is not what was asked for. */
+  readonly read: (answer: HttpResponse) => Found | undefined;
+  /** Returns what any other answer means. */
+  readonly classify: (answer: HttpResponse, now: Date) => Classified | Promise<Classified>;
+  readonly mediaIndex?: number | undefined;
+}
+
+/** Makes a call that publishes nothing. Returns what was asked for, or what its absence means for the leg. */
+export async function ask<Found>(
+  request: HttpRequest,
+  { read, classify, mediaIndex }: Asked<Found>,
+  tools: NetworkTools,
+): Promise<Found | TryLater | Rejected> {
+  const answer = await exchange(tools, request);
+  if (answer instanceof HttpFailure) return unanswered(answer);
+  return read(answer) ?? unpublished(await classify(answer, tools.now()), mediaIndex);
+}
+
+/** Makes the cheap read of an account check. A page that somebody put in between has a 200 too, but no id. */
+export async function probe(
+  request: HttpRequest,
+  classify: Asked<unknown>["classify"],
+  tools: NetworkTools,
+): Promise<{ readonly kind: "usable" } | TryLater | Rejected> {
+  const read = (answer: HttpResponse) =>
+    answer.status === 200 && readId(answer) !== undefined
+      ? ({ kind: "usable" } as const)
+      : undefined;
+  return ask(request, { read, classify }, tools);
+}
+
+/** Runs what reads a customer's file. Returns the outcome of a file that can't be had, or is refused. */
+export async function withFile<Of>(
+  network: string,
+  mediaIndex: number | undefined,
+  run: () => Promise<Of>,
+): Promise<Of | TryLater | Rejected> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof MediaFailure) return mediaFailed(network, error, mediaIndex);
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import type { LegToPublish, NetworkCall } from "./network.ts";
+import { askAgain, type Lookup, outcomeUnknown, type ReconcileOutcome } from "./outcome.ts";
+import type { NetworkTools } from "./tools.ts";
+
+type Decided = ReconcileOutcome | Promise<ReconcileOutcome>;
+
+/** A look that showed no post. */
+interface Looked {
+  readonly leg: LegToPublish;
+  readonly tools: NetworkTools;
+  /** Since the first visible call. */
+  readonly ageMs: number;
+  /** Whether the post would have been shown. */
+  readonly isMissing: boolean;
+}
+
+/** How a network tells what became of a visible call. */
+interface LookUp {
+  readonly find: (leg: LegToPublish, tools: NetworkTools) => Promise<Lookup>;
+  /** By when what the first call set off is done, and shown. */
+  readonly settledMs: number | ((leg: LegToPublish) => number);
+  /** Decides before that time; absent: the network is asked again. */
+  readonly early?: (looked: Looked & { readonly leftMs: number }) => Decided;
+  /** Decides after it. */
+  readonly late: (looked: Looked) => Decided;
+}
+
+/** Returns the decision after a lost answer. A network that does not answer is asked again. */
+export function lookUp({ find, settledMs, early, late }: LookUp): NetworkCall["lookUp"] {
+  return async (leg, tools) => {
+    if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
+    const lookup = await find(leg, tools);
+    if (lookup.kind === "found") return lookup.published;
+    if (lookup.kind === "unavailable") return askAgain(lookup.note, lookup.retryAfterSeconds);
+    const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+    const leftMs = (typeof settledMs === "number" ? settledMs : settledMs(leg)) - ageMs;
+    const isMissing = lookup.kind === "absent" && lookup.isComplete;
+    const looked = { leg, tools, ageMs, isMissing };
+    if (leftMs <= 0) return late(looked);
+    return early?.({ ...looked, leftMs }) ?? askAgain("an attempt may still be under way");
+  };
+}
+
+/** Returns the end of a leg of which nothing will tell whether it was published. */
+export function unknowable(note: string): ReconcileOutcome {
+  return { kind: "unknowable", failure: outcomeUnknown(note) };
+}

@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { shape } from "../../runtime/shape.ts";
+import type { NetworkData } from "../contract/draft.ts";
+
+export interface InstanceLimits {
+  readonly charactersMax: number;
+  readonly charactersPerUrl: number;
+  readonly mediaMax: number;
+  readonly altTextMax: number;
+  readonly imageBytesMax: number;
+  readonly imagePixelsMax: number;
+  readonly videoBytesMax: number;
+  /** Empty when the instance does not tell. */
+  readonly mediaTypes: readonly string[];
+  /** Whether images and videos may share a post: what the server runs tells, not its description. */
+  readonly mixesFiles: boolean;
+  /** Whether a post has to show a file: known in the same way. */
+  readonly needsMedia: boolean;
+}
+
+/** Mastodon's own, which hold where the account's server tells no others. */
+export const LIMITS: InstanceLimits = {
+  charactersMax: 500,
+  charactersPerUrl: 23,
+  mediaMax: 4,
+  altTextMax: 1500,
+  imageBytesMax: 16_777_216,
+  imagePixelsMax: 33_177_600,
+  videoBytesMax: 103_809_024,
+  mediaTypes: [],
+  mixesFiles: false,
+  needsMedia: false,
+};
+
+/** No server counts a link for more than the longest address. */
+const CHARACTERS_PER_URL_MAX = 2_048;
+const count = shape(() => z.number().int().positive().catch(0));
+const limitsShape = shape(() =>
+  z.object({
+    charactersMax: count(),
+    charactersPerUrl: z.number().int().positive().max(CHARACTERS_PER_URL_MAX).catch(0),
+    mediaMax: count(),
+    altTextMax: count(),
+    imageBytesMax: count(),
+    imagePixelsMax: count(),
+    videoBytesMax: count(),
+    mediaTypes: z.array(z.string()).catch([]),
+    mixesFiles: z.boolean().catch(false),
+    needsMedia: z.boolean().catch(false),
+  }),
+);
+
+/** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
+export function limitsOf(data: NetworkData): InstanceLimits {
+  const known = Object.entries(limitsShape().parse(data)).filter(([, value]) => value !== 0);
+  return { ...LIMITS, ...Object.fromEntries(known) };
+}
