@@ -206,6 +206,8 @@ describe("an address of ours for a network", () => {
       ...(fitted === undefined ? {} : { fitted }),
     });
   const pathOf = (url: string) => new URL(url).pathname.slice("/api".length);
+  /** The last character has bits that count for nothing; the one before it has none. */
+  const changedEnd = (_: string, last: string) => (last === "A" ? "BA" : "AA");
 
   test("gives out the image as the network takes it, to be kept for as long as it holds", async () => {
     const answer = await fetch(address("scan.webp"));
@@ -236,7 +238,7 @@ describe("an address of ours for a network", () => {
 
   test.each([
     ["is not ours", () => "/v1/media/v1.k1.AAAA.BBBB.CCCC"],
-    ["was changed", () => `${pathOf(address("scan.webp")).slice(0, -2)}AA`],
+    ["was changed", () => pathOf(address("scan.webp")).replace(/(.).$/, changedEnd)],
     [
       "is of something else",
       () => `/v1/media/${seal("{}", "another use", relay.services.config.identity.dataKeys)}`,
