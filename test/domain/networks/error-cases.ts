@@ -7,7 +7,58 @@ export function graph(code: number | undefined, subcode?: number, more: object =
   return { error };
 }
 
-type Case = readonly [NetworkName, number, unknown, Classified["code"]];
+type Code = Classified["code"];
+type Case = readonly [NetworkName, number, unknown, Code, Classified["effect"]];
+
+/** What a code makes of the leg, where nothing else is said. */
+const EFFECTS: Partial<Record<Code, Classified["effect"]>> = {
+  media_not_ready: "prepare_again",
+  media_processing_failed: "prepare_again",
+  media_unreachable: "later",
+  network_unavailable: "doubt",
+  outcome_unknown: "doubt",
+  rate_limited: "later",
+};
+
+/** Answers of one status that mean the same. */
+const means =
+  (network: NetworkName) =>
+  (
+    code: Code,
+    status: number,
+    bodies: readonly unknown[],
+    effect = EFFECTS[code] ?? "refuse",
+  ): Case[] =>
+    bodies.map((body): Case => [network, status, body, code, effect]);
+
+const facebook = means("facebook");
+const instagram = means("instagram");
+const linkedin = means("linkedin");
+const bluesky = means("bluesky");
+const mastodon = means("mastodon");
+const graphs = (code: number, ...subcodes: readonly number[]) =>
+  subcodes.map((subcode) => graph(code, subcode));
+const plain = (...codes: readonly (number | undefined)[]) => codes.map((code) => graph(code));
+const worded = (code: number, ...messages: readonly string[]) =>
+  messages.map((message) => graph(code, undefined, { message }));
+const errors = (...names: readonly string[]) => names.map((error) => ({ error }));
+const codes = (...names: readonly string[]) => names.map((code) => ({ code }));
+const messages = (...texts: readonly string[]) => texts.map((message) => ({ message }));
+const record = (...texts: readonly string[]) =>
+  texts.map((text) => ({
+    error: "InvalidRequest",
+    message: `Invalid app.bsky.feed.post record: ${text}`,
+  }));
+const field = (code: string, fieldPath: string) => ({
+  errorDetails: { inputErrors: [{ input: { inputPath: { fieldPath } }, code }] },
+});
+const throttled = (level: string) => ({
+  serviceErrorCode: 101,
+  message: `Resource level throttle ${level} limit for calls to this resource is reached.`,
+});
+const DUPLICATE = "Content is a duplicate of urn:li:share:6844785523593134080";
+const THROTTLES = [4, 17, 32, 341, 613, 80001, 80002, 80014];
+const LOST_TOKENS = [458, 459, 460, 463, 464, 467];
 
 /** What Meta says of our app under numbers that are an account's otherwise. */
 export const APP_SENTENCES = [
@@ -22,257 +73,178 @@ export const APP_SENTENCES = [
 
 /** Every row of the contract's mapping, as the network would send it. */
 export const CASES: readonly Case[] = [
-  ...[190, 102].flatMap((code): Case[] => [
-    ["facebook", 400, graph(code), "connection_needs_reauth"],
-    ["instagram", 401, graph(code), "connection_needs_reauth"],
+  ...[facebook, instagram].flatMap((meta) => [
+    ...meta("connection_needs_reauth", 401, plain(190, 102)),
+    ...meta("connection_needs_reauth", 400, graphs(190, ...LOST_TOKENS)),
+    ...APP_SENTENCES.flatMap(([code, message]) =>
+      meta("app_misconfigured", 400, worded(code, message)),
+    ),
+    ...meta("app_misconfigured", 400, plain(2635)),
+    ...meta("permission_missing", 403, plain(10, 200, 210, 299)),
+    ...meta("permission_missing", 400, graphs(100, 33)),
+    ...meta("rate_limited", 400, plain(...THROTTLES)),
+    ...meta("network_unavailable", 500, ["", ...plain(1, 2)]),
+    ...meta("network_unavailable", 400, plain(1, 2)),
+    ...meta("invalid_request", 400, plain(100)),
   ]),
-  ["facebook", 400, graph(undefined), "connection_needs_reauth"],
-  ...[458, 459, 460, 463, 464, 467].flatMap((subcode): Case[] => [
-    ["facebook", 400, graph(190, subcode), "connection_needs_reauth"],
-    ["instagram", 400, graph(190, subcode), "connection_needs_reauth"],
+  ...facebook("connection_needs_reauth", 400, [...plain(undefined), ...graphs(100, 458)]),
+  ...facebook("permission_missing", 401, graphs(190, 492)),
+  ...facebook("permission_missing", 400, graphs(100, 1363042)),
+  ...facebook("permission_missing", 400, worded(100, "(#100) No permission to publish the video")),
+  ...facebook("media_rejected", 400, plain(351, 352, 324)),
+  ...facebook("media_rejected", 400, graphs(352, 1363024)),
+  ...facebook("media_rejected", 400, graphs(100, 1363022, 1363023, 1363025, 1363026)),
+  ...facebook("media_rejected", 400, graphs(100, 1363040, 1363127, 1363128, 1363129)),
+  ...facebook("media_rejected", 400, graphs(100, 1366046, 2069019)),
+  ...facebook("media_rejected", 413, [""]),
+  ...facebook("media_unreachable", 400, [...graphs(324, 2069019), ...plain(389)]),
+  ...facebook("media_processing_failed", 400, [...plain(390), ...graphs(390, 1363030)]),
+  ...facebook("media_processing_failed", 400, [...graphs(351, 1363019), ...graphs(6000, 1363019)]),
+  ...facebook("media_processing_failed", 400, graphs(100, 1363037)),
+  ...facebook("invalid_request", 403, graphs(200, 2069030, 2069031, 2069033)),
+  ...facebook("invalid_request", 400, [{ error: "text" }]),
+  ...facebook("invalid_request", 400, worded(100, "(#100) Missing parameter: url")),
+  ...facebook("app_misconfigured", 400, [...graphs(190, 2069032), ...plain(101)]),
+  ...facebook("account_restricted", 400, graphs(368, 4854002, 1404112)),
+  ...facebook("account_restricted", 400, [...graphs(200, 1404078), ...graphs(1, 1404078)]),
+  ...facebook("duplicate_content", 400, [...graphs(368, 1404082), ...plain(506)]),
+  ...facebook("duplicate_content", 400, graphs(100, 1366051)),
+  ...facebook("content_rejected", 400, [...plain(368), ...graphs(1, 1346003, 1404102)]),
+  ...facebook("rate_limited", 400, graphs(368, 1390008), "refuse"),
+  ...facebook("rate_limited", 429, [""]),
+  ...facebook("network_unavailable", 400, graphs(100, 1363047, 1609010)),
+  ...facebook("network_unavailable", 400, [graph(77_777, undefined, { is_transient: true })]),
+  ...facebook("network_unavailable", 200, [""]),
+  ...facebook("link_rejected", 400, graphs(100, 1609005, 1609008, 2061006)),
+  ...facebook("text_invalid", 400, worded(100, "(#100) Name parameter too long")),
+  ...instagram("invalid_request", 400, graphs(100, 2207018, 2207081)),
+  ...instagram("quota_exceeded", 403, graphs(9, 2207042)),
+  ...instagram("content_rejected", 403, graphs(4, 2207051)),
+  ...instagram("account_restricted", 403, graphs(25, 2207050)),
+  ...instagram("account_restricted", 400, worded(10, "The user is not an Instagram Business")),
+  ...instagram("media_not_ready", 400, graphs(9007, 2207027)),
+  ...instagram("media_unreachable", 400, [...graphs(-2, 2207003), ...graphs(9004, 2207052)]),
+  ...instagram("media_unreachable", 400, graphs(100, 2207077, 2207082)),
+  ...instagram("media_processing_failed", 400, graphs(-2, 2207020)),
+  ...instagram("media_processing_failed", 400, graphs(24, 2207006, 2207008)),
+  ...instagram("network_unavailable", 400, graphs(-1, 2207001, 2207032, 2207053, 2207085)),
+  ...instagram("media_rejected", 400, [...graphs(36000, 2207004), ...graphs(36001, 2207005)]),
+  ...instagram("media_rejected", 400, [...graphs(36003, 2207009), ...graphs(352, 2207026)]),
+  ...instagram("media_rejected", 400, [...graphs(100, 2207028, 2207023), ...graphs(1, 2207057)]),
+  ...instagram("text_invalid", 400, [...graphs(36004, 2207010), ...graphs(100, 2207040)]),
+  ...linkedin("connection_needs_reauth", 401, [
+    "",
+    ...codes("REVOKED_ACCESS_TOKEN", "INVALID_ACCESS_TOKEN", "EXPIRED_ACCESS_TOKEN"),
+    ...codes("EMPTY_ACCESS_TOKEN", "ACCESS_DENIED"),
+    { serviceErrorCode: 65601 },
   ]),
-  ["facebook", 401, graph(190, 492), "permission_missing"],
-  ...APP_SENTENCES.flatMap(([code, message]): Case[] =>
-    (["facebook", "instagram"] as const).map((network): Case => [
-      network,
-      400,
-      graph(code, undefined, { message }),
-      "app_misconfigured",
-    ]),
-  ),
   ...[400, 403].flatMap((status) =>
-    [
-      "Organization permissions must be used when using organization as author",
-      "Organization Or Events permissions must be used when using organization as author",
-    ].map((message): Case => ["linkedin", status, { message, status }, "permission_missing"]),
+    linkedin(
+      "permission_missing",
+      status,
+      ["Organization", "Organization Or Events"].map((kind) => ({
+        message: `${kind} permissions must be used when using organization as author`,
+        status,
+      })),
+    ),
   ),
-  ...[10, 200, 210, 299].flatMap((code): Case[] => [
-    ["facebook", 403, graph(code), "permission_missing"],
-    ["instagram", 403, graph(code), "permission_missing"],
+  ...linkedin("permission_missing", 403, [...codes("ACCESS_DENIED"), { serviceErrorCode: 100 }]),
+  ...linkedin("permission_missing", 403, messages("Not enough permissions to access")),
+  ...linkedin("duplicate_content", 422, [
+    { message: DUPLICATE },
+    { code: "DUPLICATE_POST", message: DUPLICATE },
   ]),
-  ["facebook", 400, graph(100, 33), "permission_missing"],
-  ...[
-    [351],
-    [352],
-    [352, 1363024],
-    ...[1363022, 1363023, 1363025, 1363026].map((subcode) => [100, subcode] as const),
-  ].map(([code, subcode]): Case => ["facebook", 400, graph(code, subcode), "media_rejected"]),
-  ...[[390], [351, 1363019], [6000, 1363019], [390, 1363030], [100, 1363037]].map(
-    ([code, subcode]): Case => ["facebook", 400, graph(code, subcode), "media_processing_failed"],
-  ),
-  ["facebook", 400, graph(100, 1363042), "permission_missing"],
-  ...[2069030, 2069031, 2069033].map((subcode): Case => [
-    "facebook",
-    403,
-    graph(200, subcode),
-    "invalid_request",
+  ...linkedin("duplicate_content", 400, messages(DUPLICATE)),
+  ...linkedin("text_too_long", 400, [
+    ...codes("FIELD_LENGTH_TOO_LONG"),
+    field("FIELD_LENGTH_TOO_LONG", "commentary"),
   ]),
-  ["facebook", 400, graph(190, 2069032), "app_misconfigured"],
-  ["facebook", 400, graph(200, 1404078), "account_restricted"],
-  ["facebook", 400, graph(368, 4854002), "account_restricted"],
-  ["facebook", 400, graph(368, 1404112), "account_restricted"],
-  ["facebook", 400, graph(368, 1404082), "duplicate_content"],
-  ["facebook", 400, graph(506), "duplicate_content"],
-  ["facebook", 400, graph(100, 1366051), "duplicate_content"],
-  ["facebook", 400, graph(368), "content_rejected"],
-  ["facebook", 400, graph(368, 1390008), "rate_limited"],
-  ["facebook", 400, graph(1, 1346003), "content_rejected"],
-  ["facebook", 400, graph(1, 1404102), "content_rejected"],
-  ...[4, 17, 32, 341, 613, 80001, 80002, 80014].flatMap((code): Case[] => [
-    ["facebook", 400, graph(code), "rate_limited"],
-    ["instagram", 403, graph(code), "rate_limited"],
+  ...linkedin("text_invalid", 400, [
+    ...codes("INVALID_VALUE_BLANK_FIELD"),
+    field("FIELD_LENGTH_TOO_LONG", "content.article.title"),
   ]),
-  ...[1, 2].flatMap((code): Case[] => [
-    ["facebook", 400, graph(code), "network_unavailable"],
-    ["instagram", 500, graph(code), "network_unavailable"],
+  ...linkedin("media_not_ready", 400, codes("MEDIA_ASSET_WAITING_UPLOAD")),
+  ...linkedin("media_not_ready", 400, messages("The video is still processing")),
+  ...linkedin("media_processing_failed", 400, [
+    ...codes("MEDIA_ASSET_PROCESSING_FAILED", "EXPIRED_UPLOAD_URL"),
+    ...messages("Media asset processing failed"),
   ]),
-  ["facebook", 400, graph(77_777, undefined, { is_transient: true }), "network_unavailable"],
-  ["facebook", 400, graph(100, 1363047), "network_unavailable"],
-  ["facebook", 400, graph(100, 1609010), "network_unavailable"],
-  ...[1609005, 1609008, 2061006].map((subcode): Case => [
-    "facebook",
-    400,
-    graph(100, subcode),
-    "link_rejected",
+  ...[413, 415].flatMap((status) => linkedin("media_rejected", status, [""])),
+  ...linkedin("invalid_request", 400, codes("INVALID_URN_TYPE", "INVALID_URN_ID", "MISSING_FIELD")),
+  ...linkedin("app_misconfigured", 426, ["", ...codes("NONEXISTENT_VERSION")]),
+  ...linkedin("app_misconfigured", 400, messages("A version must be present.")),
+  ...linkedin("quota_exceeded", 429, [throttled("MEMBER DAY")]),
+  ...linkedin("rate_limited", 429, ["APPLICATION DAY", "APPLICATION MINUTE"].map(throttled)),
+  ...linkedin("rate_limited", 429, [throttled("MEMBER MINUTE")]),
+  ...linkedin("network_unavailable", 409, ["", ...messages("Conflict")]),
+  ...linkedin("network_unavailable", 500, [{ code: "ACCESS_DENIED", message: "x" }]),
+  ...linkedin("network_unavailable", 503, messages("Service Unavailable")),
+  ...linkedin("network_unavailable", 400, messages("Unable to obtain activity")),
+  ...[200, 201].flatMap((status) => linkedin("network_unavailable", status, [""])),
+  ...bluesky("connection_needs_reauth", 401, [
+    ...errors("AuthenticationRequired", "AuthFactorTokenRequired", "AuthMissing", "SomethingNew"),
   ]),
-  ...[1363040, 1363127, 1363128, 1363129, 1366046, 2069019].map((subcode): Case => [
-    "facebook",
-    400,
-    graph(100, subcode),
-    "media_rejected",
-  ]),
-  ["facebook", 400, graph(324, 2069019), "media_unreachable"],
-  ["facebook", 400, graph(389), "media_unreachable"],
-  [
-    "facebook",
-    400,
-    graph(100, undefined, { message: "(#100) Missing parameter: url" }),
-    "invalid_request",
-  ],
-  [
-    "facebook",
-    400,
-    graph(100, undefined, { message: "(#100) Name parameter too long" }),
-    "text_invalid",
-  ],
-  [
-    "facebook",
-    400,
-    graph(100, undefined, { message: "(#100) No permission to publish the video" }),
-    "permission_missing",
-  ],
-  ["instagram", 400, graph(100, 2207018), "invalid_request"],
-  ["instagram", 400, graph(-1, 2207085), "network_unavailable"],
-  ["instagram", 403, graph(9, 2207042), "quota_exceeded"],
-  ["instagram", 403, graph(4, 2207051), "content_rejected"],
-  ["instagram", 403, graph(25, 2207050), "account_restricted"],
-  [
-    "instagram",
-    400,
-    graph(10, undefined, { message: "The user is not an Instagram Business" }),
-    "account_restricted",
-  ],
-  ["instagram", 400, graph(9007, 2207027), "media_not_ready"],
-  ["instagram", 400, graph(-2, 2207003), "media_unreachable"],
-  ["instagram", 400, graph(9004, 2207052), "media_unreachable"],
-  ["instagram", 400, graph(100, 2207077), "media_unreachable"],
-  ["instagram", 400, graph(100, 2207082), "media_unreachable"],
-  ["instagram", 400, graph(-2, 2207020), "media_processing_failed"],
-  ["instagram", 400, graph(24, 2207006), "media_processing_failed"],
-  ["instagram", 400, graph(24, 2207008), "media_processing_failed"],
-  ["instagram", 400, graph(-1, 2207001), "network_unavailable"],
-  ["instagram", 400, graph(-1, 2207032), "network_unavailable"],
-  ["instagram", 400, graph(-1, 2207053), "network_unavailable"],
-  ...(
-    [
-      [36000, 2207004],
-      [36001, 2207005],
-      [36003, 2207009],
-      [352, 2207026],
-      [100, 2207028],
-      [100, 2207023],
-      [1, 2207057],
-    ] as const
-  ).map(([code, subcode]): Case => ["instagram", 400, graph(code, subcode), "media_rejected"]),
-  ["instagram", 400, graph(36004, 2207010), "text_invalid"],
-  ["instagram", 400, graph(100, 2207040), "text_invalid"],
-  ["instagram", 400, graph(100, 2207081), "invalid_request"],
-  ...[
-    "REVOKED_ACCESS_TOKEN",
-    "INVALID_ACCESS_TOKEN",
-    "EXPIRED_ACCESS_TOKEN",
-    "EMPTY_ACCESS_TOKEN",
-  ].map((code): Case => ["linkedin", 401, { status: 401, code }, "connection_needs_reauth"]),
-  ["linkedin", 401, { serviceErrorCode: 65601 }, "connection_needs_reauth"],
-  ["linkedin", 403, { code: "ACCESS_DENIED" }, "permission_missing"],
-  ["linkedin", 403, { serviceErrorCode: 100 }, "permission_missing"],
-  ["linkedin", 403, { message: "Not enough permissions to access" }, "permission_missing"],
-  [
-    "linkedin",
-    422,
-    { message: "Content is a duplicate of urn:li:share:6844785523593134080" },
-    "duplicate_content",
-  ],
-  ["linkedin", 400, { code: "FIELD_LENGTH_TOO_LONG" }, "text_too_long"],
-  ["linkedin", 400, { code: "INVALID_VALUE_BLANK_FIELD" }, "text_invalid"],
-  ["linkedin", 400, { code: "MEDIA_ASSET_WAITING_UPLOAD" }, "media_not_ready"],
-  ["linkedin", 400, { message: "The video is still processing" }, "media_not_ready"],
-  ["linkedin", 400, { code: "MEDIA_ASSET_PROCESSING_FAILED" }, "media_processing_failed"],
-  ["linkedin", 400, { code: "EXPIRED_UPLOAD_URL" }, "media_processing_failed"],
-  ["linkedin", 413, "", "media_rejected"],
-  ["linkedin", 415, "", "media_rejected"],
-  ...["INVALID_URN_TYPE", "INVALID_URN_ID", "MISSING_FIELD"].map((code): Case => [
-    "linkedin",
-    400,
-    { code },
-    "invalid_request",
-  ]),
-  ["linkedin", 426, { code: "NONEXISTENT_VERSION" }, "app_misconfigured"],
-  [
-    "linkedin",
-    429,
-    {
-      serviceErrorCode: 101,
-      message: "Resource level throttle MEMBER DAY limit for calls to this resource is reached.",
-    },
-    "quota_exceeded",
-  ],
-  [
-    "linkedin",
-    429,
-    {
-      serviceErrorCode: 101,
-      message:
-        "Resource level throttle APPLICATION DAY limit for calls to this resource is reached.",
-    },
-    "rate_limited",
-  ],
-  ["linkedin", 409, { message: "Conflict" }, "network_unavailable"],
-  ["linkedin", 503, { message: "Service Unavailable" }, "network_unavailable"],
-  ["linkedin", 400, { message: "Unable to obtain activity" }, "network_unavailable"],
-  ["bluesky", 401, { error: "AuthenticationRequired" }, "connection_needs_reauth"],
-  ["bluesky", 401, { error: "AuthFactorTokenRequired" }, "connection_needs_reauth"],
   // Of an access token: a fresh one is got first, and that tells whether the session has ended.
-  ["bluesky", 400, { error: "ExpiredToken" }, "network_unavailable"],
-  ["bluesky", 401, { error: "AccountTakedown" }, "account_restricted"],
-  ["bluesky", 401, { error: "AccountDeactivated" }, "account_restricted"],
-  ["bluesky", 400, { error: "RepoDeactivated" }, "account_restricted"],
-  ["bluesky", 403, { error: "ScopeMissingError" }, "permission_missing"],
-  ["bluesky", 429, { error: "RateLimitExceeded" }, "rate_limited"],
-  ["bluesky", 400, { error: "BlobNotFound" }, "media_processing_failed"],
-  ["bluesky", 400, { error: "InvalidMimeType" }, "media_rejected"],
-  ["bluesky", 400, { error: "InvalidSize" }, "media_rejected"],
-  ["bluesky", 413, { error: "PayloadTooLarge" }, "media_rejected"],
-  ...["UnsupportedContentType", "VideoTooLarge", "VideoTooLong", "BadAspectRatio"].map(
-    (error): Case => ["bluesky", 400, { error }, "media_rejected"],
-  ),
-  ["bluesky", 400, { error: "DailyLimitExceeded" }, "quota_exceeded"],
-  ["bluesky", 400, { error: "UploadForbidden" }, "account_restricted"],
-  ["bluesky", 400, { error: "ServiceOverloaded" }, "network_unavailable"],
-  ["mastodon", 401, { error: "The access token is invalid" }, "connection_needs_reauth"],
-  ["mastodon", 401, { error: "The access token was revoked" }, "connection_needs_reauth"],
-  [
-    "mastodon",
-    403,
-    { error: "This action is outside the authorized scopes" },
-    "permission_missing",
-  ],
-  ["mastodon", 403, { error: "Your login is currently disabled" }, "account_restricted"],
-  [
-    "mastodon",
-    403,
-    { error: "Your login is missing a confirmed e-mail address" },
-    "account_restricted",
-  ],
-  ["mastodon", 403, { error: "Your login is currently pending approval" }, "account_restricted"],
-  [
-    "mastodon",
-    422,
-    { error: "Cannot attach files that have not finished processing. Try again in a moment!" },
-    "media_not_ready",
-  ],
-  ["mastodon", 422, { error: "Media 1 not found or already attached" }, "outcome_unknown"],
-  ["mastodon", 422, { error: "Cannot attach more than 4 files" }, "media_rejected"],
-  ["mastodon", 422, { error: "File content type is invalid" }, "media_rejected"],
-  [
-    "mastodon",
-    422,
-    { error: "File type of uploaded media could not be verified" },
-    "media_rejected",
-  ],
-  ["mastodon", 413, "", "media_rejected"],
-  [
-    "mastodon",
-    422,
-    { error: "Validation failed: Text character limit of 500 exceeded" },
-    "text_too_long",
-  ],
-  ["mastodon", 422, { error: "Validation failed: Text can't be blank" }, "text_invalid"],
-  [
-    "mastodon",
-    500,
-    { error: "Error processing thumbnail for uploaded media" },
+  ...bluesky("network_unavailable", 400, errors("ExpiredToken", "InvalidToken"), "at_once"),
+  ...bluesky("account_restricted", 401, errors("AccountTakedown", "AccountDeactivated")),
+  ...bluesky("account_restricted", 400, errors("RepoDeactivated", "UploadForbidden")),
+  ...bluesky("permission_missing", 403, errors("ScopeMissingError")),
+  ...bluesky("rate_limited", 429, errors("RateLimitExceeded")),
+  ...bluesky("text_too_long", 400, [
+    ...record(
+      "Record/text must not be longer than 300 graphemes",
+      "grapheme too big (maximum 300, got 301) at $.text",
+      "string too big (maximum 3000, got 3001) at $.text",
+    ),
+  ]),
+  ...bluesky("text_invalid", 400, record("integer too small at $.facets[0].index.byteStart")),
+  ...bluesky("media_processing_failed", 400, [
+    ...errors("BlobNotFound"),
+    { error: "InvalidRequest", message: "Could not find blob: bafk" },
+  ]),
+  ...bluesky("media_rejected", 400, record("blob too big at $.embed.images[0].image")),
+  ...bluesky("media_rejected", 400, errors("InvalidMimeType", "InvalidSize"), "prepare_again"),
+  ...bluesky("media_rejected", 413, ["", ...errors("PayloadTooLarge")]),
+  ...bluesky("media_rejected", 400, errors("UnsupportedContentType", "VideoTooLarge")),
+  ...bluesky("media_rejected", 400, errors("VideoTooLong", "BadAspectRatio")),
+  ...bluesky("quota_exceeded", 400, errors("DailyLimitExceeded")),
+  ...bluesky("network_unavailable", 400, errors("ServiceOverloaded"), "later"),
+  ...bluesky("outcome_unknown", 400, errors("InvalidSwap")),
+  ...[200, 408].flatMap((status) => bluesky("outcome_unknown", status, [""])),
+  ...mastodon("connection_needs_reauth", 401, [
+    "",
+    ...errors("The access token is invalid", "The access token was revoked"),
+  ]),
+  ...mastodon("permission_missing", 403, errors("This action is outside the authorized scopes")),
+  ...mastodon("account_restricted", 403, [
+    ...errors("Your login is currently disabled", "Your login is currently pending approval"),
+    ...errors("Your login is missing a confirmed e-mail address"),
+  ]),
+  ...mastodon("content_rejected", 403, errors("This action is not allowed")),
+  ...mastodon("media_not_ready", 422, [
+    ...errors("Cannot attach files that have not finished processing. Try again in a moment!"),
+  ]),
+  ...mastodon("outcome_unknown", 422, [
+    ...errors("Media 1 not found or already attached", "Media 1, 2 not found or already attached"),
+  ]),
+  ...mastodon("media_rejected", 422, [
+    ...errors("Cannot attach more than 4 files", "Validation failed: File content type is invalid"),
+    ...errors("Cannot attach a video to a post that already contains images"),
+    ...errors("File type of uploaded media could not be verified"),
+  ]),
+  ...mastodon("media_rejected", 413, [""]),
+  ...mastodon("text_too_long", 422, [
+    ...errors("Validation failed: Text character limit of 500 exceeded"),
+  ]),
+  ...mastodon("text_invalid", 422, errors("Validation failed: Text can't be blank")),
+  ...mastodon(
     "media_processing_failed",
-  ],
-  ["mastodon", 429, { error: "Too many requests" }, "rate_limited"],
+    500,
+    errors("Error processing thumbnail for uploaded media"),
+    "later",
+  ),
+  ...mastodon("outcome_unknown", 500, errors("oops")),
+  ...mastodon("outcome_unknown", 503, errors("Remote SSL certificate could not be verified")),
+  ...mastodon("outcome_unknown", 200, ["ok"]),
+  ...mastodon("rate_limited", 429, errors("Too many requests")),
 ];

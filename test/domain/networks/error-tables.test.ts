@@ -33,10 +33,9 @@ const tables: Readonly<Record<Known, ErrorTable>> = {
 };
 
 describe("a signal of the contract's mapping", () => {
-  test.each(CASES)("%s: %s %j means %s", (network, status, body, code) => {
+  test.each(CASES)("%s: %s %j means %s, %s", (...[network, status, body, code, effect]) => {
     const classified = classifiers[network](answer(status, body), NOW);
-    expect(classified.code).toBe(code);
-    expect(classified.unmappedStatus).toBeUndefined();
+    expect(classified).toMatchObject({ code, effect });
   });
 });
 
@@ -78,6 +77,11 @@ describe("a refusal that no row knows", () => {
     ["bluesky", 400, { error: "InvalidRequest", message: "whatever" }],
     ["mastodon", 410, { error: "Gone" }],
     ["mastodon", 422, { error: "new words" }],
+    ["mastodon", 422, ""],
+    ["mastodon", 400, { error: { code: 400, message: "Bad" } }],
+    ["mastodon", 404, { error: "Record not found" }],
+    ["bluesky", 404, ""],
+    ["linkedin", 404, ""],
   ])("%s: %s %j is permanent, blames no connection and is marked", (network, status, body) => {
     const classified = classifiers[network](answer(status, body), NOW);
     expect(classified).toMatchObject({

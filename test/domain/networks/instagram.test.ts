@@ -126,50 +126,6 @@ describe("Instagram's rules", () => {
 });
 
 describe("Instagram's answers", () => {
-  test.each<[number, unknown, string, string]>([
-    [400, graph(190, 463), "connection_needs_reauth", "refuse"],
-    [403, graph(10), "permission_missing", "refuse"],
-    [
-      403,
-      graph(10, undefined, "The user is not an Instagram Business"),
-      "account_restricted",
-      "refuse",
-    ],
-    [400, graph(100, 33), "permission_missing", "refuse"],
-    [403, graph(25, 2207050), "account_restricted", "refuse"],
-    [403, graph(9, 2207042), "quota_exceeded", "refuse"],
-    [403, graph(4, 2207051), "content_rejected", "refuse"],
-    [400, graph(4), "rate_limited", "later"],
-    [400, graph(80002), "rate_limited", "later"],
-    [400, graph(9007, 2207027), "media_not_ready", "prepare_again"],
-    [400, graph(-2, 2207003), "media_unreachable", "later"],
-    [400, graph(9004, 2207052), "media_unreachable", "later"],
-    [400, graph(1, 2207077), "media_unreachable", "later"],
-    [400, graph(1, 2207082), "media_unreachable", "later"],
-    [400, graph(-2, 2207020), "media_processing_failed", "prepare_again"],
-    [400, graph(24, 2207006), "media_processing_failed", "prepare_again"],
-    [400, graph(24, 2207008), "media_processing_failed", "prepare_again"],
-    [400, graph(-1, 2207001), "network_unavailable", "doubt"],
-    [400, graph(-1, 2207032), "network_unavailable", "doubt"],
-    [400, graph(-1, 2207053), "network_unavailable", "doubt"],
-    [400, graph(1), "network_unavailable", "doubt"],
-    [500, "", "network_unavailable", "doubt"],
-    [400, graph(36000, 2207004), "media_rejected", "refuse"],
-    [400, graph(36001, 2207005), "media_rejected", "refuse"],
-    [400, graph(36003, 2207009), "media_rejected", "refuse"],
-    [400, graph(352, 2207026), "media_rejected", "refuse"],
-    [400, graph(100, 2207028), "media_rejected", "refuse"],
-    [400, graph(100, 2207023), "media_rejected", "refuse"],
-    [400, graph(1, 2207057), "media_rejected", "refuse"],
-    [400, graph(36004, 2207010), "text_invalid", "refuse"],
-    [400, graph(100, 2207040), "text_invalid", "refuse"],
-    [400, graph(100, 2207081), "invalid_request", "refuse"],
-    [400, graph(100), "invalid_request", "refuse"],
-    [400, graph(2635), "app_misconfigured", "refuse"],
-  ])("%s %j means %s, %s", (status, body, code, effect) => {
-    expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
-  });
-
   test.each([400, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
     expect(classify(htmlPage(status), NOW).effect).toBe("doubt");
   });

@@ -112,69 +112,8 @@ describe("LinkedIn's options", () => {
   });
 });
 
-function detailed(code: string, fieldPath: string) {
-  const inputErrors = [{ description: "x", input: { inputPath: { fieldPath } }, code }];
-  return { status: 400, message: "x", errorDetails: { inputErrors } };
-}
-
 describe("LinkedIn's answers", () => {
   const wording = "Content is a duplicate of urn:li:share:6844785523593134080";
-
-  test.each<[number, unknown, string, string]>([
-    [
-      401,
-      { serviceErrorCode: 65601, code: "REVOKED_ACCESS_TOKEN" },
-      "connection_needs_reauth",
-      "refuse",
-    ],
-    [
-      401,
-      { serviceErrorCode: 65600, code: "INVALID_ACCESS_TOKEN" },
-      "connection_needs_reauth",
-      "refuse",
-    ],
-    [401, { code: "EXPIRED_ACCESS_TOKEN" }, "connection_needs_reauth", "refuse"],
-    [401, { code: "ACCESS_DENIED" }, "connection_needs_reauth", "refuse"],
-    [401, "", "connection_needs_reauth", "refuse"],
-    [403, { serviceErrorCode: 100, code: "ACCESS_DENIED" }, "permission_missing", "refuse"],
-    [
-      403,
-      { serviceErrorCode: 100, message: "Not enough permissions" },
-      "permission_missing",
-      "refuse",
-    ],
-    [422, { message: wording }, "duplicate_content", "refuse"],
-    [400, { message: wording }, "duplicate_content", "refuse"],
-    [422, { code: "DUPLICATE_POST", message: wording }, "duplicate_content", "refuse"],
-    [422, { message: "ERROR :: /x :: unrecognized field" }, "invalid_request", "refuse"],
-    [400, { code: "FIELD_LENGTH_TOO_LONG" }, "text_too_long", "refuse"],
-    [400, detailed("FIELD_LENGTH_TOO_LONG", "commentary"), "text_too_long", "refuse"],
-    [400, detailed("FIELD_LENGTH_TOO_LONG", "content.article.title"), "text_invalid", "refuse"],
-    [400, { code: "INVALID_VALUE_BLANK_FIELD" }, "text_invalid", "refuse"],
-    [400, { code: "MEDIA_ASSET_WAITING_UPLOAD" }, "media_not_ready", "prepare_again"],
-    [400, { message: "The media is still processing" }, "media_not_ready", "prepare_again"],
-    [400, { code: "MEDIA_ASSET_PROCESSING_FAILED" }, "media_processing_failed", "prepare_again"],
-    [400, { message: "Media asset processing failed" }, "media_processing_failed", "prepare_again"],
-    [400, { code: "EXPIRED_UPLOAD_URL" }, "media_processing_failed", "prepare_again"],
-    [413, "", "media_rejected", "refuse"],
-    [415, "", "media_rejected", "refuse"],
-    [400, { code: "INVALID_URN_TYPE" }, "invalid_request", "refuse"],
-    [400, { code: "INVALID_URN_ID" }, "invalid_request", "refuse"],
-    [400, { code: "MISSING_FIELD" }, "invalid_request", "refuse"],
-    [400, { code: "SOMETHING_NEW" }, "invalid_request", "refuse"],
-    [426, { code: "NONEXISTENT_VERSION" }, "app_misconfigured", "refuse"],
-    [426, "", "app_misconfigured", "refuse"],
-    [400, { message: "A version must be present." }, "app_misconfigured", "refuse"],
-    [404, "", "invalid_request", "refuse"],
-    [409, "", "network_unavailable", "doubt"],
-    [400, { message: "Unable to obtain activity" }, "network_unavailable", "doubt"],
-    [500, { code: "ACCESS_DENIED", message: "x" }, "network_unavailable", "doubt"],
-    [503, "", "network_unavailable", "doubt"],
-    [200, "", "network_unavailable", "doubt"],
-    [201, "", "network_unavailable", "doubt"],
-  ])("%s %j means %s, %s", (status, body, code, effect) => {
-    expect(classify(answer(status, body), NOW)).toMatchObject({ code, effect });
-  });
 
   const throttle = (level: string) => ({
     status: 429,
