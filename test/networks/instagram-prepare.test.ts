@@ -155,6 +155,9 @@ describe("preparing a post for Instagram", () => {
   });
 
   test("names the item that is refused", async () => {
+    expect(await prepare({ [MEDIA]: error(36001, 2207005) })).toMatchObject({
+      failure: { mediaIndex: 0 },
+    });
     const http = { [MEDIA]: [answer(200, { id: "1" }), error(36001, 2207005)] };
     expect(await prepare(http, { media: files(FILE, FILE) })).toMatchObject({
       kind: "rejected",

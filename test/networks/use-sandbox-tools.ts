@@ -12,9 +12,3 @@ export function useSandboxTools(
   const at = useSandbox();
   beforeEach(() => keep({ sandbox: at.sandbox, tools: sandboxTools(at.sandbox, app) }));
 }
-
-/** A file that the sandbox serves. */
-export const file = (name: string, altText: string | null = null) => ({
-  url: `https://media.sandbox.test/${name}`,
-  altText,
-});

@@ -15,7 +15,7 @@ export const FRIEND_USER = "10100000000000002";
 export const DEMO_PAGE = "102000000000001";
 export const SECOND_PAGE = "102000000000002";
 /** Belongs to a business portfolio: listed only with `business_management`. */
-export const PORTFOLIO_PAGE = "102000000000003";
+const PORTFOLIO_PAGE = "102000000000003";
 /** The demo user may look at its numbers and nothing more. */
 const GUEST_PAGE = "102000000000004";
 export const PORTFOLIO = "103000000000001";

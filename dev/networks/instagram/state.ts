@@ -9,7 +9,7 @@ export const DEMO_INSTAGRAM_APP = {
 } as const;
 
 export const DEMO_ACCOUNT = "17841400000000001";
-export const CREATOR_ACCOUNT = "17841400000000002";
+const CREATOR_ACCOUNT = "17841400000000002";
 /** Can log in, and can't publish. */
 export const PERSONAL_ACCOUNT = "17841400000000003";
 

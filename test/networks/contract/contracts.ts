@@ -3,6 +3,7 @@ import { DEMO_FACEBOOK_APP } from "../../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../../dev/networks/instagram/state.ts";
 import { DEMO_LINKEDIN_APP, DEMO_LINKEDIN_ORG_APP } from "../../../dev/networks/linkedin/state.ts";
 import { LENIENT_HOST, STRICT_HOST } from "../../../dev/networks/mastodon/state.ts";
+import type { LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import type { Form } from "./leg-run.ts";
 
@@ -16,6 +17,8 @@ export interface NetworkContract {
   readonly lifetimes: Readonly<Record<string, string>>;
   /** A quota of a rolling day and real account: the setting that says how much, and a form that uses it. */
   readonly quota?: { readonly setting: string; readonly kind: string; readonly form: string };
+  /** What the network may refuse of a post, beside what ends a connection or a quota. */
+  readonly refusals: readonly LegErrorCode[];
   /** Steps that a leg can do without, by the refusal that does not matter there. */
   readonly dispensable?: Readonly<Record<string, readonly string[]>>;
   /** Forms that are refused for good although they are out, because their network shows nobody the posts. */
@@ -38,6 +41,12 @@ const atBluesky = { as: { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWOR
 const byOAuth = { as: { identifier: DEMO_HANDLE } };
 const VIDEO_SERVICE = ["getUploadLimits", "uploadVideo", "getJobStatus"];
 const atMastodon = { as: { instance: STRICT_HOST } };
+const REFUSALS = [
+  "account_restricted",
+  "text_invalid",
+  "media_rejected",
+  "invalid_request",
+] as const;
 const atCompatible = { as: { instance: LENIENT_HOST } };
 
 /** One entry per registered network: one without does not compile. */
@@ -50,6 +59,7 @@ export const CONTRACTS = {
     retryAfterSeconds: 60,
     lifetimes: { 100: "succeeded" },
     quota: { setting: "QUOTA_FACEBOOK_REELS", kind: "reels", form: "reel" },
+    refusals: [...REFUSALS, "content_rejected", "duplicate_content", "link_rejected"],
     forms: {
       text: { isKnownAgain: true },
       image: { body: image, isKnownAgain: true, magic: "altTexts" },
@@ -78,6 +88,7 @@ export const CONTRACTS = {
     retryAfterSeconds: 60,
     lifetimes: { 40: "succeeded", 100: "connection_needs_reauth" },
     quota: { setting: "QUOTA_INSTAGRAM", kind: "posts", form: "image" },
+    refusals: [...REFUSALS, "content_rejected"],
     forms: {
       image: { body: image, looks: 4, magic: "text" },
       images: { body: images, looks: 4, magic: "text" },
@@ -102,6 +113,13 @@ export const CONTRACTS = {
     dispensable: { permission_missing: ["image", "video", "document"] },
     unknowable: ["image", "images", "video", "document", "article"],
     untold: ["text", "image", "images", "video", "document", "article"],
+    refusals: [
+      "duplicate_content",
+      "text_too_long",
+      "text_invalid",
+      "media_rejected",
+      "invalid_request",
+    ],
     forms: {
       text: { as: { kind: "member" }, isKnownAgain: true },
       image: { body: image, as: { kind: "member" }, isKnownAgain: true, magic: "text" },
@@ -126,6 +144,7 @@ export const CONTRACTS = {
       permission_missing: ["getServiceAuth", ...VIDEO_SERVICE],
       quota_exceeded: ["getServiceAuth", "getJobStatus"],
     },
+    refusals: [...REFUSALS, "text_too_long"],
     forms: {
       text: atBluesky,
       image: { ...atBluesky, body: image },
@@ -141,6 +160,7 @@ export const CONTRACTS = {
     lifetimes: { 400: "succeeded" },
     // A list that can't be read, and one that can be read later, hold up no post.
     dispensable: { permission_missing: ["accountStatuses"], quota_exceeded: ["accountStatuses"] },
+    refusals: [...REFUSALS, "content_rejected", "text_too_long"],
     forms: {
       text: atMastodon,
       image: { ...atMastodon, body: image, magic: "altTexts" },

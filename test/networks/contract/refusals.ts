@@ -145,6 +145,21 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
     });
   });
 
+  test.each(contract.refusals)(
+    "a post that is refused as %s fails unpaid, as that",
+    async (code) => {
+      const [form = {}] = Object.values(contract.forms);
+      world.relay.advance(APART_MS);
+      const run = await runLeg(world, form, {
+        step: await sendingStep(world, form),
+        fault: `fail:${code}`,
+      });
+      expectTruth(run, code);
+      expect(endOf(run)).toBe(code);
+      world.forgetPublishers();
+    },
+  );
+
   test.each(Object.entries(contract.lifetimes))(
     "a token that is %s days old ends a leg as it should",
     async (days, end) => {

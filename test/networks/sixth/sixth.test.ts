@@ -32,6 +32,7 @@ const PINBOARD = "pinboard" as NetworkName;
 const CONTRACT: NetworkContract = {
   settings: {},
   forms: { text: { as: { accessToken: "pin" }, isKnownAgain: true } },
+  refusals: [],
   retryAfterSeconds: 45,
   lifetimes: { 400: "succeeded" },
   quota: { setting: "QUOTA_PINBOARD", kind: "pins", form: "text" },
