@@ -72,7 +72,7 @@ export const erase = (relay: Relay, { key, profileId }: Pick<Publisher, "key" | 
 /** One run of the timer, as the host starts it. */
 export const runOnce = (relay: Relay) => eraseProfiles(relay.services);
 
-export async function isGone(relay: Relay, { key, profileId }: Publisher): Promise<boolean> {
+async function isGone(relay: Relay, { key, profileId }: Publisher): Promise<boolean> {
   return (await relay.call("GET", `/v1/profiles/${profileId}`, { key })).status === 404;
 }
 

@@ -52,7 +52,6 @@ const COMBINED = [
   "test/media/verdicts.test.ts",
   "test/networks/contract",
   "test/peers",
-  "test/publishing/crash.test.ts",
   "test/simulation/mutants.test.ts",
   "test/whole",
 ];
