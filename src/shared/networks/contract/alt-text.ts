@@ -33,6 +33,14 @@ export function longAltTexts(
   );
 }
 
+/** Returns the files that have an alternative text for nothing: `takes` says for which files the network has a place. */
+export function unusedAltTexts(
+  draft: LegDraft,
+  takes: (item: MediaItem) => boolean,
+): readonly number[] {
+  return longAltTexts(draft, 0, (item) => !takes(item));
+}
+
 interface Limits {
   /** In place of the table's own. */
   readonly limit?: number;

@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type Classified, exchange, readId } from "./answers.ts";
 import { mediaFailed } from "./media-check.ts";
@@ -23,6 +24,12 @@ export async function ask<Found>(
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
   return read(answer) ?? unpublished(await classify(answer, tools.now()), mediaIndex);
+}
+
+/** Returns the reader of answers with status 200 and this form. */
+export function inForm<Form extends z.ZodType>(form: () => Form) {
+  return (answer: HttpResponse): z.output<Form> | undefined =>
+    answer.status === 200 ? form().safeParse(answer.json()).data : undefined;
 }
 
 /** Makes the cheap read of an account check. A page that somebody put in between has a 200 too, but no id. */

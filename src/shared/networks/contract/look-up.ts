@@ -10,7 +10,8 @@ interface Looked {
   readonly tools: NetworkTools;
   /** Since the first visible call. */
   readonly ageMs: number;
-  /** Whether the post would have been shown. */
+  readonly lookup: Exclude<Lookup, { kind: "found" | "unavailable" }>;
+  /** Whether the look proves that there is no post. */
   readonly isMissing: boolean;
 }
 
@@ -35,7 +36,7 @@ export function lookUp({ find, settledMs, early, late }: LookUp): NetworkCall["l
     const ageMs = tools.now().getTime() - leg.sentAt.getTime();
     const leftMs = (typeof settledMs === "number" ? settledMs : settledMs(leg)) - ageMs;
     const isMissing = lookup.kind === "absent" && lookup.isComplete;
-    const looked = { leg, tools, ageMs, isMissing };
+    const looked = { leg, tools, ageMs, lookup, isMissing };
     if (leftMs <= 0) return late(looked);
     return early?.({ ...looked, leftMs }) ?? askAgain("an attempt may still be under way");
   };

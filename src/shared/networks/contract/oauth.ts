@@ -104,10 +104,10 @@ export async function linkStep<Found>(
 }
 
 /** A network's own part of what follows when its page has led back. */
-interface CodeFlow<Flow, Grant extends object, Linked, Restart> {
+interface CodeFlow<Flow, Grant extends object, Linked, Code> {
   readonly flowOf: (data: NetworkData) => Flow;
   /** Returns the code that came back, or why there is none. */
-  readonly codeOf: (callback: OAuthCallback, flow: Flow) => string | LinkFailure | Restart;
+  readonly codeOf: (callback: OAuthCallback, flow: Flow) => Code;
   /** Exchanges the code for tokens. */
   readonly redeem: (
     code: string,
@@ -124,15 +124,16 @@ export function finishCode<
   Flow,
   Grant extends object,
   Linked extends LinkOutcome | LinkChoice,
-  Restart extends LinkRestart = never,
->(own: CodeFlow<Flow, Grant, Linked, Restart>) {
+  Code extends string | LinkFailure | LinkRestart,
+>(own: CodeFlow<Flow, Grant, Linked, Code>) {
   return async (
     callback: OAuthCallback,
     tools: NetworkTools,
-  ): Promise<Linked | Restart | LinkFailure> => {
+  ): Promise<Linked | LinkFailure | Exclude<Code, string>> => {
     const flow = own.flowOf(callback.flow);
     const code = own.codeOf(callback, flow);
-    if (typeof code !== "string") return code;
+    // Safe: what is no text is the rest of the code's type.
+    if (typeof code !== "string") return code as Exclude<Code, string>;
     const grant = await own.redeem(code, { callback, flow }, tools);
     if (isLinkFailure(grant)) return grant;
     return own.lacking?.(grant, flow) ?? (await own.link(grant, flow, tools));
@@ -171,16 +172,18 @@ interface Renewal {
   readonly leftMs: number;
   /** It is renewed when less than this is left. */
   readonly freshMs: number;
-  /** With more than this left, an outage of the authorisation server does no harm. */
+  /** With more than this left, the token serves on where it could not be renewed. */
   readonly usableMs: number;
+  /** Returns whether it serves on after such an outcome; absent: after those that may pass. */
+  readonly servesOn?: (outcome: CredentialsOutcome) => boolean;
 }
 
 /** Renews a token that is about to end. */
 export async function renewing(
-  { leftMs, freshMs, usableMs }: Renewal,
+  { leftMs, freshMs, usableMs, servesOn = ({ kind }) => kind === "try_later" }: Renewal,
   renew: () => Promise<CredentialsOutcome>,
 ): Promise<CredentialsOutcome> {
   if (leftMs >= freshMs) return { kind: "usable" };
   const outcome = await renew();
-  return outcome.kind === "try_later" && leftMs > usableMs ? { kind: "usable" } : outcome;
+  return leftMs > usableMs && servesOn(outcome) ? { kind: "usable" } : outcome;
 }

@@ -215,6 +215,8 @@ export type Lookup =
   /** `isComplete`: the list reached back beyond the first attempt, so a post that lists show would be in it. */
   | { readonly kind: "absent"; readonly isComplete: boolean }
   | { readonly kind: "unreadable" }
+  /** There is a post that may be the leg's, and nothing tells whether it is. */
+  | { readonly kind: "ambiguous" }
   | {
       readonly kind: "unavailable";
       readonly note: string;

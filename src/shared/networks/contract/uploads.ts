@@ -6,13 +6,13 @@ import type { NetworkTools } from "./tools.ts";
 const CARRY_ON_SECONDS = 1;
 
 /** A file of a leg that is of no more use at the network. */
-interface Broken {
+export interface Broken {
   readonly kind: "broken";
   readonly failure: LegFailure;
 }
 
 /** What making a file came to; `file` is what there is of one that is to go on later. */
-type Made<File> = File | Failed<File>;
+export type Made<File> = File | Failed<File>;
 type Failed<File> = (TryLater & { readonly file?: File }) | Rejected | Broken;
 
 export interface Making<File> {
@@ -59,7 +59,7 @@ export async function makeFiles<Remote extends NetworkData, File extends object 
     const begun = files[mediaIndex];
     if (begun !== undefined && isWhole(begun)) continue;
     const state = withFiles(remote, files);
-    const isOver = files !== before && tools.now().getTime() > until;
+    const isOver = files !== before && tools.now().getTime() >= until;
     if (isOver) return processing(state, CARRY_ON_SECONDS);
     const made = await uploads.make({ leg, mediaIndex, begun }, state, tools);
     if (isFailed(made))

@@ -1,30 +1,28 @@
-import { spare } from "../contract/fields.ts";
 import * as z from "zod";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, oauthError } from "../contract/answers.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import {
-  type LinkChoice,
-  type LinkErrorCode,
-  type LinkFailure,
-  type LinkOutcome,
-  type OAuthCallback,
-  type OAuthFlow,
-  type OAuthRedirect,
-  type OAuthStart,
-  linkFailed,
-} from "../contract/link.ts";
-import { CLIENT_ERRORS, lacking, postForm, readCode, refusedLink } from "../contract/oauth.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
+import { oauthError } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import type { NetworkData } from "../contract/draft.ts";
+import { spare } from "../contract/fields.ts";
+import { linkFailed } from "../contract/link.ts";
+import type { LinkChoice, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
+import type { OAuthCallback, OAuthFlow, OAuthRedirect, OAuthStart } from "../contract/link.ts";
+import { CLIENT_ERRORS, finishCode, isLinkFailure, lacking } from "../contract/oauth.ts";
+import { linkStep, readCode, refusedLink } from "../contract/oauth.ts";
+import { readerOf } from "../contract/state.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { type Organization, findOrganizations, organizationShape } from "./organizations.ts";
-import { API, OAUTH, SITE, clientOf } from "./request.ts";
-import { type Grant, NEEDED, SCOPES, grantExpiry, readGrant } from "./session.ts";
+import { findOrganizations, type Organization, organizationShape } from "./organizations.ts";
+import { API, clientOf, SITE } from "./request.ts";
+import { type Grant, grantExpiry, NEEDED, readGrant, SCOPES, tokenRequest } from "./session.ts";
 import type { Credentials } from "./state.ts";
 
-const flowShape = shape(() => z.object({ kind: z.enum(["member", "organization"]) }));
-const choiceShape = shape(() =>
+const kindOf = shape(() => z.enum(["member", "organization"]));
+const flowOf = readerOf(() => z.object({ kind: kindOf() }));
+type Flow = ReturnType<typeof flowOf>;
+const choiceOf = readerOf(() =>
   z.object({
     grant: z.object({
       tokens: z.object({
@@ -38,6 +36,15 @@ const choiceShape = shape(() =>
     organizations: z.array(organizationShape()),
   }),
 );
+
+const finish = finishCode({
+  flowOf,
+  codeOf: ({ params }) => readCode(params, CALLBACK_ERRORS),
+  redeem,
+  lacking: ({ scopes }: Grant, { kind }) => lacking(NEEDED[kind], scopes ?? SCOPES[kind]),
+  link: (grant, { kind }, tools): Promise<LinkOutcome | LinkChoice> =>
+    kind === "member" ? linkMember(grant, tools) : offerOrganizations(grant, tools),
+});
 
 export const linkedinLink = {
   kind: "oauth",
@@ -67,20 +74,20 @@ function start(
   oauth: OAuthStart,
   tools: NetworkTools,
 ): Promise<OAuthRedirect | LinkFailure> {
-  const flow = flowShape().safeParse({ kind: form["kind"] || "member" }).data;
-  const client = flow && clientOf(flow.kind, tools);
-  if (flow === undefined || client === undefined)
+  const kind = kindOf().safeParse(form["kind"] || "member").data;
+  const client = kind && clientOf(kind, tools);
+  if (kind === undefined || client === undefined)
     return Promise.resolve(linkFailed("input_invalid"));
   const query = new URLSearchParams({
     response_type: "code",
     client_id: client.id,
     redirect_uri: oauth.redirectUri,
     state: oauth.state,
-    scope: SCOPES[flow.kind].join(" "),
+    scope: SCOPES[kind].join(" "),
   });
   // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
   const url = `${SITE}/oauth/v2/authorization?${query.toString().replaceAll("+", "%20")}`;
-  return Promise.resolve({ kind: "redirect", url, flow });
+  return Promise.resolve({ kind: "redirect", url, flow: { kind } });
 }
 
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
@@ -89,33 +96,17 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   unauthorized_scope_error: "network_unavailable",
 };
 
-async function finish(
-  callback: OAuthCallback,
+async function redeem(
+  code: string,
+  { callback, flow }: { readonly callback: OAuthCallback; readonly flow: Flow },
   tools: NetworkTools,
-): Promise<LinkOutcome | LinkChoice> {
-  const { kind } = flowShape().parse(callback.flow);
-  const code = readCode(callback.params, CALLBACK_ERRORS);
-  if (typeof code !== "string") return code;
-  const client = clientOf(kind, tools);
+): Promise<Grant | LinkFailure> {
+  const client = clientOf(flow.kind, tools);
   if (client === undefined) return linkFailed("network_unavailable", "the app is gone");
-  const answer = await postForm(
-    `${OAUTH}/accessToken`,
-    {
-      grant_type: "authorization_code",
-      code,
-      redirect_uri: callback.redirectUri,
-      client_id: client.id,
-      client_secret: client.secret,
-    },
-    tools,
-  );
-  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  const grant = readGrant(answer, tools.now());
-  if (grant === undefined) return refusedGrant(answer);
-  const scopes = grant.scopes ?? SCOPES[kind];
-  const missing = lacking(NEEDED[kind], scopes);
-  if (missing !== undefined) return missing;
-  return kind === "member" ? linkMember(grant, tools) : offerOrganizations(grant, tools);
+  const { redirectUri: redirect_uri } = callback;
+  const request = tokenRequest(client, { grant_type: "authorization_code", code, redirect_uri });
+  const read = (answer: HttpResponse) => readGrant(answer, tools.now());
+  return linkStep({ request, read, refuse: refusedGrant }, tools);
 }
 
 function refusedGrant(answer: HttpResponse): LinkFailure {
@@ -142,15 +133,15 @@ const memberShape = shape(() =>
  * app.
  */
 async function linkMember(grant: Grant, tools: NetworkTools): Promise<LinkOutcome> {
-  const answer = await exchange(tools, {
+  const authorization = `Bearer ${grant.tokens.accessToken}`;
+  const request = {
     method: "GET",
     url: `${API}/v2/userinfo`,
-    headers: { accept: "application/json", authorization: `Bearer ${grant.tokens.accessToken}` },
-  });
-  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  const member = memberShape().safeParse(answer.json()).data;
-  if (answer.status !== 200 || member === undefined)
-    return refusedLink(classify(answer, tools.now()));
+    headers: { accept: "application/json", authorization },
+  } as const;
+  const refuse = (answer: HttpResponse) => refusedLink(classify(answer, tools.now()));
+  const member = await linkStep({ request, read: inForm(memberShape), refuse }, tools);
+  if (isLinkFailure(member)) return member;
   const name = member.name || member.given_name || "LinkedIn member";
   const author = `urn:li:person:${member.sub}`;
   return {
@@ -190,7 +181,7 @@ async function offerOrganizations(
 }
 
 function choose(candidateId: string, flow: NetworkData): Promise<LinkOutcome> {
-  const { grant, organizations } = choiceShape().parse(flow);
+  const { grant, organizations } = choiceOf(flow);
   const chosen = organizations.find(({ id }) => id === candidateId);
   return Promise.resolve(
     chosen === undefined ? linkFailed("input_invalid") : linkOrganization(chosen, grant),

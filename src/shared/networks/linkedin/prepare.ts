@@ -1,29 +1,21 @@
-import { spare } from "../contract/fields.ts";
 import * as z from "zod";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
-import { exchange } from "../contract/answers.ts";
-import {
-  legFailure,
-  unanswered,
-  unpublished,
-  type LegFailure,
-  type PrepareOutcome,
-  type Rejected,
-  type TryLater,
-  mayStartOver,
-} from "../contract/outcome.ts";
+import { ask } from "../contract/ask.ts";
+import { spare } from "../contract/fields.ts";
 import type { LegToPublish } from "../contract/network.ts";
+import { legFailure, mayStartOver } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { type WantedFile, wantedFiles } from "./files.ts";
+import { type FileState, makeFiles, pollFiles, processing } from "../contract/uploads.ts";
+import { wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";
-import { classifyFor } from "./session.ts";
-import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
-import { type Preparing, isOver, uploadFile } from "./upload.ts";
+import { asks } from "./session.ts";
+import { type Asset, credentialsOf, type Remote, remoteOf } from "./state.ts";
+import { uploadFile } from "./upload.ts";
 
 /** Uploads stop here and go on under the next lease. */
 const UPLOADING_MS = 40_000;
-const CARRY_ON_SECONDS = 1;
 const POLL_SECONDS: Readonly<Record<Asset["kind"], number>> = { image: 3, document: 5, video: 10 };
 /** How long a document or video gets whose state can't be asked for. */
 const GRACE_SECONDS = 30;
@@ -43,142 +35,77 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
   // With a time of sending, a visible call was made and nobody knows what became of it.
   const remote =
     leg.sentAt === null ? { ...stored, isRepeat: false, doubts: 0 } : { ...stored, isRepeat: true };
-  const credentials = credentialsOf(leg.credentials);
   const until = tools.now().getTime() + UPLOADING_MS;
-  const preparing = { leg, credentials, tools, until };
-  const uploaded = await uploadMissing(preparing, remote);
-  if ("kind" in uploaded) return uploaded;
-  return uploaded.assets.every(({ isReady }) => isReady)
-    ? { kind: "ready", remote: uploaded }
-    : pollAssets(preparing, uploaded);
-}
-
-async function uploadMissing(
-  preparing: Preparing,
-  remote: Remote,
-): Promise<Remote | PrepareOutcome> {
-  let current = remote;
-  for (const [index, wanted] of wantedFiles(preparing.leg.draft).entries()) {
-    const begun = current.assets[index];
-    if (begun !== undefined && begun.upload === undefined) continue;
-    if (current !== remote && isOver(preparing)) return processing(current, CARRY_ON_SECONDS);
-    const step = await uploadFile(preparing, wanted, begun);
-    switch (step.kind) {
-      case "uploaded":
-        current = withAsset(current, index, step.asset);
-        if (step.asset.upload !== undefined) return processing(current, CARRY_ON_SECONDS);
-        break;
-      case "restart":
-        return giveUp(current, index, step.failure, preparing.tools);
-      case "try_later":
-        // What is there is worth keeping: uploads count towards a daily limit.
-        return { ...step, remote: withAsset(current, index, step.asset) };
-      case "rejected":
-        return step;
-    }
-  }
-  return current;
-}
-
-async function pollAssets(preparing: Preparing, remote: Remote): Promise<PrepareOutcome> {
-  const assets: Asset[] = [];
+  const uploads = {
+    filesOf: ({ assets }: Remote) => assets,
+    withFiles: (before: Remote, assets: readonly Asset[]) => ({ ...before, assets: [...assets] }),
+    count: ({ draft }: LegToPublish) => wantedFiles(draft).length,
+    make: uploadFile(until),
+    isWhole: ({ upload }: Asset) => upload === undefined,
+    runMs: UPLOADING_MS,
+    restart: withoutAssets,
+  };
+  const made = await makeFiles(uploads, { leg, remote }, tools);
+  if ("kind" in made) return made;
+  const uploaded = uploads.withFiles(remote, made.files);
+  // What holds for one file holds for the others: a member's token may not look at any.
   let graceSeconds = 0;
   let isUnreadable = false;
-  for (const [index, asset] of remote.assets.entries()) {
-    // What holds for one file holds for the others: a member's token may not look at any.
-    const state = asset.isReady
-      ? "ready"
-      : isUnreadable
-        ? "unreadable"
-        : await look(preparing, asset);
-    if (typeof state !== "string") {
-      const wanted = wantedFiles(preparing.leg.draft)[index];
-      return state.kind === "failed"
-        ? giveUp(remote, index, withIndex(state.failure, wanted), preparing.tools)
-        : state;
-    }
-    if (state === "unreadable") {
-      isUnreadable = true;
-      graceSeconds = Math.max(graceSeconds, graceOf(asset, remote));
-    }
-    assets.push({ ...asset, isReady: state !== "working" });
-  }
-  const looked = { ...remote, assets };
-  const waiting = assets.filter(({ isReady }) => !isReady).map(({ kind }) => POLL_SECONDS[kind]);
+  const look = async (asset: Asset, index: number) => {
+    const state = isUnreadable ? "unreadable" : await askForAsset(leg, { asset, index }, tools);
+    if (state !== "unreadable") return state;
+    isUnreadable = true;
+    graceSeconds = Math.max(graceSeconds, graceOf(asset, uploaded));
+    return "ready";
+  };
+  const polled = await pollFiles(uploads, { remote: uploaded, look }, tools);
+  if ("kind" in polled) return polled;
+  const looked = uploads.withFiles(remote, polled.files);
+  const waiting = looked.assets.flatMap(({ isReady, kind }) => (isReady ? [] : POLL_SECONDS[kind]));
   const seconds = Math.max(graceSeconds, ...waiting);
   return seconds === 0 ? { kind: "ready", remote: looked } : processing(looked, seconds);
 }
 
-type AssetState =
-  "ready" | "working" | "unreadable" | { readonly kind: "failed"; readonly failure: LegFailure };
-
 const stateShape = shape(() =>
-  z.object({
-    status: z.string(),
-    processingFailureReason: spare(z.string()),
-  }),
+  z.object({ status: z.string(), processingFailureReason: spare(z.string()) }),
 );
 
-async function look(
-  { credentials, tools }: Preparing,
-  { urn, kind }: Asset,
-): Promise<AssetState | TryLater | Rejected> {
-  const path = `${kind}s/${encodeURIComponent(urn)}`;
-  const answer = await exchange(tools, restRequest(path, credentials, tools));
-  if (answer instanceof HttpFailure) return unanswered(answer);
+async function askForAsset(
+  { credentials, draft }: LegToPublish,
+  { asset: { urn, kind }, index }: { readonly asset: Asset; readonly index: number },
+  tools: NetworkTools,
+): Promise<FileState | "unreadable" | TryLater | Rejected> {
+  const own = credentialsOf(credentials);
+  const request = restRequest(`${kind}s/${encodeURIComponent(urn)}`, own, tools);
+  const mediaIndex = wantedFiles(draft)[index]?.mediaIndex ?? undefined;
+  const read = (answer: HttpResponse) => readState(answer, mediaIndex);
+  return ask(request, asks(own, tools, { read }), tools);
+}
+
+function readState(
+  answer: HttpResponse,
+  mediaIndex: number | undefined,
+): FileState | "unreadable" | undefined {
   if (answer.status === 403) return "unreadable";
   const state = stateShape().safeParse(answer.json()).data;
-  if (answer.status !== 200 || state === undefined) {
-    return unpublished(await classifyFor(answer, credentials, tools));
-  }
-  switch (state.status) {
-    case "AVAILABLE":
-      return "ready";
-    case "PROCESSING_FAILED":
-      return { kind: "failed", failure: processingFailed(state.processingFailureReason) };
-    default:
-      return "working";
-  }
-}
-
-function processingFailed(reason = ""): LegFailure {
+  if (answer.status !== 200 || state === undefined) return undefined;
+  if (state.status !== "PROCESSING_FAILED")
+    return state.status === "AVAILABLE" ? "ready" : "working";
   const row = { code: "media_processing_failed", effect: "refuse" } as const;
-  const networkCode = "PROCESSING_FAILED";
-  return legFailure({ ...row, networkCode, note: reason.slice(0, 500), retryAfterSeconds: null });
-}
-
-function withIndex(failure: LegFailure, wanted: WantedFile | undefined): LegFailure {
-  const mediaIndex = wanted?.mediaIndex ?? null;
-  return mediaIndex === null ? failure : { ...failure, mediaIndex };
-}
-
-/** Begins the upload of a file anew that the network could not use, or rejects the leg if that was tried before. */
-function giveUp(
-  remote: Remote,
-  index: number,
-  failure: LegFailure,
-  tools: NetworkTools,
-): PrepareOutcome {
-  const again = withoutAssets(remote, index, tools.now());
-  return again === undefined ? { kind: "rejected", failure } : processing(again, CARRY_ON_SECONDS);
+  const note = (state.processingFailureReason ?? "").slice(0, 500);
+  const why = { ...row, networkCode: state.status, note, retryAfterSeconds: null };
+  return { kind: "broken", failure: legFailure(why, mediaIndex) };
 }
 
 /**
  * Returns the state from which to upload anew; undefined if that is not allowed. LinkedIn does not recognise a post
  * with other files as a duplicate of an earlier one.
  */
-export function withoutAssets(remote: Remote, from: number, now: Date): Remote | undefined {
-  const { reuploadedAt, isRepeat, assets } = remote;
-  if (isRepeat || !mayStartOver(reuploadedAt, now)) return undefined;
-  return { ...remote, assets: assets.slice(0, from), reuploadedAt: now.toISOString() };
-}
-
-function withAsset(remote: Remote, index: number, asset: Asset | undefined): Remote {
-  return asset === undefined
-    ? remote
-    : { ...remote, assets: [...remote.assets.slice(0, index), asset] };
-}
-
-function processing(remote: Remote, pollAfterSeconds: number): PrepareOutcome {
-  return { kind: "processing", remote, pollAfterSeconds };
+export function withoutAssets(
+  remote: Remote,
+  assets: readonly Asset[],
+  now: Date,
+): Remote | undefined {
+  if (remote.isRepeat || !mayStartOver(remote.reuploadedAt, now)) return undefined;
+  return { ...remote, assets: [...assets], reuploadedAt: now.toISOString() };
 }

@@ -38,7 +38,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
 }
 
 function postBody(leg: LegToPublish) {
-  const { visibility = "PUBLIC" } = ownOptionsOf(leg.draft.options);
+  const { visibility = "PUBLIC" } = ownOptionsOf(leg.draft);
   return {
     author: credentialsOf(leg.credentials).author,
     commentary: littleText(leg.draft.text),
@@ -57,7 +57,7 @@ function postBody(leg: LegToPublish) {
 function contentOf({ draft, remote }: LegToPublish): Record<string, unknown> | undefined {
   const { assets } = remoteOf(remote);
   if (assets.length < wantedFiles(draft).length) throw new Error("the files were not prepared");
-  const { link } = ownOptionsOf(draft.options);
+  const { link } = ownOptionsOf(draft);
   const [first] = assets;
   if (draft.media.length > 1) {
     const images = assets.map(({ urn }, index) => withAltText(urn, draft.media[index]?.altText));
@@ -114,7 +114,7 @@ function inDoubt(failure: LegFailure, remote: Remote): PublishOutcome {
 
 function prepareAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
   if (classified.code !== "media_not_ready")
-    return startOver(classified, withoutAssets(remote, 0, now));
+    return startOver(classified, withoutAssets(remote, [], now));
   const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
   // How long to wait depends on the files: `prepare` decides.
   return startOver(classified, { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 });

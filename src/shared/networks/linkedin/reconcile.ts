@@ -1,24 +1,20 @@
-import { spare } from "../contract/fields.ts";
-import {
-  askAgain,
-  outcomeUnknown,
-  type ReconcileOutcome,
-  type Lookup,
-  unavailable,
-} from "../contract/outcome.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
-import { credentialsOf, remoteOf, type Credentials } from "./state.ts";
-import { wantedFiles } from "./files.ts";
-import { publishedAs, plainText } from "./publish.ts";
 import * as z from "zod";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { spare } from "../contract/fields.ts";
+import { lookUp, unknowable } from "../contract/look-up.ts";
+import type { LegToPublish } from "../contract/network.ts";
+import { askAgain, unavailable } from "../contract/outcome.ts";
+import type { Lookup, ReconcileOutcome } from "../contract/outcome.ts";
 import { composed } from "../contract/text.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
+import { plainText, publishedAs } from "./publish.ts";
 import { restRequest } from "./request.ts";
 import { classifyFor } from "./session.ts";
+import { type Credentials, credentialsOf, remoteOf } from "./state.ts";
 
 /** What the first attempt set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 30_000;
@@ -28,42 +24,33 @@ const LISTED_MS = 60_000;
 const REPEATABLE_MS = 9 * 60_000;
 /** The first call and one repeat. */
 const DOUBTS_MAX = 2;
+const UNKNOWABLE = unknowable("the network can't tell any more whether the post was made");
 
-/**
- * Finds out whether an earlier call published the post. An organisation's posts can be listed, a member's can't: there
- * the call is repeated once, while LinkedIn would recognise a duplicate and name the first post. Its documents say so
- * of texts (UGC Post API, "Content is a duplicate of"), and nowhere of posts with files: those are never repeated.
- */
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
-  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
-  if (!canTell(leg)) return repeatOnce(leg, ageMs);
-  const lookup = await findOwnPost(leg, tools);
-  switch (lookup.kind) {
-    case "found":
-      return lookup.published;
-    case "unavailable":
-      return askAgain(lookup.note, lookup.retryAfterSeconds);
-    case "unreadable":
-      return repeatOnce(leg, ageMs);
-    case "ambiguous":
-      return ageMs < LISTED_MS ? askAgain("the list may not show the post yet") : UNKNOWABLE;
-    case "absent":
-      if (ageMs < LISTED_MS) return askAgain("the list may not show the post yet");
-      return lookup.isComplete ? { kind: "may_publish", isAbsent: true } : repeatOnce(leg, ageMs);
-  }
-}
+/** Looks for an organisation's post. A member's can't be listed: there the call is repeated once. */
+export const reconcile = lookUp({
+  find: (leg, tools) => (canTell(leg) ? findOwnPost(leg, tools) : UNREADABLE),
+  settledMs: LISTED_MS,
+  early: ({ leg, lookup, ageMs }) =>
+    lookup.kind === "unreadable"
+      ? repeatOnce(leg, ageMs)
+      : askAgain("the list may not show the post yet"),
+  late({ leg, lookup, ageMs, isMissing }) {
+    if (lookup.kind === "ambiguous") return UNKNOWABLE;
+    return isMissing ? { kind: "may_publish", isAbsent: true } : repeatOnce(leg, ageMs);
+  },
+});
 
-const UNKNOWABLE: ReconcileOutcome = {
-  kind: "unknowable",
-  failure: outcomeUnknown("the network can't tell any more whether the post was made"),
-};
+const UNREADABLE = Promise.resolve({ kind: "unreadable" } as const);
 
 /** Returns whether the post can be looked up: not a member's, since `r_member_social` is closed to new apps. */
 export function canTell({ credentials }: LegToPublish): boolean {
   return credentialsOf(credentials).kind === "organization";
 }
 
+/**
+ * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so of texts (UGC
+ * Post API, "Content is a duplicate of"), and nowhere of posts with files: those are never repeated.
+ */
 function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
   const isLast = remoteOf(leg.remote).doubts >= DOUBTS_MAX;
@@ -108,10 +95,7 @@ const listShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
  * `ambiguous`: one has the words, and was made before the call or shows something else. An entry that can't be read may be
  * the post: the list is not complete then.
  */
-async function findOwnPost(
-  leg: LegToPublish,
-  tools: NetworkTools,
-): Promise<Lookup | { readonly kind: "ambiguous" }> {
+async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
   let isAmbiguous = false;
   let isUnderstood = true;
   const credentials = credentialsOf(leg.credentials);
@@ -144,7 +128,7 @@ function isLastPage({ known, length }: Page, since: number): boolean {
   return isBeyond || length < PAGE_LENGTH;
 }
 
-function listPosts(credentials: Credentials, start: number, tools: NetworkTools) {
+function listPosts(credentials: Credentials, start: number, tools: NetworkTools): HttpRequest {
   const author = encodeURIComponent(credentials.author);
   const query = `q=author&author=${author}&start=${start}&count=${PAGE_LENGTH}&sortBy=LAST_MODIFIED`;
   const { headers, ...request } = restRequest(`posts?${query}`, credentials, tools);
@@ -190,7 +174,7 @@ function isAlike(post: Post, leg: LegToPublish, since: number): boolean {
 
 /** Returns whether a post shows the leg's link, or nothing beside its words where there is none. */
 function showsAsMuch({ content = {} }: Post, { draft }: LegToPublish): boolean {
-  const { link } = ownOptionsOf(draft.options);
+  const { link } = ownOptionsOf(draft);
   const hasFiles = content.media !== undefined || content.multiImage !== undefined;
   if (link === undefined) return !hasFiles;
   return content.article !== undefined && (content.article.source ?? link.url) === link.url;

@@ -1,25 +1,117 @@
-import {
-  type MediaKind,
-  extensionOf,
-  fieldOf,
-  mediaKindOf,
-  kindOfType,
-  type LegDraft,
-  type MediaItem,
-  type NetworkData,
-} from "../contract/draft.ts";
-import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
+import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
+import { extensionOf, fieldOf, kindOfType, mediaKindOf } from "../contract/draft.ts";
+import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
-import { checkAltTexts } from "../contract/alt-text.ts";
+import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
+import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { shortenedText } from "../contract/text.ts";
 import { ownOptionsOf, TITLE_CHARACTERS_MAX } from "./options.ts";
-import { rules } from "./rule-table.ts";
-import { type Asset, authorKindOf } from "./state.ts";
+import { type Asset, type AuthorKind, authorKindOf } from "./state.ts";
 
-const DOCUMENT_NAMES = /^(?:pdf|docx?|pptx?)$/;
-/** Of images those that can't be converted. */
-const FOREIGN_NAMES = /^(?:heic|heif|bmp|svg)$/;
-const VIDEO_NAMES = /^(?:mp4|m4v)$/;
+type NamedKind = MediaKind | "document" | undefined;
+
+interface Facts {
+  readonly draft: LegDraft;
+  readonly options: ReturnType<typeof ownOptionsOf>;
+  readonly measured: TextMeasure;
+  /** By the names of the files. */
+  readonly kinds: readonly NamedKind[];
+  readonly author: AuthorKind | undefined;
+}
+
+const { error, warning } = ruleRows<Facts>();
+const FILES_MAX = 20;
+const FRAMES_MAX = 250;
+const PIXELS_MAX = 36_152_319;
+const ALT_TEXT_MAX = 4086;
+
+export const rules = {
+  // Of what was written, before it is escaped.
+  ...textRules({
+    network: "linkedin",
+    title: "LinkedIn",
+    id: "length",
+    limit: 3000,
+    unit: "UTF-16 units",
+  }),
+  "linkedin.content.empty": error("text_invalid", {
+    message: "The post has neither text nor media.",
+    remediation: "Give the post a text or a media file.",
+    field: "text",
+    broken: ({ draft: { text, media }, options }) =>
+      text.trim() === "" && media.length === 0 && options.link === undefined,
+  }),
+  "linkedin.media.count": error("media_rejected", {
+    limit: FILES_MAX,
+    unit: "files",
+    message: "LinkedIn allows {limit} images, one video or one document in a post.",
+    remediation:
+      "Use fewer media files, or give LinkedIn its own with platformOptions.linkedin.mediaUrls.",
+    field: "mediaUrls",
+    broken: ({ kinds }) =>
+      kinds.length > FILES_MAX || countOf(kinds, "video") > 1 || countOf(kinds, "document") > 1,
+  }),
+  "linkedin.media.mixed": error("media_rejected", {
+    message: "LinkedIn does not allow files of several kinds in one post.",
+    remediation: "Use images alone, one video alone or one document alone.",
+    field: "mediaUrls",
+    broken: ({ kinds }) => new Set(kinds.filter((kind) => kind !== undefined)).size > 1,
+  }),
+  "linkedin.media.type": error("media_rejected", {
+    message:
+      "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
+    remediation: "Convert the file to one of these.",
+    field: "mediaUrls",
+    broken: ({ draft }) => draft.media.flatMap(foreignType),
+  }),
+  "linkedin.media.size": error("media_rejected", {
+    message: "The file is larger than LinkedIn takes.",
+    remediation: "Use a smaller file.",
+  }),
+  "linkedin.media.frames": error("media_rejected", {
+    limit: FRAMES_MAX,
+    unit: "frames",
+    message: "A GIF has more than the {limit} frames that LinkedIn takes.",
+    remediation: "Shorten the animation.",
+  }),
+  "linkedin.media.pixels": error("media_rejected", {
+    limit: PIXELS_MAX,
+    unit: "pixels",
+    message: "An image has more than the {limit} pixels that LinkedIn takes.",
+    remediation: "Use a smaller image.",
+  }),
+  "linkedin.media.altText": warning("alt_text_shortened", {
+    ...shortenedAltTexts("LinkedIn", ALT_TEXT_MAX),
+    field: "altTexts",
+    broken: ({ draft }) => longAltTexts(draft, ALT_TEXT_MAX, isImage),
+  }),
+  "linkedin.media.altTextUnused": warning("media_rejected", {
+    message: "LinkedIn takes alternative texts of images only; that of this file is left out.",
+    remediation: "Nothing needs to be done.",
+    field: "altTexts",
+    broken: ({ draft }) => unusedAltTexts(draft, isImage),
+  }),
+  "linkedin.document.title": warning("text_invalid", {
+    message: "The document has no title; the name of its file stands above it.",
+    remediation: "Give the document a title with platformOptions.linkedin.documentTitle.",
+    field: "documentTitle",
+    broken: ({ kinds, options }) =>
+      kinds.includes("document") && options.documentTitle === undefined,
+  }),
+  "linkedin.link.media": warning("link_rejected", {
+    message: "A LinkedIn post shows either media or a link card; the card is left out.",
+    remediation: "Remove the media or the link card.",
+    field: "link",
+    broken: ({ draft, options }) => options.link !== undefined && draft.media.length > 0,
+  }),
+  "linkedin.visibility.organization": error("invalid_request", {
+    message: "A company page has no connections that it could post to.",
+    remediation: "Leave out the visibility, or link a member's account.",
+    field: "visibility",
+    broken: ({ options, author }) =>
+      options.visibility === "CONNECTIONS" && author === "organization",
+  }),
+};
 
 /** As a request writes it; what is not exactly so is text. */
 export const MENTION =
@@ -31,40 +123,31 @@ export function measure(draft: LegDraft): TextMeasure {
   return { usedCharacters, maxCharacters: rules["linkedin.text.length"].limit };
 }
 
+function factsOf(draft: LegDraft, kinds: readonly NamedKind[], limits: NetworkData): Facts {
+  const options = ownOptionsOf(draft);
+  return { draft, options, measured: measure(draft), kinds, author: authorKindOf(limits) };
+}
+
 export function check(draft: LegDraft, limits: NetworkData): readonly Problem[] {
-  return [...checkText(draft), ...checkMedia(draft), ...checkOptions(draft, limits)];
+  const kinds = draft.media.map(({ url }) => namedKind(url));
+  return checkRules(rules, factsOf(draft, kinds, limits));
 }
 
-function checkText(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("linkedin", draft, "text");
-  const measured = measure(draft);
-  const { usedCharacters: used, maxCharacters } = measured;
-  const hasContent = draft.media.length > 0 || ownOptionsOf(draft.options).link !== undefined;
-  const isEmpty = draft.text.trim() === "" && !hasContent;
-  return [
-    ...(used > maxCharacters ? [breach(rules, "linkedin.text.length", { used, field })] : []),
-    ...(isEmpty ? [breach(rules, "linkedin.content.empty", { field })] : []),
-    ...checkNearLimit(rules, "linkedin.text.nearLimit", field, measured),
-  ];
-}
-
-function checkMedia(draft: LegDraft): readonly Problem[] {
+/** Returns what only the files themselves show: kinds that can't share a post, and a document without a title. */
+export function checkFiles(
+  draft: LegDraft,
+  limits: NetworkData,
+  files: readonly (MediaFacts | null)[],
+): readonly Problem[] {
+  const kinds = files.map((file) => (file === null ? "image" : assetKindOf(file.contentType)));
+  if (draft.media.length === 1) {
+    const title = { "linkedin.document.title": rules["linkedin.document.title"] };
+    return checkRules(title, factsOf(draft, kinds, limits));
+  }
   const field = fieldOf("linkedin", draft, "mediaUrls");
-  const kinds = draft.media.map((item) => namedKind(item.url));
-  const known = new Set(kinds.filter((kind) => kind !== undefined));
-  const count = (kind: string) => kinds.filter((found) => found === kind).length;
-  const isTooMany =
-    kinds.length > rules["linkedin.media.count"].limit ||
-    count("video") > 1 ||
-    count("document") > 1;
-  return [
-    ...(isTooMany ? [breach(rules, "linkedin.media.count", { field })] : []),
-    ...(known.size > 1 ? [breach(rules, "linkedin.media.mixed", { field })] : []),
-    ...draft.media.flatMap((item, mediaIndex) => checkType(item.url, mediaIndex, field)),
-    ...checkUnusedAltTexts(draft),
-    ...checkAltTexts(rules, "linkedin.media.altText", draft, { takes: isImage }),
-    ...(known.has("document") ? checkTitle(draft) : []),
-  ];
+  return kinds.flatMap((kind, mediaIndex) =>
+    kind === "image" ? [] : [breach(rules, "linkedin.media.mixed", { field, mediaIndex })],
+  );
 }
 
 /** Returns the kind of an upload by its content type, which LinkedIn takes. */
@@ -73,65 +156,33 @@ export function assetKindOf(contentType: string): Asset["kind"] {
   return kind === "audio" ? "document" : kind;
 }
 
-/** Returns what only the files themselves show: kinds that can't share a post, and a document without a title. */
-export function checkFiles(
-  draft: LegDraft,
-  _limits: NetworkData,
-  files: readonly (MediaFacts | null)[],
-): readonly Problem[] {
-  const isAlone = draft.media.length === 1;
-  return files.flatMap((file, mediaIndex) => {
-    const kind = file === null ? "image" : assetKindOf(file.contentType);
-    if (kind === "image") return [];
-    if (!isAlone) {
-      const field = fieldOf("linkedin", draft, "mediaUrls");
-      return [breach(rules, "linkedin.media.mixed", { field, mediaIndex })];
-    }
-    return kind === "document" ? checkTitle(draft) : [];
-  });
+function countOf(kinds: readonly NamedKind[], kind: NamedKind): number {
+  return kinds.filter((found) => found === kind).length;
 }
 
-function namedKind(url: string): MediaKind | "document" | undefined {
-  return DOCUMENT_NAMES.test(extensionOf(url)) ? "document" : mediaKindOf(url);
-}
-
-/**
- * Returns a warning for a name that suggests a type that LinkedIn does not take, and an error for audio. The type
- * itself is checked when the file is fetched.
- */
-function checkType(url: string, mediaIndex: number, field: string): readonly Problem[] {
-  const kind = namedKind(url);
-  const extension = extensionOf(url);
-  const isForeign =
-    kind === "audio" ||
-    FOREIGN_NAMES.test(extension) ||
-    (kind === "video" && !VIDEO_NAMES.test(extension));
-  const severity = kind === "audio" ? "error" : "warning";
-  return isForeign ? [breach(rules, "linkedin.media.type", { field, mediaIndex, severity })] : [];
+function namedKind(url: string): NamedKind {
+  return /^(?:pdf|docx?|pptx?)$/.test(extensionOf(url)) ? "document" : mediaKindOf(url);
 }
 
 function isImage({ url }: MediaItem): boolean {
   return (namedKind(url) ?? "image") === "image";
 }
 
-function checkUnusedAltTexts(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("linkedin", draft, "altTexts");
-  return draft.media.flatMap((item, mediaIndex) =>
-    (item.altText ?? "") === "" || isImage(item)
-      ? []
-      : [breach(rules, "linkedin.media.altTextUnused", { field, mediaIndex })],
-  );
-}
-
-function checkTitle(draft: LegDraft): readonly Problem[] {
-  if (ownOptionsOf(draft.options).documentTitle !== undefined) return [];
-  const field = "platformOptions.linkedin.documentTitle";
-  return [breach(rules, "linkedin.document.title", { field })];
+/** Returns a file whose name suggests a type that LinkedIn does not take; of audio it is certain. */
+function foreignType({ url }: MediaItem, mediaIndex: number) {
+  const kind = namedKind(url);
+  const extension = extensionOf(url);
+  if (kind === "audio") return [{ mediaIndex }];
+  // Of images those that can't be converted.
+  const isForeign =
+    /^(?:heic|heif|bmp|svg)$/.test(extension) ||
+    (kind === "video" && !/^(?:mp4|m4v)$/.test(extension));
+  return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
 /** Returns what readers see above a document: the title that was given, else the name of its file. */
 export function documentTitleOf(draft: LegDraft): string {
-  const { documentTitle } = ownOptionsOf(draft.options);
+  const { documentTitle } = ownOptionsOf(draft);
   if (documentTitle !== undefined) return documentTitle;
   const { pathname } = new URL(draft.media[0]?.url ?? "https://file/Document");
   const name = pathname.split("/").at(-1) ?? "";
@@ -150,20 +201,6 @@ function decoded(name: string): string {
   }
 }
 
-function checkOptions(draft: LegDraft, limits: NetworkData): readonly Problem[] {
-  const { link, visibility } = ownOptionsOf(draft.options);
-  const problems: Problem[] = [];
-  if (link !== undefined && draft.media.length > 0) {
-    const field = "platformOptions.linkedin.link";
-    problems.push(breach(rules, "linkedin.link.media", { field }));
-  }
-  if (visibility === "CONNECTIONS" && authorKindOf(limits) === "organization") {
-    const field = "platformOptions.linkedin.visibility";
-    problems.push(breach(rules, "linkedin.visibility.organization", { field }));
-  }
-  return problems;
-}
-
 const DOCUMENT_TYPES = [
   "application/pdf",
   "application/msword",
@@ -177,9 +214,9 @@ export const TARGETS = {
   image: {
     types: ["image/jpeg", "image/png", "image/gif"],
     bytesMax: 20_000_000,
-    pixelsMax: rules["linkedin.media.pixels"].limit,
+    pixelsMax: PIXELS_MAX,
     plays: ["image/gif"],
-    framesMax: rules["linkedin.media.frames"].limit,
+    framesMax: FRAMES_MAX,
     turnsByExif: false,
   },
   video: { types: ["video/mp4"], bytesMax: 500_000_000, secondsMin: 3, secondsMax: 1_800 },

@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { Classified } from "../contract/answers.ts";
-import { postForm, refusedRenewal, renewalRejected } from "../contract/oauth.ts";
+import { type Classified, exchange } from "../contract/answers.ts";
+import type { Asked } from "../contract/ask.ts";
+import { formRequest, postForm, refusedRenewal } from "../contract/oauth.ts";
+import { renewalRejected, renewing } from "../contract/oauth.ts";
+import type { NetworkApp } from "../contract/settings.ts";
 import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
 import { unanswered, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { OAUTH, clientOf } from "./request.ts";
 import { type AuthorKind, type Credentials, credentialsOf } from "./state.ts";
@@ -83,21 +86,19 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const credentials = credentialsOf(data);
   const isEnded = await hasEnded(credentials, tools);
   const leftMs = isEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
-  if (leftMs >= FRESH_MS) return { kind: "usable" };
-  const isUsable = leftMs > USABLE_MS;
-  if (!canRenew(credentials, tools)) {
-    return isUsable
-      ? { kind: "usable" }
-      : renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
-  }
-  const outcome = await renew(credentials, tools);
-  if (isEnded && outcome.kind === "refreshed") {
-    const renewed = credentialsOf(outcome.credentials);
-    await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
-  }
-  const isLacking = outcome.kind === "rejected" && outcome.failure.code === "permission_missing";
-  const mayServe = outcome.kind !== "refreshed" && !isLacking && isUsable;
-  return mayServe ? { kind: "usable" } : outcome;
+  const servesOn = (outcome: CredentialsOutcome) =>
+    outcome.kind === "try_later" ||
+    (outcome.kind === "rejected" && outcome.failure.code !== "permission_missing");
+  return renewing({ leftMs, freshMs: FRESH_MS, usableMs: USABLE_MS, servesOn }, async () => {
+    if (!canRenew(credentials, tools))
+      return renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
+    const outcome = await renew(credentials, tools);
+    if (isEnded && outcome.kind === "refreshed") {
+      const renewed = credentialsOf(outcome.credentials);
+      await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
+    }
+    return outcome;
+  });
 }
 
 function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: NetworkTools): boolean {
@@ -105,27 +106,27 @@ function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: Networ
   return refreshExpiresAt === undefined || Date.parse(refreshExpiresAt) > tools.now().getTime();
 }
 
+/** Returns the request for tokens in the name of an app. */
+export function tokenRequest(
+  { id, secret }: Pick<NetworkApp, "id" | "secret">,
+  grant: Readonly<Record<string, string>>,
+): HttpRequest {
+  return formRequest(`${OAUTH}/accessToken`, { ...grant, client_id: id, client_secret: secret });
+}
+
 async function renew(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
   const client = clientOf(credentials.kind, tools);
   if (client === undefined) return renewalRejected("app_misconfigured", null);
   const { refreshToken = "" } = credentials;
-  const answer = await postForm(
-    `${OAUTH}/accessToken`,
-    {
-      grant_type: "refresh_token",
-      refresh_token: refreshToken,
-      client_id: client.id,
-      client_secret: client.secret,
-    },
-    tools,
-  );
+  const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
+  const answer = await exchange(tools, tokenRequest(client, grant));
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const grant = readGrant(answer, tools.now());
-  if (grant === undefined) return refusedRenewal(answer, classify(answer, tools.now()));
+  const issued = readGrant(answer, tools.now());
+  if (issued === undefined) return refusedRenewal(answer, classify(answer, tools.now()));
   // A permission was taken back since.
-  const missing = scopesLacked(NEEDED[credentials.kind], grant.scopes ?? undefined);
+  const missing = scopesLacked(NEEDED[credentials.kind], issued.scopes ?? undefined);
   if (missing.length > 0) return renewalRejected("permission_missing", missing.join(" "));
-  const renewed = { ...credentials, ...grant.tokens };
+  const renewed = { ...credentials, ...issued.tokens };
   return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
 }
 
@@ -155,6 +156,15 @@ export async function classifyFor(
     endedToken: digestOf(credentials.accessToken),
   });
   return { ...classified, code: "network_unavailable", effect: "at_once" };
+}
+
+/** Returns how a call that shows nothing is read in the name of these credentials. */
+export function asks<Found>(
+  credentials: Credentials,
+  tools: NetworkTools,
+  { read, mediaIndex }: Pick<Asked<Found>, "read" | "mediaIndex">,
+): Asked<Found> {
+  return { read, mediaIndex, classify: (answer) => classifyFor(answer, credentials, tools) };
 }
 
 async function hasEnded(credentials: Credentials, tools: NetworkTools): Promise<boolean> {

@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
+import { readerOf } from "../contract/state.ts";
 
 const kindShape = shape(() => z.enum(["member", "organization"]));
 export type AuthorKind = ShapeOf<typeof kindShape>;
 
-const credentialsShape = shape(() =>
+export const credentialsOf = readerOf(() =>
   z.object({
     /** In whose name is posted, as a URN. */
     author: z.string(),
@@ -18,7 +19,7 @@ const credentialsShape = shape(() =>
     refreshExpiresAt: z.iso.datetime().optional(),
   }),
 );
-export type Credentials = ShapeOf<typeof credentialsShape>;
+export type Credentials = ReturnType<typeof credentialsOf>;
 
 const partShape = shape(() =>
   z.object({
@@ -31,29 +32,27 @@ const partShape = shape(() =>
 );
 export type UploadPart = ShapeOf<typeof partShape>;
 
-const uploadShape = shape(() =>
-  z.object({
-    token: z.string(),
-    bytes: z.number().int(),
-    /** Which version of the file the parts are of, where its server tells. */
-    version: z.string().nullable().optional(),
-    parts: z.array(partShape()),
-  }),
-);
-export type Upload = ShapeOf<typeof uploadShape>;
-
 const assetShape = shape(() =>
   z.object({
     urn: z.string(),
     kind: z.enum(["image", "video", "document"]),
     isReady: z.boolean(),
     /** Of a video some of whose parts are still missing. */
-    upload: uploadShape().optional(),
+    upload: z
+      .object({
+        token: z.string(),
+        bytes: z.number().int(),
+        /** Which version of the file the parts are of, where its server tells. */
+        version: z.string().nullable().optional(),
+        parts: z.array(partShape()),
+      })
+      .optional(),
   }),
 );
 export type Asset = ShapeOf<typeof assetShape>;
+export type Upload = NonNullable<Asset["upload"]>;
 
-const remoteShape = shape(() =>
+export const remoteOf = readerOf(() =>
   z.object({
     /** One per file of the draft, in its order, as far as they are there. */
     assets: z.array(assetShape()),
@@ -67,23 +66,13 @@ const remoteShape = shape(() =>
     reuploadedAt: z.iso.datetime().optional(),
   }),
 );
-export type Remote = ShapeOf<typeof remoteShape>;
-
-export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape().parse(data);
-}
-
-export function remoteOf(data: NetworkData): Remote {
-  return remoteShape().parse(data);
-}
+export type Remote = ReturnType<typeof remoteOf>;
 
 export function begin(): Remote {
   return { assets: [], isRepeat: false, doubts: 0 };
 }
 
-const limitsShape = shape(() => z.object({ kind: kindShape() }));
-
 /** Returns the kind of author; undefined if the account is not known. */
 export function authorKindOf(limits: NetworkData): AuthorKind | undefined {
-  return limitsShape().safeParse(limits).data?.kind;
+  return z.object({ kind: kindShape() }).safeParse(limits).data?.kind;
 }

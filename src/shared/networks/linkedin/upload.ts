@@ -1,25 +1,22 @@
-import { spare } from "../contract/fields.ts";
 import * as z from "zod";
+import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
-import {
-  legFailure,
-  unanswered,
-  unpublished,
-  type LegFailure,
-  type Rejected,
-  type TryLater,
-} from "../contract/outcome.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
+import { exchange } from "../contract/answers.ts";
+import { ask, inForm } from "../contract/ask.ts";
+import { spare } from "../contract/fields.ts";
 import { mediaFailed } from "../contract/media-check.ts";
 import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
+import { legFailure, unanswered, unpublished } from "../contract/outcome.ts";
+import type { LegFailure, Rejected, TryLater } from "../contract/outcome.ts";
+import type { Classified } from "../contract/answers.ts";
 import { originOf } from "../contract/text.ts";
-import { type CheckedFile, type WantedFile, openFile } from "./files.ts";
+import type { NetworkTools } from "../contract/tools.ts";
+import type { Broken, Made, Making } from "../contract/uploads.ts";
+import { type CheckedFile, openFile, wantedFiles } from "./files.ts";
 import { restPost } from "./request.ts";
-import { classifyFor } from "./session.ts";
-import type { Asset, Credentials, Upload, UploadPart } from "./state.ts";
+import { asks, classifyFor } from "./session.ts";
+import { type Asset, type Credentials, credentialsOf, type Remote } from "./state.ts";
+import type { Upload, UploadPart } from "./state.ts";
 
 const UPLOAD_TIMEOUT_MS = 60_000;
 /** 500 MB in parts of 4 MB are about 120. */
@@ -30,16 +27,12 @@ const CHANGED: LegFailure = {
   note: "the file changed while it was uploaded",
 };
 
-/** One call of `prepare`: whoever runs on past `until` may lose the leg to another worker. */
-export interface Preparing {
-  readonly leg: LegToPublish;
+/** Whose file is uploaded, and until when: a call of `prepare` that runs on past it may lose the leg. */
+interface Uploading {
   readonly credentials: Credentials;
   readonly tools: NetworkTools;
   readonly until: number;
-}
-
-export function isOver({ tools, until }: Preparing): boolean {
-  return tools.now().getTime() >= until;
+  readonly mediaIndex: number | undefined;
 }
 
 const fileShape = shape(() =>
@@ -70,90 +63,87 @@ const videoShape = shape(() =>
   }),
 );
 
-export type UploadStep =
-  | { readonly kind: "uploaded"; readonly asset: Asset }
-  /** What was uploaded so far is of no more use. */
-  | { readonly kind: "restart"; readonly failure: LegFailure }
-  /** `asset`: with the parts that did get there. */
-  | (TryLater & { readonly asset?: Asset })
-  | Rejected;
-
 /**
- * Brings one file to the network, or further on its way: a video of which parts are missing comes back as an asset that
- * still has its `upload`. Nothing of it is visible; a repeat leaves no more than an unused file behind.
+ * Returns what brings one file to the network, or further on its way: a video of which parts are missing comes back as an
+ * asset that still has its `upload`. Nothing of it is visible; a repeat leaves no more than an unused file behind.
  */
-export async function uploadFile(
-  preparing: Preparing,
-  wanted: WantedFile,
-  begun: Asset | undefined,
-): Promise<UploadStep> {
-  const { tools } = preparing;
-  if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true) {
-    return finalize(preparing, begun, begun.upload);
-  }
-  const file = await openFile(wanted, tools);
-  if ("failure" in file) return file;
-  const mediaIndex = wanted.mediaIndex ?? undefined;
-  if (file.kind !== "video") return uploadWhole(preparing, file, mediaIndex);
-  try {
-    return begun?.upload === undefined
-      ? await uploadVideo(preparing, file.body, mediaIndex)
-      : await goOn(preparing, begun, { upload: begun.upload, file: file.body });
-  } finally {
-    await file.body.close();
-  }
+export function uploadFile(until: number) {
+  return async (
+    { leg, mediaIndex: index, begun }: Making<Asset>,
+    _remote: Remote,
+    tools: NetworkTools,
+  ): Promise<Made<Asset>> => {
+    const wanted = wantedFiles(leg.draft)[index];
+    if (wanted === undefined) throw new Error("an upload without a file");
+    const mediaIndex = wanted.mediaIndex ?? undefined;
+    const credentials = credentialsOf(leg.credentials);
+    const uploading = { credentials, tools, until, mediaIndex };
+    if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true)
+      return finalize(uploading, begun, begun.upload);
+    const file = await openFile(wanted, tools);
+    if ("failure" in file) return file;
+    if (file.kind !== "video") return uploadWhole(uploading, file);
+    try {
+      return begun?.upload === undefined
+        ? await uploadVideo(uploading, file.body)
+        : await goOn(uploading, begun, { upload: begun.upload, file: file.body });
+    } finally {
+      await file.body.close();
+    }
+  };
 }
 
 /** Continues the upload of a video. The file must not have changed since it began. */
 async function goOn(
-  preparing: Preparing,
+  uploading: Uploading,
   asset: Asset,
   { upload, file }: VideoUpload,
-): Promise<UploadStep> {
+): Promise<Made<Asset>> {
   const { bytes, version = file.version } = upload;
   return file.size === bytes && file.version === version
-    ? uploadParts(preparing, asset, { upload, file })
-    : { kind: "restart", failure: CHANGED };
+    ? uploadParts(uploading, asset, { upload, file })
+    : { kind: "broken", failure: CHANGED };
 }
 
 function initialize(
-  { credentials, tools }: Preparing,
+  { credentials, tools }: Uploading,
   kind: Asset["kind"],
   request: Readonly<Record<string, unknown>> = {},
-): Promise<HttpResponse | HttpFailure> {
+): HttpRequest {
   const body = { initializeUploadRequest: { owner: credentials.author, ...request } };
-  return exchange(tools, restPost(`${kind}s?action=initializeUpload`, body, credentials, tools));
+  return restPost(`${kind}s?action=initializeUpload`, body, credentials, tools);
 }
 
 async function uploadWhole(
-  preparing: Preparing,
+  uploading: Uploading,
   file: Exclude<CheckedFile, { readonly kind: "video" }>,
-  mediaIndex: number | undefined,
-): Promise<UploadStep> {
-  const { credentials, tools } = preparing;
-  const begun = await initialize(preparing, file.kind);
-  if (begun instanceof HttpFailure) return unanswered(begun);
-  const value = fileShape().safeParse(begun.json()).data?.value;
-  const urn = value?.[file.kind];
-  if (begun.status !== 200 || value === undefined || urn === undefined) {
-    return unpublished(await classifyFor(begun, credentials, tools), mediaIndex);
-  }
-  const { uploadUrl } = value;
-  if (!isUploadAddress(uploadUrl)) return foreignAddress(uploadUrl);
-  const answer = await exchange(tools, {
-    method: "PUT",
-    url: uploadUrl,
-    headers: {
-      authorization: `Bearer ${credentials.accessToken}`,
-      "content-type": file.contentType,
-    },
-    body: file.body,
-    timeoutMs: UPLOAD_TIMEOUT_MS,
-  });
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  return isSuccess(answer)
-    ? uploaded({ urn, kind: file.kind, isReady: false })
-    : unpublished(await classifyFor(answer, credentials, tools), mediaIndex);
+): Promise<Made<Asset>> {
+  const { credentials, tools, mediaIndex } = uploading;
+  const { kind } = file;
+  const read = (answer: HttpResponse) => {
+    const value = inForm(fileShape)(answer)?.value;
+    const urn = value?.[kind];
+    return value === undefined || urn === undefined ? undefined : { url: value.uploadUrl, urn };
+  };
+  const asked = asks(credentials, tools, { read, mediaIndex });
+  const begun = await ask(initialize(uploading, kind), asked, tools);
+  if ("failure" in begun) return begun;
+  const { url, urn } = begun;
+  if (!isUploadAddress(url)) return foreignAddress(url);
+  const { contentType, body } = file;
+  const headers = {
+    authorization: `Bearer ${credentials.accessToken}`,
+    "content-type": contentType,
+  };
+  const asset = { urn, kind, isReady: false };
+  return ask(
+    { method: "PUT", url, headers, body, timeoutMs: UPLOAD_TIMEOUT_MS },
+    asks(credentials, tools, {
+      read: (answer) => (isSuccess(answer) ? asset : undefined),
+      mediaIndex,
+    }),
+    tools,
+  );
 }
 
 interface VideoUpload {
@@ -161,59 +151,51 @@ interface VideoUpload {
   readonly file: MediaFile;
 }
 
-async function uploadVideo(
-  preparing: Preparing,
-  file: MediaFile,
-  mediaIndex: number | undefined,
-): Promise<UploadStep> {
-  const { credentials, tools } = preparing;
+async function uploadVideo(uploading: Uploading, file: MediaFile): Promise<Made<Asset>> {
+  const { credentials, tools, mediaIndex } = uploading;
   const { size: bytes, version } = file;
   const flags = { uploadCaptions: false, uploadThumbnail: false };
-  const begun = await initialize(preparing, "video", { fileSizeBytes: bytes, ...flags });
-  if (begun instanceof HttpFailure) return unanswered(begun);
-  const value = videoShape().safeParse(begun.json()).data?.value;
-  if (begun.status !== 200 || value === undefined) {
-    return unpublished(await classifyFor(begun, credentials, tools), mediaIndex);
-  }
-  const parts = value.uploadInstructions.map(({ uploadUrl, firstByte, lastByte }) => ({
-    url: uploadUrl,
-    firstByte,
-    lastByte,
-  }));
+  const request = initialize(uploading, "video", { fileSizeBytes: bytes, ...flags });
+  const asked = asks(credentials, tools, { read: inForm(videoShape), mediaIndex });
+  const begun = await ask(request, asked, tools);
+  if ("failure" in begun) return begun;
+  const { video: urn, uploadToken: token, uploadInstructions } = begun.value;
+  const parts = uploadInstructions.map(({ uploadUrl: url, ...bounds }) => ({ url, ...bounds }));
   const foreign = parts.find(({ url }) => !isUploadAddress(url));
   if (foreign !== undefined) return foreignAddress(foreign.url);
-  const upload = { token: value.uploadToken, bytes, version, parts };
-  const asset = { urn: value.video, kind: "video", isReady: false, upload } as const;
-  return uploadParts(preparing, asset, { upload, file });
+  const upload = { token, bytes, version, parts };
+  const asset = { urn, kind: "video", isReady: false, upload } as const;
+  return uploadParts(uploading, asset, { upload, file });
 }
 
 /** Uploads each part to the address that the network gave for it. The receipts are stored as they come. */
 async function uploadParts(
-  preparing: Preparing,
+  uploading: Uploading,
   asset: Asset,
   { upload, file }: VideoUpload,
-): Promise<UploadStep> {
+): Promise<Made<Asset>> {
   const parts = [...upload.parts];
   const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
   let hasProgress = false;
   for (const [index, part] of upload.parts.entries()) {
     if (part.etag !== undefined) continue;
-    if (hasProgress && isOver(preparing)) return uploaded(soFar());
-    const sent = await putPart(preparing, part, file);
-    if (sent.kind === "try_later" && hasProgress) return { ...sent, asset: soFar() };
-    if (sent.kind !== "sent") return sent;
-    parts[index] = { ...part, etag: sent.etag };
+    const isOver = uploading.tools.now().getTime() >= uploading.until;
+    if (hasProgress && isOver) return soFar();
+    const sent = await putPart(uploading, part, file);
+    if (typeof sent !== "string")
+      return sent.kind === "try_later" && hasProgress ? { ...sent, file: soFar() } : sent;
+    parts[index] = { ...part, etag: sent };
     hasProgress = true;
   }
-  const finished = await finalize(preparing, asset, { ...upload, parts });
-  return finished.kind === "try_later" ? { ...finished, asset: soFar() } : finished;
+  const finished = await finalize(uploading, asset, { ...upload, parts });
+  return finished.kind === "try_later" ? { ...finished, file: soFar() } : finished;
 }
 
 async function putPart(
-  { credentials, tools }: Preparing,
+  { credentials, tools }: Uploading,
   { url, firstByte, lastByte }: UploadPart,
   file: MediaFile,
-): Promise<{ readonly kind: "sent"; readonly etag: string } | UploadStep> {
+): Promise<string | TryLater | Rejected | Broken> {
   const body = sliceOf(file, firstByte, Math.min(lastByte, file.size - 1));
   try {
     // The address is signed: a token beside it would be refused, and disclosed to another server.
@@ -226,38 +208,34 @@ async function putPart(
     });
     if (answer instanceof HttpFailure) return unanswered(answer);
     const etag = answer.headers["etag"];
-    if (isSuccess(answer) && etag !== undefined) return { kind: "sent", etag };
+    if (isSuccess(answer) && etag !== undefined) return etag;
     return restartOr(await classifyFor(answer, credentials, tools));
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     return error.reason === "changed"
-      ? { kind: "restart", failure: CHANGED }
+      ? { kind: "broken", failure: CHANGED }
       : mediaFailed("linkedin", error);
   }
 }
 
 async function finalize(
-  { credentials, tools }: Preparing,
+  { credentials, tools }: Uploading,
   { urn, kind }: Asset,
   { token, parts }: Upload,
-): Promise<UploadStep> {
+): Promise<Made<Asset>> {
   const uploadedPartIds = parts.map(({ etag }) => etag);
   const body = { finalizeUploadRequest: { video: urn, uploadToken: token, uploadedPartIds } };
   const request = restPost("videos?action=finalizeUpload", body, credentials, tools);
   const answer = await exchange(tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  if (isSuccess(answer)) return uploaded({ urn, kind, isReady: false });
+  if (isSuccess(answer)) return { urn, kind, isReady: false };
   return restartOr(await classifyFor(answer, credentials, tools));
 }
 
-function restartOr(classified: Classified): UploadStep {
+function restartOr(classified: Classified): TryLater | Rejected | Broken {
   return classified.effect === "prepare_again"
-    ? { kind: "restart", failure: legFailure(classified) }
+    ? { kind: "broken", failure: legFailure(classified) }
     : unpublished(classified);
-}
-
-function uploaded(asset: Asset): UploadStep {
-  return { kind: "uploaded", asset };
 }
 
 function isSuccess({ status }: HttpResponse): boolean {
