@@ -39,7 +39,7 @@ describe("preparing a post for Instagram", () => {
     expect(await instagram.prepare(leg({ media, options }), used)).toEqual({
       kind: "ready",
       remote: ofForm("image", ["image"], {
-        container: { id: "1", createdAt: NOW.toISOString(), isFinished: false },
+        container: { id: "1", createdAt: NOW.toISOString(), isReady: false },
       }),
     });
     expect(sentForm(used.calls[0])).toEqual({
@@ -164,7 +164,7 @@ describe("preparing a post for Instagram", () => {
       failure: { code: "media_rejected", mediaIndex: 1, rule: "instagram.media.imageType" },
     });
     const remote = ofForm("carousel", ["image", "video"], {
-      children: [container("1", { isFinished: true }), container("2")],
+      children: [container("1", { isReady: true }), container("2")],
     });
     const broken = state("ERROR", "Error: Media upload has failed with error code 2207026");
     const media = files(FILE, CLIP);

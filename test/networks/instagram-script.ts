@@ -47,7 +47,7 @@ export const state = (status_code: string, status = "") =>
 export const container = (id: string, overrides: Record<string, unknown> = {}) => ({
   id,
   createdAt: ago(10).toISOString(),
-  isFinished: false,
+  isReady: false,
   ...overrides,
 });
 export const ofForm = (

@@ -168,22 +168,19 @@ export function renewalRejected(
 }
 
 interface Renewal {
-  /** How long the token still lasts. */
-  readonly leftMs: number;
-  /** It is renewed when less than this is left. */
-  readonly freshMs: number;
-  /** With more than this left, the token serves on where it could not be renewed. */
-  readonly usableMs: number;
+  readonly isDue: boolean;
+  /** Whether the token serves on for a while where it can't be renewed. */
+  readonly isUsable: boolean;
   /** Returns whether it serves on after such an outcome; absent: after those that may pass. */
   readonly servesOn?: (outcome: CredentialsOutcome) => boolean;
 }
 
 /** Renews a token that is about to end. */
 export async function renewing(
-  { leftMs, freshMs, usableMs, servesOn = ({ kind }) => kind === "try_later" }: Renewal,
+  { isDue, isUsable, servesOn = ({ kind }) => kind === "try_later" }: Renewal,
   renew: () => Promise<CredentialsOutcome>,
 ): Promise<CredentialsOutcome> {
-  if (leftMs >= freshMs) return { kind: "usable" };
+  if (!isDue) return { kind: "usable" };
   const outcome = await renew();
-  return leftMs > usableMs && servesOn(outcome) ? { kind: "usable" } : outcome;
+  return isUsable && servesOn(outcome) ? { kind: "usable" } : outcome;
 }

@@ -9,6 +9,8 @@ const CARRY_ON_SECONDS = 1;
 export interface Broken {
   readonly kind: "broken";
   readonly failure: LegFailure;
+  /** Whether the same file would fail again. */
+  readonly isFinal?: boolean;
 }
 
 /** What making a file came to; `file` is what there is of one that is to go on later. */
@@ -35,6 +37,8 @@ interface Uploads<Remote, File> {
   readonly runMs?: number;
   /** Returns the state to begin again from with these files; undefined where the leg may not. */
   readonly restart: (remote: Remote, files: readonly File[], now: Date) => Remote | undefined;
+  /** When it begins again; absent: at once. */
+  readonly restartSeconds?: number;
 }
 
 /** Returns the outcome of a leg that goes on with its files in a later run. */
@@ -93,7 +97,7 @@ function failedAt<Remote extends NetworkData, File>(
 ): NotReady {
   if (failed.kind === "rejected") return failed;
   if (failed.kind === "broken")
-    return startAgain(uploads, { remote, files, mediaIndex, failure: failed.failure }, tools);
+    return startAgain(uploads, { remote, files, mediaIndex, broken: failed }, tools);
   const { file, ...later } = failed;
   const kept = file === undefined ? files : [...files.slice(0, mediaIndex), file];
   return kept === before ? later : { ...later, remote: uploads.withFiles(remote, kept) };
@@ -124,33 +128,29 @@ export async function pollFiles<Remote extends NetworkData, File extends Polled>
     const state = file.isReady ? "ready" : await look(file, mediaIndex);
     if (typeof state !== "string") {
       if (state.kind !== "broken") return state;
-      return startAgain(
-        uploads,
-        { remote, files: before, mediaIndex, failure: state.failure },
-        tools,
-      );
+      return startAgain(uploads, { remote, files: before, mediaIndex, broken: state }, tools);
     }
     files.push({ ...file, isReady: state === "ready" });
   }
   return { files };
 }
 
+interface StartAgain<Remote, File> {
+  readonly remote: Remote;
+  readonly files: readonly File[];
+  readonly mediaIndex: number;
+  readonly broken: Broken;
+}
+
 /** Begins a file again that the network could not use; ends the leg where that was tried before. */
-function startAgain<Remote extends NetworkData, File>(
-  { restart }: Pick<Uploads<Remote, File>, "restart">,
-  {
-    remote,
-    files,
-    mediaIndex,
-    failure,
-  }: {
-    readonly remote: Remote;
-    readonly files: readonly File[];
-    readonly mediaIndex: number;
-    readonly failure: LegFailure;
-  },
+export function startAgain<Remote extends NetworkData, File>(
+  { restart, restartSeconds = CARRY_ON_SECONDS }: StartsAgain<Remote, File>,
+  { remote, files, mediaIndex, broken: { failure, isFinal } }: StartAgain<Remote, File>,
   tools: NetworkTools,
 ): NotReady {
-  const again = restart(remote, files.slice(0, mediaIndex), tools.now());
-  return again === undefined ? { kind: "rejected", failure } : processing(again, CARRY_ON_SECONDS);
+  const again =
+    isFinal === true ? undefined : restart(remote, files.slice(0, mediaIndex), tools.now());
+  return again === undefined ? { kind: "rejected", failure } : processing(again, restartSeconds);
 }
+
+type StartsAgain<Remote, File> = Pick<Uploads<Remote, File>, "restart" | "restartSeconds">;

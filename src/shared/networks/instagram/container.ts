@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange, readId } from "../contract/answers.ts";
+import { ask, withFile } from "../contract/ask.ts";
 import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
@@ -11,8 +12,7 @@ import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory, media } from "./rules.ts";
 import { type Container, type Remote, accessOf, credentialsOf } from "./state.ts";
 import { fetchableUrl } from "../graph/probe.ts";
-import { mediaFailed } from "../contract/media-check.ts";
-import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
+import { IMAGE_SOURCE_BYTES_MAX } from "../contract/media.ts";
 
 /** How far Instagram is with a container. */
 export type ContainerState =
@@ -39,13 +39,14 @@ export async function createContainer(
   const credentials = credentialsOf(leg.credentials);
   const path = `${credentials.userId}/media`;
   const request = graphPostForm(accessOf(credentials, tools), path, fields);
-  const answer = await exchange(tools, request);
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const id = readId(answer);
-  if (answer.status !== 200 || id === undefined)
-    return unpublished(classify(answer, tools.now()), mediaIndex);
-  const createdAt = tools.now().toISOString();
-  return { id, createdAt, isFinished: false };
+  const id = await ask(request, { read: readCreated, classify, mediaIndex }, tools);
+  if (typeof id !== "string") return id;
+  return { id, createdAt: tools.now().toISOString(), isReady: false };
+}
+
+/** Returns the id of what a call made or published. */
+export function readCreated(answer: HttpResponse): string | undefined {
+  return answer.status === 200 ? readId(answer) : undefined;
 }
 
 /** Creators can be published for, only not in stories: the connection is as good as it was. */
@@ -114,7 +115,8 @@ export async function fileFields(
   const { image } = media(draft);
   // A story has no place for one.
   const alt_text = isStory(form) ? undefined : item.altText || undefined;
-  try {
+  // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
+  return withFile("instagram", mediaIndex, async () => {
     const file = await tools.openMedia(item.url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
     const fitted = await tools.fitImage(file, image);
     const isFit = fitted.repairs.length === 0;
@@ -122,9 +124,5 @@ export async function fileFields(
       ? fetchableUrl(item.url)
       : tools.fittedUrl({ url: item.url, target: image, fitted });
     return { fields: { image_url: address, alt_text } };
-  } catch (error) {
-    // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
-    if (error instanceof MediaFailure) return mediaFailed("instagram", error, mediaIndex);
-    throw error;
-  }
+  });
 }

@@ -1,4 +1,4 @@
-import type { Network } from "../contract/network.ts";
+import { network } from "../contract/network.ts";
 import { lackedExtras } from "../graph/link.ts";
 import { metaWithdrawals } from "../graph/withdrawal.ts";
 import { instagramLink } from "./link.ts";
@@ -6,36 +6,32 @@ import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
-import { rules } from "./rule-table.ts";
-import { check, checkFiles, measure, quotaOf, media } from "./rules.ts";
-import { instagramSettings } from "./settings.ts";
+import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { freshen, instagramAccountCheck, postsPerDayMax } from "./session.ts";
+import { instagramSettings } from "./settings.ts";
 
-export const instagram = {
-  name: "instagram",
+export const instagram = network("instagram", {
   title: "Instagram",
   needsApp: true,
   hasOwnHosts: true,
   settings: instagramSettings,
   options: instagramOptions,
-  link: instagramLink,
-  missingScopes: lackedExtras,
-  withdrawals: metaWithdrawals,
+  rules,
   measure,
+  check,
+  checkFiles,
   media,
   altTextMax: () => rules["instagram.media.altText"].limit,
   quotaOf,
   quotaMaxOf: (_kind, limits) => postsPerDayMax(limits),
-  rules,
-  check,
-  checkFiles,
-  /** Instagram chooses all ids itself. */
-  begin: () => ({}),
+  link: instagramLink,
+  missingScopes: lackedExtras,
+  withdrawals: metaWithdrawals,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   accountCheck: instagramAccountCheck,
-  prepare,
-  publish,
-  reconcile,
   /** Documented for people only: in the settings of their account, under apps and websites. */
   revoke: () => Promise.resolve(),
-} as const satisfies Network;
+  /** Instagram chooses all ids itself. */
+  begin: () => ({}),
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile } },
+});

@@ -1,23 +1,19 @@
 import * as z from "zod";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, idShape } from "../contract/answers.ts";
+import { idShape } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { scopesShape, spare } from "../contract/fields.ts";
-import { lacking, refusedLink } from "../contract/oauth.ts";
-import { readCallback, readStep, redirect } from "../graph/link.ts";
+import { linkFailed } from "../contract/link.ts";
+import type { Account, LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
+import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
+import { linkStep, refusedLink } from "../contract/oauth.ts";
+import { appOf, type NetworkTools } from "../contract/tools.ts";
+import { readCallback, redirect } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
-import {
-  type Account,
-  type LinkFailure,
-  type LinkOutcome,
-  type OAuthCallback,
-  type OAuthFlow,
-  linkFailed,
-} from "../contract/link.ts";
-import { type NetworkTools, appOf } from "../contract/tools.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
-import { type Credentials, accessOf } from "./state.ts";
-import { SCOPES, readToken, tokenUrl, readLimits, scopedIdShape } from "./session.ts";
+import { readLimits, readToken, scopedIdShape, SCOPES, tokenUrl } from "./session.ts";
+import { accessOf, type Credentials } from "./state.ts";
 
 /** The documents write them in capitals and otherwise. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -29,6 +25,38 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const SITE = "https://www.instagram.com";
+
+const finish = finishCode({
+  flowOf: () => undefined,
+  codeOf: ({ params }) => readCallback(params),
+  redeem: (code, { callback }, tools) => exchangeCode(code, callback.redirectUri, tools),
+  lacking: ({ scopes }) => lacking(SCOPES, scopes),
+  async link(granted, _flow, tools): Promise<LinkOutcome> {
+    const token = await longLivedToken(granted.token, tools);
+    if (isLinkFailure(token)) return token;
+    const found = await readAccount(token.accessToken, tools);
+    if (isLinkFailure(found)) return found;
+    const { account, scopedId } = found;
+    const credentials: Credentials = {
+      userId: account.id,
+      authVariant: "instagram_login",
+      ...token,
+    };
+    const limits = await readLimits(credentials, tools);
+    return {
+      kind: "linked",
+      linked: {
+        account,
+        credentials,
+        instanceUrl: null,
+        scopes: granted.scopes,
+        limits: limits.kind === "read" ? limits.limits : {},
+        expiresAt: token.expiresAt,
+        ...(scopedId === undefined ? {} : { grantId: scopedId }),
+      },
+    };
+  },
+});
 
 export const instagramLink = {
   kind: "oauth",
@@ -46,38 +74,6 @@ export const instagramLink = {
   },
   finish,
 } as const satisfies OAuthFlow;
-
-async function finish(callback: OAuthCallback, tools: NetworkTools): Promise<LinkOutcome> {
-  const code = readCallback(callback.params);
-  if (typeof code !== "string") return code;
-  const granted = await exchangeCode(code, callback.redirectUri, tools);
-  if ("kind" in granted) return granted;
-  const missing = lacking(SCOPES, granted.scopes);
-  if (missing !== undefined) return missing;
-  const token = await longLivedToken(granted.token, tools);
-  if ("kind" in token) return token;
-  const found = await readAccount(token.accessToken, tools);
-  if ("code" in found) return found;
-  const { account, scopedId } = found;
-  const credentials: Credentials = {
-    userId: account.id,
-    authVariant: "instagram_login",
-    ...token,
-  };
-  const limits = await readLimits(credentials, tools);
-  return {
-    kind: "linked",
-    linked: {
-      account,
-      credentials,
-      instanceUrl: null,
-      scopes: granted.scopes,
-      limits: limits.kind === "read" ? limits.limits : {},
-      expiresAt: token.expiresAt,
-      ...(scopedId === undefined ? {} : { grantId: scopedId }),
-    },
-  };
-}
 
 interface Granted {
   readonly token: string;
@@ -102,23 +98,14 @@ async function exchangeCode(
   tools: NetworkTools,
 ): Promise<Granted | LinkFailure> {
   const { id, secret } = appOf(tools);
-  const request = {
-    method: "POST",
-    url: "https://api.instagram.com/oauth/access_token",
-    headers: { "content-type": "application/x-www-form-urlencoded", "accept-language": "en" },
-    body: new URLSearchParams({
-      client_id: id,
-      client_secret: secret,
-      grant_type: "authorization_code",
-      redirect_uri: redirectUri,
-      code,
-    }).toString(),
-  } as const;
-  const grant = await readStep(
-    { request, shape: listedOrNot(grantShape()), refuse: refusedCode },
-    tools,
-  );
-  if ("kind" in grant) return grant;
+  const fields = { client_id: id, client_secret: secret, redirect_uri: redirectUri, code };
+  const request = formRequest("https://api.instagram.com/oauth/access_token", {
+    ...fields,
+    grant_type: "authorization_code",
+  });
+  const read = inForm(() => listedOrNot(grantShape()));
+  const grant = await linkStep({ request, read, refuse: refusedCode }, tools);
+  if (isLinkFailure(grant)) return grant;
   const { access_token: token, permissions } = grant;
   // RFC 6749, section 5.1: no list in the answer means what was asked for. The extras are left out, as nothing tells.
   return { token, scopes: permissions ?? SCOPES };
@@ -145,10 +132,10 @@ async function longLivedToken(
     client_secret: appOf(tools).secret,
     access_token: token,
   });
-  const answer = await exchange(tools, { method: "GET", url });
-  if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  const issued = readToken(answer, tools.now());
-  if (issued === undefined) return refused(answer, tools);
+  const read = (answer: HttpResponse) => readToken(answer, tools.now());
+  const refuse = (answer: HttpResponse) => refused(answer, tools);
+  const issued = await linkStep({ request: { method: "GET", url }, read, refuse }, tools);
+  if (isLinkFailure(issued)) return issued;
   const { lacked: _checked, ...parts } = issued;
   return parts;
 }
@@ -162,20 +149,22 @@ interface Found {
 async function readAccount(accessToken: string, tools: NetworkTools): Promise<Found | LinkFailure> {
   const fields = "id,user_id,username,name,profile_picture_url,account_type";
   const access = accessOf({ accessToken }, tools);
-  const shape = listedOrNot(
-    z.object({
-      id: scopedIdShape(),
-      user_id: idShape().pipe(z.string().regex(/^\d+$/)),
-      username: z.string().min(1),
-      name: spare(z.string()),
-      profile_picture_url: spare(z.url()),
-      account_type: spare(z.string()),
-    }),
+  const read = inForm(() =>
+    listedOrNot(
+      z.object({
+        id: scopedIdShape(),
+        user_id: idShape().pipe(z.string().regex(/^\d+$/)),
+        username: z.string().min(1),
+        name: spare(z.string()),
+        profile_picture_url: spare(z.url()),
+        account_type: spare(z.string()),
+      }),
+    ),
   );
   const request = graphGet(access, "me", { fields });
   const refuse = (answer: HttpResponse) => refused(answer, tools);
-  const found = await readStep({ request, shape, refuse }, tools);
-  if ("kind" in found) return found;
+  const found = await linkStep({ request, read, refuse }, tools);
+  if (isLinkFailure(found)) return found;
   const { id: scopedId, user_id: id, username, name, profile_picture_url, account_type } = found;
   // A word that nobody knows says nothing: only professional accounts can log in.
   const kind = KINDS[account_type?.toUpperCase() ?? ""] ?? "professional";

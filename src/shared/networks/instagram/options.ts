@@ -1,10 +1,9 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { networkOptions, publicUrl } from "../options.ts";
+import { optionsOf, publicUrl } from "../options.ts";
 
 const COLLABORATORS_MAX = 3;
 
-const ownFields = shape(() => ({
+export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() => ({
   /** Without it, one video becomes a reel and several files a carousel. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
   /** Whether a reel shows in the feed as well; it does when absent. */
@@ -22,14 +21,3 @@ const ownFields = shape(() => ({
   /** Where in a reel its cover is taken from. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),
 }));
-
-export const instagramOptions = shape(() => networkOptions(ownFields()));
-
-const ownOptions = shape(() => z.object(ownFields()));
-
-/** Returns the options of a draft, which were validated when the post was accepted. */
-export function ownOptionsOf(
-  options: Readonly<Record<string, unknown>>,
-): ShapeOf<typeof ownOptions> {
-  return ownOptions().parse(options);
-}

@@ -1,24 +1,16 @@
 import type { Classified } from "../contract/answers.ts";
-import {
-  legFailure,
-  type PrepareOutcome,
-  type Rejected,
-  type TryLater,
-} from "../contract/outcome.ts";
-import { lookAtFiles, fetchableUrl } from "../graph/probe.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import type { LegToPublish } from "../contract/network.ts";
+import { legFailure } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import {
-  createContainer,
-  lookAtContainer,
-  withoutStories,
-  type Fields,
-  fileFields,
-} from "./container.ts";
-import { formOf, isForm, media } from "./rules.ts";
+import { makeFiles, pollFiles, processing, startAgain } from "../contract/uploads.ts";
+import type { Broken, FileState, Making } from "../contract/uploads.ts";
+import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
+import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
+import { withoutStories } from "./container.ts";
 import { ownOptionsOf } from "./options.ts";
-import { rules } from "./rule-table.ts";
+import { formOf, isForm, media, rules } from "./rules.ts";
 import { type Container, type Remote, remoteOf } from "./state.ts";
 
 /** Instagram fetches an image before it answers: a leg with many continues in its next run. */
@@ -58,7 +50,7 @@ async function chosen(
   const looked = await lookAtFiles("instagram", { draft, targets: media(draft) }, tools);
   if ("failure" in looked) return looked;
   const { kinds } = looked;
-  const form = formOf(ownOptionsOf(draft.options).kind, kinds);
+  const form = formOf(ownOptionsOf(draft).kind, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));
   return { ...remote, form, kinds: plain };
@@ -78,65 +70,58 @@ async function makeContainer(
   if ("failure" in made) return withoutStories(made, remote);
   const kept = { ...remote, container: made };
   // Images are finished at once, as a rule.
-  return isVideo(remote, 0) ? processing(kept, made, tools) : look(leg, kept, made, tools);
+  return isVideo(remote, 0) ? workingOn(kept, made, tools) : look(leg, kept, made, tools);
 }
+
+const uploads = {
+  filesOf: ({ children }: Remote) => children,
+  withFiles: (remote: Remote, children: readonly Container[]) => ({
+    ...remote,
+    children: [...children],
+  }),
+  count: ({ draft }: LegToPublish) => draft.media.length,
+  make: makeItem,
+  runMs: RUN_MS,
+  restart: ({ container: _given, ...remote }: Remote, children: readonly Container[], now: Date) =>
+    restarted({ ...remote, children: [...children] }, now),
+  restartSeconds: RESTART_SECONDS,
+};
 
 async function prepareItems(
   leg: LegToPublish,
   remote: Remote,
   tools: NetworkTools,
 ): Promise<PrepareOutcome> {
-  const isMade = remote.children.length >= leg.draft.media.length;
-  if (!isMade) return makeItems(leg, remote, tools);
-  const children: Container[] = [];
-  for (const [mediaIndex, child] of remote.children.entries()) {
-    const state = child.isFinished ? finished : await lookAtContainer(leg, child, tools);
-    if (state.kind === "unknown") return state.outcome;
-    if (state.kind === "failed" || state.kind === "gone") {
-      const kept = remote.children.slice(0, mediaIndex);
-      return startOver({ ...remote, children: kept }, state.classified, tools.now(), mediaIndex);
-    }
-    children.push({ ...child, isFinished: state.kind !== "working" });
+  if (remote.children.length < leg.draft.media.length) {
+    const made = await makeFiles(uploads, { leg, remote }, tools);
+    return "kind" in made
+      ? made
+      : processing(uploads.withFiles(remote, made.files), CARRY_ON_SECONDS);
   }
-  const looked = { ...remote, children };
-  const waiting = children.find((child) => !child.isFinished);
+  const look = (child: Container, index: number) => askForItem(leg, { child, index }, tools);
+  const polled = await pollFiles(uploads, { remote, look }, tools);
+  if ("kind" in polled) return polled;
+  const looked = uploads.withFiles(remote, polled.files);
+  const waiting = looked.children.find(({ isReady }) => !isReady);
   return waiting === undefined
     ? makeContainer(leg, looked, tools)
-    : processing(looked, waiting, tools);
+    : workingOn(looked, waiting, tools);
 }
-const finished = { kind: "finished" } as const;
 
-async function makeItems(
+async function askForItem(
   leg: LegToPublish,
-  remote: Remote,
+  { child, index }: { readonly child: Container; readonly index: number },
   tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const startedAt = tools.now().getTime();
-  const children = [...remote.children];
-  for (const [mediaIndex] of leg.draft.media.entries()) {
-    if (mediaIndex < remote.children.length) continue;
-    const isOver = tools.now().getTime() - startedAt > RUN_MS;
-    const hasSome = children.length > remote.children.length;
-    if (isOver && hasSome) break;
-    const made = await makeItem(leg, remote, mediaIndex, tools);
-    if ("failure" in made) {
-      // The ids that were got are worth keeping: an account may make only so many containers a day.
-      if (made.kind === "rejected" || !hasSome) return made;
-      return { ...made, remote: { ...remote, children } };
-    }
-    children.push(made);
-  }
-  return {
-    kind: "processing",
-    remote: { ...remote, children },
-    pollAfterSeconds: CARRY_ON_SECONDS,
-  };
+): Promise<FileState | TryLater | Rejected> {
+  const state = await lookAtContainer(leg, child, tools);
+  if (state.kind === "unknown") return state.outcome;
+  if (state.kind === "failed" || state.kind === "gone") return broken(state.classified, index);
+  return state.kind === "working" ? "working" : "ready";
 }
 
 async function makeItem(
-  leg: LegToPublish,
+  { leg, mediaIndex }: Making<Container>,
   remote: Remote,
-  mediaIndex: number,
   tools: NetworkTools,
 ): Promise<Container | TryLater | Rejected> {
   const file = await fileFields(leg, remote, mediaIndex, tools);
@@ -160,12 +145,12 @@ async function look(
         remote: { ...remote, container: { ...container, isPublished: true } },
       };
     case "working":
-      return processing(remote, container, tools);
+      return workingOn(remote, container, tools);
     case "failed":
-      return startOver(withoutContainers(remote), state.classified, tools.now());
+      return startOver(remote, state.classified, tools);
     case "gone":
       return leg.sentAt === null
-        ? startOver(withoutContainers(remote), state.classified, tools.now())
+        ? startOver(remote, state.classified, tools)
         : inDoubt(state.classified);
     case "unknown":
       return keepContainer(remote, state.outcome);
@@ -196,27 +181,26 @@ export function restarted(remote: Remote, now: Date): Remote | undefined {
     : { ...remote, restarts: restarts + 1, restartedAt: now.toISOString() };
 }
 
-function startOver(
-  remote: Remote,
-  classified: Classified,
-  now: Date,
-  mediaIndex = remote.form === "carousel" ? undefined : 0,
-): PrepareOutcome {
-  const again = classified.effect === "refuse" ? undefined : restarted(remote, now);
-  if (again !== undefined)
-    return { kind: "processing", remote: again, pollAfterSeconds: RESTART_SECONDS };
+function startOver(remote: Remote, classified: Classified, tools: NetworkTools): PrepareOutcome {
+  const mediaIndex = remote.form === "carousel" ? undefined : 0;
+  const lost = broken(classified, mediaIndex);
+  return startAgain(uploads, { remote, files: [], mediaIndex: 0, broken: lost }, tools);
+}
+
+function broken(classified: Classified, mediaIndex: number | undefined): Broken {
   // That it could not be reached is no excuse for what became of the file there.
   const isOutage = classified.code === "network_unavailable";
   const reported = isOutage
     ? ({ ...classified, code: "media_processing_failed" } as const)
     : classified;
-  return { kind: "rejected", failure: legFailure(reported, mediaIndex) };
+  const failure = legFailure(reported, mediaIndex);
+  return { kind: "broken", failure, isFinal: classified.effect === "refuse" };
 }
 
-function processing(remote: Remote, { createdAt }: Container, tools: NetworkTools): PrepareOutcome {
+function workingOn(remote: Remote, { createdAt }: Container, tools: NetworkTools): PrepareOutcome {
   const ageMs = tools.now().getTime() - Date.parse(createdAt);
   const step = POLLS.find(({ untilMs }) => ageMs < untilMs);
-  return { kind: "processing", remote, pollAfterSeconds: step?.seconds ?? POLL_SECONDS_MAX };
+  return processing(remote, step?.seconds ?? POLL_SECONDS_MAX);
 }
 
 function isVideo({ kinds }: Remote, mediaIndex: number): boolean {
@@ -230,7 +214,7 @@ function itemFields(remote: Remote, mediaIndex: number, file: Fields): Fields {
 }
 
 function containerFields(leg: LegToPublish, remote: Remote, file: Fields): Fields {
-  const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(leg.draft.options);
+  const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(leg.draft);
   const names = collaborators?.map((name) => name.replace(/^@/, ""));
   const shared = {
     caption: leg.draft.text === "" ? undefined : leg.draft.text,

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { exchange, readId } from "../contract/answers.ts";
+import { exchange } from "../contract/answers.ts";
 import { notAccepted, startOver, unconfirmed, type PublishOutcome } from "../contract/outcome.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { withoutStories } from "./container.ts";
+import { readCreated, withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
 import { findOwnMedia } from "./reconcile.ts";
 import { restarted, withoutContainers } from "./prepare.ts";
@@ -27,8 +27,8 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
     }),
   );
   if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const id = readId(answer);
-  if (answer.status !== 200 || id === undefined) return refused(leg, answer, tools);
+  const id = readCreated(answer);
+  if (id === undefined) return refused(leg, answer, tools);
   return { kind: "published", networkPostId: id, url: await readPermalink(leg, id, tools) };
 }
 

@@ -1,37 +1,175 @@
-import {
-  breach,
-  checkNearLimit,
-  isFarBeyond,
-  type Problem,
-  type TextMeasure,
-} from "../contract/rules.ts";
-import {
-  extensionOf,
-  fieldOf,
-  checkNames,
-  kindsOf,
-  mediaKindOf,
-  type LegDraft,
-  type MediaItem,
-  type NetworkData,
-  type MediaKind,
-} from "../contract/draft.ts";
-import { checkAltTexts } from "../contract/alt-text.ts";
-import type { MediaFacts, ImageTarget, MediaTargets } from "../contract/media.ts";
+import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
+import { checkNames, extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
+import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
+import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
+import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
+import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { ownOptionsOf } from "./options.ts";
-import { rules } from "./rule-table.ts";
 
-/** What a caption may hold only so many of. */
-const COUNTED = [
-  { rule: "instagram.text.hashtags", pattern: /(?<![\w&])#[\p{L}\p{N}_]+/gu },
-  { rule: "instagram.text.mentions", pattern: /(?<![\w.])@[\w.]+/g },
-] as const;
+/** What a draft becomes on the account. */
+export const FORMS = ["image", "reel", "carousel", "image_story", "video_story"] as const;
+export type Form = (typeof FORMS)[number];
 
-/** By the name alone: types that Instagram does not take and that can't be converted. */
-const UNUSUAL_FILES = /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/;
+interface Facts {
+  readonly draft: LegDraft;
+  readonly options: ReturnType<typeof ownOptionsOf>;
+  readonly measured: TextMeasure;
+  /** By the names of the files; undefined where they tell nothing, or make up no post. */
+  readonly form: Form | undefined;
+  /** Whether the files make up no post. */
+  readonly isNone: boolean;
+}
+
+const { error, warning } = ruleRows<Facts>();
+/** In UTF-16 units: Instagram names no unit, and this is the strictest that it can mean. */
+const CAPTION_MAX = 2200;
+const FILES_MAX = 10;
+const ALT_TEXT_MAX = 1000;
+const NOTHING = "Nothing needs to be done.";
+
+/** Returns the rule that a caption may hold only so many of something. */
+function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp) {
+  return error("text_invalid", {
+    limit,
+    unit,
+    message: `The text has {used} ${unit}; Instagram allows {limit}.`,
+    remediation: `Use fewer ${unit}.`,
+    field: "text",
+    broken({ draft, measured }) {
+      if (isFarBeyond(measured.usedCharacters, CAPTION_MAX)) return [];
+      const used = [...draft.text.matchAll(pattern)].length;
+      const severity = used > limit ? "error" : "warning";
+      return used * 10 > limit * 9 ? [{ used, severity }] : [];
+    },
+  });
+}
+
+/** Returns the rule that an option of reels is left out of other posts. */
+function ofReels(name: "coverUrl" | "thumbOffsetMs" | "shareToFeed") {
+  return warning("invalid_request", {
+    message: `Only reels have ${name}; it is left out of this post.`,
+    remediation: NOTHING,
+    field: name,
+    broken: ({ form, options }) =>
+      form !== undefined && form !== "reel" && options[name] !== undefined,
+  });
+}
+
+export const rules = {
+  ...textRules({
+    network: "instagram",
+    title: "Instagram",
+    id: "length",
+    limit: CAPTION_MAX,
+    unit: "UTF-16 units",
+  }),
+  "instagram.text.hashtags": countRule("hashtags", 30, /(?<![\w&])#[\p{L}\p{N}_]+/gu),
+  "instagram.text.mentions": countRule("mentions", 20, /(?<![\w.])@[\w.]+/g),
+  "instagram.text.caption": error("text_invalid", {
+    message: "Instagram does not take this caption.",
+    remediation: "Use at most 2,200 characters, 30 hashtags and 20 mentions.",
+  }),
+  "instagram.account.kind": error("account_restricted", {
+    message: "The Instagram account is not a professional one.",
+    remediation: "Make it a business or creator account, then reconnect it.",
+  }),
+  "instagram.media.required": error("text_invalid", {
+    message: "Instagram takes no post without an image or a video.",
+    remediation: "Give the post a media file, or leave Instagram out.",
+  }),
+  "instagram.media.type": error("media_rejected", {
+    message: "Instagram takes images and MP4 or MOV videos, no audio and no other files.",
+    remediation: "Remove the file, or make an image or a video of it.",
+  }),
+  "instagram.media.count": error("media_rejected", {
+    limit: FILES_MAX,
+    unit: "files",
+    message: "Instagram allows {limit} media files in a post.",
+    remediation:
+      "Use fewer media files, or give Instagram its own with platformOptions.instagram.mediaUrls.",
+  }),
+  "instagram.media.fileType": warning("media_rejected", {
+    message: "Instagram takes JPEG images and MP4 or MOV videos only.",
+    remediation: "Convert the file to JPEG or MP4.",
+    field: "mediaUrls",
+    broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualFile)),
+  }),
+  "instagram.media.size": error("media_rejected", {
+    limit: 8_388_608,
+    unit: "bytes",
+    message:
+      "The file is larger than Instagram takes: {limit} bytes of an image, 300 MB of a video.",
+    remediation: "Use a smaller file; the video of a story has 100 MB at most.",
+  }),
+  "instagram.media.imageType": error("media_rejected", {
+    message: "Instagram takes JPEG images only.",
+    remediation: "Convert the image to JPEG.",
+  }),
+  "instagram.media.ratio": error("media_rejected", {
+    message: "Instagram takes images from 4:5 to 1.91:1.",
+    remediation: "Crop the image.",
+  }),
+  "instagram.media.videoType": error("media_rejected", {
+    message: "Instagram takes MP4 and MOV videos with H.264 or HEVC and AAC.",
+    remediation: "Encode the video anew.",
+  }),
+  "instagram.media.thumbOffset": error("media_rejected", {
+    message: "The cover is to be taken from beyond the video's end.",
+    remediation: "Use a smaller platformOptions.instagram.thumbOffsetMs.",
+  }),
+  "instagram.media.altText": warning("alt_text_shortened", {
+    ...shortenedAltTexts("Instagram", ALT_TEXT_MAX),
+    field: "altTexts",
+    broken: (facts) => (hasAltTexts(facts) ? longAltTexts(facts.draft, ALT_TEXT_MAX, isImage) : []),
+  }),
+  "instagram.media.altTextUnused": warning("media_rejected", {
+    message: "Instagram takes alternative texts of images only; that of the video is left out.",
+    remediation: NOTHING,
+    field: "altTexts",
+    broken: (facts) => (hasAltTexts(facts) ? unusedAltTexts(facts.draft, isImage) : []),
+  }),
+  "instagram.reel.media": error("media_rejected", {
+    message: "A reel is made of one video and nothing else.",
+    remediation: "Give the post one video, or leave out platformOptions.instagram.kind.",
+  }),
+  "instagram.reel.trial": error("invalid_request", {
+    message: "The account may not publish trial reels.",
+    remediation: "Contact support with the post's id.",
+  }),
+  "instagram.story.media": error("media_rejected", {
+    message: "A story is made of one image or one video.",
+    remediation: "Give the post one media file, or leave out platformOptions.instagram.kind.",
+  }),
+  "instagram.story.text": warning("text_invalid", {
+    message: "An Instagram story has no text; the text is left out.",
+    remediation: "Put the text into the image or video.",
+    field: "text",
+    broken: ({ draft, form }) => isStory(form) && draft.text.trim() !== "",
+  }),
+  "instagram.story.altText": warning("media_rejected", {
+    message: "An Instagram story has no alternative text; it is left out.",
+    remediation: NOTHING,
+    field: "altTexts",
+    broken: ({ draft, form }) =>
+      isStory(form) && draft.media.some(({ altText }) => (altText ?? "") !== ""),
+  }),
+  "instagram.story.account": error("invalid_request", {
+    message: "Instagram lets only business accounts publish stories by other programs.",
+    remediation: "Make it a business account, or publish as a post or a reel.",
+  }),
+  "instagram.collaborators.unused": warning("invalid_request", {
+    message: "Stories have no collaborators; they are left out.",
+    remediation: NOTHING,
+    field: "collaborators",
+    broken: ({ form, options }) => isStory(form) && (options.collaborators ?? []).length > 0,
+  }),
+  "instagram.coverUrl.unused": ofReels("coverUrl"),
+  "instagram.thumbOffsetMs.unused": ofReels("thumbOffsetMs"),
+  "instagram.shareToFeed.unused": ofReels("shareToFeed"),
+};
 
 export function measure(draft: LegDraft): TextMeasure {
-  return { usedCharacters: draft.text.length, maxCharacters: rules["instagram.text.length"].limit };
+  return { usedCharacters: draft.text.length, maxCharacters: CAPTION_MAX };
 }
 
 /** Returns the quota that every post counts towards: a carousel or a story counts as one. */
@@ -40,69 +178,17 @@ export function quotaOf(): string {
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
-  const form = checkNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
-  return [...checkText(draft), ...checkMedia(draft, form), ...checkLeftOut(draft, form)];
+  const options = ownOptionsOf(draft);
+  const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
+  const form = found === undefined || isForm(found) ? found : undefined;
+  const facts = { draft, options, measured: measure(draft), form, isNone: form !== found };
+  return [...checkRules(rules, facts), ...noPost(draft, found)];
 }
 
-function checkText(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("instagram", draft, "text");
-  const measured = measure(draft);
-  const { usedCharacters: used, maxCharacters } = measured;
-  const tooLong = { used, field };
-  if (isFarBeyond(used, maxCharacters)) return [breach(rules, "instagram.text.length", tooLong)];
-  return [
-    ...(used > maxCharacters ? [breach(rules, "instagram.text.length", tooLong)] : []),
-    ...COUNTED.flatMap((counted) => checkCount(draft.text, counted, field)),
-    ...checkNearLimit(rules, "instagram.text.nearLimit", field, measured),
-  ];
-}
-
-function checkCount(
-  text: string,
-  { rule, pattern }: (typeof COUNTED)[number],
-  field: string,
-): readonly Problem[] {
-  const used = [...text.matchAll(pattern)].length;
-  const { limit } = rules[rule];
-  if (used * 10 <= limit * 9) return [];
-  const severity = used > limit ? "error" : "warning";
-  return [breach(rules, rule, { used, field, severity })];
-}
-
-/** What the names of the files tell of the draft's form; undefined where they tell nothing. */
-type NamedForm = Form | MediaRule | undefined;
-
-function checkMedia(draft: LegDraft, form: NamedForm): readonly Problem[] {
+/** Returns the problem of files that make up no post. */
+function noPost(draft: LegDraft, found: Form | MediaRule | undefined): readonly Problem[] {
   const field = fieldOf("instagram", draft, "mediaUrls");
-  if (form !== undefined && !isForm(form)) return [breach(rules, form, { field })];
-  const unusual = draft.media.flatMap(({ url }, mediaIndex) =>
-    UNUSUAL_FILES.test(extensionOf(url))
-      ? [breach(rules, "instagram.media.fileType", { field, mediaIndex })]
-      : [],
-  );
-  if (isStory(form)) return unusual;
-  return [
-    ...unusual,
-    ...checkUnusedAltTexts(draft),
-    ...checkAltTexts(rules, "instagram.media.altText", draft, { takes: (item) => !isVideo(item) }),
-  ];
-}
-
-function isVideo({ url }: MediaItem): boolean {
-  return mediaKindOf(url) === "video";
-}
-
-function checkUnusedAltTexts(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("instagram", draft, "altTexts");
-  return draft.media.flatMap((item, mediaIndex) =>
-    isDescribed(item) && isVideo(item)
-      ? [breach(rules, "instagram.media.altTextUnused", { field, mediaIndex })]
-      : [],
-  );
-}
-
-function isDescribed({ altText }: MediaItem): boolean {
-  return (altText ?? "") !== "";
+  return found === undefined || isForm(found) ? [] : [breach(rules, found, { field })];
 }
 
 /** Returns what only the files themselves show: their kinds, and how long a video is. */
@@ -111,43 +197,27 @@ export function checkFiles(
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
 ): readonly Problem[] {
-  const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft.options);
+  const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft);
   const form = formOf(kind, kindsOf(draft, files));
-  if (!isForm(form))
-    return [breach(rules, form, { field: fieldOf("instagram", draft, "mediaUrls") })];
+  if (!isForm(form)) return noPost(draft, form);
   const seconds = files[0]?.durationSeconds ?? Infinity;
   if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
   const field = "platformOptions.instagram.thumbOffsetMs";
   return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
 }
 
-/** Warns of content that the form can't publish. */
-function checkLeftOut(draft: LegDraft, form: NamedForm): readonly Problem[] {
-  if (form === undefined || !isForm(form)) return [];
-  const { collaborators = [] } = ownOptionsOf(draft.options);
-  const problems: Problem[] = [];
-  if (isStory(form) && draft.text.trim() !== "") {
-    const field = fieldOf("instagram", draft, "text");
-    problems.push(breach(rules, "instagram.story.text", { field }));
-  }
-  if (isStory(form) && draft.media.some(isDescribed)) {
-    const field = fieldOf("instagram", draft, "altTexts");
-    problems.push(breach(rules, "instagram.story.altText", { field }));
-  }
-  if (isStory(form) && collaborators.length > 0) problems.push(unused("collaborators"));
-  return [...problems, ...checkReelOptions(draft, form)];
+/** Returns a file whose name alone tells a type that Instagram does not take and that can't be converted. */
+function unusualFile({ url }: MediaItem, mediaIndex: number): readonly number[] {
+  return /^(?:heic|heif|bmp|svg|webm|mkv|avi)$/.test(extensionOf(url)) ? [mediaIndex] : [];
 }
 
-function checkReelOptions(draft: LegDraft, form: Form): readonly Problem[] {
-  const options = ownOptionsOf(draft.options);
-  if (form === "reel") return [];
-  return (["coverUrl", "thumbOffsetMs", "shareToFeed"] as const).flatMap((name) =>
-    options[name] === undefined ? [] : [unused(name)],
-  );
+function isImage({ url }: MediaItem): boolean {
+  return mediaKindOf(url) !== "video";
 }
 
-function unused(name: "collaborators" | "coverUrl" | "thumbOffsetMs" | "shareToFeed"): Problem {
-  return breach(rules, `instagram.${name}.unused`, { field: `platformOptions.instagram.${name}` });
+/** Returns whether the post has a place for alternative texts. */
+function hasAltTexts({ form, isNone }: Facts): boolean {
+  return !isNone && !isStory(form);
 }
 
 /** https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media */
@@ -167,18 +237,15 @@ const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 6
 
 /** Returns what Instagram takes. A story takes an image of any shape, a feed only of some. */
 export function media(draft: LegDraft): MediaTargets {
-  return ownOptionsOf(draft.options).kind === "story"
+  return ownOptionsOf(draft).kind === "story"
     ? { image: STORY_IMAGE, video: STORY_VIDEO }
     : { image: FEED_IMAGE, video: VIDEO };
 }
 
-/** What a draft becomes on the account. */
-export const FORMS = ["image", "reel", "carousel", "image_story", "video_story"] as const;
-export type Form = (typeof FORMS)[number];
-
 /** Why media does not make up a post. */
-export type MediaRule = keyof typeof rules &
-  `instagram.${"media" | "reel" | "story"}.${"required" | "type" | "count" | "media"}`;
+type MediaRule =
+  `instagram.${"media" | "reel" | "story"}.${"required" | "type" | "count" | "media"}` &
+    keyof typeof rules;
 
 /** Returns the form that files of these kinds take, or the rule that they break. */
 export function formOf(
@@ -194,13 +261,13 @@ export function formOf(
     return only === "video" ? "video_story" : "image_story";
   }
   if (only !== undefined) return only === "video" ? "reel" : "image";
-  return kinds.length > rules["instagram.media.count"].limit ? "instagram.media.count" : "carousel";
+  return kinds.length > FILES_MAX ? "instagram.media.count" : "carousel";
 }
 
 export function isForm(found: Form | MediaRule): found is Form {
   return FORMS.some((form) => form === found);
 }
 
-export function isStory(form: Form | MediaRule | undefined): boolean {
+export function isStory(form: Form | undefined): boolean {
   return form === "image_story" || form === "video_story";
 }

@@ -1,17 +1,13 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, idShape } from "../contract/answers.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
+import { type Classified, idShape } from "../contract/answers.ts";
+import { ask, inForm } from "../contract/ask.ts";
 import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
-import {
-  unanswered,
-  unpublished,
-  type CredentialsOutcome,
-  type LimitsOutcome,
-} from "../contract/outcome.ts";
-import { renewalRejected } from "../contract/oauth.ts";
+import type { CredentialsOutcome, LimitsOutcome } from "../contract/outcome.ts";
+import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { type Credentials, credentialsOf, GRAPH, accessOf } from "./state.ts";
 import { graphGet } from "../graph/request.ts";
@@ -72,30 +68,29 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const leftMs = Date.parse(credentials.expiresAt) - now.getTime();
   if (leftMs <= 0) return ended();
   const isDue = ageMs >= AGE_MIN_MS && (leftMs < HALF_LIFE_MS || ageMs > HALF_LIFE_MS);
-  if (!isDue) return { kind: "usable" };
-  const outcome = await refresh(credentials, tools);
   // The old token still works: it is tried again with the next post.
-  return outcome.kind === "try_later" && leftMs > MARGIN_MS ? { kind: "usable" } : outcome;
+  return renewing({ isDue, isUsable: leftMs > MARGIN_MS }, () => refresh(credentials, tools));
 }
 
 async function refresh(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
   const query = { grant_type: "ig_refresh_token", access_token: credentials.accessToken };
-  const url = tokenUrl("refresh_access_token", query);
-  const answer = await exchange(tools, { method: "GET", url });
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const token = readToken(answer, tools.now());
-  if (token !== undefined) {
-    const { lacked, ...issued } = token;
-    // A permission was taken back since.
-    if (lacked.length > 0)
-      return renewalRejected("permission_missing", null, `without ${lacked.join(" ")}`);
-    const renewed = { ...credentials, ...issued };
-    return { kind: "refreshed", credentials: renewed, expiresAt: issued.expiresAt };
-  }
-  const classified = classify(answer, tools.now());
-  // Of the request and not of the token: publishing will tell whether the token is good.
+  const request = { method: "GET", url: tokenUrl("refresh_access_token", query) } as const;
+  const read = (answer: HttpResponse) => readToken(answer, tools.now());
+  const token = await ask(request, { read, classify: classifyRenewal }, tools);
+  if ("failure" in token) return token;
+  const { lacked, ...issued } = token;
+  // A permission was taken back since.
+  if (lacked.length > 0)
+    return renewalRejected("permission_missing", null, `without ${lacked.join(" ")}`);
+  const renewed = { ...credentials, ...issued };
+  return { kind: "refreshed", credentials: renewed, expiresAt: issued.expiresAt };
+}
+
+/** Returns what a refused renewal means. Of one about the request, publishing will tell whether the token is good. */
+function classifyRenewal(answer: HttpResponse, now: Date): Classified {
+  const classified = classify(answer, now);
   const isAboutRequest = ["invalid_request", "app_misconfigured"].includes(classified.code);
-  return unpublished(isAboutRequest ? { ...classified, effect: "later" } : classified);
+  return isAboutRequest ? { ...classified, effect: "later" } : classified;
 }
 
 function ended(): CredentialsOutcome {
@@ -127,11 +122,10 @@ export async function readLimits(
 ): Promise<LimitsOutcome> {
   const query = { fields: "quota_usage,config" };
   const path = `${credentials.userId}/content_publishing_limit`;
-  const answer = await exchange(tools, graphGet(accessOf(credentials, tools), path, query));
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const parsed = answerShape().safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return unpublished(classify(answer, tools.now()));
-  const [{ quota_usage: used = 0, config }] = parsed.data.data;
+  const request = graphGet(accessOf(credentials, tools), path, query);
+  const answer = await ask(request, { read: inForm(answerShape), classify }, tools);
+  if ("failure" in answer) return answer;
+  const [{ quota_usage: used = 0, config }] = answer.data;
   const doubts = doubtsOf(used, config.quota_total);
   const limits = { postsPerDayMax: config.quota_total };
   return { kind: "read", limits, ...(doubts.length === 0 ? {} : { doubts }) };

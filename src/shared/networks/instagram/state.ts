@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { readerOf } from "../contract/state.ts";
+import { appOf, type NetworkTools } from "../contract/tools.ts";
 import type { GraphAccess } from "../graph/request.ts";
-import type { NetworkData } from "../contract/draft.ts";
-import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { FORMS } from "./rules.ts";
 
 export const GRAPH = "https://graph.instagram.com";
 
-const credentialsShape = shape(() =>
+export const credentialsOf = readerOf(() =>
   z.object({
     /** The professional account's own id; the one that the app alone knows it by is of no use in paths. */
     userId: z.string(),
@@ -18,20 +18,20 @@ const credentialsShape = shape(() =>
     expiresAt: z.iso.datetime(),
   }),
 );
-export type Credentials = ShapeOf<typeof credentialsShape>;
+export type Credentials = ReturnType<typeof credentialsOf>;
 
 const containerShape = shape(() =>
   z.object({
     id: z.string(),
     createdAt: z.iso.datetime(),
-    isFinished: z.boolean(),
+    isReady: z.boolean(),
     /** An earlier call published it after all. */
     isPublished: z.boolean().optional(),
   }),
 );
 export type Container = ShapeOf<typeof containerShape>;
 
-const remoteShape = shape(() =>
+export const remoteOf = readerOf(() =>
   z.object({
     /** Chosen when the leg is first prepared, and the kinds of its files with it. */
     form: z.enum(FORMS).optional(),
@@ -45,15 +45,7 @@ const remoteShape = shape(() =>
     restartedAt: z.iso.datetime().optional(),
   }),
 );
-export type Remote = ShapeOf<typeof remoteShape>;
-
-export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape().parse(data);
-}
-
-export function remoteOf(data: NetworkData): Remote {
-  return remoteShape().parse(data);
-}
+export type Remote = ReturnType<typeof remoteOf>;
 
 export function accessOf(
   { accessToken }: Pick<Credentials, "accessToken">,

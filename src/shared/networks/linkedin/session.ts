@@ -89,16 +89,19 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const servesOn = (outcome: CredentialsOutcome) =>
     outcome.kind === "try_later" ||
     (outcome.kind === "rejected" && outcome.failure.code !== "permission_missing");
-  return renewing({ leftMs, freshMs: FRESH_MS, usableMs: USABLE_MS, servesOn }, async () => {
-    if (!canRenew(credentials, tools))
-      return renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
-    const outcome = await renew(credentials, tools);
-    if (isEnded && outcome.kind === "refreshed") {
-      const renewed = credentialsOf(outcome.credentials);
-      await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
-    }
-    return outcome;
-  });
+  return renewing(
+    { isDue: leftMs < FRESH_MS, isUsable: leftMs > USABLE_MS, servesOn },
+    async () => {
+      if (!canRenew(credentials, tools))
+        return renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
+      const outcome = await renew(credentials, tools);
+      if (isEnded && outcome.kind === "refreshed") {
+        const renewed = credentialsOf(outcome.credentials);
+        await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
+      }
+      return outcome;
+    },
+  );
 }
 
 function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: NetworkTools): boolean {

@@ -71,11 +71,10 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const credentials = credentialsOf(data);
   const { refreshToken, renewAt, accessExpiresAt } = credentials;
   if (refreshToken === undefined || renewAt === undefined) return { kind: "usable" };
-  const endsMs = Date.parse(accessExpiresAt ?? renewAt);
-  const leftMs = endsMs - tools.now().getTime();
-  // At the time itself, not only after it.
-  const freshMs = endsMs - Date.parse(renewAt) + 1;
-  return renewing({ leftMs, freshMs, usableMs: USABLE_MS }, async () => {
+  const nowMs = tools.now().getTime();
+  const isDue = nowMs >= Date.parse(renewAt);
+  const isUsable = Date.parse(accessExpiresAt ?? renewAt) - nowMs > USABLE_MS;
+  return renewing({ isDue, isUsable }, async () => {
     const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
     const answer = await exchange(tools, tokenRequest(credentials, grant));
     if (answer instanceof HttpFailure) return unanswered(answer);
