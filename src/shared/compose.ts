@@ -90,7 +90,6 @@ export interface Overrides {
 type QueueMaker = (name: string) => MessageQueue;
 
 function webhookServices(
-  { identity }: Config,
   tables: Tables,
   {
     log,
@@ -101,7 +100,6 @@ function webhookServices(
   const webhookQueue = new HintQueue<WebhookHint>(queue(WEBHOOK_QUEUE));
   return {
     events: new EventStore(tables.core, tables.events),
-    endpoints: new EndpointStore(tables.core, identity.dataKeys),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
     pending: new PendingStore(tables.deliveries),
@@ -240,7 +238,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
   const openWork = new OpenWorkStore(tables.dirty);
-  const webhooks = webhookServices(config, tables, { log, queue, openWork });
+  const webhooks = webhookServices(tables, { log, queue, openWork });
   const wallets = walletsOf(config, tables.core, { metrics, openWork, clock, ...webhooks });
   return {
     config,
@@ -255,6 +253,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ...accessStores(tables, wallets, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
+    endpoints: new EndpointStore(tables.core, commitOf(wallets), identity.dataKeys),
     ...hashingServices(identity),
     readiness: new SharedOutcome(READINESS_MS, now),
     accessCache: new AccessCache(),
