@@ -35,10 +35,6 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   logins: (services, after) => services.limits.logins.removeForgotten(services.clock.now(), after),
   "dead-deliveries": (services, after) =>
     services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
-  "connect-sessions": (services, after) =>
-    services.connectSessions.removeBefore(ago(services, SESSIONS_KEPT_MS), after),
-  "connect-session-lists": (services, after) =>
-    services.connectSessions.removeListedBefore(ago(services, SESSIONS_KEPT_MS), after),
   "oauth-states": (services, after) =>
     services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
   texts(services, after) {
@@ -58,6 +54,8 @@ const OF_PLATFORMS: Readonly<
     removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_YOUNG_MS), after }),
   markers: (services, id, after) =>
     services.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
+  "connect-sessions": (services, id, after) =>
+    services.connectSessions.removeBefore(id, ago(services, SESSIONS_KEPT_MS), after),
   events: removeEvents,
 };
 
