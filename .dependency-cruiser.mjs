@@ -12,7 +12,7 @@ export const FOLDERS = [
   "billing",
   "media",
   "limits",
-  "due",
+  "wake",
   "networks",
   "audit",
   "callers",
@@ -50,9 +50,9 @@ const downwards = FOLDERS.flatMap((folder, index) => {
 
 /** Whose stores and queues a folder may import besides its own; all others get theirs through `deps.ts`, as types. */
 const STORES_OF = {
-  background: ["connections", "billing", "publishing"],
-  publishing: ["due"],
-  webhooks: ["due"],
+  background: ["connections", "billing", "publishing", "wake"],
+  publishing: ["wake"],
+  webhooks: ["wake"],
 };
 
 const stores = FOLDERS.map((folder) => ({

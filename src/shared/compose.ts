@@ -21,7 +21,6 @@ import { HostStore } from "./connections/host-store.ts";
 import { OAuthStateStore } from "./connections/oauth-state-store.ts";
 import { ConcurrencyLimit, SharedOutcome, SingleFlight } from "./runtime/promises.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
-import { DueStore } from "./due/due-store.ts";
 import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { linkGuard } from "./tenants/link-guard.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
@@ -38,15 +37,14 @@ import { createCursors } from "./runtime/page.ts";
 import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
-import { OpenWorkStore } from "./due/open-work-store.ts";
-import { DUE_POSTS, PUBLISHING_QUEUE, type PublishingHint } from "./publishing/post-queue.ts";
+import { WakeStore } from "./wake/wake-store.ts";
+import { PUBLISHING_QUEUE, type PublishingHint } from "./publishing/post-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
 import { AccountQueueStore } from "./publishing/accounts/account-queue-store.ts";
 import { TimelineStore } from "./publishing/timeline-store.ts";
 import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
 import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts";
-import { DUE_DELIVERIES } from "./webhooks/deliveries/delivery.ts";
 import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
 import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
@@ -90,23 +88,24 @@ export interface Overrides {
 type QueueMaker = (name: string) => MessageQueue;
 
 function webhookServices(
+  { identity }: Config,
   tables: Tables,
   {
     log,
     queue,
-    openWork,
-  }: { readonly log: Log; readonly queue: QueueMaker; readonly openWork: OpenWorkStore },
+    wakes,
+  }: { readonly log: Log; readonly queue: QueueMaker; readonly wakes: WakeStore },
 ) {
   const webhookQueue = new HintQueue<WebhookHint>(queue(WEBHOOK_QUEUE));
   return {
     events: new EventStore(tables.core, tables.events),
+    endpoints: new EndpointStore(tables.core, identity.dataKeys),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
     pending: new PendingStore(tables.deliveries),
-    dueDeliveries: new DueStore(tables.duedeliveries, DUE_DELIVERIES),
     deadDeliveries: new DeadDeliveryStore(tables.dead),
     webhookQueue,
-    fanOutQueue: new FanOutQueue(webhookQueue, { openWork, log }),
+    fanOutQueue: new FanOutQueue(webhookQueue, { wakes, log }),
     fanOuts: new Rerun(),
     drains: new Rerun(),
   };
@@ -115,13 +114,13 @@ function webhookServices(
 function walletsOf(
   { limits }: Config,
   core: Tables["core"],
-  parts: Pick<Services, "metrics" | "fanOutQueue" | "openWork" | "clock">,
+  parts: Pick<Services, "metrics" | "fanOutQueue" | "wakes" | "clock">,
 ): WalletStore {
-  const { metrics, fanOutQueue, openWork, clock } = parts;
+  const { metrics, fanOutQueue, wakes, clock } = parts;
   const now = () => clock.now();
   return new WalletStore(core, now, {
     balanceLowTokens: limits.balanceLowTokens,
-    mark: (platformId) => openWork.mark(platformId, now()),
+    mark: (platformId) => wakes.mark("platform", platformId, now()),
     onEvent: (platformId) => void fanOutQueue.markAndHint(platformId, now()),
     onBatch: (operations, outcome) =>
       metrics.observe("wallet.batch_operations", operations, { outcome }),
@@ -189,9 +188,9 @@ function commitOf(wallets: WalletStore): Commit {
   return (platformId, operation) => wallets.commit(platformId, operation);
 }
 
-function linkingStores(tables: Tables, wallets: WalletStore, { dataKeys }: Config["identity"]) {
+function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
   return {
-    connectSessions: new ConnectSessionStore(tables.core, commitOf(wallets)),
+    connectSessions: new ConnectSessionStore(tables.connectsessions),
     oauthStates: new OAuthStateStore(tables.oauthstates, dataKeys),
     withdrawals: new WithdrawalStore(tables.oauthstates),
     hosts: new HostStore(tables.instances, dataKeys),
@@ -213,7 +212,6 @@ function tokenServices(identity: Config["identity"], now: () => Date) {
 const postStores = (tables: Tables) => ({
   posts: new PostStore(tables.core),
   idempotency: new IdempotencyStore(tables.core),
-  due: new DueStore(tables.due, DUE_POSTS),
   timeline: new TimelineStore(tables.timeline),
 });
 
@@ -237,9 +235,9 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const outbound = overrides.outbound ?? createOutbound(config, names);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
-  const openWork = new OpenWorkStore(tables.dirty);
-  const webhooks = webhookServices(tables, { log, queue, openWork });
-  const wallets = walletsOf(config, tables.core, { metrics, openWork, clock, ...webhooks });
+  const wakes = new WakeStore(tables.wake);
+  const webhooks = webhookServices(config, tables, { log, queue, wakes });
+  const wallets = walletsOf(config, tables.core, { metrics, wakes, clock, ...webhooks });
   return {
     config,
     clock,
@@ -253,7 +251,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ...accessStores(tables, wallets, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
-    endpoints: new EndpointStore(tables.core, commitOf(wallets), identity.dataKeys),
     ...hashingServices(identity),
     readiness: new SharedOutcome(READINESS_MS, now),
     accessCache: new AccessCache(),
@@ -261,12 +258,12 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     operators: createOperators(identity.operators, { outbound, log, now }),
     audit: new AuditRing(),
     ...connectionStores(config, tables, { clock, wallets }),
-    ...linkingStores(tables, wallets, identity),
+    ...linkingStores(tables, identity),
     appFaults: new AppFaults(log, clock),
     credentialFlights: new SingleFlight(),
     wallets,
     ...postStores(tables),
-    openWork,
+    wakes,
     limits: createLimits({
       config: config.limits,
       now,

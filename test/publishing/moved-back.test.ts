@@ -14,10 +14,10 @@ useSandboxedRelay((started) => {
   relay = started.relay;
 });
 
-/** A process that stands still after it has committed: what it does to due rows then waits for the gate. */
+/** A process that stands still after it has committed: what it does to wakes then waits for the gate. */
 function stalledAfterCommit(services: Services, gate: Promise<void>): Services {
   let hasCommitted = false;
-  const due = new Proxy(services.due, {
+  const wakes = new Proxy(services.wakes, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
@@ -38,7 +38,7 @@ function stalledAfterCommit(services: Services, gate: Promise<void>): Services {
       };
     },
   });
-  return { ...services, due, wallets };
+  return { ...services, wakes, wallets };
 }
 
 /** A process that stands still before it commits, when its due row is written. */

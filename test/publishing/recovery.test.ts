@@ -84,17 +84,17 @@ describe("a process that stands still between its mark and its work", () => {
     const publisher = await aPublisher(relay);
     const text = unique("Stood still and died");
     const body = { text, platforms: ["bluesky"] };
-    const { openWork } = relay.services;
-    const mark = openWork.mark.bind(openWork);
+    const { wakes } = relay.services;
+    const mark = wakes.mark.bind(wakes);
     const standAndDie = async () => {
       await standStill();
       // What it would have done after its transaction is never done.
-      openWork.mark = () => Promise.resolve();
+      wakes.mark = () => Promise.resolve();
     };
     try {
       await submitWith(publisher, body, standAndDie);
     } finally {
-      openWork.mark = mark;
+      wakes.mark = mark;
     }
     await sweep(4);
     expect(visible(text)).toHaveLength(0);
@@ -107,9 +107,10 @@ describe("a process that stands still between its mark and its work", () => {
     const publisher = await aPublisher(relay);
     const text = unique("Late and due");
     const scheduleAt = new Date(relay.clock.now().getTime() + 20_000).toISOString();
-    const { due } = relay.services;
-    const add = due.add.bind(due);
-    due.add = async (row, now) => {
+    const { wakes } = relay.services;
+    const add = wakes.add.bind(wakes);
+    wakes.add = async (row, now) => {
+      if (row.kind !== "post") return add(row, now);
       for (let minute = 0; minute < 6; minute += 1) {
         relay.advance(MINUTE);
         await enqueueDuePosts(relay.services);
@@ -120,7 +121,7 @@ describe("a process that stands still between its mark and its work", () => {
     try {
       await submitPost(relay, publisher, { text, platforms: ["bluesky"], scheduleAt });
     } finally {
-      due.add = add;
+      wakes.add = add;
       relay.queues.onSend = () => "keep";
     }
     for (let minute = 0; minute < 3; minute += 1) {
@@ -136,11 +137,11 @@ describe("the search through all platforms", () => {
   test("marks nobody without open work, and can be repeated", async () => {
     const { platform } = (await aPublisher(relay)).application;
     const marked: string[] = [];
-    const openWork = replaced(relay.services.openWork, {
-      mark: (platformId: string) => Promise.resolve(marked.push(platformId)),
+    const wakes = replaced(relay.services.wakes, {
+      mark: (_kind: string, id: string) => Promise.resolve(marked.push(id)),
     });
-    await findForgottenWork({ ...relay.services, openWork });
-    await findForgottenWork({ ...relay.services, openWork });
+    await findForgottenWork({ ...relay.services, wakes });
+    await findForgottenWork({ ...relay.services, wakes });
     expect(marked).not.toContain(platform.id);
   });
 });

@@ -3,6 +3,7 @@ import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
+import type { StoredWake, WakeKind } from "../../src/shared/wake/wake-store.ts";
 
 const RUN_MS = 60_000;
 
@@ -22,11 +23,9 @@ export async function runRound(services: Services, asked: Walk, isAsked = true):
   };
   const walk = { ...asked, begin };
   const options = { system: systemScope(services, "test"), runMs: RUN_MS, isAsked };
-  for (let shard = 0; shard < walk.shards; shard += 1) {
-    let end = await runWalk(services, walk, shard, options);
-    while (end === "time_up") end = await runWalk(services, walk, shard, options);
-    if (end === "failed") throw failure;
-  }
+  let end = await runWalk(services, walk, options);
+  while (end === "time_up") end = await runWalk(services, walk, options);
+  if (end === "failed") throw failure;
 }
 
 const isNamed = (name: string) => (walk: Walk) =>
@@ -48,7 +47,7 @@ const round =
 
 export const enqueueDuePosts = round("fire-due-posts");
 export const enqueueDueDeliveries = round("hint-due-deliveries");
-export const sweepStalledLegs = round("sweep-stalled-work");
+export const sweepStalledLegs = round("sweep-stalled-work", "sweep-endpoints");
 export const eraseProfiles = round("erase-profiles");
 export const findForgottenWork = round("find-forgotten-work");
 export const reconcileWallets = round("reconcile-wallets");
@@ -63,4 +62,16 @@ export function checkAccounts(
   if (walk === undefined) throw new Error("there is no such walk");
   const steps: Walk["begin"] = (of) => stepsOfAccounts(of, bounds);
   return runRound(services, { ...walk, resumesEvery: "tick", begin: steps }, false);
+}
+
+/** All rows of a kind in the wake index. */
+export async function wakesOf({ wakes }: Services, kind: WakeKind): Promise<StoredWake[]> {
+  const found: StoredWake[] = [];
+  let after: string | undefined;
+  do {
+    const page = await wakes.list(kind, { to: "9" }, after);
+    found.push(...page.wakes);
+    after = page.next;
+  } while (after !== undefined);
+  return found;
 }

@@ -22,11 +22,11 @@ export class Bystanders {
   /** From now on each of them is marked as having open work, every minute. */
   async start(): Promise<void> {
     const { observer, nature } = this.#world;
-    const { openWork, clock } = observer.services;
+    const { wakes, clock } = observer.services;
     for (const id of this.#ids) await createPlatform(observer.services, id, "bystander");
     const mark = async () => {
       const now = clock.now();
-      await Promise.all(this.#ids.map((id) => openWork.mark(id, now)));
+      await Promise.all(this.#ids.map((id) => wakes.mark("platform", id, now)));
     };
     await mark();
     this.#timer = nature.time.set(() => void mark(), MINUTE_MS, MINUTE_MS);

@@ -10,6 +10,7 @@ import { belated, contest, midnight, redrives } from "./small-models.ts";
 import type { Mutant } from "./mutant.ts";
 import {
   folded,
+  listing,
   overwriting,
   seeing,
   withMethods,
@@ -35,17 +36,12 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     every: PLATFORMS_EVERY,
     firstSeed: 1_200,
     services(services) {
-      const { openWork } = services;
-      const first = (page: Awaited<ReturnType<typeof openWork.listOld>>) => ({
-        items: page.items.slice(0, 100),
-        next: undefined,
-      });
       return {
         ...services,
-        openWork: withMethods(openWork, {
-          listOld: async (now) => first(await openWork.listOld(now, undefined)),
-          listMinute: async (minute) => first(await openWork.listMinute(minute, "")),
-        }),
+        wakes: listing(services, "platform", ({ wakes }) => ({
+          wakes: wakes.slice(0, 100),
+          next: undefined,
+        })),
       };
     },
   },
@@ -123,16 +119,14 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       ),
   },
   {
-    name: "D5b: late due rows are looked for on one page",
+    name: "D5b: late wakes are looked for on one page",
     era: 28,
     shownBy: belated,
     services(services) {
-      const { due } = services;
-      const listLeftBehind: typeof due.listLeftBehind = async (now) => ({
-        ...(await due.listLeftBehind(now, undefined)),
-        next: undefined,
-      });
-      return { ...services, due: withMethods(due, { listLeftBehind }) };
+      return {
+        ...services,
+        wakes: listing(services, "post", (page) => ({ ...page, next: undefined })),
+      };
     },
   },
   {
@@ -340,9 +334,9 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 45,
     firstSeed: 3,
     services(services) {
-      const { openWork, webhookQueue } = services;
-      const mark: typeof openWork.mark = async (owner, now) => {
-        if (!owner.startsWith("whk_")) await openWork.mark(owner, now);
+      const { wakes, webhookQueue } = services;
+      const mark: typeof wakes.mark = async (kind, id, now) => {
+        if (kind !== "endpoint-check") await wakes.mark(kind, id, now);
       };
       // Half of them are lost, which the product survives.
       const hint: typeof webhookQueue.hint = async (fields, delaySeconds) => {
@@ -351,7 +345,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       };
       return {
         ...services,
-        openWork: withMethods(openWork, { mark }),
+        wakes: withMethods(wakes, { mark }),
         webhookQueue: withMethods(webhookQueue, { hint }),
       };
     },
@@ -361,8 +355,10 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 44,
     firstSeed: 45,
     services(services) {
-      const { dueDeliveries, pending } = services;
-      const nothing = () => Promise.resolve();
+      const { wakes, pending } = services;
+      const add: typeof wakes.add = async (wake, now) => {
+        if (wake.kind !== "endpoint") await wakes.add(wake, now);
+      };
       // Only whoever looks at an endpoint reads a single row.
       const read: typeof pending.read = async (endpointId, limit) => {
         const work = await pending.read(endpointId, limit);
@@ -371,7 +367,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       return {
         ...services,
         pending: withMethods(pending, { read }),
-        dueDeliveries: withMethods(dueDeliveries, { add: nothing, addHinted: nothing }),
+        wakes: withMethods(wakes, { add, addHinted: add }),
       };
     },
   },

@@ -6,6 +6,7 @@ import { belated } from "./small-models.ts";
 import type { Mutant } from "./mutant.ts";
 import {
   committing,
+  listing,
   committingApart,
   isOwnRow,
   lastOf,
@@ -159,12 +160,12 @@ export const MUTANTS: readonly Mutant[] = [
     era: 13,
     firstSeed: 10,
     services(services) {
-      const { openWork, posts, fanOutQueue } = services;
-      const mark: typeof openWork.mark = async (owner, now) => {
+      const { wakes, posts, fanOutQueue } = services;
+      const mark: typeof wakes.mark = async (kind, id, now) => {
         // An endpoint is marked as ever.
         const isOpen =
-          owner.startsWith("whk_") || (await posts.listOpenWork(owner, "", 1)).works.length > 0;
-        if (isOpen) await openWork.mark(owner, now);
+          kind === "endpoint-check" || (await posts.listOpenWork(id, "", 1)).works.length > 0;
+        if (isOpen) await wakes.mark(kind, id, now);
       };
       // Half of them are lost, which the product survives.
       const hint: typeof fanOutQueue.hint = async (platformId) => {
@@ -172,20 +173,20 @@ export const MUTANTS: readonly Mutant[] = [
       };
       return {
         ...services,
-        openWork: withMethods(openWork, { mark }),
+        wakes: withMethods(wakes, { mark }),
         fanOutQueue: withMethods(fanOutQueue, { hint }),
       };
     },
   },
   {
-    name: "C4: nobody looks for due rows that were written too late",
+    name: "C4: nobody looks for wakes that were written too late",
     era: 14,
     shownBy: belated,
     services: (services) => ({
       ...services,
-      due: withMethods(services.due, {
-        listLeftBehind: () => Promise.resolve({ dues: [], next: undefined }),
-      }),
+      wakes: listing(services, "post", (page, { from }) =>
+        from === undefined ? { wakes: [], next: undefined } : page,
+      ),
     }),
   },
   {
@@ -230,7 +231,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 31,
+    firstSeed: 256,
     services: (services) =>
       committing(
         services,

@@ -15,6 +15,7 @@ import {
   type TransactionResult,
 } from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
+import type { WakeKind, WakeRange, WakeStore } from "../../src/shared/wake/wake-store.ts";
 import type { Mutant } from "./mutant.ts";
 
 /* Ways to take a safeguard away, without a switch in the product: other verbs of its modules, or faults of storage. */
@@ -185,6 +186,21 @@ export const folded = <Name extends "transact" | "list">(
         },
     ),
 });
+
+type WakePage = Awaited<ReturnType<WakeStore["list"]>>;
+
+/** The wake index with other pages of a kind. */
+export function listing(
+  { wakes }: Services,
+  kind: WakeKind,
+  change: (page: WakePage, range: WakeRange) => WakePage,
+): WakeStore {
+  const list: WakeStore["list"] = async (asked, range, after) => {
+    const page = await wakes.list(asked, range, after);
+    return asked === kind ? change(page, range) : page;
+  };
+  return withMethods(wakes, { list });
+}
 
 /** For the time of a run, walks whose names begin so with other steps. */
 export function withWalk(

@@ -1,6 +1,5 @@
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import type { StoredEntry } from "../../src/shared/billing/wallet-row.ts";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { isEnded } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
@@ -147,12 +146,5 @@ export class Observer {
         .filter((leg) => !isEnded(leg))
         .map((leg) => `${leg.network} of ${post.requestId} is ${leg.status}`),
     ]);
-  }
-
-  /** Notes that everything was done up to now, as if the timers had run before. */
-  async skipThePast(): Promise<void> {
-    const { due, dueDeliveries, clock } = this.services;
-    const minute = minuteOf(clock.now());
-    await Promise.all([due.advance(minute), dueDeliveries.advance(minute)]);
   }
 }

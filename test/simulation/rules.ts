@@ -457,8 +457,8 @@ function tenantViolations({ simulation, posts }: Evidence): string[] {
 /** What was paid stays when a profile is erased, known by its columns. */
 const isPaid = (row: Row) =>
   [ledgerRow, totalsRow].some((codec) => unlessDamaged(() => codec.decode(row)) !== undefined);
-/** Rows of due work without work go once their time has come, and name ids alone. */
-const ERASED_TABLES = TABLE_NAMES.filter((name) => name !== "due");
+/** Wakes without work go once their time has come, and name ids alone. */
+const ERASED_TABLES = TABLE_NAMES.filter((name) => name !== "wake");
 /** What has begun when an erasure is asked for may still go out. */
 const ERASING_MS = 10 * 60_000;
 

@@ -146,7 +146,6 @@ export class Simulation {
     this.hosts.isSearched = this.#seed % 2 === 0 && this.#seed % PLATFORMS_EVERY !== 0;
     nature.isEmptyFirst = this.#seed % EMPTY_EVERY === 0;
     nature.rates = CALM;
-    await this.world.observer.skipThePast();
     const first = this.hosts.start();
     const tokens = () => this.#random.pick([15, 60, 150, 300]);
     await this.#during(async () => {

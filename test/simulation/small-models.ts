@@ -3,9 +3,9 @@ import type { OperatorScope } from "../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
-import { DUE_SHARDS, hintDueWork } from "../../src/shared/due/enqueue-due.ts";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
+import { postWake } from "../../src/shared/publishing/post.ts";
+import { hintWakes } from "../../src/shared/wake/hint-wakes.ts";
 import { newEvent } from "../../src/shared/webhooks/events/event.ts";
 import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { redriveDead } from "../../src/shared/webhooks/deliveries/redrive.ts";
@@ -174,30 +174,29 @@ export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
 const BELATED = 1_050;
 const BELATED_BY_MS = 90 * 60_000;
 const STEPS_MAX = 50;
-const THE_PAST = { shard: 1, shards: DUE_SHARDS };
 
 /** Rows of due work that were written into minutes long worked through are all hinted by one round of the walk. */
 export const belated = (mutant: Mutant): Promise<readonly string[]> =>
   among(mutant, { processes: 1 }, async ([services], time) => {
     if (services === undefined) return [];
-    const { due } = services;
+    const { wakes } = services;
     const now = new Date(time.now);
-    await due.advance(minuteOf(now));
     const platformId = newId("platform", now);
     const profileId = newId("profile", now);
     const posts = Array.from({ length: BELATED }, () => newId("post", now));
     const dueAt = new Date(time.now - BELATED_BY_MS).toISOString();
     for (const postId of posts)
-      await due.add({ ref: { platformId, profileId, postId }, dueAt }, now);
+      await wakes.add(postWake({ platformId, profileId, postId }, dueAt), now);
     const hinted = new Set<string>();
-    const step = hintDueWork(services, {
-      store: due,
-      hint: ({ ref }) => Promise.resolve(void hinted.add(ref.postId)),
+    const step = hintWakes(services, {
+      kind: "post",
+      what: "belated",
+      hint: ({ id }) => Promise.resolve(void hinted.add(id)),
     });
-    let position: string | undefined;
+    let position: unknown;
     for (let steps = 0; steps < STEPS_MAX; steps += 1) {
       const at = { roundAt: now, counts: {}, lastCounts: {}, failures: 0, isTimeUp: () => false };
-      const { next } = await step({ ...THE_PAST, ...at, position });
+      const { next } = await step({ ...at, position });
       if (next === undefined) break;
       position = next;
     }

@@ -153,17 +153,7 @@ export async function createEndpoint(
     createdAt: at,
     updatedAt: at,
   } as const;
-  const price = {
-    operation: "webhooks.create",
-    tokens: 0,
-    applicationId: owner.applicationId,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: { kind: "system", id: "simulation" },
-    requestId: endpoint.id,
-  } as const;
-  await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`, price);
+  await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
   return endpoint;
 }
 

@@ -24,7 +24,6 @@ import {
 import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../src/shared/webhooks/events/event.ts";
 import { fanOutRow } from "../../src/shared/webhooks/events/event-store.ts";
-import { watermarkRow } from "../../src/shared/due/due-store.ts";
 import { walkRow } from "../../src/shared/background/walk-store.ts";
 import { quotaRow, recentTextRow } from "../../src/shared/publishing/accounts/account-store.ts";
 import {
@@ -35,7 +34,6 @@ import { acceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../src/shared/publishing/post-store.ts";
 import { timelineRow } from "../../src/shared/publishing/timeline-store.ts";
-import { DUE_POSTS } from "../../src/shared/publishing/post-queue.ts";
 import {
   type Column,
   type ColumnForm,
@@ -50,10 +48,13 @@ import { applicationRow } from "../../src/shared/tenants/applications/applicatio
 import { keyPointerRow, keyRow, keyUsageRow } from "../../src/shared/tenants/keys/key-row.ts";
 import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
-import { DUE_DELIVERIES } from "../../src/shared/webhooks/deliveries/delivery.ts";
+import { wakeRow } from "../../src/shared/wake/wake-store.ts";
 import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
-import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
+import {
+  endpointIndexRow,
+  endpointRow,
+} from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
 
 /** Safe: values reach a codec from its own columns alone. */
 const KINDS = [
@@ -81,12 +82,11 @@ const KINDS = [
   quotaRow,
   accountLeaseRow,
   queuedLegRow,
-  DUE_POSTS.codec,
-  DUE_DELIVERIES.codec,
-  watermarkRow,
+  wakeRow,
   deadDeliveryRow,
   eventRow,
   endpointStateRow,
+  endpointIndexRow,
   markerRow,
   creditMarkerRow,
   connectionRow,
@@ -129,7 +129,9 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),
   branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }),
-  links: fc.array(fc.record({ network, connectionId: text })),
+  links: fc.array(
+    fc.record({ network, accountHash: text, connectionId: text, isLinked: fc.boolean() }),
+  ),
 };
 const long = fc
   .tuple(

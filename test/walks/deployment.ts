@@ -4,6 +4,7 @@ import { hintsOf, systemScope } from "../../src/shared/http/worker.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
+import { MARK_MS, minuteOf } from "../../src/shared/wake/wake-store.ts";
 import { PENDING_ROWS, toEventRow, newEvent } from "../../src/shared/webhooks/events/event.ts";
 import { WEBHOOK_QUEUE, WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { Machine, natureOf, type Nature } from "../model/machine.ts";
@@ -167,9 +168,11 @@ export class Deployment {
 
   /** Says of platforms that they have open work, and gives them an event that no message stands for. */
   announce(platformIds: readonly string[]): void {
-    const minute = new Date(this.time.now - (this.time.now % MINUTE_MS)).toISOString();
-    this.put("dirty", minute, Object.fromEntries(platformIds.map((id) => [id, {}])));
     const now = new Date(this.time.now);
+    const at = new Date(Date.parse(minuteOf(now)) + MARK_MS).toISOString();
+    const row = { at, createdAt: at, hintedAt: "", lost: 0, platformId: "", profileId: "" };
+    const rows = platformIds.map((id) => [`${at}|${id}`, { ...row, id }] as const);
+    this.put("wake", `platform|${at}`, Object.fromEntries(rows));
     for (const id of platformIds) {
       const event = newEvent({ ...EVENT, applicationId: newId("application", now) }, now);
       const { rowKey, ...columns } = toEventRow(PENDING_ROWS + event.id, event);

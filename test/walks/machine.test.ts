@@ -3,7 +3,7 @@ import { continueWalk, runDueWalks } from "../../src/shared/background/run-due-w
 import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
-import { isOfShard, overItems, type TakeStep } from "../../src/shared/runtime/walk-step.ts";
+import { overItems, stepsWith, type TakeStep } from "../../src/shared/runtime/walk-step.ts";
 import { WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
@@ -12,7 +12,6 @@ const MINUTE = 60_000;
 const walkOf = (begin: Walk["begin"], more: Partial<Walk> = {}): Walk => ({
   name: "test",
   every: "tick",
-  shards: 1,
   behindSecondsMax: 600,
   begin,
   ...more,
@@ -27,22 +26,22 @@ const optionsOf = ({ services }: Relay, runMs = 60_000) => ({
 /** Counts to ten, a step for each; says which steps were taken. */
 function counting() {
   const taken: string[] = [];
-  const take: TakeStep = ({ position = "0" }) => {
+  const take = stepsWith<string>(({ position = "0" }) => {
     taken.push(position);
     const next = Number(position) + 1;
     return Promise.resolve({ next: next < 10 ? String(next) : undefined, counts: { steps: 1 } });
-  };
+  });
   return { taken, walk: stepsOf(take) };
 }
 
-const stateOf = async ({ services }: Relay) => (await services.walks.list()).get("test|0");
+const stateOf = async ({ services }: Relay) => (await services.walks.list()).get("test");
 
 test("a run that has no time goes on where it stopped, a step at least in each", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
   for (let run = 0; run < 9; run += 1)
-    expect(await runWalk(relay.services, walk, 0, optionsOf(relay, -1))).toBe("time_up");
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+    expect(await runWalk(relay.services, walk, optionsOf(relay, -1))).toBe("time_up");
+  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
   expect(taken).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   expect((await stateOf(relay))?.counts).toEqual({ steps: 10 });
 });
@@ -50,38 +49,34 @@ test("a run that has no time goes on where it stopped, a step at least in each",
 test("a round begins when the schedule says so, and not before", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
-  const run = () => runWalk(relay.services, walk, 0, optionsOf(relay));
+  const run = () => runWalk(relay.services, walk, optionsOf(relay));
   expect(await run()).toBe("round_over");
   expect(await run()).toBe("not_now");
   relay.advance(MINUTE);
   expect(await run()).toBe("round_over");
   expect(taken).toHaveLength(20);
   const asked = { ...optionsOf(relay), isAsked: true };
-  expect(await runWalk(relay.services, walk, 0, asked)).toBe("round_over");
+  expect(await runWalk(relay.services, walk, asked)).toBe("round_over");
 });
 
-test("of two processes one gets a shard, and each may have another", async () => {
+test("of two processes one gets a walk", async () => {
   const relay = await startRelay();
   const instance = await startRelay({ sameDeploymentAs: relay });
   const held = Promise.withResolvers<void>();
-  const seen: number[] = [];
-  const walk = walkOf(
-    () =>
-      async ({ shard }) => {
-        seen.push(shard);
-        await held.promise;
-        return { next: undefined };
-      },
-    { shards: 2 },
-  );
-  const first = runWalk(relay.services, walk, 0, optionsOf(relay));
-  while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  expect(await runWalk(instance.services, walk, 0, optionsOf(instance))).toBe("not_now");
-  const second = runWalk(instance.services, walk, 1, optionsOf(instance));
-  while (seen.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  const began = Promise.withResolvers<void>();
+  let steps = 0;
+  const walk = stepsOf(async () => {
+    steps += 1;
+    began.resolve();
+    await held.promise;
+    return { next: undefined };
+  });
+  const first = runWalk(relay.services, walk, optionsOf(relay));
+  await began.promise;
+  expect(await runWalk(instance.services, walk, optionsOf(instance))).toBe("not_now");
   held.resolve();
-  expect(await Promise.all([first, second])).toEqual(["round_over", "round_over"]);
-  expect(seen).toEqual([0, 1]);
+  expect(await first).toBe("round_over");
+  expect(steps).toBe(1);
 });
 
 test("what a process that died had is taken over when its lease ends, where it was last kept", async () => {
@@ -92,11 +87,11 @@ test("what a process that died had is taken over when its lease ends, where it w
     () => (at) => (at.position === "3" ? new Promise(() => undefined) : steps(at)),
     { isSlow: true },
   );
-  void runWalk(relay.services, dying, 0, optionsOf(relay));
+  void runWalk(relay.services, dying, optionsOf(relay));
   while ((await stateOf(relay))?.position !== "3") await new Promise((done) => setImmediate(done));
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("not_now");
+  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("not_now");
   relay.advance(2 * MINUTE);
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
   expect(taken).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
 });
 
@@ -107,11 +102,11 @@ test("a run that outlived its lease changes nothing of what its successor keeps"
     await stalled.promise;
     return { next: "late" };
   });
-  const first = runWalk(relay.services, late, 0, optionsOf(relay, -1));
+  const first = runWalk(relay.services, late, optionsOf(relay, -1));
   while ((await stateOf(relay)) === undefined) await new Promise((done) => setImmediate(done));
   relay.advance(2 * MINUTE);
   const { walk } = counting();
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay, -1))).toBe("time_up");
+  expect(await runWalk(relay.services, walk, optionsOf(relay, -1))).toBe("time_up");
   stalled.resolve();
   expect(await first).toBe("not_now");
   expect((await stateOf(relay))?.position).toBe("1");
@@ -119,14 +114,14 @@ test("a run that outlived its lease changes nothing of what its successor keeps"
 
 test("a step that always fails is tried again each time, from the beginning after six, and is told of", async () => {
   const relay = await startRelay();
-  const positions: (string | undefined)[] = [];
+  const positions: unknown[] = [];
   const walk = stepsOf(({ position }) => {
     positions.push(position);
     if (position === "on") throw new Error("it never works");
     return Promise.resolve({ next: "on" });
   });
   for (let run = 0; run < 8; run += 1) {
-    expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("failed");
+    expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("failed");
     relay.advance(MINUTE);
   }
   expect(positions.filter((position) => position === undefined)).toHaveLength(2);
@@ -138,9 +133,9 @@ test("a step that always fails is tried again each time, from the beginning afte
 test("a walk whose row is damaged begins anew", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
-  await runWalk(relay.services, walk, 0, optionsOf(relay, -1));
-  await relay.tables.housekeeping.put("walk", { rowKey: "test|0", position0: "5" });
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  await runWalk(relay.services, walk, optionsOf(relay, -1));
+  await relay.tables.housekeeping.put("walk", { rowKey: "test", position0: "5" });
+  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
   expect(taken.slice(0, 2)).toEqual(["0", "0"]);
 });
 
@@ -149,7 +144,7 @@ test("a walk that rests leaves the rest of its round to the next time of the sch
   const walk = stepsOf(({ position }) =>
     Promise.resolve({ next: position === undefined ? "rest" : undefined, rests: true }),
   );
-  const run = () => runWalk(relay.services, walk, 0, optionsOf(relay));
+  const run = () => runWalk(relay.services, walk, optionsOf(relay));
   expect(await run()).toBe("rests");
   expect(await run()).toBe("not_now");
   relay.advance(MINUTE);
@@ -165,7 +160,7 @@ test("a process that is told to stop keeps where it is and ends", async () => {
     if (steps === 3) void services.stop.begin(services.clock.now());
     return Promise.resolve({ next: String(steps) });
   });
-  expect(await runWalk(services, walk, 0, optionsOf(relay))).toBe("time_up");
+  expect(await runWalk(services, walk, optionsOf(relay))).toBe("time_up");
   expect((await stateOf(relay))?.position).toBe("3");
 });
 
@@ -178,7 +173,7 @@ function over(
     overItems({
       log,
       what: "test",
-      page(_at, after = "-1") {
+      page(after = "-1") {
         const from = Number(after) + 1;
         const items = Array.from({ length: 10 }, (_, index) => String(from + index)).map((id) => ({
           id,
@@ -199,7 +194,7 @@ test("an item that always fails is told of, counted and passed over", async () =
     looked.add(id);
     return undefined;
   });
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
   expect(looked.size).toBe(99);
   expect((await stateOf(relay))?.counts).toEqual({ looked: 100, failed: 1 });
   expect(relay.logLines.filter((line) => line.includes("an item of a walk failed"))).toEqual([
@@ -214,7 +209,7 @@ test("one item with very much to do is looked at again after all others, and hol
     order.push(id);
     return id === "0" && Number(rest) < 500 ? { rest: String(Number(rest) + 1) } : undefined;
   });
-  expect(await runWalk(relay.services, walk, 0, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
   expect(new Set(order.slice(0, 100)).size).toBe(100);
   expect(order.filter((id) => id === "0")).toHaveLength(501);
 });
@@ -228,22 +223,13 @@ test("an outage passes over nobody: the walk waits where it is", async () => {
     looked.push(id);
     return undefined;
   });
-  const run = () => runWalk(relay.services, walk, 0, optionsOf(relay));
+  const run = () => runWalk(relay.services, walk, optionsOf(relay));
   expect(await run()).toBe("failed");
   expect(await run()).toBe("failed");
   isAway = false;
   expect(await run()).toBe("round_over");
   expect(new Set(looked).size).toBe(100);
   expect(looked).toHaveLength(100);
-});
-
-test("every id is in one shard, and all shards have their part", () => {
-  const ids = Array.from({ length: 4_000 }, (_, index) => `plt_01KJW2M3E8W0R7QK9V3C5${index}`);
-  const parts = [0, 1, 2, 3].map((shard) =>
-    ids.filter((id) => isOfShard(id, { shard, shards: 4 })),
-  );
-  expect(parts.flat().toSorted()).toEqual(ids.toSorted());
-  for (const part of parts) expect(part.length).toBeGreaterThan(800);
 });
 
 test("the timer runs what is due, hands over what takes too long, and a message goes on with it", async () => {
@@ -257,25 +243,21 @@ test("the timer runs what is due, hands over what takes too long, and a message 
     v: 1,
     kind: "walk",
     name: "look-after-accounts",
-    shard: 0,
   });
   expect(handedOver().every((hint) => hint.kind === "walk" && walks.includes(hint.name))).toBe(
     true,
   );
   await relay.drain();
   const states = await services.walks.list();
-  for (const { name, shards } of WALKS)
-    for (let shard = 0; shard < shards; shard += 1)
-      expect(states.get(`${name}|${shard}`)?.endedAt, name).not.toBeNull();
-  expect(states.size).toBe(WALKS.reduce((sum, { shards }) => sum + shards, 0));
+  for (const { name } of WALKS) expect(states.get(name)?.endedAt, name).not.toBeNull();
+  expect(states.size).toBe(WALKS.length);
 });
 
 test("a message about a walk that there is not, or that is not due, does nothing", async () => {
   const relay = await startRelay();
   const { services } = relay;
   const system = systemScope(services, "webhooks");
-  await continueWalk(services, { name: "of-another-version", shard: 0 }, system);
-  await continueWalk(services, { name: "purge-events", shard: 99 }, system);
+  await continueWalk(services, { name: "of-another-version" }, system);
   expect((await services.walks.list()).size).toBe(0);
 });
 

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { postWake } from "../../src/shared/publishing/post.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { TableWire } from "../../src/shared/runtime/storage/table-wire.ts";
@@ -15,9 +16,8 @@ function beginEmpty(table: Table): void {
     after === undefined ? { rows: [], next: "0\n" } : select(selection, after);
 }
 
-/** A due row in a minute that was worked through. */
+/** A wake that was written long after its time. */
 async function leaveBehind({ services, clock }: Relay): Promise<string> {
-  await runWalks(services, "fire-due-posts");
   const now = clock.now();
   const ref = {
     platformId: newId("platform", now),
@@ -25,14 +25,14 @@ async function leaveBehind({ services, clock }: Relay): Promise<string> {
     postId: newId("post", now),
   };
   const dueAt = new Date(now.getTime() - 3 * 60 * MINUTE).toISOString();
-  await services.due.add({ ref, dueAt }, now);
+  await services.wakes.add(postWake(ref, dueAt), now);
   return ref.postId;
 }
 
 test("a due post behind an empty page is hinted all the same", async () => {
   const relay = await startRelay();
   const postId = await leaveBehind(relay);
-  beginEmpty(relay.tables.due);
+  beginEmpty(relay.tables.wake);
   const hinted: unknown[] = [];
   relay.queues.onSend = (message) => {
     hinted.push((message as { postId?: string }).postId);
@@ -46,10 +46,10 @@ test("a platform behind an empty page is swept all the same", async () => {
   const relay = await startRelay();
   const { services, clock } = relay;
   const platformId = newId("platform", clock.now());
-  await services.openWork.mark(platformId, new Date(clock.now().getTime() - 30 * MINUTE));
-  beginEmpty(relay.tables.dirty);
+  await services.wakes.mark("platform", platformId, new Date(clock.now().getTime() - 30 * MINUTE));
+  beginEmpty(relay.tables.wake);
   await runWalks(services, "sweep-stalled-work");
-  expect((await relay.tables.dirty.select({}, "0\n")).rows).toEqual([]);
+  expect((await relay.tables.wake.select({}, "0\n")).rows).toEqual([]);
 });
 
 test("a query that does not come to an end is an error, and no short answer", async () => {

@@ -133,10 +133,7 @@ describe("a connection", () => {
     const path = `/v1/profiles/${profileId}/connect/sessions`;
     const link = async (linked: LinkedAccount) => {
       const { id } = dataOf(await relay.call("POST", path, { key, body: {} }));
-      const session = await relay.services.connectSessions.find({
-        platformId: application.platform.id,
-        id,
-      });
+      const session = await relay.services.connectSessions.find(id);
       if (session === undefined) throw new Error("no session");
       const linking = { session, network: "bluesky", linked, requestId: "req_test" } as const;
       const result = await linkAccount(relay.services, linking);

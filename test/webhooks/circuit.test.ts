@@ -8,7 +8,7 @@ import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
-import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
+import { enqueueDueDeliveries, sweepStalledLegs, wakesOf } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -143,8 +143,7 @@ describe("after five failures in a row", () => {
     await tell(endpoint, 1);
     expect(calls(endpoint)).toHaveLength(51);
     await pass(3 * MINUTE, MINUTE);
-    const before = await relay.services.dueDeliveries.listLeftBehind(relay.clock.now(), undefined);
-    expect(before.dues).toEqual([]);
+    expect(await wakesOf(relay.services, "endpoint")).toEqual([]);
     const { state, pending } = await relay.services.pending.read(endpoint.id, 10);
     expect([state.heldSince, state.leaseId, state.nextAt, pending]).toEqual([null, null, null, []]);
     expect(await relay.services.pending.listHeld(endpoint.id, 10)).toEqual([]);

@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { Rerun } from "../../src/shared/webhooks/hint-queue.ts";
@@ -23,7 +22,7 @@ import {
 } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
 import { withMethods } from "../simulation/mutation.ts";
-import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
+import { enqueueDueDeliveries, sweepStalledLegs, wakesOf } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -173,8 +172,9 @@ describe("a delivery", () => {
       // The steps that lead here took a moment of their own.
       expect(wait).toBeGreaterThan(seconds * 0.9 * SECOND - 2 * SECOND);
       const dueAt: string = before.nextAttemptAt;
-      const due = await relay.services.dueDeliveries.listMinute(minuteOf(dueAt), undefined);
-      expect(due.dues.map(({ ref }) => ref.endpointId)).toContain(endpoint.id);
+      expect(await wakesOf(relay.services, "endpoint")).toContainEqual(
+        expect.objectContaining({ at: dueAt, id: endpoint.id }),
+      );
       const hint = { endpointId: endpoint.id, dueAt };
       await deliverWebhook(relay.services, hint);
       expect(receiver.received(endpoint.path)).toHaveLength(index + 1);
@@ -499,7 +499,7 @@ describe("a worker", () => {
     expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
   });
 
-  test("leaves no row of what is due behind, and the timer's look back ends", async () => {
+  test("leaves no row of what is due behind", async () => {
     const { endpoint } = await delivered((outgoing, _, nth) => {
       outgoing.writeHead(nth < 3 ? 500 : 204).end();
     });
@@ -508,15 +508,8 @@ describe("a worker", () => {
     await pass(10 * MINUTE);
     relay.queues.onSend = () => "keep";
     await pass(4 * MINUTE);
-    const now = relay.clock.now();
-    const { dueDeliveries } = relay.services;
-    const minutes = await dueDeliveries.pastMinutes(now, undefined, 1_000);
-    expect(minutes.length).toBeLessThan(5);
-    const hourAgo = Array.from({ length: 60 }, (_, index) =>
-      minuteOf(new Date(now.getTime() - index * MINUTE).toISOString()),
-    );
-    for (const minute of hourAgo)
-      expect((await dueDeliveries.listMinute(minute, undefined)).dues).toEqual([]);
+    const left = await wakesOf(relay.services, "endpoint");
+    expect(left.filter(({ id }) => id === endpoint.id)).toEqual([]);
   });
 
   test("ignores a hint for an endpoint that does not exist", async () => {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { minuteOf } from "../../src/shared/due/due-store.ts";
 import { hintsOf } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
+import { runWalk } from "../../src/shared/background/walk.ts";
+import { WALKS } from "../../src/shared/background/walks.ts";
+import { systemScope } from "../../src/shared/http/worker.ts";
+import { wakeOf } from "../../src/shared/wake/wake-store.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { enqueueDueDeliveries } from "../setup/walks.ts";
 
@@ -15,14 +18,13 @@ beforeEach(async () => {
 afterEach(() => relay.stop());
 
 async function add(count: number, dueAt: string): Promise<void> {
-  const { dueDeliveries } = relay.services;
+  const { wakes } = relay.services;
   const now = relay.clock.now();
   for (let index = 0; index < count; index += 50) {
-    const batch = Array.from({ length: Math.min(50, count - index) }, () => ({
-      ref: { endpointId: newId("endpoint", now) },
-      dueAt,
-    }));
-    await Promise.all(batch.map((due) => dueDeliveries.add(due, now)));
+    const batch = Array.from({ length: Math.min(50, count - index) }, () =>
+      wakeOf("endpoint", newId("endpoint", now), dueAt),
+    );
+    await Promise.all(batch.map((wake) => wakes.add(wake, now)));
   }
 }
 
@@ -56,30 +58,46 @@ describe("the timer of what is due", () => {
     expect(sent.size).toBe(MANY);
   });
 
-  test("never passes over a row, however often it is missed, and lets old ones not hold it back", async () => {
-    const { dueDeliveries } = relay.services;
-    await enqueueDueDeliveries(relay.services);
-    const dueAt = relay.clock.now().toISOString();
-    await add(1, dueAt);
-    relay.queues.onSend = () => "lose";
-    for (let run = 0; run < 3; run += 1) {
-      relay.advance(20 * MINUTE);
-      await enqueueDueDeliveries(relay.services);
-    }
-    const past = await dueDeliveries.pastMinutes(relay.clock.now(), undefined, 100);
-    expect(past.length).toBeLessThan(25);
-    expect((await dueDeliveries.listMinute(minuteOf(dueAt), undefined)).dues).toEqual([]);
+  test("never passes over a row, however often its hint is lost", async () => {
+    await add(1, relay.clock.now().toISOString());
     let hinted = 0;
     relay.queues.onSend = () => {
       hinted += 1;
       return "lose";
     };
-    relay.advance(20 * MINUTE);
-    await enqueueDueDeliveries(relay.services);
-    expect(hinted).toBe(1);
+    for (let run = 0; run < 4; run += 1) {
+      await enqueueDueDeliveries(relay.services);
+      expect(hinted).toBe(run + 1);
+      relay.advance(20 * MINUTE);
+    }
   });
 
-  test("looks far enough back in its very first run, and keeps looking while work is left", async () => {
+  test("comes to what is due now before old rows, and gets through these in runs of no time", async () => {
+    const { services } = relay;
+    const old = new Date(relay.clock.now().getTime() - 3 * 60 * MINUTE).toISOString();
+    await add(MANY, old);
+    const walk = WALKS.find(({ name }) => name === "hint-due-deliveries");
+    if (walk === undefined) throw new Error("there is no such walk");
+    const hinted: string[] = [];
+    relay.queues.onSend = (message) => {
+      for (const hint of hintsOf(message)) hinted.push((hint as { dueAt: string }).dueAt);
+      return "lose";
+    };
+    const options = { system: systemScope(services, "test"), runMs: -1, isAsked: true };
+    for (let run = 0; run < 5; run += 1) {
+      const now = relay.clock.now().toISOString();
+      await add(1, now);
+      const before = hinted.length;
+      expect(await runWalk(services, walk, options)).toBe("time_up");
+      expect(hinted[before]).toBe(now);
+      expect(hinted.length).toBeGreaterThan(before + 1);
+    }
+    await enqueueDueDeliveries(services);
+    expect(hinted.filter((dueAt) => dueAt === old)).toHaveLength(MANY);
+    expect(hinted).toHaveLength(MANY + 5);
+  });
+
+  test("finds rows that were written long after their time, and keeps looking while work is left", async () => {
     await add(1, new Date(relay.clock.now().getTime() - 50 * MINUTE).toISOString());
     let hinted = 0;
     relay.queues.onSend = () => {

@@ -4,12 +4,12 @@ import { type Event, PENDING_ROWS, toEventRow } from "../../src/shared/webhooks/
 
 /** Adds an event without a change that it is about, and announces it as changes do. */
 export async function emitEvent(
-  { openWork, fanOutQueue, clock }: Services,
+  { wakes, fanOutQueue, clock }: Services,
   core: Table,
   platformId: string,
   event: Event,
 ): Promise<void> {
-  await openWork.mark(platformId, clock.now());
+  await wakes.mark("platform", platformId, clock.now());
   await addPending(core, platformId, event);
   await fanOutQueue.hint(platformId);
 }

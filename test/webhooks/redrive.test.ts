@@ -313,21 +313,21 @@ test("an event that is kept no more can't be sent any more: its delivery ends, a
 test("a redrive whose process stood still before it wrote, and died after it, is found by the search", async () => {
   const endpoint = await withDead(1);
   const [dead] = await deliveriesOf(relay, endpoint);
-  const { openWork } = relay.services;
-  const mark = openWork.mark.bind(openWork);
-  openWork.mark = async (owner, now) => {
-    await mark(owner, now);
-    openWork.mark = mark;
+  const { wakes } = relay.services;
+  const mark = wakes.mark.bind(wakes);
+  wakes.mark = async (...marked) => {
+    await mark(...marked);
+    wakes.mark = mark;
     for (let minute = 0; minute < 5; minute += 1) {
       relay.advance(60_000);
       await sweepStalledLegs(relay.services);
     }
     // It died before it could mark the endpoint once more.
-    openWork.mark = () => Promise.resolve();
+    wakes.mark = () => Promise.resolve();
   };
   relay.queues.onSend = () => "lose";
   await redrive(endpoint, dead.id);
-  openWork.mark = mark;
+  wakes.mark = mark;
   relay.queues.onSend = () => "keep";
   const calls = receiver.received(endpoint.path).length;
   const sweep = async () => {

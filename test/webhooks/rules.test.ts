@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { needOf } from "../../src/shared/due/enqueue-due.ts";
+import { needOf } from "../../src/shared/wake/hint-wakes.ts";
 import { newId, timeOfId, isId } from "../../src/shared/runtime/ids.ts";
 import {
   deliveryIdOf,
@@ -178,13 +178,13 @@ describe("work that runs once at a time", () => {
 });
 
 describe("what is due", () => {
-  const row = { createdAt: at(-1_000), lost: 0 };
+  const row = { lost: 0 };
   test.each([
-    ["far ahead waits", { dueAt: at(119), hintedAt: null }, "wait"],
-    ["soon gets its hint", { dueAt: at(117), hintedAt: null }, "hint"],
-    ["and hinted waits", { dueAt: at(-59), hintedAt: at(-200) }, "wait"],
-    ["whose hint was lost gets another", { dueAt: at(-61), hintedAt: at(-200) }, "hint_again"],
-    ["hinted late waits for that hint", { dueAt: at(-900), hintedAt: at(-59) }, "wait"],
+    ["far ahead waits", { at: at(119), hintedAt: null }, "wait"],
+    ["soon gets its hint", { at: at(117), hintedAt: null }, "hint"],
+    ["and hinted waits", { at: at(-59), hintedAt: at(-200) }, "wait"],
+    ["whose hint was lost gets another", { at: at(-61), hintedAt: at(-200) }, "hint_again"],
+    ["hinted late waits for that hint", { at: at(-900), hintedAt: at(-59) }, "wait"],
   ] as const)("%s", (_, due, expected) => {
     expect(needOf({ ...row, ...due }, now)).toBe(expected);
   });
@@ -197,6 +197,6 @@ describe("what is due", () => {
     [20, 901, "hint_again"],
   ] as const)("after %i lost hints is left alone longer: %i s", (lost, seconds, expected) => {
     const dueAt = at(-seconds);
-    expect(needOf({ ...row, dueAt, hintedAt: dueAt, lost }, now)).toBe(expected);
+    expect(needOf({ at: dueAt, hintedAt: dueAt, lost }, now)).toBe(expected);
   });
 });

@@ -13,7 +13,7 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
     services.events.listPending(platformId, 1),
   ]);
   if (works.length + events.length === 0 && next === undefined) return false;
-  await services.openWork.mark(platformId, services.clock.now());
+  await services.wakes.mark("platform", platformId, services.clock.now());
   return true;
 }
 

@@ -1,8 +1,8 @@
 import { removeSpentKeys } from "../publishing/accept/idempotency-key.ts";
 import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
-import { overItems, type TakeStep, type WalkStep } from "../runtime/walk-step.ts";
+import { overItems, stepsWith, type TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { overPlatforms, PLATFORM_SHARDS, type Walk } from "./walk.ts";
+import { overPlatforms, type Walk } from "./walk.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -19,13 +19,22 @@ const STATES_KEPT_MS = DAY_MS;
 /** Each is found with a query of its own. */
 const ENDPOINTS_OF_PAGE = 50;
 
-interface Removed {
+const PURGE = { every: "day", behindSecondsMax: 12 * 60 * 60 } as const;
+
+interface Removed<Position> {
   readonly removed: number;
-  readonly next: string | undefined;
+  readonly next: Position | undefined;
 }
 
 /** Removes a page of a kind of rows, from where the page before ended. */
-type RemovePage = (services: BackgroundDeps, after: string | undefined) => Promise<Removed>;
+type RemovePage = (services: BackgroundDeps, after: string | undefined) => Promise<Removed<string>>;
+
+/** Does so with the rows of a platform. */
+type RemovePageOf<Position> = (
+  services: BackgroundDeps,
+  platformId: string,
+  after: Position | undefined,
+) => Promise<Removed<Position>>;
 
 const ago = ({ clock }: BackgroundDeps, ms: number) => new Date(clock.now().getTime() - ms);
 
@@ -35,6 +44,10 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   logins: (services, after) => services.limits.logins.removeForgotten(services.clock.now(), after),
   "dead-deliveries": (services, after) =>
     services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
+  "connect-sessions": (services, after) =>
+    services.connectSessions.removeBefore(ago(services, SESSIONS_KEPT_MS), after),
+  "connect-session-lists": (services, after) =>
+    services.connectSessions.removeListedBefore(ago(services, SESSIONS_KEPT_MS), after),
   "oauth-states": (services, after) =>
     services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
   texts(services, after) {
@@ -43,39 +56,37 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   },
 };
 
-/** Rows of a platform. */
-const OF_PLATFORMS: Readonly<
-  Record<
-    string,
-    (services: BackgroundDeps, id: string, after: string | undefined) => Promise<Removed>
-  >
-> = {
-  "idempotency-keys": (services, id, after) =>
-    removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_YOUNG_MS), after }),
-  markers: (services, id, after) =>
-    services.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
-  "connect-sessions": (services, id, after) =>
-    services.connectSessions.removeBefore(id, ago(services, SESSIONS_KEPT_MS), after),
-  events: removeEvents,
-};
+/** Where the events of a platform are purged: an application, and the page of its events. */
+interface EventsPosition {
+  readonly application: string;
+  readonly page?: string | undefined;
+}
 
 /** Removes a page of old events of one of the platform's applications, one application after the other. */
-async function removeEvents(
-  services: BackgroundDeps,
-  platformId: string,
-  after: string | undefined,
-): Promise<Removed> {
+const removeEvents: RemovePageOf<EventsPosition> = async (services, platformId, after) => {
   const ids = (await services.applications.listIds(platformId)).toSorted();
-  const [at = "", ...rest] = after?.split("|") ?? [];
-  const token = rest.join("|");
-  const id = ids.find((one) => one >= at);
-  if (id === undefined) return { removed: 0, next: undefined };
+  const application = ids.find((one) => one >= (after?.application ?? ""));
+  if (application === undefined) return { removed: 0, next: undefined };
   const time = ago(services, EVENTS_KEPT_MS);
-  const from = id === at && token !== "" ? token : undefined;
-  const { removed, next } = await services.events.removeLoggedBefore(id, time, from);
-  const following = ids.find((one) => one > id);
-  if (next !== undefined) return { removed, next: `${id}|${next}` };
-  return { removed, next: following };
+  const from = application === after?.application ? after.page : undefined;
+  const { removed, next: page } = await services.events.removeLoggedBefore(application, time, from);
+  if (page !== undefined) return { removed, next: { application, page } };
+  const following = ids.find((one) => one > application);
+  return { removed, next: following === undefined ? undefined : { application: following } };
+};
+
+/** Makes the walk that removes a kind of rows of all platforms. */
+function removeOfPlatforms<Position>(kind: string, removePage: RemovePageOf<Position>): Walk {
+  const name = `purge-${kind}`;
+  return {
+    ...PURGE,
+    name,
+    begin: (services) =>
+      overPlatforms<Position>(services, name, async (platformId, rest) => {
+        const { removed, next } = await removePage(services, platformId, rest);
+        return { counts: { removed }, rest: next };
+      }),
+  };
 }
 
 /** Makes the steps that remove old deliveries, of all endpoints that ever had one. */
@@ -84,7 +95,7 @@ function removeDeliveries(services: BackgroundDeps): TakeStep {
   return overItems({
     log,
     what: "purge-deliveries",
-    async page(_at, after = "") {
+    async page(after = "") {
       const items: { id: string; after: string }[] = [];
       for (let last = after; items.length < ENDPOINTS_OF_PAGE;) {
         const id = await deliveries.nextEndpoint(last);
@@ -102,30 +113,25 @@ function removeDeliveries(services: BackgroundDeps): TakeStep {
   });
 }
 
-const PURGE = { every: "day", behindSecondsMax: 12 * 60 * 60 } as const;
-
 const sharedWalks = Object.entries(SHARED).map(([kind, removePage]): Walk => ({
   ...PURGE,
   name: `purge-${kind}`,
-  shards: 1,
-  begin:
-    (services) =>
-    async ({ position }): Promise<WalkStep> => {
+  begin: (services) =>
+    stepsWith<string>(async ({ position }) => {
       const { removed, next } = await removePage(services, position);
       return { next, counts: { removed } };
-    },
-}));
-
-const platformWalks = Object.entries(OF_PLATFORMS).map(([kind, removePage]): Walk => ({
-  ...PURGE,
-  name: `purge-${kind}`,
-  shards: PLATFORM_SHARDS,
-  begin: (services) =>
-    overPlatforms(services, `purge-${kind}`, async (platformId, rest) => {
-      const { removed, next } = await removePage(services, platformId, rest);
-      return { counts: { removed }, rest: next };
     }),
 }));
+
+const platformWalks: readonly Walk[] = [
+  removeOfPlatforms<string>("idempotency-keys", (services, id, after) =>
+    removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_YOUNG_MS), after }),
+  ),
+  removeOfPlatforms<string>("markers", (services, id, after) =>
+    services.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
+  ),
+  removeOfPlatforms("events", removeEvents),
+];
 
 /**
  * Remove what has no say any more and that nobody is promised: a walk for each kind of rows, so that none waits for
@@ -134,5 +140,5 @@ const platformWalks = Object.entries(OF_PLATFORMS).map(([kind, removePage]): Wal
 export const PURGE_WALKS: readonly Walk[] = [
   ...sharedWalks,
   ...platformWalks,
-  { ...PURGE, name: "purge-deliveries", shards: 1, begin: removeDeliveries },
+  { ...PURGE, name: "purge-deliveries", begin: removeDeliveries },
 ];

@@ -8,18 +8,10 @@ import { WALKS } from "./walks.ts";
 const TIMER_MS_MAX = 20_000;
 /** Of a message. */
 const MESSAGE_MS_MAX = 60_000;
-const SHARDS_AT_ONCE = 6;
+const WALKS_AT_ONCE = 2;
 /** Walks share a queue with deliveries: eight of them take all that one owner of the queue's messages may have. */
 const WALKS_OWNER = "walks";
 const WALK_WEIGHT = 6;
-
-interface Shard {
-  readonly walk: Walk;
-  readonly shard: number;
-}
-
-const shardsOf = (walk: Walk): Shard[] =>
-  Array.from({ length: walk.shards }, (_, shard) => ({ walk, shard }));
 
 /** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
 function runMsMax({ config, clock }: BackgroundDeps): number {
@@ -43,30 +35,28 @@ class Tick {
     return Math.max(0, this.#endsAt - performance.now());
   }
 
-  async #run({ walk, shard }: Shard): Promise<RunEnd> {
+  async #run(walk: Walk): Promise<RunEnd> {
     try {
-      return await runWalk(this.#services, walk, shard, {
-        system: this.#system,
-        runMs: this.#leftMs(),
-      });
+      const options = { system: this.#system, runMs: this.#leftMs() };
+      return await runWalk(this.#services, walk, options);
     } catch (error) {
-      this.#services.log.error("a walk failed", { walk: walk.name, shard, error });
+      this.#services.log.error("a walk failed", { walk: walk.name, error });
       return "failed";
     }
   }
 
   /** Runs them while there is time, and leaves the rest to the queue. */
-  async run(shards: readonly Shard[]): Promise<void> {
+  async run(walks: readonly Walk[]): Promise<void> {
     let begun = 0;
     const runOn = async (): Promise<void> => {
-      for (let next = shards[begun]; next !== undefined; next = shards[begun]) {
+      for (let next = walks[begun]; next !== undefined; next = walks[begun]) {
         begun += 1;
-        const isLeft = this.#leftMs() > 0 && !(await this.#isForQueue(next.walk));
+        const isLeft = this.#leftMs() > 0 && !(await this.#isForQueue(next));
         if (isLeft && (await this.#run(next)) !== "time_up") continue;
-        await this.#services.fanOutQueue.continueWalk(next.walk.name, next.shard);
+        await this.#services.fanOutQueue.continueWalk(next.name);
       }
     };
-    await Promise.all(Array.from({ length: SHARDS_AT_ONCE }, runOn));
+    await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
   }
 
   /** Returns whether a queue's worker runs the walk: a slow one would keep the timer from the next posts that are due. */
@@ -81,15 +71,12 @@ class Tick {
   }
 }
 
-/** Says of every walk how far behind it is, by the shard that is furthest. */
+/** Says of every walk how far behind it is. */
 function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>): void {
   const now = services.clock.now();
   for (const walk of WALKS) {
-    const seconds = shardsOf(walk).map(({ shard }) => {
-      const state = states.get(`${walk.name}|${shard}`);
-      return state === undefined ? 0 : secondsBehind(services, walk, state, now);
-    });
-    const behind = Math.max(...seconds);
+    const state = states.get(walk.name);
+    const behind = state === undefined ? 0 : secondsBehind(services, walk, state, now);
     if (behind > 0) services.metrics.observe("walks.behind_s", behind, { walk: walk.name });
     if (behind > walk.behindSecondsMax)
       services.log.error("walk is behind", { walk: walk.name, seconds: behind });
@@ -98,48 +85,46 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
 
 /**
  * Runs what is due by the schedules, as the one timer of the service: first what makes posts and deliveries go out on
- * time, then every other walk, within 20 seconds; what is left then is handed to the queue, shard by shard. Safe when
+ * time, then every other walk, within 20 seconds; what is left then is handed to the queue. Safe when
  * missed, doubled or late.
  */
 export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
   const tick = new Tick(services, system);
   const isFirst = (walk: Walk) => walk.isFirst === true;
-  await tick.run(WALKS.filter(isFirst).flatMap(shardsOf));
+  await tick.run(WALKS.filter(isFirst));
   const states = await services.walks.list();
   report(services, states);
   const now = services.clock.now();
-  const due = WALKS.filter((walk) => !isFirst(walk))
-    .flatMap(shardsOf)
-    .filter(({ walk, shard }) => isDue(services, walk, states.get(`${walk.name}|${shard}`), now));
-  await tick.run(due);
+  const isOtherAndDue = (walk: Walk) =>
+    !isFirst(walk) && isDue(services, walk, states.get(walk.name), now);
+  await tick.run(WALKS.filter(isOtherAndDue));
 }
 
 export interface WalkHint {
   readonly name: string;
-  readonly shard: number;
   /** Sent by people: begins a round even if it is not due. */
   readonly isAsked?: boolean | undefined;
 }
 
 /**
- * Goes on with a shard of a walk for a minute at most, and has itself called again while there is more to do. Comes back
+ * Goes on with a walk for a minute at most, and has itself called again while there is more to do. Comes back
  * later if the process has enough walks under way.
  */
 export async function continueWalk(
   services: BackgroundDeps,
-  { name, shard, isAsked = false }: WalkHint,
+  { name, isAsked = false }: WalkHint,
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
   // Of another version of the service, which had such a walk.
-  if (walk === undefined || shard >= walk.shards) return;
+  if (walk === undefined) return;
   await services.drainShares.run(
     { owner: WALKS_OWNER, weight: WALK_WEIGHT, now: services.clock.now() },
     async () => {
       const options = { system, runMs: MESSAGE_MS_MAX, isAsked };
-      const end = await runWalk(services, walk, shard, options);
-      if (end === "time_up") await services.fanOutQueue.continueWalk(name, shard);
+      const end = await runWalk(services, walk, options);
+      if (end === "time_up") await services.fanOutQueue.continueWalk(name);
     },
-    (seconds) => services.webhookQueue.hint({ kind: "walk", name, shard, isAsked }, seconds),
+    (seconds) => services.webhookQueue.hint({ kind: "walk", name, isAsked }, seconds),
   );
 }

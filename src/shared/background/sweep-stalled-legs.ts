@@ -1,19 +1,15 @@
 import type { BackgroundDeps } from "./deps.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
-import {
-  isOfShard,
-  overItems,
-  type TakeStep,
-  type WalkAt,
-  type WalkItem,
-} from "../runtime/walk-step.ts";
+import type { TakeStep } from "../runtime/walk-step.ts";
 import { isEnded, type Leg, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
 import type { StoredWork } from "../publishing/post-store.ts";
 import type { Post, PostRef } from "../publishing/post.ts";
 import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
 import { inBatches } from "../runtime/promises.ts";
+import { overWakes } from "../wake/over-wakes.ts";
+import { MARK_MS, type MarkKind, type Wake } from "../wake/wake-store.ts";
 
 const POSTS_AT_ONCE = 8;
 /**
@@ -115,114 +111,62 @@ async function sweepPlatform(services: BackgroundDeps, platformId: string): Prom
   ]);
   // First, so that a crash below leaves the platform where the next sweep finds it.
   if (first.works.length + events.length > 0)
-    await services.openWork.mark(platformId, services.clock.now());
+    await services.wakes.mark("platform", platformId, services.clock.now());
   if (events.length > 0) await services.fanOutQueue.hint(platformId);
   const due = await dueWork(services, platformId, first);
   const sent = { legs: 0, isRefused: false };
   await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
 }
 
-/** Endpoints are marked beside platforms. */
-const ENDPOINT = /^whk_/;
-
-const sweepOwner = (services: BackgroundDeps, owner: string): Promise<void> =>
-  ENDPOINT.test(owner) ? lookAtEndpoint(services, owner) : sweepPlatform(services, owner);
-
-/** A mark: a platform or a webhook endpoint had open work in a minute. */
-interface Mark {
-  readonly minute: string;
-  readonly owner: string;
-  readonly etag: string;
-}
-
-interface MarkedItem extends WalkItem {
-  readonly mark: Mark;
-}
-
-interface Page {
-  readonly items: readonly MarkedItem[];
-  readonly next: string | undefined;
-}
-
-const toItem = (mark: Mark, after: string): MarkedItem => ({
-  id: `${mark.minute}|${mark.owner}`,
-  after,
-  mark,
-});
-
-/** Lists a page of old marks. A run that stops within the page begins it again: marks that were handled are gone. */
-async function pageOfOld(
-  { openWork, clock }: BackgroundDeps,
-  at: WalkAt,
-  token: string | undefined,
-): Promise<Page> {
-  const { items, next } = await openWork.listOld(clock.now(), token);
-  const own = items.filter(({ owner }) => isOfShard(owner, at));
-  const again = token === undefined ? "old" : `old|${token}`;
-  const [first = ""] = openWork.youngMinutes(at.roundAt);
-  return {
-    items: own.map((item) => toItem(item, again)),
-    next: next === undefined ? `${first}|` : `old|${next}`,
-  };
-}
-
-/** Lists a page of the marks of a recent minute. The round ends after the last recent minute. */
-async function pageOfMinute(
-  { openWork }: BackgroundDeps,
-  at: WalkAt,
-  [minute, last]: readonly [string, string],
-): Promise<Page> {
-  const { items, next } = await openWork.listMinute(minute, last);
-  const own = items.filter(({ owner }) => isOfShard(owner, at));
-  const later = openWork.youngMinutes(at.roundAt).find((one) => one > minute);
-  const afterMinute = later === undefined ? undefined : `${later}|`;
-  return {
-    items: own.map((item) => toItem(item, `${minute}|${item.owner}`)),
-    next: next === undefined ? afterMinute : `${minute}|${next}`,
-  };
-}
-
-function pageOf(services: BackgroundDeps, at: WalkAt, after = "old"): Promise<Page> {
-  const [kind = "", ...rest] = after.split("|");
-  if (kind === "old")
-    return pageOfOld(services, at, rest.length === 0 ? undefined : rest.join("|"));
-  return pageOfMinute(services, at, [kind, rest.join("|")]);
+interface Marked {
+  readonly kind: MarkKind;
+  /** The walk's name in the log when a look at an owner fails. */
+  readonly what: string;
+  readonly look: (owner: string) => Promise<void>;
 }
 
 /**
- * Makes the steps of the sweep, which finds open work whose hint was lost and sends the hint again. A mark is removed
- * once its platform or endpoint was checked after the mark was read. If the check fails, the mark stays for the next sweep, and the
- * sweep goes on with the others.
+ * Makes the steps of a sweep over the owners that were marked: it looks at each of them once in a run. A mark whose time
+ * has come is removed once its owner was looked at after the mark was read. If the look fails, the mark stays for the
+ * next sweep, and the sweep goes on with the others.
  */
-export function sweepStalledLegs(services: BackgroundDeps): TakeStep {
-  const { openWork, clock, log } = services;
-  /** When the last look at an owner began. */
-  const seen = new Map<string, number>();
-  let marks = new Map<string, Mark>();
-  let listedAt = 0;
-  return overItems({
-    log,
-    what: "sweep-stalled-work",
-    async page(at, after) {
-      const page = await pageOf(services, at, after);
-      marks = new Map(page.items.map(({ id, mark }) => [id, mark]));
-      listedAt = performance.now();
-      return page;
-    },
-    async look(id) {
-      const mark = marks.get(id);
-      if (mark === undefined) return {};
-      const { minute, owner } = mark;
-      const isOld = openWork.isOld(minute, clock.now());
-      const lookedAt = seen.get(owner) ?? -Infinity;
-      // What was looked at before in this run need not be again, but a mark that came after the look must not go.
-      if (lookedAt < (isOld ? listedAt : 0)) {
-        const startedAt = performance.now();
-        await sweepOwner(services, owner);
-        seen.set(owner, startedAt);
+function sweepMarked(services: BackgroundDeps, { kind, what, look }: Marked): TakeStep {
+  const { wakes, clock } = services;
+  const isOver = ({ at }: Wake) => at <= clock.now().toISOString();
+  /** The last look at each owner. */
+  const looks = new Map<string, { readonly startedAt: number; readonly looking: Promise<void> }>();
+  return overWakes(services, {
+    kind,
+    what,
+    aheadMs: MARK_MS,
+    isWanted: (mark) => isOver(mark) || !looks.has(mark.id),
+    async visit(mark, listedAt) {
+      const isLast = isOver(mark);
+      let latest = looks.get(mark.id);
+      if (latest === undefined || (isLast && latest.startedAt < listedAt)) {
+        latest = { startedAt: performance.now(), looking: look(mark.id) };
+        looks.set(mark.id, latest);
       }
-      if (isOld) await openWork.remove(mark);
-      return {};
+      await latest.looking;
+      if (isLast) await wakes.removeIfUnchanged(mark);
     },
+  });
+}
+
+/** Makes the steps that find open work whose hint was lost, and send the hint again. */
+export function sweepStalledLegs(services: BackgroundDeps): TakeStep {
+  return sweepMarked(services, {
+    kind: "platform",
+    what: "sweep-stalled-work",
+    look: (platformId) => sweepPlatform(services, platformId),
+  });
+}
+
+/** Makes the steps that find endpoints whose deliveries nobody would make, and send a hint. */
+export function sweepEndpoints(services: BackgroundDeps): TakeStep {
+  return sweepMarked(services, {
+    kind: "endpoint-check",
+    what: "sweep-endpoints",
+    look: (endpointId) => lookAtEndpoint(services, endpointId),
   });
 }

@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
-import { integer, json, longText, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import {
+  integer,
+  json,
+  longJsonOrNull,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import type { WalkCounts } from "../runtime/walk-step.ts";
@@ -11,10 +18,10 @@ const ROWS_MAX = 1_000;
 const countsShape = shape(() => z.record(z.string(), z.number()));
 const counts = () => json<WalkCounts>(countsShape);
 
-/** Columns of a walk's row in table `housekeeping`, which has one for each shard. */
+/** Columns of a walk's row in table `housekeeping`. */
 export const walkRow = rowCodec("walk", {
-  /** Where the present round goes on; "" at its beginning, and between two rounds. */
-  position: longText(),
+  /** Where the present round goes on, as the walk's steps say it; null at its beginning, and between two rounds. */
+  position: longJsonOrNull<unknown>(),
   /** Who goes on with it until when; "" for nobody. */
   owner: text(),
   leaseUntil: text(),
@@ -33,13 +40,6 @@ export const walkRow = rowCodec("walk", {
 });
 export type WalkState = ReturnType<typeof walkRow.decode>;
 
-export interface ShardOfWalk {
-  readonly name: string;
-  readonly shard: number;
-}
-
-const keyOf = ({ name, shard }: ShardOfWalk) => `${name}|${shard}`;
-
 /** How far every walk is (table `housekeeping`). A damaged row is as none: its walk begins anew. */
 export class WalkStore {
   readonly #table: Table;
@@ -48,7 +48,7 @@ export class WalkStore {
     this.#table = table;
   }
 
-  /** Returns the states of all shards by `<walk>|<shard>`. */
+  /** Returns the states of all walks by their names. */
   async list(): Promise<ReadonlyMap<string, WalkState>> {
     const rows = await this.#table.list({ partitionKey: PARTITION, limit: ROWS_MAX });
     const states = new Map<string, WalkState>();
@@ -59,13 +59,13 @@ export class WalkStore {
     return states;
   }
 
-  /** Writes what `decide` makes of a shard's state, anew when somebody else wrote in between; undefined leaves it. */
+  /** Writes what `decide` makes of a walk's state, again when somebody else wrote in between; undefined leaves it. */
   async change(
-    shard: ShardOfWalk,
+    name: string,
     decide: (state: WalkState | undefined) => WalkState | undefined,
   ): Promise<WalkState | undefined> {
     let written: WalkState | undefined;
-    await this.#table.change(PARTITION, keyOf(shard), (stored) => {
+    await this.#table.change(PARTITION, name, (stored) => {
       written = decide(stored && unlessDamaged(() => walkRow.decode(stored.row)));
       return written === undefined
         ? { kind: "leave" }

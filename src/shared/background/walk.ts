@@ -5,16 +5,15 @@ import {
   addCounts,
   type TakeStep,
   type WalkStep,
-  isOfShard,
   overItems,
   type Looked,
 } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import type { ShardOfWalk, WalkState } from "./walk-store.ts";
+import type { WalkState } from "./walk-store.ts";
 
 /** A step is asked to end after this long, so that what it did is kept and the lease goes on. */
 const STEP_MS_MAX = 5_000;
-/** Longer than a step and a last look in it take; a process that dies keeps its shard for so long. */
+/** Longer than a step and a last look in it take; a process that dies keeps its walk for so long. */
 const LEASE_MS = 12_000;
 const SLOW_LEASE_MS = 120_000;
 /** A process that dies repeats at most this much; of a slow walk a step. */
@@ -24,19 +23,15 @@ const FAILURES_MAX = 6;
 /** Timers come a moment early at times. */
 const EARLY_MS_MAX = 1_000;
 
-/** Of a walk over all platforms. */
-export const PLATFORM_SHARDS = 4;
-
 /** How often the rounds of a walk begin: with each run of the timer, each hour, or once a day. */
 type Rhythm = "tick" | "hour" | "day";
 
-/** Work that goes round and round over many rows, in steps, in as many shards as may be worked on side by side. */
+/** Work that goes round and round over many rows, in steps, by one process at a time. */
 export interface Walk {
   readonly name: string;
   readonly every: Rhythm;
   /** When a round that rests goes on. Absent: when the next one would begin. */
   readonly resumesEvery?: Rhythm;
-  readonly shards: number;
   /** The timer runs it before all others, because posts and deliveries wait for it. */
   readonly isFirst?: boolean;
   /** Its steps wait for others than storage: the timer leaves it to a queue. */
@@ -81,7 +76,7 @@ function next({ walks }: Pick<Config, "walks">, rhythm: Rhythm, after: number): 
   return Math.floor((after - offsetMs) / lengthMs + 1) * lengthMs + offsetMs;
 }
 
-/** Returns whether a shard needs a run now; one that somebody goes on with does not. */
+/** Returns whether a walk needs a run now; one that somebody goes on with does not. */
 export function isDue(
   services: Pick<BackgroundDeps, "config">,
   walk: Walk,
@@ -113,7 +108,7 @@ export function secondsBehind(
 
 function beginRound(state: WalkState | undefined, at: string): WalkState {
   return {
-    position: "",
+    position: null,
     owner: "",
     leaseUntil: "",
     roundAt: at,
@@ -136,29 +131,29 @@ function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
       position: step.next,
       restsSince: step.rests === true ? now.toISOString() : null,
     };
-  return { ...went, position: "", endedAt: now.toISOString(), lastRoundAt: state.roundAt };
+  return { ...went, position: null, endedAt: now.toISOString(), lastRoundAt: state.roundAt };
 }
 
 function afterFailure(state: WalkState): WalkState {
   const failures = state.failures + 1;
-  return failures < FAILURES_MAX ? { ...state, failures } : { ...state, position: "", failures: 0 };
+  return failures < FAILURES_MAX
+    ? { ...state, failures }
+    : { ...state, position: null, failures: 0 };
 }
 
-/** One run over a shard, which it has by a lease. */
+/** One run of a walk, which it has by a lease. */
 class Run {
   readonly #services: BackgroundDeps;
   readonly #walk: Walk;
-  readonly #shard: ShardOfWalk;
   readonly #options: RunOptions;
   readonly #owner: string;
   readonly #endsAt: number;
   #savedAt = 0;
   #isStopping = false;
 
-  constructor(services: BackgroundDeps, walk: Walk, shard: number, options: RunOptions) {
+  constructor(services: BackgroundDeps, walk: Walk, options: RunOptions) {
     this.#services = services;
     this.#walk = walk;
-    this.#shard = { name: walk.name, shard };
     this.#options = options;
     this.#owner = newId("request", services.clock.now());
     this.#endsAt = performance.now() + options.runMs;
@@ -181,7 +176,7 @@ class Run {
   #take(): Promise<WalkState | undefined> {
     const { clock, walks } = this.#services;
     const now = clock.now();
-    return walks.change(this.#shard, (state) => {
+    return walks.change(this.#walk.name, (state) => {
       if (state !== undefined && state.leaseUntil > now.toISOString()) return undefined;
       const isRound = state !== undefined && state.endedAt === null;
       const isAsked = this.#options.isAsked === true;
@@ -197,9 +192,9 @@ class Run {
     return { ...state, owner: this.#owner, leaseUntil: leaseUntil.toISOString() };
   }
 
-  /** Writes the state. Returns undefined when another process has the shard by now: this run ends. */
+  /** Writes the state. Returns undefined when another process has the walk by now: this run ends. */
   #save(state: WalkState): Promise<WalkState | undefined> {
-    return this.#services.walks.change(this.#shard, (stored) =>
+    return this.#services.walks.change(this.#walk.name, (stored) =>
       stored?.owner === this.#owner ? state : undefined,
     );
   }
@@ -235,9 +230,7 @@ class Run {
   #at({ position, roundAt, counts, lastCounts, failures }: WalkState) {
     const stepEndsAt = performance.now() + STEP_MS_MAX;
     return {
-      shard: this.#shard.shard,
-      shards: this.#walk.shards,
-      position: position === "" ? undefined : position,
+      position: position ?? undefined,
       roundAt: new Date(roundAt),
       counts,
       lastCounts,
@@ -247,13 +240,9 @@ class Run {
   }
 
   async #fail(state: WalkState, error: unknown): Promise<RunEnd> {
-    this.#services.log.error("a walk failed", { ...this.#named(), error });
+    this.#services.log.error("a walk failed", { walk: this.#walk.name, error });
     await this.#save({ ...afterFailure(state), owner: "", leaseUntil: "" });
     return "failed";
-  }
-
-  #named() {
-    return { walk: this.#walk.name, shard: this.#shard.shard };
   }
 
   /** Logs a round, unless it found nothing to do: most rounds of each minute find nothing. */
@@ -261,43 +250,39 @@ class Run {
     const { looked: _, ...done } = counts;
     if (Object.values(done).every((count) => count === 0)) return;
     const seconds = Math.round((Date.parse(endedAt ?? roundAt) - Date.parse(roundAt)) / 1_000);
-    this.#services.log.info("walk ended", { ...this.#named(), roundAt, seconds, ...counts });
+    this.#services.log.info("walk ended", { walk: this.#walk.name, roundAt, seconds, ...counts });
   }
 }
 
 /**
- * Goes on with a shard of a walk from where the last run left it, until its round or the time is over. Of two at once
- * one gets the shard; the other one's `not_now` is no failure.
+ * Goes on with a walk from where the last run left it, until its round or the time is over. Of two at once
+ * one gets the walk; the other one's `not_now` is no failure.
  * @throws AppError `service_unavailable` when the walk's own row can't be read or written: the lease ends by itself
  */
 export function runWalk(
   services: BackgroundDeps,
   walk: Walk,
-  shard: number,
   options: RunOptions,
 ): Promise<RunEnd> {
-  return new Run(services, walk, shard, options).go();
+  return new Run(services, walk, options).go();
 }
 
-/** Of the index, of which one shard takes its part. */
+/** Platforms of a page of their index. */
 const PAGE = 1_000;
 
 /**
  * Makes the steps of a walk over all platforms. `look` does a bounded piece of work for one of them, and names where it
  * goes on when that was not all.
  */
-export function overPlatforms(
+export function overPlatforms<Rest = string>(
   services: BackgroundDeps,
   what: string,
-  look: (platformId: string, rest: string | undefined) => Promise<Looked>,
+  look: (platformId: string, rest: Rest | undefined) => Promise<Looked<Rest>>,
 ): TakeStep {
-  return overItems({
+  return overItems<Rest>({
     log: services.log,
     what,
-    async page(at, after) {
-      const { items, next } = await services.platforms.listIds(after, PAGE);
-      return { items: items.filter(({ id }) => isOfShard(id, at)), next };
-    },
+    page: (after) => services.platforms.listIds(after, PAGE),
     look: (id, _at, rest) => look(id, rest),
   });
 }

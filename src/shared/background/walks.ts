@@ -1,4 +1,3 @@
-import { DUE_SHARDS } from "../due/enqueue-due.ts";
 import { hintDuePosts } from "../publishing/schedule/start-post.ts";
 import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
 import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
@@ -7,8 +6,8 @@ import { findForgottenWork } from "./find-forgotten-work.ts";
 import { clearPoisonQueues } from "./poison.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
-import { sweepStalledLegs } from "./sweep-stalled-legs.ts";
-import { PLATFORM_SHARDS, type Walk } from "./walk.ts";
+import { sweepEndpoints, sweepStalledLegs } from "./sweep-stalled-legs.ts";
+import type { Walk } from "./walk.ts";
 import { networkOf } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { BackgroundDeps } from "./deps.ts";
@@ -22,7 +21,7 @@ function finishWithdrawals(services: BackgroundDeps): TakeStep {
   return overItems({
     log: services.log,
     what: "finish-withdrawals",
-    async page(_at, after = "") {
+    async page(after = "") {
       const { keys, next } = await services.withdrawals.openKeys(after === "" ? undefined : after);
       return { items: keys.map((id) => ({ id, after })), next };
     },
@@ -61,7 +60,6 @@ export const WALKS: readonly Walk[] = [
     name: "fire-due-posts",
     every: "tick",
     isFirst: true,
-    shards: DUE_SHARDS,
     behindSecondsMax: 5 * MINUTE,
     begin: hintDuePosts,
   },
@@ -69,21 +67,24 @@ export const WALKS: readonly Walk[] = [
     name: "hint-due-deliveries",
     every: "tick",
     isFirst: true,
-    shards: DUE_SHARDS,
     behindSecondsMax: 10 * MINUTE,
     begin: hintDueDeliveries,
   },
   {
     name: "sweep-stalled-work",
     every: "tick",
-    shards: PLATFORM_SHARDS,
     behindSecondsMax: 15 * MINUTE,
     begin: sweepStalledLegs,
   },
   {
+    name: "sweep-endpoints",
+    every: "tick",
+    behindSecondsMax: 15 * MINUTE,
+    begin: sweepEndpoints,
+  },
+  {
     name: "erase-profiles",
     every: "tick",
-    shards: 2,
     isSlow: true,
     hasWork: ({ erasures, clock }) => erasures.hasDue(clock.now()),
     behindSecondsMax: 6 * HOUR,
@@ -92,21 +93,18 @@ export const WALKS: readonly Walk[] = [
   {
     name: "find-forgotten-work",
     every: "hour",
-    shards: PLATFORM_SHARDS,
     behindSecondsMax: 3 * HOUR,
     begin: findForgottenWork,
   },
   {
     name: "finish-withdrawals",
     every: "hour",
-    shards: 1,
     behindSecondsMax: 3 * HOUR,
     begin: finishWithdrawals,
   },
   {
     name: "reconcile-wallets",
     every: "hour",
-    shards: PLATFORM_SHARDS,
     behindSecondsMax: 3 * HOUR,
     begin: reconcileWallets,
   },
@@ -114,7 +112,6 @@ export const WALKS: readonly Walk[] = [
     name: "look-after-accounts",
     every: "day",
     resumesEvery: "hour",
-    shards: 1,
     isSlow: true,
     behindSecondsMax: 36 * HOUR,
     begin: (services) => checkAccounts(services),
@@ -123,14 +120,12 @@ export const WALKS: readonly Walk[] = [
   {
     name: "clear-poison-queues",
     every: "day",
-    shards: 1,
     behindSecondsMax: 48 * HOUR,
     begin: clearPoisonQueues,
   },
   {
     name: "warn-of-api-versions",
     every: "day",
-    shards: 1,
     behindSecondsMax: 48 * HOUR,
     begin: (services) => async () => {
       await warnOfApiVersions(services);

@@ -1,11 +1,10 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { CoreView } from "./core-operation.ts";
 import type { BillingDeps } from "./deps.ts";
 import type { Operation } from "./rate-card.ts";
 import { creditMarkerRow, markerKey, markerRow } from "./wallet-row.ts";
-import { canCredit, refusal, type Movement } from "./wallet.ts";
+import { canCredit, refusal, type Movement, type Wallet } from "./wallet.ts";
 
 export interface Charge {
   /** Chosen by the caller: the same id charges once, however often it is repeated. */
@@ -21,19 +20,9 @@ export interface Charge {
   readonly note?: string;
 }
 
-/** A charge for a row that is written in the same transaction, and by which a repeat finds that it was made. */
-export type Debit = Omit<Charge, "operationId">;
-
-function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: string }): Movement {
+function movementOf(type: "credit" | "debit", charge: Charge): Movement {
   const { operationId: _, note = null, ...movement } = charge;
   return { type, ...movement, note };
-}
-
-/** Returns the movement of a charge for the operation that writes what it is for. @throws AppError 402 */
-export function debitOf(price: Debit, { wallet, now }: Pick<CoreView, "wallet" | "now">): Movement {
-  const error = refusal(wallet, price.tokens, now);
-  if (error !== undefined) throw error;
-  return movementOf("debit", price);
 }
 
 /**
@@ -110,4 +99,17 @@ export function creditWallet(
       };
     },
   });
+}
+
+/** Checks that these tokens could be spent now, and takes nothing. @throws AppError 402 */
+export async function requireTokens(
+  services: BillingDeps,
+  platformId: string,
+  tokens: number,
+): Promise<Wallet> {
+  const wallet = await services.wallets.read(platformId);
+  const error = refusal(wallet, tokens, services.clock.now());
+  if (error === undefined) return wallet;
+  await services.wallets.noteRefusal(platformId, error);
+  throw error;
 }

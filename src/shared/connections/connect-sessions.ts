@@ -1,4 +1,6 @@
 import { recordAudit } from "../audit/record.ts";
+import { requireTokens } from "../billing/charge.ts";
+import { priceOf } from "../billing/rate-card.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
@@ -7,14 +9,13 @@ import { sha256Hex } from "../runtime/secrets.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/browser.ts";
 import {
-  newPageToken,
+  sessionStatus,
   shownStatus,
   toSessionView,
   type ConnectSession,
   type SessionView,
 } from "./connect-session.ts";
 import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
-import { priceOfLink } from "./link-account.ts";
 import { sessionState } from "./session-state.ts";
 import { AppError, notFound } from "../runtime/errors.ts";
 import { listConnections } from "./view-connection.ts";
@@ -29,9 +30,10 @@ export async function startConnectSession(
   input: CreateConnectSession,
 ) {
   const { platformId, applicationId, profileId } = scope;
+  await requireTokens(services, platformId, priceOf("connections.link"));
   const now = services.clock.now();
   const id = newId("connectSession", now);
-  const token = newPageToken(services.linkTokens, { platformId, id });
+  const token = services.linkTokens.make(id);
   const session: ConnectSession = {
     id,
     platformId,
@@ -50,7 +52,7 @@ export async function startConnectSession(
     expiresAt: new Date(now.getTime() + input.expiresIn * 1000).toISOString(),
     createdAt: now.toISOString(),
   };
-  await services.connectSessions.insert(session, priceOfLink(session, scope.requestId));
+  await services.connectSessions.insert(session);
   const target = { type: "connect_session", id };
   recordAudit(services, scope, { action: "connect_session.created", target });
   const connectUrl = pageAddress(services.config, id, token);
@@ -64,11 +66,11 @@ export async function startConnectSession(
 async function ownSession(
   services: ConnectionsDeps,
   scope: ProfileScope,
-  id: string,
+  sessionId: string,
 ): Promise<ConnectSession> {
-  const { platformId, profileId } = scope;
-  const session = await services.connectSessions.find({ platformId, id });
-  if (session?.profileId !== profileId) throw notFound();
+  const session = await services.connectSessions.find(sessionId);
+  const isOwn = session?.platformId === scope.platformId && session.profileId === scope.profileId;
+  if (!isOwn) throw notFound();
   return session;
 }
 
@@ -101,7 +103,7 @@ export async function listSessions(
   const now = services.clock.now();
   const since = new Date(now.getTime() - EXPIRES_IN_MAX * 1000);
   const [listed, connections] = await Promise.all([
-    services.connectSessions.listOfProfile(scope, { after, limit, since, now }),
+    services.connectSessions.listOfProfile(profileId, { after, limit, since, now }),
     listConnections(services, scope),
   ]);
   const items = await openOnes(services, scope, listed.items);
@@ -141,9 +143,12 @@ export async function cancelSession(
   sessionId: string,
 ) {
   const session = await ownSession(services, scope, sessionId);
+  const now = services.clock.now();
   const before = shownStatus(await sessionState(services, session));
   if (before !== "open") throw notOpen(before);
-  const canceled = await services.connectSessions.cancel(session);
+  const canceled = await services.connectSessions.change(session.id, (current) =>
+    sessionStatus(current, now) === "open" ? { ...current, status: "canceled" } : undefined,
+  );
   if (canceled === undefined) throw notOpen("no longer open");
   const target = { type: "connect_session", id: session.id };
   recordAudit(services, scope, { action: "connect_session.canceled", target });

@@ -16,11 +16,12 @@ import type { AuthorisationStore } from "./authorisation-store.ts";
 import {
   byNetwork,
   isUseRecent,
+  LinkRefused,
   markWrites,
   revokedAt,
   rowWrite,
-  FREE,
-  type LinkTerms,
+  UNGUARDED,
+  type LinkGuard,
 } from "./connection-change.ts";
 import {
   connectionEvent,
@@ -60,6 +61,12 @@ interface Parts {
   readonly clock: { now(): Date };
   readonly commit: Commit;
   readonly viewer: Viewer;
+}
+
+/** What linking leads to: the connection, and the one that was there before. */
+interface Saved {
+  readonly connection: Connection;
+  readonly before: OpenedConnection | undefined;
 }
 
 /** More than there are networks: a profile may have rows of networks that this build does not have. */
@@ -137,11 +144,11 @@ export class ConnectionStore {
 
   /**
    * Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too.
-   * @throws AppError as `terms` do; nothing is written then but the row that leads to the profile
+   * @throws LinkRefused where the guard does not allow it; nothing is written but the row that leads to the profile
    */
   async saveLinked(
     linking: Linking,
-    terms: LinkTerms = FREE,
+    guard: LinkGuard = UNGUARDED,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { platformId, applicationId, network, linked } = linking;
     const { authorisations, viewer, commit } = this.#parts;
@@ -151,30 +158,24 @@ export class ConnectionStore {
     const [key, counts] = [connectionKey(linking), countsKey(applicationId)];
     await authorisations.add({ ...linking, ...linked });
     let earlier: OpenedConnection | undefined;
-    const { connection, before } = await commit<
-      Pick<OpenedConnection, "connection"> & { before: OpenedConnection | undefined }
-    >(
+    const { connection, before } = await commit<Saved>(
       platformId,
-      accessOperation([key, counts, ...terms.rowKeys], (given) => {
-        const { row, now } = given;
+      accessOperation([key, counts, ...guard.rowKeys], ({ row, now }) => {
         const stored = row(key);
         const before = stored && this.#opened(linking, stored.row);
         // A lost answer: these secrets were sealed for this call.
         if (before && stored && fromConnectionRow(linking, stored.row).sealed === sealed)
           return { answer: { connection: before.connection, before: earlier } };
-        const isKnown = before?.connection.account.id === linked.account.id;
-        const id = isKnown ? before.connection.id : linking.id;
-        const agreed = terms.settle(given, { id, isKnown });
+        if (!guard.allows({ row, now })) throw new LinkRefused();
         earlier = before;
-        const connection = toConnection({ ...linking, id }, before?.connection, now);
+        const connection = toConnection(linking, before?.connection, now);
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
           rowWrite(key, stored, toConnectionRow(connection, sealed)),
           ...(isNew ? [countWrite(applicationId, row(counts), "connections", 1)] : []),
           ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
-          ...agreed.writes,
         ];
-        return { ...agreed, answer: { connection, before }, writes, raises: true };
+        return { answer: { connection, before }, writes, raises: true };
       }),
     );
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;

@@ -73,7 +73,7 @@ export interface PublishingScope extends ProfileScope {
   readonly connections: readonly Connection[];
 }
 
-/** What linking writes. An account that the profile had before keeps its own id. */
+/** What linking writes. The id is chosen, and paid for, before. */
 export interface Linking extends ConnectionRef {
   readonly id: string;
   readonly applicationId: string;

@@ -1,5 +1,4 @@
 import type { ConnectionsDeps } from "../connections/deps.ts";
-import type { DueStore } from "../due/due-store.ts";
 import type { WorkShares } from "../limits/work-shares.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { TimelineStore } from "./timeline-store.ts";
@@ -9,7 +8,6 @@ import type { IdempotencyStore } from "./idempotency-store.ts";
 import type { PostStore } from "./post-store.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
 import type { PublishingQueue } from "./post-queue.ts";
-import type { PostRef } from "./post.ts";
 
 export interface PublishingDeps extends ConnectionsDeps {
   readonly stop: Stop;
@@ -19,7 +17,6 @@ export interface PublishingDeps extends ConnectionsDeps {
   readonly idempotency: IdempotencyStore;
   /** One leg at a time for every real account. */
   readonly accountQueues: AccountQueueStore;
-  readonly due: DueStore<PostRef>;
   readonly unmappedSignals: UnmappedSignals;
   readonly publishQueue: PublishingQueue;
   /** Each platform's share of the posts that are being published. */

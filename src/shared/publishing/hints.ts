@@ -1,10 +1,10 @@
 import { secondsUntil } from "../billing/wallet.ts";
-import { hintIfSoon, type DueWork } from "../due/enqueue-due.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import { hintIfSoon, type HintedWakes } from "../wake/hint-wakes.ts";
 import type { PublishingDeps } from "./deps.ts";
 import type { Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
-import type { Post, PostRef } from "./post.ts";
+import { postWake, type Post, type PostRef } from "./post.ts";
 
 // Hints are messages that make workers read rows. Any of them may be lost: the sweep and the timer of due posts find
 // the same work, only later.
@@ -54,12 +54,13 @@ export function hintsAfter(
   };
 }
 
-/** Returns how due posts are stored and hinted. */
-export function duePosts({ due, publishQueue }: PublishingDeps): DueWork<PostRef> {
+/** Returns how scheduled posts are hinted. */
+export function duePosts({ publishQueue }: PublishingDeps): HintedWakes {
   return {
-    store: due,
-    hint: ({ ref, dueAt }, delaySeconds) =>
-      publishQueue.hint({ kind: "start", ...ref, dueAt }, delaySeconds),
+    kind: "post",
+    what: "fire-due-posts",
+    hint: ({ at: dueAt, id: postId, platformId, profileId }, delaySeconds) =>
+      publishQueue.hint({ kind: "start", platformId, profileId, postId, dueAt }, delaySeconds),
   };
 }
 
@@ -96,9 +97,9 @@ export async function hint(
   if (networks.length > 0) sent.push(hintLegs(services, ref, all));
   if (hasEvents && (networks.length === 0 || secondsUntil(startAt, now) > 0))
     sent.push(services.fanOutQueue.hint(ref.platformId));
-  if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), { ref, dueAt }));
+  if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), postWake(ref, dueAt)));
   if (sent.length === 0) return;
-  sent.push(services.openWork.mark(ref.platformId, now));
+  sent.push(services.wakes.mark("platform", ref.platformId, now));
   for (const result of await Promise.allSettled(sent))
     if (result.status === "rejected")
       services.log.warn("work not marked, the sweep finds it later", {

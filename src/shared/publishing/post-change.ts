@@ -15,7 +15,7 @@ import {
   type PostWithLegs,
   type StoredLeg,
 } from "./post-store.ts";
-import { refOf, type Post, type PostRef, hasStarted } from "./post.ts";
+import { postWake, refOf, type Post, type PostRef, hasStarted } from "./post.ts";
 import { eventWrite, type EventType } from "../webhooks/events/event.ts";
 import { legView, postView } from "./read/post-view.ts";
 
@@ -78,7 +78,7 @@ function withEvents(
 }
 
 // The only writer of whole posts. A verb says what a post was and what it becomes; this module derives the rest: rows,
-// events, when legs begin, the mark in the open-work index, and hints. Between two such transactions a worker writes
+// events, when legs begin, the mark in the wake index, and hints. Between two such transactions a worker writes
 // only the leg that it has claimed, through `PostStore`.
 
 export interface CurrentPost {
@@ -292,12 +292,12 @@ export async function commitPost<Answer>(
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wallets, openWork, due, clock } = services;
+  const { wallets, wakes, clock } = services;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([
-    by === "verb" ? openWork.mark(ref.platformId, now) : undefined,
-    dueAt === null ? undefined : due.add({ ref, dueAt }, now),
+    by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
+    dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
   let waiting = NO_HINTS;
   const answer = await wallets.commit(ref.platformId, {

@@ -1,9 +1,7 @@
 import * as z from "zod";
-import { DUE_COLUMNS, type Due, type DueKind } from "../due/due-store.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { hintOf, type HintQueue } from "../runtime/storage/queue.ts";
 import type { PostRef } from "./post.ts";
 
@@ -26,17 +24,3 @@ export type StartHint = PostRef & { readonly dueAt: string };
 
 export const PUBLISHING_QUEUE = "publishing";
 export type PublishingQueue = HintQueue<PublishingHint>;
-
-/** A post that is due at a time (table `due`). */
-export type DuePost = Due<PostRef>;
-
-export const DUE_POSTS: DueKind<PostRef> = {
-  codec: rowCodec("due post", {
-    ...DUE_COLUMNS,
-    platformId: text(),
-    profileId: text(),
-    postId: text(),
-  }),
-  idOf: ({ postId }) => postId,
-  ownerOf: ({ platformId }) => platformId,
-};

@@ -1,6 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import type { LegDraft, NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import type { Wake } from "../wake/wake-store.ts";
 
 export type PostStatus =
   "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
@@ -75,4 +76,9 @@ export function refOf({ platformId, profileId, id: postId }: Post): PostRef {
 /** Returns whether the post has started. From then on neither its draft nor its list of legs changes. */
 export function hasStarted({ status }: Post): boolean {
   return status !== "scheduled" && status !== "canceled";
+}
+
+/** Returns the wake that starts a scheduled post. */
+export function postWake({ platformId, profileId, postId }: PostRef, at: string): Wake {
+  return { kind: "post", at, id: postId, platformId, profileId };
 }

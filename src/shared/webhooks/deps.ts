@@ -1,6 +1,4 @@
 import type { BillingDeps } from "../billing/deps.ts";
-import type { DueStore } from "../due/due-store.ts";
-import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Config } from "../runtime/config.ts";
 import type { WaitingRequests } from "../limits/waiting-requests.ts";
 import type { WorkShares } from "../limits/work-shares.ts";
@@ -9,9 +7,9 @@ import type { RecentMap } from "../runtime/recent-map.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { WakeDeps } from "../wake/deps.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
-import type { DueEndpoint } from "./deliveries/delivery.ts";
 import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
@@ -32,7 +30,7 @@ export interface WebhookStep {
 }
 
 /** What events and their deliveries need of the process. */
-export interface WebhooksDeps extends BillingDeps {
+export interface WebhooksDeps extends BillingDeps, WakeDeps {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly outbound: Outbound;
@@ -46,7 +44,6 @@ export interface WebhooksDeps extends BillingDeps {
   readonly applications: {
     listIds(platformId: string): Promise<readonly string[]>;
   };
-  readonly openWork: OpenWorkStore;
   /** What happened to a post, for people to read. */
   readonly timeline: {
     append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
@@ -56,7 +53,6 @@ export interface WebhooksDeps extends BillingDeps {
   readonly endpointHealth: EndpointHealthStore;
   readonly deliveries: DeliveryStore;
   readonly pending: PendingStore;
-  readonly dueDeliveries: DueStore<DueEndpoint>;
   readonly deadDeliveries: DeadDeliveryStore;
   readonly fanOutQueue: FanOutQueue;
   readonly webhookQueue: WebhookQueue;

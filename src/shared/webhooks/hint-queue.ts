@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { OpenWorkStore } from "../due/open-work-store.ts";
 import type { Log } from "../runtime/log.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { hintOf, type HintQueue } from "../runtime/storage/queue.ts";
+import type { WakeStore } from "../wake/wake-store.ts";
 
 export const WebhookHint = shape(() =>
   z.discriminatedUnion("kind", [
@@ -11,11 +11,7 @@ export const WebhookHint = shape(() =>
     /** An endpoint has deliveries to be made. `dueAt` is the time of the due row that the hint comes from. */
     hintOf("deliveries", { endpointId: z.string(), dueAt: z.string().optional() }),
     /** A walk has more to do. It is here because each queue costs something while it is idle. */
-    hintOf("walk", {
-      name: z.string(),
-      shard: z.int().min(0),
-      isAsked: z.boolean().optional(),
-    }),
+    hintOf("walk", { name: z.string(), isAsked: z.boolean().optional() }),
   ]),
 );
 export type WebhookHint = ShapeOf<typeof WebhookHint>;
@@ -30,12 +26,12 @@ export type WebhookQueue = HintQueue<WebhookHint>;
 /** Sends hints for events and walks. A failure to send does no harm: the sweep and the timer find the work. */
 export class FanOutQueue {
   readonly #queue: WebhookQueue;
-  readonly #openWork: OpenWorkStore;
+  readonly #wakes: WakeStore;
   readonly #log: Log;
 
-  constructor(queue: WebhookQueue, parts: { readonly openWork: OpenWorkStore; readonly log: Log }) {
+  constructor(queue: WebhookQueue, parts: { readonly wakes: WakeStore; readonly log: Log }) {
     this.#queue = queue;
-    this.#openWork = parts.openWork;
+    this.#wakes = parts.wakes;
     this.#log = parts.log;
   }
 
@@ -48,19 +44,19 @@ export class FanOutQueue {
     }
   }
 
-  /** Sends a hint to continue a shard of a walk. Never throws: the timer finds a walk that stopped. */
-  async continueWalk(name: string, shard: number): Promise<void> {
+  /** Sends a hint to continue a walk. Never throws: the timer finds a walk that stopped. */
+  async continueWalk(name: string): Promise<void> {
     try {
-      await this.#queue.sendAlone({ v: 1, kind: "walk", name, shard });
+      await this.#queue.sendAlone({ v: 1, kind: "walk", name });
     } catch (error) {
-      this.#log.warn("walk not handed over, the timer will", { walk: name, shard, error });
+      this.#log.warn("walk not handed over, the timer will", { walk: name, error });
     }
   }
 
-  /** Marks the platform in the open-work index, then sends a hint. Never throws. */
+  /** Marks the platform in the wake index, then sends a hint. Never throws. */
   async markAndHint(platformId: string, now: Date): Promise<void> {
     try {
-      await this.#openWork.mark(platformId, now);
+      await this.#wakes.mark("platform", platformId, now);
     } catch (error) {
       const message = "platform not marked as having open work, its next post marks it";
       this.#log.warn(message, { platformId, error });

@@ -80,8 +80,7 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
         to(of.kind)(of, ...rest),
     },
     fanOutQueue: { hint: to("events") },
-    openWork: { mark: to("mark") },
-    due: { idOf: () => "post" },
+    wakes: { mark: (_kind: string, id: string) => to("mark")({ id }) },
   };
   // Safe: hints need nothing else of the process.
   await hint(services as unknown as PublishingDeps, refOf(processing), waiting);

@@ -1,8 +1,12 @@
-import * as z from "zod";
 import type { ConnectionRef, ProfileRef } from "../../connections/connection.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { addCounts, type TakeStep, type WalkAt, type WalkStep } from "../../runtime/walk-step.ts";
+import {
+  addCounts,
+  stepsWith,
+  type TakeStep,
+  type WalkAt,
+  type WalkStep,
+} from "../../runtime/walk-step.ts";
 import type { BackgroundDeps } from "../deps.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { setTimeout as wait } from "node:timers/promises";
@@ -176,19 +180,16 @@ interface Bounds {
 }
 const BOUNDS: Bounds = { connectionsMin: 500, connectionsOfPage: 16 };
 
-const positionShape = shape(() =>
-  z.object({
-    /** The place in the index of the last platform that was finished; "" at the beginning. */
-    platforms: z.string(),
-    /** The last connection of the platform after it that was looked at; "" for none yet. */
-    connection: z.string(),
-    /** Looked at since the walk rested. */
-    connections: z.number(),
-    /** The place in the table of hosts, after all platforms; absent at its beginning. */
-    hosts: z.string().optional(),
-  }),
-);
-type Position = ShapeOf<typeof positionShape>;
+interface Position {
+  /** The place in the index of the last platform that was finished; "" at the beginning. */
+  readonly platforms: string;
+  /** The last connection of the platform after it that was looked at; "" for none yet. */
+  readonly connection: string;
+  /** Looked at since the walk rested. */
+  readonly connections: number;
+  /** The place in the table of hosts, after all platforms; absent at its beginning. */
+  readonly hosts?: string;
+}
 const START: Position = { platforms: "", connection: "", connections: 0 };
 
 interface Listed {
@@ -241,12 +242,15 @@ function countsOf(
 }
 
 /** Does what belongs to no platform, and ends the round. */
-async function finish(services: BackgroundDeps, at: WalkAt, position: Position): Promise<WalkStep> {
+async function finish(
+  services: BackgroundDeps,
+  at: WalkAt,
+  position: Position,
+): Promise<WalkStep<Position>> {
   if (!isRotating(services)) return { next: undefined };
   const page = await services.hosts.resealPage(position.hosts);
   const counts = countsOf([], page.keys);
-  if (page.next !== undefined)
-    return { next: JSON.stringify({ ...position, hosts: page.next }), counts };
+  if (page.next !== undefined) return { next: { ...position, hosts: page.next }, counts };
   const dataKeys = Object.entries(addCounts(at.counts, counts))
     .filter(([name]) => name.startsWith(SEALED))
     .map(([name, texts]) => ({ id: name.slice(SEALED.length), texts }));
@@ -261,9 +265,8 @@ async function finish(services: BackgroundDeps, at: WalkAt, position: Position):
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
   const paced = { ...services, outbound: pacedOutbound(services.outbound) };
   const platforms = new PlatformsAhead(services);
-  return async (at) => {
-    const position =
-      at.position === undefined ? START : positionShape().parse(JSON.parse(at.position));
+  return stepsWith<Position>(async (at) => {
+    const position = at.position ?? START;
     const platform = await platforms.next(position.platforms);
     if (platform === undefined) return finish(services, at, position);
     const isFirst = position.connection === "";
@@ -287,10 +290,6 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
       connection: last ?? "",
       connections: rests ? 0 : connections,
     };
-    return {
-      next: JSON.stringify(next),
-      counts: { ...counts, connections: refs.length },
-      rests,
-    };
-  };
+    return { next, counts: { ...counts, connections: refs.length }, rests };
+  });
 }

@@ -280,10 +280,10 @@ async function publishNamed(
 /** Fans out the post's events here, or hints them when this message has taken long enough. Never throws. */
 async function fanOutPost(services: PublishingDeps, ref: PostRef, endsAt: number): Promise<void> {
   const { platformId } = ref;
-  const { openWork, clock, stop, log } = services;
+  const { wakes, clock, stop, log } = services;
   try {
     if (stop.endsAt === undefined && performance.now() < endsAt) {
-      await openWork.mark(platformId, clock.now());
+      await wakes.mark("platform", platformId, clock.now());
       return await fanOutEvents(services, { platformId }, endsAt);
     }
   } catch (error) {

@@ -14,7 +14,7 @@ import {
   type PostOperation,
 } from "../post-change.ts";
 import { postKey, type PostWithLegs } from "../post-store.ts";
-import { refOf, type Post } from "../post.ts";
+import { postWake, refOf, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 
@@ -110,7 +110,7 @@ export async function cancelPost(
   const legs = found.legs.map(canceled);
   await commitPost(services, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
-  await services.due.remove({ ref: refOf(post), dueAt });
+  await services.wakes.remove(postWake(refOf(post), dueAt));
   recordAudit(services, scope, {
     action: "post.canceled",
     target: { type: "post", id: post.id },

@@ -1,12 +1,13 @@
 import type { CoreView } from "../../billing/core-operation.ts";
 import { refusal } from "../../billing/wallet.ts";
-import { hintDueWork } from "../../due/enqueue-due.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { AppError } from "../../runtime/errors.ts";
 import { timeOfId } from "../../runtime/ids.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
+import { hintWakes } from "../../wake/hint-wakes.ts";
+import type { Wake } from "../../wake/wake-store.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import { checkPost } from "../accept/check-post.ts";
 import type { PublishingDeps } from "../deps.ts";
@@ -20,9 +21,9 @@ import {
   type PostDecision,
   type PostOperation,
 } from "../post-change.ts";
-import type { DuePost, StartHint } from "../post-queue.ts";
+import type { StartHint } from "../post-queue.ts";
 import { postKey } from "../post-store.ts";
-import { refOf, type Post } from "../post.ts";
+import { postWake, refOf, type Post } from "../post.ts";
 import type { NetworkCheck } from "../problems.ts";
 
 /** A post that is later than this is not published any more. */
@@ -149,30 +150,29 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
  * Starts the post, or postpones it if its platform is suspended. Does nothing for a post that has started. A post that
  * changed in between is read again by another hint.
  */
-async function startOrPostpone(services: PublishingDeps, due: DuePost, post: Post): Promise<void> {
-  const { ref } = due;
+async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
+  const ref = refOf(post);
   const now = services.clock.now();
   const platform = await services.platforms.find(ref.platformId);
   if (post.status === "scheduled" && platform?.status === "suspended") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
-    await services.due.add({ ref, dueAt: later }, now);
+    await services.wakes.add(postWake(ref, later), now);
   } else if (post.status === "scheduled") {
     if ((await start(services, post)) === "changed")
-      return services.publishQueue.hint({ kind: "start", ...ref, dueAt: due.dueAt });
+      return services.publishQueue.hint({ kind: "start", ...ref, dueAt: wake.at });
   }
-  await services.due.remove(due);
+  await services.wakes.remove(wake);
 }
 
 /** Starts a scheduled post when it is due, never before, and removes its due row. May be repeated at any time. */
 export async function startPost(services: PublishingDeps, hint: StartHint): Promise<void> {
   const { dueAt, platformId, profileId, postId } = hint;
   const ref = { platformId, profileId, postId };
-  const due = { ref, dueAt };
+  const wake = postWake(ref, dueAt);
   const now = services.clock.now();
   const post = await services.posts.findPost(ref);
   if (post === undefined) {
-    // By the id's time and not `dueAt`, which is later in every hint that is sent again.
-    if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.due.remove(due);
+    if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.wakes.remove(wake);
     return;
   }
   const scheduleAt = post.draft.scheduleAt ?? "";
@@ -182,13 +182,13 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
     if (scheduleAt === dueAt)
       await services.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
     // A change that brings this time back may have written its row and not yet the post, which has no other row.
-    else await services.due.removeIfOld(due, new Date(now.getTime() - ORPHAN_MS));
+    else await services.wakes.removeIfOld(wake, new Date(now.getTime() - ORPHAN_MS));
     return;
   }
-  await continueWork(post, {}, () => startOrPostpone(services, due, post));
+  await continueWork(post, {}, () => startOrPostpone(services, wake, post));
 }
 
 /** Returns the steps that send a hint for every post that is due soon or was missed. */
 export function hintDuePosts(services: PublishingDeps): TakeStep {
-  return hintDueWork(services, duePosts(services));
+  return hintWakes(services, duePosts(services));
 }

@@ -71,16 +71,16 @@ export const TABLE_NAMES = [
   "emails",
   /** Who may have which authorisation of a network. PartitionKey = network and hash of the authorisation's id. */
   "authorisations",
+  /** PartitionKey = connect session id, or profile id for the list of its sessions. */
+  "connectsessions",
   /** PartitionKey = hash of the OAuth state, or key of a withdrawal's notice. */
   "oauthstates",
   /** Client registrations, which all accounts of a host share. PartitionKey = network and host. */
   "instances",
   /** Texts, quotas and the queues of real network accounts. PartitionKey = network and hash of the account's id. */
   "accounts",
-  /** Scheduled posts. PartitionKey = minute. */
-  "due",
-  /** Webhook endpoints whose next drain is due. PartitionKey = minute. */
-  "duedeliveries",
+  /** What is to be looked at, and when. PartitionKey = kind and minute. */
+  "wake",
   /** Webhook deliveries, and the state of their endpoint. PartitionKey = endpoint id. */
   "deliveries",
   /** Webhook deliveries that are dead, the latest first. One partition. */
@@ -93,8 +93,6 @@ export const TABLE_NAMES = [
   "erasures",
   /** Positions of long walks. One partition. */
   "housekeeping",
-  /** Platforms and webhook endpoints with open work. PartitionKey = minute. */
-  "dirty",
   /** Requests counted by subject and minute: PartitionKey = shard and day. Failed log-ins: PartitionKey = shard. */
   "ratewindows",
 ] as const;

@@ -1,5 +1,5 @@
 import { recordAudit } from "../../audit/record.ts";
-import { isOfShard, overItems, type TakeStep } from "../../runtime/walk-step.ts";
+import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant, AppError } from "../../runtime/errors.ts";
 import { isEnded } from "../../publishing/leg.ts";
@@ -7,7 +7,7 @@ import type { TenantsDeps } from "../deps.ts";
 import { closeProfile } from "./request-erasure.ts";
 import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
-import { refOf } from "../../publishing/post.ts";
+import { postWake, refOf } from "../../publishing/post.ts";
 import { removeConnection } from "../../connections/remove-connection.ts";
 import { cancelPost } from "../../publishing/schedule/change-scheduled.ts";
 
@@ -37,15 +37,15 @@ async function clearConnections(services: TenantsDeps, scope: ProfileScope): Pro
 
 async function clearSessions(
   services: TenantsDeps,
-  scope: ProfileScope,
+  { profileId }: ProfileScope,
   after: string | undefined,
 ): Promise<ClearedPage> {
-  const { ids, next } = await services.connectSessions.idsOfProfile(scope, after);
+  const { ids, next } = await services.connectSessions.idsOfProfile(profileId, after);
   for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
     const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
     // Before the sessions, by which they are found.
     await services.oauthStates.removeOfSessions(batch);
-    await services.connectSessions.removeAll(scope, batch);
+    await Promise.all(batch.map((id) => services.connectSessions.remove({ id, profileId })));
   }
   return { removed: ids.length, next };
 }
@@ -162,8 +162,7 @@ async function remove(
   for (const found of items) {
     const { scheduleAt } = found.post.draft;
     // A run that crashed right after it canceled the post left the row that says when it was due.
-    if (scheduleAt !== null)
-      await services.due.remove({ ref: refOf(found.post), dueAt: scheduleAt });
+    if (scheduleAt !== null) await services.wakes.remove(postWake(refOf(found.post), scheduleAt));
     await services.timeline.remove(found.post.id);
     await services.posts.remove(found);
   }
@@ -226,10 +225,10 @@ export function eraseProfiles(services: TenantsDeps, system: SystemScope): TakeS
   return overItems({
     log,
     what: "erase-profiles",
-    async page(at, after) {
+    async page(after) {
       const { items, next } = await erasures.list(after === "" ? undefined : after);
       const now = clock.now().toISOString();
-      const due = items.filter((one) => one.notBefore <= now && isOfShard(one.profileId, at));
+      const due = items.filter((one) => one.notBefore <= now);
       // A page that was not finished comes again.
       return { items: due.map(({ profileId: id }) => ({ id, after: after ?? "" })), next };
     },

@@ -1,6 +1,4 @@
 import { createHash } from "node:crypto";
-import { DUE_COLUMNS, type DueKind } from "../../due/due-store.ts";
-import { rowCodec, text } from "../../runtime/storage/codec.ts";
 import type { Origin } from "../../runtime/telemetry/work-context.ts";
 import type { EventType } from "../events/event.ts";
 
@@ -61,17 +59,6 @@ export interface Delivery {
 export function refOf({ endpointId, id }: Delivery): DeliveryRef {
   return { endpointId, deliveryId: id };
 }
-
-/** An endpoint whose next drain is due. */
-export interface DueEndpoint {
-  readonly endpointId: string;
-}
-
-/** How endpoints that are due are stored (table `duedeliveries`). */
-export const DUE_DELIVERIES: DueKind<DueEndpoint> = {
-  codec: rowCodec("due endpoint", { ...DUE_COLUMNS, endpointId: text() }),
-  idOf: ({ endpointId }) => endpointId,
-};
 
 const ID_PREFIX_LENGTH = "evt_".length;
 const TIME_CHARACTERS = 10;

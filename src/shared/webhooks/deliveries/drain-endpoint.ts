@@ -4,7 +4,8 @@ import { deliverBatch } from "./deliver-batch.ts";
 import { type Drain, RowWriter } from "./drain.ts";
 import { EndpointLease, LeaseLost } from "./endpoint-lease.ts";
 import { type EndpointWork, type Pending } from "./pending-store.ts";
-import { addDueDelivery, endpointDue, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
+import { addDueDelivery, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
+import { wakeOf } from "../../wake/wake-store.ts";
 
 /*
  * How deliveries get to an endpoint
@@ -31,7 +32,7 @@ import { addDueDelivery, endpointDue, hintDueDelivery, hintEndpoint } from "./qu
  * What a crash leaves, and who heals it:
  *
  *   before the deliveries are written        the event is still pending; the sweep has it fanned out again
- *   after them, or the hint was lost         the mark in the open-work index, made before and after the write: the sweep
+ *   after them, or the hint was lost         the mark in the wake index, made before and after the write: the sweep
  *                                            looks at marked endpoints (`lookAtEndpoint`) and sends a hint
  *   with the lease, anywhere                 the lease runs out; a mark of who queued, or the due row, is still there:
  *                                            marks go only when the sweep finds nothing due, due rows only with the lease
@@ -81,7 +82,7 @@ async function choose(drain: Drain, { pending }: EndpointWork): Promise<Now> {
 }
 
 /** Returns the time of the next drain; undefined when nothing is left. */
-function wakeOf({ lease, postponed }: Drain, later: string | undefined): string | undefined {
+function nextDrainAt({ lease, postponed }: Drain, later: string | undefined): string | undefined {
   const probeAt = lease.state.heldSince === null ? undefined : circuitOf(lease.state)?.probeAt;
   const times = [...postponed, later, probeAt].filter((at) => at !== undefined);
   return times.toSorted()[0];
@@ -93,7 +94,9 @@ const lastSuccess = ({ succeededAt }: Drain): Partial<EndpointState> =>
 /** Returns the due row that starts the next drain, where there is none yet, and the time that the state names then. */
 function arm({ endpointId }: Drain, wakeAt: string | undefined, armed: string | null) {
   const isArmed = wakeAt === undefined || (armed !== null && armed <= wakeAt);
-  return isArmed ? { nextAt: armed } : { nextAt: wakeAt, due: endpointDue(endpointId, wakeAt) };
+  return isArmed
+    ? { nextAt: armed }
+    : { nextAt: wakeAt, due: wakeOf("endpoint", endpointId, wakeAt) };
 }
 
 /** Gives the lease back, with a due row for what is left. Returns false when there may be more to do now. */
@@ -104,7 +107,7 @@ async function finish(
 ): Promise<boolean> {
   const { services, lease, endpointId } = drain;
   const now = services.clock.now().toISOString();
-  const wakeAt = wakeOf(drain, later);
+  const wakeAt = nextDrainAt(drain, later);
   if (wakeAt !== undefined && wakeAt <= now) return false;
   const before = lease.state.nextAt;
   const { nextAt, due } = arm(drain, wakeAt, before !== null && before > now ? before : null);
@@ -112,14 +115,14 @@ async function finish(
   if (!(await lease.release({ nextAt, ...lastSuccess(drain) }))) return false;
   if (due !== undefined) await hintDueDelivery(services, due);
   const over = new Set([before ?? "", dueAt ?? ""].filter((at) => at !== "" && at <= now));
-  for (const at of over) await services.dueDeliveries.remove(endpointDue(endpointId, at));
+  for (const at of over) await services.wakes.remove(wakeOf("endpoint", endpointId, at));
   return true;
 }
 
 /** Lets another message continue. */
 async function handOver(drain: Drain): Promise<void> {
   const { services, lease, endpointId } = drain;
-  await services.openWork.mark(endpointId, services.clock.now());
+  await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
   const free = { leaseId: null, leaseUntil: null, isWanted: false } as const;
   await lease.save(() => ({ ...free, ...lastSuccess(drain) }));
   await hintEndpoint(services, endpointId);

@@ -1,44 +1,36 @@
 import type { WebhooksDeps } from "../deps.ts";
-import { deliveryIdOf, type Delivery, type DueEndpoint } from "./delivery.ts";
+import { deliveryIdOf, type Delivery } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../events/event.ts";
-import { minuteOf, type Due } from "../../due/due-store.ts";
-import { hintDueWork, hintIfSoon, isSoon, type DueWork } from "../../due/enqueue-due.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
+import { hintIfSoon, hintWakes, isSoon, type HintedWakes } from "../../wake/hint-wakes.ts";
+import { minuteOf, wakeOf, type Wake } from "../../wake/wake-store.ts";
 import { circuitOf, isLeased, type EndpointState } from "../endpoints/endpoint-health-store.ts";
 
-/** The time at which an endpoint's next drain is due. */
-export type DueDelivery = Due<DueEndpoint>;
-
-/** Returns the due row that starts a drain of the endpoint. */
-export function endpointDue(endpointId: string, dueAt: string): DueDelivery {
-  return { ref: { endpointId }, dueAt };
-}
-
-function dueDeliveries({ dueDeliveries: store, webhookQueue }: WebhooksDeps): DueWork<DueEndpoint> {
+function dueDeliveries({ webhookQueue }: WebhooksDeps): HintedWakes {
   return {
-    store,
-    hint({ ref: { endpointId }, dueAt }, seconds) {
-      return webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
-    },
+    kind: "endpoint",
+    what: "hint-due-deliveries",
+    hint: ({ id: endpointId, at: dueAt }, seconds) =>
+      webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds),
   };
 }
 
-/** Adds a due row. Call it before what is due is written, so that a crash never leaves that without one. */
-export async function addDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
+/** Adds the wake of an endpoint. Call it before what is due is written, so that a crash never leaves that without one. */
+export async function addDueDelivery(services: WebhooksDeps, wake: Wake): Promise<void> {
   const now = services.clock.now();
-  if (isSoon(due, now)) await services.dueDeliveries.addHinted([due], now);
-  else await services.dueDeliveries.add(due, now);
+  if (isSoon(wake, now)) await services.wakes.addHinted(wake, now);
+  else await services.wakes.add(wake, now);
 }
 
 /** Sends a hint when the row is due soon; the timer sends the others. Call it after what is due is written. */
-export function hintDueDelivery(services: WebhooksDeps, due: DueDelivery): Promise<void> {
-  return hintIfSoon(services, dueDeliveries(services), due);
+export function hintDueDelivery(services: WebhooksDeps, wake: Wake): Promise<void> {
+  return hintIfSoon(services, dueDeliveries(services), wake);
 }
 
 /** Makes the steps that send a hint for everything that is due soon or was missed. */
 export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
-  return hintDueWork(services, dueDeliveries(services));
+  return hintWakes(services, dueDeliveries(services));
 }
 
 /**
@@ -58,7 +50,7 @@ export async function hintEndpoint(services: WebhooksDeps, endpointId: string): 
 async function armEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   const now = services.clock.now();
   try {
-    await services.dueDeliveries.add(endpointDue(endpointId, minuteOf(now)), now);
+    await services.wakes.add(wakeOf("endpoint", endpointId, minuteOf(now)), now);
   } catch (error) {
     services.log.warn("hint not sent, the sweep will", { endpointId, error });
   }
@@ -66,7 +58,7 @@ async function armEndpoint(services: WebhooksDeps, endpointId: string): Promise<
 
 /** Marks the endpoint as having work, and sends a hint. */
 export async function wakeEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
-  await services.openWork.mark(endpointId, services.clock.now());
+  await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
   await hintEndpoint(services, endpointId);
 }
 
@@ -129,7 +121,7 @@ export async function queueDeliveries(
   const byEndpoint = [...Map.groupBy(deliveries, ({ endpointId }) => endpointId)];
   const added = await Promise.all(
     byEndpoint.map(async ([endpointId, own]) => {
-      await services.openWork.mark(endpointId, services.clock.now());
+      await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
       const absent = await services.pending.insertAbsent(endpointId, own);
       await wakeEndpoint(services, endpointId);
       return absent;
@@ -144,7 +136,7 @@ export async function queueDeliveries(
  */
 export async function queueDelivery(services: WebhooksDeps, delivery: Delivery): Promise<boolean> {
   const { endpointId, platformId } = delivery;
-  await services.openWork.mark(endpointId, services.clock.now());
+  await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
   const absent = await services.pending.insertAbsent(endpointId, [delivery]);
   await services.wallets.checkAccess(platformId);
   await wakeEndpoint(services, endpointId);
@@ -174,7 +166,7 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
   const isArmed = nextAt !== null && nextAt > at && nextAt <= wakeAt;
   if (isArmed) return;
   // First, so that a crash leaves the endpoint where the next sweep finds it.
-  await services.openWork.mark(endpointId, now);
+  await services.wakes.mark("endpoint-check", endpointId, now);
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
   if (isLeased(state, now) || !(isOverdue || wakeAt > at)) return;
   try {

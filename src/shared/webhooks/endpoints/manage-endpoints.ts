@@ -1,5 +1,5 @@
 import { recordAudit } from "../../audit/record.ts";
-import type { Debit } from "../../billing/charge.ts";
+import { charge, requireTokens } from "../../billing/charge.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { actorOf, listViewOf } from "../../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
@@ -70,19 +70,23 @@ export function requireActive({ status }: Endpoint): void {
   throw new AppError("invalid_state", message, { details: { status } });
 }
 
-const priceFor = (scope: ApplicationScope): Debit => ({
-  operation: "webhooks.create",
-  tokens: priceOf("webhooks.create"),
-  applicationId: scope.applicationId,
-  profileId: null,
-  postId: null,
-  network: null,
-  actor: actorOf(scope.caller),
-  requestId: scope.requestId,
-});
+async function pay(services: WebhooksDeps, scope: ApplicationScope, id: string): Promise<void> {
+  await charge(services, scope.platformId, {
+    operationId: `webhook|${id}`,
+    operation: "webhooks.create",
+    tokens: priceOf("webhooks.create"),
+    applicationId: scope.applicationId,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: actorOf(scope.caller),
+    requestId: scope.requestId,
+  });
+}
 
 /**
- * Registers an endpoint of the scope's application.
+ * Registers an endpoint of the scope's application. It is stored before it is charged and removed when the charge is
+ * refused: a crash in between leaves it uncharged.
  * @throws AppError `validation_failed` on the address, `limit_reached`, 402
  */
 export async function createEndpoint(
@@ -92,6 +96,7 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   const { platformId, applicationId } = scope;
   const url = await endpointUrl(services, scope, input.url);
+  await requireTokens(services, platformId, priceOf("webhooks.create"));
   const now = services.clock.now();
   const at = now.toISOString();
   const secret = newSigningSecret();
@@ -108,11 +113,19 @@ export async function createEndpoint(
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await services.endpoints.create(endpoint, secret, priceFor(scope))))
+  if (!(await services.endpoints.create(endpoint, secret)))
     throw new AppError(
       "limit_reached",
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
     );
+  try {
+    await pay(services, scope, endpoint.id);
+  } catch (error) {
+    // The charge may have succeeded: the endpoint stays.
+    if (error instanceof AppError && error.code !== "service_unavailable")
+      await services.endpoints.delete(endpoint);
+    throw error;
+  }
   const target = { type: "webhook", id: endpoint.id };
   recordAudit(services, scope, { action: "webhook.created", target });
   return { ...viewEndpoint(endpoint, HEALTHY), secret };
@@ -138,7 +151,7 @@ export async function updateEndpoint(
   const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
   // Before it is active: one more failure must not disable it at once.
   if (startsAnew) {
-    await services.openWork.mark(webhookId, services.clock.now());
+    await services.wakes.mark("endpoint-check", webhookId, services.clock.now());
     await services.endpointHealth.forgetFailures(webhookId);
   }
   const disabledReason = status === "active" ? null : DISABLED_REASON;
@@ -149,6 +162,7 @@ export async function updateEndpoint(
     services.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
+  await services.wallets.checkAccess(platformId);
   // What was held is sent.
   if (startsAnew) await wakeEndpoint(services, webhookId);
   const target = { type: "webhook", id: webhookId };
