@@ -71,7 +71,6 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
     (await tests("silent-names")),
   cases: () => testsWith("LONG_CHECK", ...COMBINED),
   files,
-  commit: () => tests("group-commit"),
   generators: () => tests("generators"),
   infra: () => tests("infra"),
   load: () => tests("schedule"),

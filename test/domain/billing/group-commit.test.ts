@@ -6,14 +6,7 @@ import { markerKey } from "../../../src/shared/billing/wallet-row.ts";
 import { AppError, serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../../src/shared/runtime/storage/row.ts";
 import { casesOf } from "../../setup/long-check.ts";
-import { runSeeds } from "./group-commit-seeds.ts";
-import {
-  acceptanceOf,
-  chargeOf,
-  instanceOf,
-  through,
-  type Instance,
-} from "./group-commit-simulation.ts";
+import { acceptanceOf, chargeOf, instanceOf, through, type Instance } from "./wallet-processes.ts";
 import { CALM, MemoryPartition, type Fault, type Weather } from "./memory-partition.ts";
 
 afterEach(() => {
@@ -35,28 +28,14 @@ const codeOf = async (asked: Promise<unknown>) => {
 
 function start(weather: Weather = CALM) {
   const partition = new MemoryPartition();
-  return { partition, instance: instanceOf(partition, "first", weather) };
+  return { partition, instance: instanceOf(partition, weather) };
 }
 
 /** The given faults one after the other, then fair weather. */
 function faults(...coming: readonly (Fault | undefined)[]): Weather {
   const left = [...coming];
-  return { ...CALM, lateBy: () => 300, transactionFault: () => left.shift() };
+  return { ...CALM, transactionFault: () => left.shift() };
 }
-
-const labelsOf = ({ entered }: MemoryPartition) => entered.map(({ label }) => label);
-
-describe("several processes on one wallet, with answers lost, late and wrong", () => {
-  test("break no rule of money or answers in 60 seeded runs", { timeout: 120_000 }, async () => {
-    const outcomes = await runSeeds({ from: 1, to: 60, operations: 60 });
-    // The runs are worth something only if all of these were seen.
-    expect([...outcomes].sort()).toEqual(["insufficient_tokens", "ok", "service_unavailable"]);
-  });
-
-  test("break none when many of them contend for little", { timeout: 180_000 }, async () => {
-    await runSeeds({ from: 1_001, to: 1_008, operations: 100, instances: 8 });
-  });
-});
 
 describe("writing together", () => {
   test("an idle wallet writes at once, and while it does the next operations gather", async () => {
@@ -78,7 +57,7 @@ describe("writing together", () => {
     expect(Math.max(...partition.sizes)).toBeLessThanOrEqual(90);
     expect(partition.sizes.length).toBeLessThan(20);
     expect(partition.wallet.reserved).toBe(150 * 20);
-    expect(labelsOf(partition).slice(1)).toEqual(keys.map((key) => `reserve|${key}|`));
+    expect(partition.entered.slice(1)).toEqual(keys.map((key) => `reserve|${key}|`));
   });
 
   test("the same operation asked for twice at once is one, with one answer", async () => {
@@ -92,7 +71,7 @@ describe("writing together", () => {
       instance.commit.submit(again),
     ]);
     expect(answers.slice(1).map((answer) => answer?.postId)).toEqual([post.id, post.id]);
-    expect(labelsOf(partition).filter((label) => label === "reserve|key|")).toHaveLength(1);
+    expect(partition.entered.filter((label) => label === "reserve|key|")).toHaveLength(1);
   });
 
   test("the same operation asked for again later is found done", async () => {
@@ -162,7 +141,7 @@ describe("a transaction whose answer can't be believed", () => {
       await afterAll(credit(instance, "tokens", 10));
       // All of it: applied twice it would not fit.
       expect(await afterAll(codeOf(charge(instance, "all", 10)))).toBe("ok");
-      expect(labelsOf(partition)).toEqual(["credit|tokens|", "debit|all|"]);
+      expect(partition.entered).toEqual(["credit|tokens|", "debit|all|"]);
       expect(partition.wallet.balance).toBe(0);
     },
   );
@@ -198,9 +177,9 @@ describe("a transaction whose answer can't be believed", () => {
 
   test("an operation that can't be applied any more is refused", async () => {
     const partition = new MemoryPartition();
-    const other = instanceOf(partition, "other", CALM);
+    const other = instanceOf(partition, CALM);
     const fault = faults(undefined, "late");
-    const instance = instanceOf(partition, "first", fault);
+    const instance = instanceOf(partition, fault);
     await afterAll(credit(instance, "tokens", 10));
     let sent = 0;
     const commit = new GroupCommit({
@@ -231,8 +210,8 @@ describe("a transaction whose answer can't be believed", () => {
 describe("a refusal", () => {
   test("is never told on a wallet that is older than the request", async () => {
     const partition = new MemoryPartition();
-    const first = instanceOf(partition, "first", CALM);
-    const other = instanceOf(partition, "other", CALM);
+    const first = instanceOf(partition, CALM);
+    const other = instanceOf(partition, CALM);
     await credit(first, "little", 1);
     await credit(other, "much", 100);
     expect(await codeOf(charge(first, "all of it", 101))).toBe("ok");
@@ -252,7 +231,7 @@ describe("a refusal", () => {
         return instance.partition.find(rowKey);
       },
     });
-    const watched = through(instance, commit);
+    const watched = through(instance.partition, commit);
     await credit(watched, "little", 1);
     Object.assign(looks, { wallet: 0, rows: 0 });
     expect(await codeOf(charge(watched, "too much", 2))).toBe("insufficient_tokens");
@@ -280,8 +259,8 @@ describe("a refusal", () => {
 
   test("is never told on rows that were known before: what another process accepted is a replay", async () => {
     const partition = new MemoryPartition();
-    const first = instanceOf(partition, "first", CALM);
-    const other = instanceOf(partition, "other", CALM);
+    const first = instanceOf(partition, CALM);
+    const other = instanceOf(partition, CALM);
     await credit(other, "enough for one", 20);
     const mine = acceptanceOf("key");
     const theirs = acceptanceOf("key");
@@ -298,8 +277,8 @@ describe("a refusal", () => {
     async (ms, toldFirst) => {
       vi.useFakeTimers({ toFake: ["performance"] });
       const partition = new MemoryPartition();
-      const other = instanceOf(partition, "other", CALM);
-      const first = instanceOf(partition, "first", CALM);
+      const other = instanceOf(partition, CALM);
+      const first = instanceOf(partition, CALM);
       const reading = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       const commit = new GroupCommit({
@@ -310,7 +289,7 @@ describe("a refusal", () => {
           return await first.partition.find(rowKey);
         },
       });
-      const joined = through(first, commit);
+      const joined = through(first.partition, commit);
       const early = codeOf(charge(joined, "same", 5));
       await reading.promise;
       await credit(other, "tokens", 5);
@@ -378,7 +357,7 @@ describe("what goes wrong with one operation", () => {
         return await instance.partition.find(rowKey);
       },
     });
-    const unlucky = through(instance, commit);
+    const unlucky = through(instance.partition, commit);
     await credit(unlucky, "tokens", 10);
     const outcomes = await Promise.all([
       codeOf(charge(unlucky, "unlucky", 1)),
@@ -420,7 +399,7 @@ describe("what goes wrong with one operation", () => {
 
   test("leaves the others' transaction when its key is taken, and reads alone", async () => {
     const { partition, instance } = start();
-    const other = instanceOf(partition, "other", CALM);
+    const other = instanceOf(partition, CALM);
     await credit(other, "tokens", 1_000);
     const theirs = acceptanceOf("repeated");
     await other.commit.submit(theirs.operation);
@@ -458,7 +437,7 @@ describe("several processes that never rest", () => {
     const partition = new MemoryPartition();
     const weather = { ...CALM, delay: () => 2 + Math.floor(Math.random() * 3) };
     const instances = Array.from({ length: processes }, (_, index) =>
-      instanceOf(partition, `process ${index}`, weather),
+      instanceOf(partition, weather),
     );
     const counts = new Map<string, number>();
     const until = performance.now() + forMs;
@@ -508,8 +487,8 @@ describe("several processes that never rest", () => {
   async function spread(processes: number) {
     const [partition, core] = [new MemoryPartition(), { busy: Promise.resolve() }];
     const instances = Array.from({ length: processes }, (_, index) => {
-      const instance = instanceOf(partition, `process ${index}`, CALM);
-      return through(instance, new GroupCommit(oneCore(instance.partition, core)));
+      const instance = instanceOf(partition, CALM);
+      return through(instance.partition, new GroupCommit(oneCore(instance.partition, core)));
     });
     const until = performance.now() + 20_000;
     let answered = 0;

@@ -4,7 +4,6 @@ import type {
   WrittenWallet,
 } from "../../../src/shared/billing/core-operation.ts";
 import { EMPTY_WALLET, type LedgerEntry, type Wallet } from "../../../src/shared/billing/wallet.ts";
-import { serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import type {
   Row,
   RowWrite,
@@ -32,52 +31,31 @@ export interface Weather {
   /** Milliseconds that a call takes on its way there, and back. */
   delay(): number;
   transactionFault(): Fault | undefined;
-  lateBy(): number;
-  readFails(): boolean;
 }
 
 /** Every call answers at once and right. */
 export const CALM: Weather = {
   delay: () => 0,
   transactionFault: () => undefined,
-  lateBy: () => 0,
-  readFails: () => false,
 };
 
 const LEDGER = "L|";
 const ROWS_MAX = 100;
+const LATE_MS = 300;
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
-
-/** One ledger entry as it came to be. */
-export interface Entered {
-  /** `type|request|network`: what was done, whoever did it. Settled or released, a leg's end is `end`. */
-  readonly label: string;
-  readonly balance: number;
-  readonly reserved: number;
-  readonly at: number;
-  /** The process whose transaction it was, and when that was sent. */
-  readonly instance: string;
-  readonly sentAt: number;
-}
 
 /** One platform's partition with the storage service's rules: conditions by ETag, all or nothing, each row once. */
 export class MemoryPartition {
   readonly rows = new Map<string, StoredRow>();
-  readonly entered: Entered[] = [];
+  /** `type|request|network` of each ledger entry, in order: what was done, whoever did it. */
+  readonly entered: string[] = [];
   /** Rows of each transaction that was sent. */
   readonly sizes: number[] = [];
   #version = 0;
-  #stamp = 0;
 
   get wallet(): Wallet {
     return this.#storedWallet().wallet;
-  }
-
-  /** A moment in the order of everything that happens here. */
-  stamp(): number {
-    this.#stamp += 1;
-    return this.#stamp;
   }
 
   rowsOf(prefix: string): Row[] {
@@ -93,10 +71,9 @@ export class MemoryPartition {
   }
 
   /** The partition as one process reaches it. */
-  seenBy(instance: string, weather: Weather, now: () => Date): CorePartition {
+  seenBy(weather: Weather, now: () => Date): CorePartition {
     const read = async <T>(look: () => T): Promise<T> => {
       await wait(weather.delay());
-      if (weather.readFails()) throw serviceUnavailable();
       const found = look();
       await wait(weather.delay());
       return found;
@@ -104,7 +81,7 @@ export class MemoryPartition {
     return {
       readWallet: () => read(() => this.#storedWallet()),
       find: (rowKey) => read(() => this.rows.get(rowKey)),
-      transact: (writes) => this.#transact(instance, weather, writes),
+      transact: (writes) => this.#transact(weather, writes),
       walletWrites,
       now,
     };
@@ -117,14 +94,9 @@ export class MemoryPartition {
       : { ...toWallet(stored.row), etag: stored.etag };
   }
 
-  async #transact(
-    instance: string,
-    weather: Weather,
-    writes: readonly RowWrite[],
-  ): Promise<TransactionResult> {
-    const sentAt = this.stamp();
+  async #transact(weather: Weather, writes: readonly RowWrite[]): Promise<TransactionResult> {
     this.sizes.push(writes.length);
-    const apply = () => this.#apply({ instance, sentAt, writes });
+    const apply = () => this.#apply(writes);
     await wait(weather.delay());
     const lost = { kind: "in_doubt", cause: new Error("no answer") } as const;
     switch (weather.transactionFault()) {
@@ -144,7 +116,7 @@ export class MemoryPartition {
         apply();
         return { kind: "refused" };
       case "late":
-        setTimeout(apply, weather.lateBy());
+        setTimeout(apply, LATE_MS);
         return lost;
     }
   }
@@ -156,12 +128,7 @@ export class MemoryPartition {
     return write.kind === "delete" || write.etag === "*" || write.etag === stored.etag;
   }
 
-  #apply(asked: {
-    readonly instance: string;
-    readonly sentAt: number;
-    readonly writes: readonly RowWrite[];
-  }): TransactionResult {
-    const { instance, sentAt, writes } = asked;
+  #apply(writes: readonly RowWrite[]): TransactionResult {
     const keys = writes.map(keyOf);
     if (new Set(keys).size !== keys.length) throw new Error(`a row twice: ${keys.join(", ")}`);
     if (keys.length > ROWS_MAX) throw new Error(`${keys.length} rows in one transaction`);
@@ -179,13 +146,9 @@ export class MemoryPartition {
       this.rows.set(write.row.rowKey, { row: { ...before, ...write.row }, etag });
       etags.set(write.row.rowKey, etag);
     }
-    const at = this.stamp();
-    for (const write of writes) {
-      if (write.kind !== "create" || !write.row.rowKey.startsWith(LEDGER)) continue;
-      const { label, balanceAfter, reservedAfter } = write.row;
-      const [balance, reserved] = [Number(balanceAfter), Number(reservedAfter)];
-      this.entered.push({ label: String(label), balance, reserved, at, instance, sentAt });
-    }
+    for (const write of writes)
+      if (write.kind === "create" && write.row.rowKey.startsWith(LEDGER))
+        this.entered.push(String(write.row["label"]));
     return { kind: "applied", etags };
   }
 }
@@ -199,14 +162,10 @@ function walletWrites(
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "replace", row, etag: from.etag };
   const ledger = entries.map((entry): RowWrite => {
-    const { type, tokens, sequence, balanceAfter, reservedAfter, requestId } = entry;
+    const { type, tokens, sequence, requestId, network } = entry;
     const rowKey = `${LEDGER}${sequence}`;
-    const what = type === "settle" || type === "release" ? "end" : type;
-    const label = `${what}|${requestId}|${entry.network ?? ""}`;
-    return {
-      kind: "create",
-      row: { rowKey, label, type, tokens, sequence, balanceAfter, reservedAfter },
-    };
+    const label = `${type}|${requestId}|${network ?? ""}`;
+    return { kind: "create", row: { rowKey, label, type, tokens, sequence } };
   });
   return [wallet, ...ledger];
 }

@@ -128,7 +128,7 @@ function writeOf({ key, kind, property, value }: Step, seen: StoredRow | undefin
 
 function partition() {
   const memory = new MemoryPartition();
-  return { memory, view: memory.seenBy("test", CALM, () => new Date()) };
+  return { memory, view: memory.seenBy(CALM, () => new Date()) };
 }
 
 describe("any operations in one transaction", () => {
