@@ -14,7 +14,7 @@ import type { CredentialsOutcome } from "../../src/shared/networks/contract/outc
 import type { LinkedAccount, LinkOutcome } from "../../src/shared/networks/contract/link.ts";
 import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts";
 import type { NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import { publishedBy, resumeLeg, sandboxTools, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
+import { publishedBy, sandboxTools, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { answer } from "./scripted-tools.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
 
@@ -280,36 +280,6 @@ describe("authorising at Bluesky's own page", () => {
 });
 
 describe("publishing with an OAuth session", () => {
-  const media = (name: string) => ({
-    url: `https://media.sandbox.test/${name}`,
-    altText: "A loaf of bread",
-  });
-
-  test("text, link, mention and pictures go out as with an app password", async () => {
-    const linked = await link();
-    const text = "Fresh #bread for @alice.test";
-    const draft = { text, media: [media("photo.jpg"), media("portrait.jpg")] };
-    const walk = await walkLeg(bluesky, linked, draft, tools);
-    expect(walk.steps).toEqual(["prepare ready", "publish published"]);
-    const { networkPostId } = publishedBy(walk);
-    expect(sandbox.posts("bluesky")).toMatchObject([{ id: networkPostId, text, edits: 0 }]);
-    expect(sandbox.posts("bluesky")[0]?.media).toHaveLength(2);
-  });
-
-  test.each(["drop-answer", "error-after", "hang"])("%s leaves one post", async (fault) => {
-    const linked = await link();
-    sandbox.fault("bluesky", "putRecord", fault);
-    const walk = await walkLeg(bluesky, linked, { text: `Once (${fault})` }, tools);
-    publishedBy(walk);
-    const again = await resumeLeg(
-      bluesky,
-      { ...walk.leg, sentAt: tools.now(), isUnpublished: false },
-      tools,
-    );
-    expect(again.outcome).toEqual(walk.outcome);
-    expect(sandbox.posts("bluesky")).toMatchObject([{ edits: 0 }]);
-  });
-
   test("a token that the server ends before its time is renewed, and the post goes out once", async () => {
     const linked = await link();
     sandbox.networks.bluesky.expireAccessTokens();

@@ -129,20 +129,6 @@ describe.each([
     expect(again.steps).toEqual(["prepare ready", "publish published"]);
     expect(sandbox.posts("bluesky")).toHaveLength(2);
   });
-
-  test.each([
-    ["can't be reached", "uploadVideo", "drop-before"],
-    ["answers with a proxy's page", "getUploadLimits", "html-502"],
-    ["is not vouched for", "getServiceAuth", "html-502"],
-    ["is not allowed by the scopes", "getServiceAuth", "fail:permission_missing"],
-  ])("goes to the account's own server when the service %s", async (_what, route, fault) => {
-    const linked = await link();
-    sandbox.fault("bluesky", route, fault, 3);
-    const walk = await walkLeg(bluesky, linked, clip, tools);
-    publishedBy(walk);
-    expect(callsTo("uploadBlob")).toBe(1);
-    expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough in the oven" }]);
-  });
 });
 
 describe("a video that the service does not make playable", () => {
@@ -162,14 +148,6 @@ describe("a video that the service does not make playable", () => {
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code, mediaIndex: 0 } });
     expect(sandbox.posts("bluesky")).toEqual([]);
-  });
-
-  test("is looked at again when the service is away for a while", async () => {
-    const linked = await linkByPassword();
-    sandbox.fault("bluesky", "getJobStatus", "html-502", 2);
-    const walk = await walkLeg(bluesky, linked, clip, tools);
-    publishedBy(walk);
-    expect(callsTo("uploadVideo")).toBe(1);
   });
 
   test("is handed over again when the service lost the job", async () => {

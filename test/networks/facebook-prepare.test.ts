@@ -68,6 +68,20 @@ describe("preparing photos for Facebook", () => {
     expect(used.calls[0]?.headers?.["authorization"]).toBe("Bearer page-token");
   });
 
+  test("uploads one that had to be changed, unpublished, with its description", async () => {
+    const used = tools({ http: { [PHOTOS]: answer(200, { id: "1" }) } });
+    used.fitImage = () =>
+      Promise.resolve({ ...image({ contentType: "image/png" }), repairs: ["converted"] });
+    await facebook.prepare(leg({ media: [{ url: FILE, altText: "A lake" }] }), used);
+    // Safe: a photo is uploaded as a form.
+    expect(Object.fromEntries(used.calls[0]?.body as FormData)).toEqual({
+      published: "false",
+      alt_text_custom: "A lake",
+      appsecret_proof: proof("page-token"),
+      source: expect.objectContaining({ name: "photo.png" }) as File,
+    });
+  });
+
   test("keeps what it made when a later one fails, and makes only the rest", async () => {
     const first = await prepare({ [PHOTOS]: [answer(200, { id: "1" }), lost] });
     expect(first).toMatchObject({ kind: "try_later", remote: { photos: ["1"] } });

@@ -169,7 +169,7 @@ const NEXT: Readonly<
   ask_again: "same",
 };
 
-export async function resumeLeg(
+async function resumeLeg(
   network: Network,
   stored: LegToPublish,
   tools: SandboxTools,

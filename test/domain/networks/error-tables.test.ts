@@ -36,6 +36,7 @@ describe("a signal of the contract's mapping", () => {
   test.each(CASES)("%s: %s %j means %s, %s", (...[network, status, body, code, effect]) => {
     const classified = classifiers[network](answer(status, body), NOW);
     expect(classified).toMatchObject({ code, effect });
+    expect(classified.unmappedStatus).toBeUndefined();
   });
 });
 
@@ -66,6 +67,9 @@ describe("a refusal that no row knows", () => {
     ["facebook", 403, graph(987_654)],
     ["facebook", 400, graph(100, 987_654)],
     ["facebook", 404, ""],
+    ["facebook", 400, graph(100)],
+    ["facebook", 400, { error: "text" }],
+    ["instagram", 400, graph(100)],
     ["instagram", 400, graph(987_654, 7)],
     ["linkedin", 400, { code: "SOMETHING_NEW" }],
     ["linkedin", 403, { code: "SOMETHING_NEW" }],
