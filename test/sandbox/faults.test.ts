@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { useSandbox } from "./client.ts";
 import type { Reply } from "./client.ts";
@@ -7,7 +6,6 @@ const at = useSandbox();
 const HOST = "mastodon.sandbox.test";
 const PDS = "pds.sandbox.test";
 const RKEY = "3mbd3542k2222";
-const PHOTO = readFileSync(new URL("../../dev/networks/media/photo.jpg", import.meta.url));
 
 let token: string;
 let session: { did: string; accessJwt: string };
@@ -43,18 +41,6 @@ const publishers = [
 ] as const;
 
 describe.each(publishers)("on %s", (_network, publish) => {
-  test("[drop-before] cuts the first attempt before anything happens", async () => {
-    await expect(publish("hello [drop-before]")).rejects.toThrow("fetch failed");
-    expect(at.sandbox.posts()).toHaveLength(0);
-    expect((await publish("hello [drop-before]")).status).toBe(200);
-  });
-
-  test("[fail:network_unavailable] is a 503 for as long as it is in the text", async () => {
-    for (let attempt = 0; attempt < 3; attempt += 1)
-      expect((await publish("hello [fail:network_unavailable]")).status).toBe(503);
-    expect(at.sandbox.posts()).toHaveLength(0);
-  });
-
   test("[fail:network_unavailable:2] lets the third attempt through", async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1)
@@ -101,37 +87,6 @@ test("[hang] publishes and leaves the first attempt without an answer", async ()
   waiting.abort();
   expect(await outcome).toBe("given up");
   expect(at.sandbox.posts()).toHaveLength(1);
-});
-
-describe("media", () => {
-  function upload(description: string): Promise<Reply> {
-    const form = new FormData();
-    form.set("file", new File([PHOTO], "photo.jpg", { type: "image/jpeg" }));
-    form.set("description", description);
-    return at.call(HOST, "/api/v2/media", { token, body: form });
-  }
-  const look = (id: unknown) => at.call(HOST, `/api/v1/media/${String(id)}`, { token });
-
-  test("[processing:3] in an alt text needs three looks", async () => {
-    const reply = await upload("a lake [processing:3]");
-    expect(reply).toMatchObject({ status: 202, json: { url: null } });
-    const statuses: number[] = [];
-    for (let count = 0; count < 3; count += 1) statuses.push((await look(reply.json["id"])).status);
-    expect(statuses).toEqual([206, 206, 200]);
-  });
-
-  test("[processing:2] in a post makes its files wait once", async () => {
-    const { id } = (await upload("a lake")).json;
-    const attach = () =>
-      at.call(HOST, "/api/v1/statuses", {
-        token,
-        json: { status: "x [processing:2]", media_ids: [id] },
-      });
-    expect((await attach()).json["error"]).toContain("not finished processing");
-    expect((await look(id)).status).toBe(206);
-    expect((await look(id)).status).toBe(200);
-    expect((await attach()).status).toBe(200);
-  });
 });
 
 describe("switches", () => {

@@ -178,57 +178,6 @@ describe("sample media", () => {
     expect((await response.arrayBuffer()).byteLength).toBe(length);
   });
 
-  test("numbered photos are different files", async () => {
-    const [two, three] = [
-      await at.call(MEDIA, "/photo-2.jpg"),
-      await at.call(MEDIA, "/photo-3.jpg"),
-    ];
-    expect(two.text).not.toBe(three.text);
-  });
-
-  test("a range is answered alone", async () => {
-    const part = await at.call(MEDIA, "/clip.mp4", { headers: { range: "bytes=4-7" } });
-    expect(part).toMatchObject({ status: 206, text: "ftyp" });
-    expect(part.headers.get("content-range")).toMatch(/^bytes 4-7\/\d+$/);
-  });
-
-  test.each([
-    ["/missing.jpg", "GET", 404],
-    ["/broken.jpg", "GET", 500],
-    ["/no-head.jpg", "HEAD", 403],
-    ["/no-head.jpg", "GET", 200],
-    ["/redirect.jpg", "GET", 302],
-  ])("%s answers %s with %s", async (path, method, status) => {
-    expect((await at.call(MEDIA, path, { method })).status).toBe(status);
-  });
-
-  test("what is not as it says is told apart by its bytes only", async () => {
-    const called = await at.call(MEDIA, "/wrong-type.jpg");
-    expect(called.headers.get("content-type")).toBe("text/html");
-    const text = await at.call(MEDIA, "/not-an-image.jpg");
-    expect(text.headers.get("content-type")).toBe("image/jpeg");
-    expect(text.text).toContain("no picture");
-  });
-
-  test("a file that is cut ends in an error, not in half a file", async () => {
-    await expect(at.call(MEDIA, "/cut.jpg")).rejects.toThrow("terminated");
-  });
-
-  test.each(["/endless.jpg", "/slow.jpg"])(
-    "%s goes on until the reader has had enough",
-    async (path) => {
-      const response = await fetch(at.sandbox.url + path, {
-        headers: { "x-forwarded-host": MEDIA },
-      });
-      expect(response.headers.get("content-length")).toBeNull();
-      const reader = response.body?.getReader();
-      const { done, value } = (await reader?.read()) ?? { done: true };
-      expect(done).toBe(false);
-      expect(value?.length).toBeGreaterThan(0);
-      await reader?.cancel();
-    },
-  );
-
   test("an article describes itself for a link card, picture included", async () => {
     const page = await at.call("links.sandbox.test", "/article");
     expect(page.text).toContain(
