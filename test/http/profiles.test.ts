@@ -97,37 +97,6 @@ describe("creating a profile", () => {
     expect(status).toBe(400);
     expect(body.error.details.issues[0].path).toBe(path);
   });
-
-  test.each([
-    ["no JSON", "{", "application/json", "400 invalid_json"],
-    ["JSON that is no object", "[]", "application/json", "400 validation_failed"],
-    [
-      "another content type",
-      "title=x",
-      "application/x-www-form-urlencoded",
-      "415 unsupported_media_type",
-    ],
-    [
-      "more than 256 KiB",
-      JSON.stringify({ title: "t".repeat(257 * 1024) }),
-      "application/json",
-      "413 payload_too_large",
-    ],
-    [
-      "absurd depth",
-      `${'{"title":'.repeat(30)}1${"}".repeat(30)}`,
-      "application/json",
-      "400 validation_failed",
-    ],
-  ])("%s is refused", async (_name, rawBody, contentType, expected) => {
-    const headers = { "content-type": contentType };
-    const answer = await relay.call("POST", "/v1/profiles", {
-      key: application.key,
-      headers,
-      rawBody,
-    });
-    expect(`${answer.status} ${answer.body.error.code}`).toBe(expected);
-  });
 });
 
 describe("external ids", () => {

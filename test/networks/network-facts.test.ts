@@ -1,29 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
-import type { Sandbox } from "../../dev/networks/server.ts";
 import { parseConfig } from "../../src/shared/runtime/config.ts";
 import { fetchPageCard } from "../../src/shared/networks/bluesky/link-card.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { AccountCheck } from "../../src/shared/networks/contract/network.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
-import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { credentials, GRAPH, tools as facebookTools } from "./facebook-script.ts";
 import { answer, lost, NOW, scriptedTools } from "./scripted-tools.ts";
-
-let relay: Relay;
-let sandbox: Sandbox;
-const { visible } = useSandboxedRelay(
-  (started) => {
-    ({ relay, sandbox } = started);
-  },
-  {
-    FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
-    FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
-  },
-);
 
 const account = {
   id: "42",
@@ -121,28 +103,6 @@ describe("the check of an account doubts", () => {
       ...(doubts && { doubts }),
     });
   });
-});
-
-test("a reel that Facebook refuses by a rule goes out as a video, and operators are told", async () => {
-  const publisher = await aPublisher(relay, ["facebook"]);
-  const text = unique("Tried as a reel");
-  const body = {
-    text,
-    platforms: ["facebook"],
-    mediaUrls: ["https://media.sandbox.test/clip.mp4"],
-  };
-  const accepted = dataOf(await submitPost(relay, publisher, body));
-  // The upload has begun by then; what comes next is the visible call.
-  await relay.drain();
-  sandbox.fault("facebook", "videoReels", "fail:media_rejected");
-  const post = await settlePost(relay, publisher, accepted.id);
-  expect(post.legs[0].error ?? post.status).toBe("succeeded");
-  expect(visible(text)).toHaveLength(1);
-  const lines = relay.logLines.filter((line) => line.includes(accepted.id));
-  const prepared = lines.filter((line) => line.includes('"leg prepared"'));
-  expect(prepared.at(-1)).toContain('"form":"video"');
-  const doubts = relay.logLines.filter((line) => line.includes("network.fact_doubtful"));
-  expect(doubts.join()).toContain("facebook.video.duration");
 });
 
 test("pages behind links are asked as the setting says", async () => {

@@ -30,6 +30,11 @@ test("a video that Facebook refuses as a reel and takes in the feed gives the re
   expect(run.leg).toMatchObject({ status: "succeeded", tokensCharged: 10 });
   expect(run.made.map(({ route }) => route)).toContain("videos");
   expect(await usedReels()).toBe(used);
+  const lines = world.relay.logLines;
+  const prepared = lines.filter((line) => line.includes('"leg prepared"'));
+  expect(prepared.at(-1)).toContain('"form":"video"');
+  const doubts = lines.filter((line) => line.includes("network.fact_doubtful"));
+  expect(doubts.join()).toContain("facebook.video.duration");
 });
 
 test("a reel that is never sent because its lease is always too short gives its share back", async () => {

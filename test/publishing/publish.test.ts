@@ -124,39 +124,6 @@ describe("publishing a post", () => {
 });
 
 describe("what a network does", () => {
-  test.each([
-    ["content_rejected", "failed", "content_rejected"],
-    ["media_rejected", "failed", "media_rejected"],
-    ["connection_needs_reauth", "failed", "connection_needs_reauth"],
-    ["network_unavailable", "failed", "network_unavailable"],
-  ])("[fail:%s] ends the leg as %s and gives the tokens back", async (word, status, code) => {
-    const publisher = await aPublisher(["mastodon"]);
-    const text = unique(`[fail:${word}]`);
-    const accepted = dataOf(await submit(publisher, { text, platforms: ["mastodon"] }));
-    const post = await settle(publisher, accepted.id);
-    expect(post).toMatchObject({
-      status,
-      tokens: { reserved: 0, charged: 0, released: 10 },
-      legs: [{ error: { code } }],
-    });
-    expect(visible(text)).toHaveLength(0);
-  });
-
-  test.each(["bluesky", "mastodon"] as const)(
-    "%s: a lost answer, an error after the effect and a lost request end in one visible post",
-    async (network) => {
-      const publisher = await aPublisher([network]);
-      for (const word of ["[drop-answer]", "[error-after]", "[drop-before]", "[html-502]"]) {
-        const text = unique(word);
-        const accepted = dataOf(await submit(publisher, { text, platforms: [network] }));
-        const post = await settle(publisher, accepted.id);
-        expect([word, post.status]).toEqual([word, "succeeded"]);
-        expect(visible(text)).toHaveLength(1);
-        expect(visible(text)[0]?.edits).toBe(0);
-      }
-    },
-  );
-
   test("an account whose access was withdrawn is marked and later posts say so at once", async () => {
     const publisher = await aPublisher(["mastodon"]);
     const text = unique("[fail:connection_needs_reauth]");

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, request as send } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 
 /**
  * What becomes of one call. `lose`: cut, without its request or after its effect. `hold`: the caller waits for ever,
@@ -23,8 +22,6 @@ export interface Interceptor {
   readonly calls: readonly SeenCall[];
   /** Lets the next call whose path ends with the name, of a method or of any, suffer the fault; resolves when it has. */
   next(name: string, fault: Fault, method?: string): Promise<void>;
-  /** From now on calls whose path ends with the name take so much longer. */
-  slowDown(name: string, milliseconds: number): void;
   stop(): Promise<void>;
 }
 
@@ -95,7 +92,6 @@ async function play(
 export async function startInterceptor(origin: string): Promise<Interceptor> {
   const calls: SeenCall[] = [];
   const traps: Trap[] = [];
-  const delays = new Map<string, number>();
 
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await bodyOf(incoming);
@@ -106,7 +102,6 @@ export async function startInterceptor(origin: string): Promise<Interceptor> {
       (trap) => trap.name === name && (trap.method ?? incoming.method) === incoming.method,
     );
     const [trap] = at < 0 ? [] : traps.splice(at, 1);
-    await wait(delays.get(name) ?? 0);
     await play(trap?.fault, incoming, response, () => forward(origin, incoming, body));
     trap?.sprung();
   };
@@ -123,9 +118,6 @@ export async function startInterceptor(origin: string): Promise<Interceptor> {
       const { promise, resolve } = Promise.withResolvers<void>();
       traps.push({ name, fault, method, sprung: resolve });
       return promise;
-    },
-    slowDown(name, milliseconds) {
-      delays.set(name, milliseconds);
     },
     async stop() {
       const closed = once(server, "close");
