@@ -436,9 +436,7 @@ describe("several processes that never rest", () => {
   async function load(processes: number, forMs: number) {
     const partition = new MemoryPartition();
     const weather = { ...CALM, delay: () => 2 + Math.floor(Math.random() * 3) };
-    const instances = Array.from({ length: processes }, (_, index) =>
-      instanceOf(partition, weather),
-    );
+    const instances = Array.from({ length: processes }, () => instanceOf(partition, weather));
     const counts = new Map<string, number>();
     const until = performance.now() + forMs;
     const customer = async (instance: Instance, name: string) => {
@@ -486,7 +484,7 @@ describe("several processes that never rest", () => {
   /** The same customers, however many processes they are spread over. */
   async function spread(processes: number) {
     const [partition, core] = [new MemoryPartition(), { busy: Promise.resolve() }];
-    const instances = Array.from({ length: processes }, (_, index) => {
+    const instances = Array.from({ length: processes }, () => {
       const instance = instanceOf(partition, CALM);
       return through(instance.partition, new GroupCommit(oneCore(instance.partition, core)));
     });

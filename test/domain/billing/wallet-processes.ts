@@ -1,4 +1,3 @@
-import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
 import type { CoreOperation, CorePartition } from "../../../src/shared/billing/core-operation.ts";
 import { GroupCommit } from "../../../src/shared/billing/group-commit.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
