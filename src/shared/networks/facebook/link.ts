@@ -1,27 +1,24 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, idShape, readId } from "../contract/answers.ts";
+import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import { shape } from "../../runtime/shape.ts";
+import { exchange, idShape } from "../contract/answers.ts";
+import { inForm, probe } from "../contract/ask.ts";
 import { isStorable } from "../contract/bounded.ts";
-import { lacking, refusedLink } from "../contract/oauth.ts";
-import { readCallback, readStep, redirect } from "../graph/link.ts";
-import { type GraphAccess, graphDelete, graphGet } from "../graph/request.ts";
-import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import {
-  type LinkChoice,
-  type LinkFailure,
-  type LinkOutcome,
-  type OAuthCallback,
-  type OAuthFlow,
-  linkFailed,
-} from "../contract/link.ts";
 import type { NetworkData } from "../contract/draft.ts";
-import type { NetworkApp } from "../contract/settings.ts";
-import { type NetworkTools, appOf } from "../contract/tools.ts";
-import { classify } from "./errors.ts";
-import { type FacebookPage, type FoundPages, findPages, readPage } from "./pages.ts";
-import { accessFor, credentialsOf, pageAccess, type Credentials } from "./state.ts";
-import { unanswered, unpublished, type LimitsOutcome } from "../contract/outcome.ts";
+import { linkFailed } from "../contract/link.ts";
+import type { LinkChoice, LinkFailure, LinkOutcome } from "../contract/link.ts";
+import type { OAuthCallback, OAuthFlow } from "../contract/link.ts";
 import type { AccountCheck } from "../contract/network.ts";
+import { finishCode, isLinkFailure, lacking, linkStep, refusedLink } from "../contract/oauth.ts";
+import type { LimitsOutcome } from "../contract/outcome.ts";
+import type { NetworkApp } from "../contract/settings.ts";
+import { readerOf } from "../contract/state.ts";
+import { appOf, type NetworkTools } from "../contract/tools.ts";
+import { readCallback, redirect } from "../graph/link.ts";
+import { type GraphAccess, graphDelete, graphGet } from "../graph/request.ts";
+import { classify } from "./errors.ts";
+import { type FacebookPage, findPages, type FoundPages, readPage } from "./pages.ts";
+import { accessFor, type Credentials, credentialsOf, pageAccess } from "./state.ts";
 
 const answerShape = shape(() =>
   z.object({ data: z.object({ data_access_expires_at: z.number().int().nonnegative() }) }),
@@ -60,7 +57,7 @@ const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"
 /** Without it pages of a business portfolio may not be listed; publishing does not take it. */
 const BUSINESS = "business_management";
 
-const flowShape = shape(() =>
+const choiceOf = readerOf(() =>
   z.object({
     userId: z.string(),
     userToken: z.string(),
@@ -77,7 +74,22 @@ const flowShape = shape(() =>
     ),
   }),
 );
-type Flow = ShapeOf<typeof flowShape>;
+type Flow = ReturnType<typeof choiceOf>;
+
+const finish = finishCode({
+  flowOf: () => undefined,
+  codeOf: ({ params }) => readCallback(params),
+  redeem,
+  lacking: ({ scopes }) => lacking(NEEDED, scopes),
+  async link(granted, _flow, tools): Promise<LinkOutcome | LinkChoice> {
+    const access = accessFor(granted.userToken, tools);
+    const userId = await readUserId(access, tools);
+    if (typeof userId !== "string") return userId;
+    const found = await findPages(access, tools);
+    if (isLinkFailure(found)) return found;
+    return offer({ ...granted, userId, pages: [...found.pages] }, found);
+  },
+});
 
 export const facebookLink = {
   kind: "oauth",
@@ -108,24 +120,17 @@ function wanted({ loginConfigId, asksForBusiness = true, extraScopes = [] }: Net
   return { scope: [...NEEDED, ...(asksForBusiness ? [BUSINESS] : []), ...extraScopes].join(",") };
 }
 
-async function finish(
-  callback: OAuthCallback,
+type Granted = Pick<Flow, "userToken" | "scopes">;
+
+async function redeem(
+  code: string,
+  { callback }: { readonly callback: OAuthCallback },
   tools: NetworkTools,
-): Promise<LinkOutcome | LinkChoice> {
-  const code = readCallback(callback.params);
-  if (typeof code !== "string") return code;
+): Promise<Granted | LinkFailure> {
   const userToken = await longLivedToken({ code, redirect_uri: callback.redirectUri }, tools);
   if (typeof userToken !== "string") return userToken;
-  const access = accessFor(userToken, tools);
-  const scopes = await grantedPermissions(access, tools);
-  if ("kind" in scopes) return scopes;
-  const missing = lacking(NEEDED, scopes);
-  if (missing !== undefined) return missing;
-  const userId = await readUserId(access, tools);
-  if (typeof userId !== "string") return userId;
-  const found = await findPages(access, tools);
-  if ("kind" in found) return found;
-  return offer({ userId, userToken, scopes: [...scopes], pages: [...found.pages] }, found);
+  const scopes = await grantedPermissions(accessFor(userToken, tools), tools);
+  return isLinkFailure(scopes) ? scopes : { userToken, scopes: [...scopes] };
 }
 
 /**
@@ -182,9 +187,13 @@ async function readUserId(access: GraphAccess, tools: NetworkTools): Promise<str
   return "kind" in answer ? answer : answer.id;
 }
 
-function read<Shape extends z.ZodType>(request: HttpRequest, shape: Shape, tools: NetworkTools) {
+function read<Shape extends z.ZodType<object>>(
+  request: HttpRequest,
+  shape: Shape,
+  tools: NetworkTools,
+) {
   const refuse = (answer: HttpResponse) => refusedLink(classify(answer, tools.now()));
-  return readStep({ request, shape, refuse }, tools);
+  return linkStep({ request, read: inForm(() => shape), refuse }, tools);
 }
 
 /**
@@ -220,7 +229,7 @@ async function choose(
   data: NetworkData,
   tools: NetworkTools,
 ): Promise<LinkOutcome> {
-  const flow = flowShape().parse(data);
+  const flow = choiceOf(data);
   const page = flow.pages.find(({ id }) => id === candidateId);
   if (page === undefined) return linkFailed("input_invalid", "not one of the pages");
   const { token } = page;
@@ -265,14 +274,10 @@ export async function revoke(data: NetworkData, tools: NetworkTools): Promise<vo
 /** A page's token has no end, and nothing tells that it was taken back but a call. */
 export const facebookAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  async probe({ credentials }, tools) {
+  probe({ credentials }, tools) {
     const known = credentialsOf(credentials);
     const request = graphGet(pageAccess(known, tools), known.pageId, { fields: "id" });
-    const answer = await exchange(tools, request);
-    if (answer instanceof HttpFailure) return unanswered(answer);
-    // A page that somebody put in between has a 200 too.
-    const isSeen = answer.status === 200 && readId(answer) !== undefined;
-    return isSeen ? { kind: "usable" } : unpublished(classify(answer, tools.now()));
+    return probe(request, classify, tools);
   },
   readLimits: ({ credentials }, tools) => readDataAccess(credentialsOf(credentials), tools),
 };

@@ -97,7 +97,7 @@ function isOurs(post: Post, leg: LegToPublish): boolean {
   if (isOlder(post, leg)) return false;
   const text = comparable(leg.draft.text);
   if (text !== "") return comparable(post.message) === text;
-  const { link } = ownOptionsOf(leg.draft.options);
+  const { link } = ownOptionsOf(leg.draft);
   return comparable(post.message) === "" && link !== undefined && isLinkedTo(attachments, link);
 }
 
@@ -130,12 +130,12 @@ const storyShape = shape(() =>
   }),
 );
 
-/** Returns the leg's story, found by its photo or video, which no other post has; otherwise why it is not known. */
+/** Looks for the leg's story by its photo or video, which no other post has. */
 export async function findStory(
   leg: LegToPublish,
   mediaId: string,
   tools: NetworkTools,
-): Promise<Published | "absent" | "unavailable"> {
+): Promise<Lookup> {
   const credentials = credentialsOf(leg.credentials);
   const stories = await readEdge(
     pageAccess(credentials, tools),
@@ -148,10 +148,16 @@ export async function findStory(
     storyShape(),
     tools,
   );
-  if (!isEdge(stories)) return "unavailable";
+  if (!isEdge(stories))
+    return {
+      kind: "unavailable",
+      note: "the list of stories is not to be had",
+      retryAfterSeconds: null,
+    };
   const found = stories.entries.find((story) => story.media_id === mediaId);
-  if (found === undefined) return "absent";
-  return { kind: "published", networkPostId: found.post_id, url: pageUrl(found.url) };
+  if (found === undefined) return { kind: "absent", isComplete: false };
+  const published = { networkPostId: found.post_id, url: pageUrl(found.url) };
+  return { kind: "found", published: { kind: "published", ...published } };
 }
 
 /** Returns the time, in Unix seconds, from which the leg's post may be listed. */
@@ -170,7 +176,7 @@ export async function publishedVideo(
   const id = postedVideoId ?? video?.id ?? "";
   if (form === "video_story") {
     const story = await findStory(leg, id, tools);
-    return typeof story === "string" ? { kind: "published", networkPostId: id, url } : story;
+    return story.kind === "found" ? story.published : { kind: "published", networkPostId: id, url };
   }
   const path = form === "reel" ? "reel" : `${credentialsOf(leg.credentials).pageId}/videos`;
   const usual = `https://www.facebook.com/${path}/${id}`;

@@ -1,26 +1,20 @@
 import { lookAtFiles, withProbe, fetchableUrl } from "../graph/probe.ts";
-import { rejectedBy, mediaFailed } from "../contract/media-check.ts";
+import { ask, withFile } from "../contract/ask.ts";
+import { rejectedBy } from "../contract/media-check.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import {
-  type PrepareOutcome,
-  type Rejected,
-  type TryLater,
-  legFailure,
-  unanswered,
-  unpublished,
-} from "../contract/outcome.ts";
-import { formOf, isForm, isUnfitForReel, media, type Form } from "./rules.ts";
+import { legFailure, unanswered, unpublished } from "../contract/outcome.ts";
+import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import { makeFiles, type Making, processing } from "../contract/uploads.ts";
+import { formOf, isForm, isUnfitForReel, media, rules, type Form } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
-import { rules } from "./rule-table.ts";
 import { remoteOf, type Remote, credentialsOf, pageAccess } from "./state.ts";
 import { prepareVideo } from "./upload.ts";
 import { exchange, readId } from "../contract/answers.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
-import { type FetchedMedia, IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
-import type { MediaItem } from "../contract/draft.ts";
-import { HttpFailure } from "../../runtime/http-call.ts";
+import { type FetchedMedia, IMAGE_SOURCE_BYTES_MAX } from "../contract/media.ts";
+import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 
 /** Makes the photos, or uploads the video, of which nobody sees anything yet. What is text alone needs nothing. */
@@ -49,7 +43,7 @@ async function chooseForm(
   const looked = await lookAtFiles("facebook", { draft, targets: media() }, tools);
   if ("failure" in looked) return looked;
   const { kinds, files } = looked;
-  const { kind } = ownOptionsOf(draft.options);
+  const { kind } = ownOptionsOf(draft);
   const form = formOf(kind, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const isNoReel = form === "reel" && kind === undefined && isUnfitForReel(files[0] ?? null);
@@ -58,7 +52,6 @@ async function chooseForm(
 
 /** Facebook fetches a photo before it answers: a leg with many continues in its next run. */
 const RUN_MS = 25_000;
-const CONTINUE_SECONDS = 1;
 /** Unpublished photos live for about a day. */
 const PHOTOS_LIFE_MS = 20 * 3_600_000;
 const LOOK_AGAIN_SECONDS = 5;
@@ -70,6 +63,15 @@ export function isOutdated({ photosSince }: Remote, now: Date): boolean {
   return photosSince !== undefined && now.getTime() - Date.parse(photosSince) > PHOTOS_LIFE_MS;
 }
 
+const photos = {
+  filesOf: (remote: Remote) => remote.photos,
+  withFiles: (remote: Remote, made: readonly string[]) => ({ ...remote, photos: [...made] }),
+  count: ({ draft }: LegToPublish) => draft.media.length,
+  make: makePhoto,
+  runMs: RUN_MS,
+  restart: () => undefined,
+};
+
 async function preparePhotos(
   leg: LegToPublish,
   kept: Remote,
@@ -77,69 +79,33 @@ async function preparePhotos(
 ): Promise<PrepareOutcome> {
   const now = tools.now();
   const remote = isOutdated(kept, now) ? { ...kept, photos: [], photosSince: undefined } : kept;
-  if (remote.photos.length < leg.draft.media.length) return makeMissing(leg, remote, tools);
-  return remote.missedAt === undefined
-    ? { kind: "ready", remote }
-    : lookForMissed(leg, remote, tools);
-}
-
-async function makeMissing(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const startedAt = tools.now();
-  const photosSince = remote.photosSince ?? startedAt.toISOString();
-  let made: Remote = { ...remote, photosSince };
-  for (const [mediaIndex, item] of leg.draft.media.entries()) {
-    if (mediaIndex < remote.photos.length) continue;
-    const hasProgress = made.photos.length > remote.photos.length;
-    if (hasProgress && tools.now().getTime() - startedAt.getTime() > RUN_MS) return carryOn(made);
-    const photo = await makePhoto(leg, { item, mediaIndex }, tools);
-    if (typeof photo !== "string") {
-      // The ids that were got are worth keeping: each cost a download.
-      return photo.kind === "try_later" && hasProgress ? { ...photo, remote: made } : photo;
-    }
-    made = { ...made, photos: [...made.photos, photo] };
-  }
-  return { kind: "ready", remote: made };
-}
-
-function carryOn(remote: Remote): PrepareOutcome {
-  return { kind: "processing", remote, pollAfterSeconds: CONTINUE_SECONDS };
-}
-
-interface Wanted {
-  readonly item: MediaItem;
-  readonly mediaIndex: number;
+  if (remote.photos.length === leg.draft.media.length && remote.missedAt !== undefined)
+    return lookForMissed(leg, remote, tools);
+  const begun = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };
+  const made = await makeFiles(photos, { leg, remote: begun }, tools);
+  return "kind" in made ? made : { kind: "ready", remote: photos.withFiles(begun, made.files) };
 }
 
 async function makePhoto(
-  leg: LegToPublish,
-  { item, mediaIndex }: Wanted,
+  { leg, mediaIndex }: Making<string>,
+  _remote: Remote,
   tools: NetworkTools,
 ): Promise<string | TryLater | Rejected> {
+  const { url = "", altText } = leg.draft.media[mediaIndex] ?? {};
   const credentials = credentialsOf(leg.credentials);
-  const source = await repairedPhoto(item.url, mediaIndex, tools);
+  const source = await repairedPhoto(url, mediaIndex, tools);
   if (source !== undefined && "failure" in source) return source;
   const access = pageAccess(credentials, tools);
   const path = `${credentials.pageId}/photos`;
-  const altText = item.altText ?? undefined;
-  const answer = await exchange(
-    tools,
+  const alt_text_custom = altText ?? undefined;
+  const plain = { url: fetchableUrl(url), published: false, alt_text_custom };
+  const request =
     source === undefined
-      ? graphPostJson(access, path, {
-          url: fetchableUrl(item.url),
-          published: false,
-          alt_text_custom: altText,
-        })
-      : graphPostFile(access, path, { published: "false", alt_text_custom: altText }, source),
-  );
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const id = readId(answer);
-  if (answer.status === 200 && id !== undefined) return id;
-  const classified = await withProbe(classify(answer, tools.now()), item.url, tools);
-  return unpublished(classified, mediaIndex);
+      ? graphPostJson(access, path, plain)
+      : graphPostFile(access, path, { published: "false", alt_text_custom }, source);
+  const read = (answer: HttpResponse) => (answer.status === 200 ? readId(answer) : undefined);
+  const why = (answer: HttpResponse, now: Date) => withProbe(classify(answer, now), url, tools);
+  return ask(request, { read, classify: why, mediaIndex }, tools);
 }
 
 /** Returns the photo converted for Facebook; undefined if it needs no conversion and Facebook fetches it itself. */
@@ -149,15 +115,12 @@ async function repairedPhoto(
   tools: NetworkTools,
 ): Promise<FetchedMedia | TryLater | Rejected | undefined> {
   const { image } = media();
-  try {
+  // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
+  return withFile("facebook", mediaIndex, async () => {
     const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
     const fitted = await tools.fitImage(file, image);
     return fitted.repairs.length === 0 ? undefined : fitted;
-  } catch (error) {
-    // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
-    if (error instanceof MediaFailure) return mediaFailed("facebook", error, mediaIndex);
-    throw error;
-  }
+  });
 }
 
 /** Finds out whether the photos can be published by now: one that was just made may not be found yet. */
@@ -176,7 +139,7 @@ async function lookForMissed(
     const missedMs = tools.now().getTime() - Date.parse(remote.missedAt ?? "");
     return missedMs > MISSED_MS
       ? { kind: "rejected", failure: legFailure(classified) }
-      : { kind: "processing", remote, pollAfterSeconds: LOOK_AGAIN_SECONDS };
+      : processing(remote, LOOK_AGAIN_SECONDS);
   }
   return { kind: "ready", remote };
 }

@@ -45,7 +45,7 @@ function visibleCall({ leg, remote }: Sending, tools: NetworkTools): HttpRequest
   const { draft } = leg;
   const credentials = credentialsOf(leg.credentials);
   const access = pageAccess(credentials, tools);
-  const { link, title } = ownOptionsOf(draft.options);
+  const { link, title } = ownOptionsOf(draft);
   const message = draft.text === "" ? undefined : draft.text;
   const post = (edge: string, body: Readonly<Record<string, unknown>>) =>
     graphPostJson(access, `${credentials.pageId}/${edge}`, body);
@@ -105,9 +105,9 @@ async function settle(
   if (remote.form === "photo_story") {
     const photo = remote.photos[0] ?? "";
     const story = await findStory(leg, photo, tools);
-    return typeof story === "string"
-      ? { kind: "published", networkPostId: postId ?? photo, url: null }
-      : story;
+    return story.kind === "found"
+      ? story.published
+      : { kind: "published", networkPostId: postId ?? photo, url: null };
   }
   const networkPostId = id ?? postId;
   if (networkPostId === undefined)

@@ -1,12 +1,8 @@
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import {
-  type ReconcileOutcome,
-  legFailure,
-  askAgain,
-  outcomeUnknown,
-  mayStartOver,
-} from "../contract/outcome.ts";
+import { lookUp, unknowable } from "../contract/look-up.ts";
+import { askAgain, legFailure, mayStartOver } from "../contract/outcome.ts";
+import type { ReconcileOutcome } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { isOutdated } from "./prepare.ts";
 import { type Remote, credentialsOf, remoteOf } from "./state.ts";
@@ -20,24 +16,14 @@ const VIDEO_SETTLED_MS = 30 * 60_000;
 /** A video that was uploaded for longer than this and is not processed was never asked to be published. */
 const STUCK_MS = 5 * 60_000;
 
-/**
- * Finds out whether an earlier call had its effect. A video or a story is found by its own id, any other post in the
- * page's lists, which are ranked and leave out posts at times. Photos that are in neither list a minute or more after
- * the call are sent again: Facebook takes none twice. A text is not: Facebook refuses a text only while it is
- * the page's latest ("Duplicate posts cannot be published consecutively", error 506 in
- * https://developers.facebook.com/docs/graph-api/guides/error-handling), so that with another post in between the repeat
- * would be a second post.
- */
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
+/** Finds a video or a story by its own id, and any other post in the page's lists. */
+export function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
   const remote = remoteOf(leg.remote);
-  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
-  const looking = { leg, remote, ageMs };
-  if (remote.form === "photo_story") return reconcileStory(looking, tools);
+  if (remote.form === "photo_story") return reconcileStory(leg, tools);
   const videoId = remote.postedVideoId ?? remote.video?.id;
-  return videoId === undefined
-    ? reconcilePost(looking, tools)
-    : reconcileVideo(looking, videoId, tools);
+  if (videoId === undefined || leg.sentAt === null) return reconcilePost(leg, tools);
+  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+  return reconcileVideo({ leg, remote, ageMs }, videoId, tools);
 }
 
 interface Looking {
@@ -46,35 +32,33 @@ interface Looking {
   readonly ageMs: number;
 }
 
-async function reconcilePost(
-  { leg, remote, ageMs }: Looking,
-  tools: NetworkTools,
-): Promise<ReconcileOutcome> {
-  const lookup = await findOwnPost(leg, tools);
-  if (lookup.kind === "found") return lookup.published;
-  if (lookup.kind === "unavailable") return askAgain(lookup.note, lookup.retryAfterSeconds);
-  const waitMs = (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS) - ageMs;
-  if (waitMs > 0) return waitOut(waitMs);
-  // Nothing would keep Facebook from taking a video or a text twice, or photos that were made anew.
-  const { form } = remote;
-  return form === "video" || form === "text" || isOutdated(remote, tools.now())
-    ? { kind: "unknowable", failure: outcomeUnknown("the post is in none of the page's lists") }
-    : { kind: "may_publish", isAbsent: false };
-}
+/**
+ * Looks through the page's lists, which are ranked and leave out posts at times. Photos that are in neither are sent
+ * again: Facebook takes none twice. Neither a video nor a text is: Facebook refuses a text only while it is the page's
+ * latest ("Duplicate posts cannot be published consecutively", error 506 in
+ * https://developers.facebook.com/docs/graph-api/guides/error-handling).
+ */
+const reconcilePost = lookUp({
+  find: findOwnPost,
+  settledMs: ({ remote }) => (remoteOf(remote).form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
+  early: waitOut,
+  late({ leg, tools }) {
+    const remote = remoteOf(leg.remote);
+    return remote.form === "video" || remote.form === "text" || isOutdated(remote, tools.now())
+      ? unknowable("the post is in none of the page's lists")
+      : { kind: "may_publish", isAbsent: false };
+  },
+});
 
-async function reconcileStory(
-  { leg, remote, ageMs }: Looking,
-  tools: NetworkTools,
-): Promise<ReconcileOutcome> {
-  const story = await findStory(leg, remote.photos[0] ?? "", tools);
-  if (story === "unavailable") return askAgain("the list of stories is not to be had");
-  if (story !== "absent") return story;
-  const waitMs = SETTLED_MS - ageMs;
-  if (waitMs > 0) return waitOut(waitMs);
-  return isOutdated(remote, tools.now())
-    ? { kind: "unknowable", failure: outcomeUnknown("the story is not listed") }
-    : { kind: "may_publish", isAbsent: true };
-}
+const reconcileStory = lookUp({
+  find: (leg, tools) => findStory(leg, remoteOf(leg.remote).photos[0] ?? "", tools),
+  settledMs: SETTLED_MS,
+  early: waitOut,
+  late: ({ leg, tools }) =>
+    isOutdated(remoteOf(leg.remote), tools.now())
+      ? unknowable("the story is not listed")
+      : { kind: "may_publish", isAbsent: true },
+});
 
 async function reconcileVideo(
   looking: Looking,
@@ -117,7 +101,6 @@ function afterFailure(
   return isWorthAnother ? { kind: "may_publish", isAbsent: true } : { kind: "rejected", failure };
 }
 
-function waitOut(ms: number): ReconcileOutcome {
-  const failure = outcomeUnknown("the page's lists may show the post later");
-  return { kind: "ask_again", failure, pollAfterSeconds: Math.ceil(ms / 1000) };
+function waitOut({ leftMs }: { readonly leftMs: number }): ReconcileOutcome {
+  return askAgain("the page's lists may show the post later", Math.ceil(leftMs / 1000));
 }

@@ -1,24 +1,144 @@
-import { breach, checkNearLimit, type Problem, type TextMeasure } from "../contract/rules.ts";
-import {
-  extensionOf,
-  fieldOf,
-  checkNames,
-  kindsOf,
-  type LegDraft,
-  type NetworkData,
-  type MediaKind,
-} from "../contract/draft.ts";
-import { checkAltTexts } from "../contract/alt-text.ts";
+import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
+import { checkNames, extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
+import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
+import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { ownOptionsOf } from "./options.ts";
-import { rules } from "./rule-table.ts";
 
-/** By the name alone: types that Facebook does not take and that can't be converted. */
-const UNUSUAL_IMAGES: ReadonlySet<string> = new Set(["heic", "heif", "svg"]);
-const OWN_HOSTS = /(?:^|\.)(?:facebook|fb)\.com$/i;
+/** What a draft becomes on the page. */
+export const FORMS = ["text", "photos", "reel", "video", "photo_story", "video_story"] as const;
+export type Form = (typeof FORMS)[number];
+
+interface Facts {
+  readonly draft: LegDraft;
+  readonly options: ReturnType<typeof ownOptionsOf>;
+  readonly measured: TextMeasure;
+  /** By the names of the files; undefined where they tell nothing, or make up no post. */
+  readonly form: Form | undefined;
+  /** Whether the files make up no post. */
+  readonly isNone: boolean;
+}
+
+const { error, warning } = ruleRows<Facts>();
+/** Stated everywhere and in no document of Facebook's own. */
+const TEXT_MAX = 63_206;
+/** Facebook publishes no number; what public clients hold to. */
+const PHOTOS_MAX = 10;
+/** Meta documents a limit for Instagram alone; for Facebook's `alt_text_custom` it is taken to be the same. */
+const ALT_TEXT_MAX = 1000;
+const NOTHING = "Nothing needs to be done.";
+
+/** Returns the rule on what Facebook takes of reels and stories, which only a video itself shows. */
+const ofVideo = (message: string) =>
+  error("media_rejected", {
+    message,
+    remediation: "Use another video, or leave out platformOptions.facebook.kind.",
+  });
+
+export const rules = {
+  ...textRules({
+    network: "facebook",
+    title: "Facebook",
+    id: "length",
+    limit: TEXT_MAX,
+    unit: "UTF-16 units",
+  }),
+  "facebook.content.empty": error("text_invalid", {
+    message: "The post has neither text nor media nor a link.",
+    remediation: "Give the post a text, a media file or a link.",
+    field: "text",
+    broken: ({ draft: { text, media }, options }) =>
+      text.trim() === "" && media.length === 0 && options.link === undefined,
+  }),
+  "facebook.media.type": error("media_rejected", {
+    message: "Facebook takes images and videos, no audio and no other files.",
+    remediation: "Remove the file, or make an image or a video of it.",
+  }),
+  "facebook.media.mixed": error("media_rejected", {
+    message: "Facebook does not allow images and a video in one post.",
+    remediation: "Use images alone or one video alone.",
+  }),
+  "facebook.media.count": error("media_rejected", {
+    limit: PHOTOS_MAX,
+    unit: "files",
+    message: "Facebook allows {limit} images or one video in a post.",
+    remediation:
+      "Use fewer media files, or give Facebook its own with platformOptions.facebook.mediaUrls.",
+  }),
+  "facebook.media.image": error("media_rejected", {
+    message: "Facebook could not use an image of the post.",
+    remediation: "Use a JPEG of at most 10 MB.",
+  }),
+  "facebook.media.imageType": warning("media_rejected", {
+    message: "Facebook takes JPEG, PNG, GIF, BMP and TIFF images.",
+    remediation: "Convert the image to JPEG.",
+    field: "mediaUrls",
+    broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualImage)),
+  }),
+  "facebook.media.altText": warning("media_rejected", {
+    message: "Facebook takes alternative texts of images only; that of the video is left out.",
+    remediation: NOTHING,
+    field: "altTexts",
+    // Of the first file alone: there is no more than one video.
+    broken: ({ draft, form }) =>
+      form === undefined || hasPhotos(form) ? [] : unusedAltTexts(draft, () => false).slice(0, 1),
+  }),
+  "facebook.media.altTextLength": warning("alt_text_shortened", {
+    ...shortenedAltTexts("Facebook", ALT_TEXT_MAX),
+    field: "altTexts",
+    broken: ({ draft, form, isNone }) =>
+      !isNone && (form === undefined || hasPhotos(form)) ? longAltTexts(draft, ALT_TEXT_MAX) : [],
+  }),
+  "facebook.reel.media": error("media_rejected", {
+    message: "A reel is made of one video and nothing else.",
+    remediation: "Give the post one video, or leave out platformOptions.facebook.kind.",
+  }),
+  "facebook.story.media": error("media_rejected", {
+    message: "A story is made of one image or one video.",
+    remediation: "Give the post one media file, or leave out platformOptions.facebook.kind.",
+  }),
+  "facebook.story.text": warning("text_invalid", {
+    message: "A Facebook story has no text; the text is left out.",
+    remediation: "Put the text into the image or video.",
+    field: "text",
+    broken: ({ draft, form }) =>
+      (form === "photo_story" || form === "video_story") && draft.text.trim() !== "",
+  }),
+  "facebook.title.unused": warning("invalid_request", {
+    message: "Only videos have a title; it is left out of this post.",
+    remediation: NOTHING,
+    field: "title",
+    broken: ({ form, options }) =>
+      form !== undefined && form !== "reel" && form !== "video" && options.title !== undefined,
+  }),
+  "facebook.link.own": error("link_rejected", {
+    message: "Facebook does not take links to itself.",
+    remediation: "Leave out platformOptions.facebook.link, or link to another site.",
+    field: "link",
+    broken: ({ options }) => isOwnLink(options.link),
+  }),
+  "facebook.link.media": warning("link_rejected", {
+    message: "A Facebook post shows either media or a link card; the card is left out.",
+    remediation: "Remove the media or the link.",
+    field: "link",
+    broken: ({ draft, options: { link } }) =>
+      link !== undefined && !isOwnLink(link) && draft.media.length > 0,
+  }),
+  "facebook.video.ratio": ofVideo("Facebook takes reels and stories of 9:16 only."),
+  "facebook.video.resolution": ofVideo(
+    "Facebook takes reels and stories from 540 by 960 pixels on.",
+  ),
+  "facebook.video.duration": ofVideo(
+    "Facebook takes reels of 3 to 90 seconds and video stories of at most 60.",
+  ),
+  "facebook.video.frameRate": ofVideo(
+    "Facebook takes reels and stories of 24 to 60 pictures a second.",
+  ),
+};
 
 export function measure(draft: LegDraft): TextMeasure {
-  return { usedCharacters: draft.text.length, maxCharacters: rules["facebook.text.length"].limit };
+  return { usedCharacters: draft.text.length, maxCharacters: TEXT_MAX };
 }
 
 /**
@@ -28,73 +148,36 @@ export function measure(draft: LegDraft): TextMeasure {
 export function quotaOf(draft: LegDraft, remote?: NetworkData): string | undefined {
   const isReel =
     remote?.["form"] === undefined
-      ? ownOptionsOf(draft.options).kind === "reel"
+      ? ownOptionsOf(draft).kind === "reel"
       : remote["form"] === "reel";
   return isReel ? "reels" : undefined;
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
-  return [...checkText(draft), ...checkMedia(draft), ...checkLink(draft)];
+  const options = ownOptionsOf(draft);
+  const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
+  const form = found === undefined || isForm(found) ? found : undefined;
+  const facts = { draft, options, measured: measure(draft), form, isNone: form !== found };
+  return [...checkRules(rules, facts), ...noPost(draft, found)];
 }
 
-/** Returns the draft's form by the names of its files alone; undefined where they don't tell. */
-function formNamed(draft: LegDraft): ReturnType<typeof formOf> | undefined {
-  return checkNames(draft, (kinds) => formOf(ownOptionsOf(draft.options).kind, kinds));
-}
-
-function checkText(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("facebook", draft, "text");
-  const measured = measure(draft);
-  const { usedCharacters: used, maxCharacters } = measured;
-  const { link } = ownOptionsOf(draft.options);
-  const isEmpty = draft.text.trim() === "" && draft.media.length === 0 && link === undefined;
-  return [
-    ...(used > maxCharacters ? [breach(rules, "facebook.text.length", { used, field })] : []),
-    ...(isEmpty ? [breach(rules, "facebook.content.empty", { field })] : []),
-    ...checkNearLimit(rules, "facebook.text.nearLimit", field, measured),
-  ];
-}
-
-function checkMedia(draft: LegDraft): readonly Problem[] {
+/** Returns the problem of files that make up no post. */
+function noPost(draft: LegDraft, found: Form | MediaRule | undefined): readonly Problem[] {
   const field = fieldOf("facebook", draft, "mediaUrls");
-  const form = formNamed(draft);
-  if (form !== undefined && !isForm(form)) return [breach(rules, form, { field })];
-  return [
-    ...draft.media.flatMap(({ url }, mediaIndex) =>
-      UNUSUAL_IMAGES.has(extensionOf(url))
-        ? [breach(rules, "facebook.media.imageType", { field, mediaIndex })]
-        : [],
-    ),
-    ...(form === undefined ? [] : checkLeftOut(draft, form)),
-    ...(form === undefined || hasPhotos(form)
-      ? checkAltTexts(rules, "facebook.media.altTextLength", draft)
-      : []),
-  ];
+  return found === undefined || isForm(found) ? [] : [breach(rules, found, { field })];
 }
 
 function hasPhotos(form: Form): boolean {
   return form === "photos" || form === "photo_story";
 }
 
-/** Warns of content that the form can't publish. */
-function checkLeftOut(draft: LegDraft, form: Form): readonly Problem[] {
-  const isStory = form === "photo_story" || form === "video_story";
-  const hasTitle = form === "reel" || form === "video";
-  const mediaIndex = draft.media.findIndex((item) => (item.altText ?? "") !== "");
-  const problems: Problem[] = [];
-  if (isStory && draft.text.trim() !== "") {
-    const field = fieldOf("facebook", draft, "text");
-    problems.push(breach(rules, "facebook.story.text", { field }));
-  }
-  if (mediaIndex >= 0 && !hasPhotos(form)) {
-    const field = fieldOf("facebook", draft, "altTexts");
-    problems.push(breach(rules, "facebook.media.altText", { field, mediaIndex }));
-  }
-  if (ownOptionsOf(draft.options).title !== undefined && !hasTitle) {
-    const field = "platformOptions.facebook.title";
-    problems.push(breach(rules, "facebook.title.unused", { field }));
-  }
-  return problems;
+/** Returns a file whose name alone tells a type that Facebook does not take and that can't be converted. */
+function unusualImage({ url }: MediaItem, mediaIndex: number): readonly number[] {
+  return /^(?:heic|heif|svg)$/.test(extensionOf(url)) ? [mediaIndex] : [];
+}
+
+function isOwnLink(link: string | undefined): boolean {
+  return link !== undefined && /(?:^|\.)(?:facebook|fb)\.com$/i.test(new URL(link).hostname);
 }
 
 /** As Facebook says them: a reel and a story of a video, which nobody asked for, become an ordinary video instead. */
@@ -107,13 +190,12 @@ export function checkFiles(
   _limits: NetworkData,
   files: readonly (MediaFacts | null)[],
 ): readonly Problem[] {
-  const field = fieldOf("facebook", draft, "mediaUrls");
-  const { kind } = ownOptionsOf(draft.options);
+  const { kind } = ownOptionsOf(draft);
   const form = formOf(kind, kindsOf(draft, files));
-  if (!isForm(form)) return [breach(rules, form, { field })];
   const [video] = files;
   const isAsked = kind !== undefined && (form === "reel" || form === "video_story");
-  if (!isAsked || !video) return [];
+  if (!isAsked || !video) return noPost(draft, form);
+  const field = fieldOf("facebook", draft, "mediaUrls");
   return brokenByVideo(video, form === "reel" ? SECONDS.reelMax : SECONDS.storyMax).map((rule) =>
     breach(rules, rule, { field, mediaIndex: 0 }),
   );
@@ -130,24 +212,14 @@ function brokenByVideo(
 ): (keyof typeof rules)[] {
   const isLong = durationSeconds !== null && Math.floor(durationSeconds) > secondsMax;
   const isShort = durationSeconds !== null && durationSeconds < SECONDS.min;
-  const isOfLength = !isLong && !isShort;
   const isSeen = width !== null && height !== null && height > 0;
   const isShaped = !isSeen || Math.abs(width / height - FRAME.ratio) <= FRAME.tolerance;
   const isLarge = !isSeen || (width >= FRAME.width && height >= FRAME.height);
   return [
-    ...(isOfLength ? [] : (["facebook.video.duration"] as const)),
+    ...(isLong || isShort ? (["facebook.video.duration"] as const) : []),
     ...(isShaped ? [] : (["facebook.video.ratio"] as const)),
     ...(isLarge ? [] : (["facebook.video.resolution"] as const)),
   ];
-}
-
-function checkLink(draft: LegDraft): readonly Problem[] {
-  const { link } = ownOptionsOf(draft.options);
-  if (link === undefined) return [];
-  const field = "platformOptions.facebook.link";
-  if (OWN_HOSTS.test(new URL(link).hostname))
-    return [breach(rules, "facebook.link.own", { field })];
-  return draft.media.length === 0 ? [] : [breach(rules, "facebook.link.media", { field })];
 }
 
 /** https://developers.facebook.com/docs/graph-api/reference/page/photos; large PNGs come out blurred there.
@@ -168,13 +240,9 @@ export function media(): MediaTargets {
   return TARGETS;
 }
 
-/** What a draft becomes on the page. */
-export const FORMS = ["text", "photos", "reel", "video", "photo_story", "video_story"] as const;
-export type Form = (typeof FORMS)[number];
-
 /** Why media does not make up a post. */
-export type MediaRule = keyof typeof rules &
-  `facebook.${"media" | "reel" | "story"}.${"type" | "mixed" | "count" | "media"}`;
+type MediaRule = `facebook.${"media" | "reel" | "story"}.${"type" | "mixed" | "count" | "media"}` &
+  keyof typeof rules;
 
 /** Returns the form that files of these kinds take, or the rule that they break. */
 export function formOf(
@@ -197,9 +265,7 @@ function photosOf(kinds: readonly MediaKind[]): Form | MediaRule {
   if (kinds.length === 0) return "text";
   const videos = kinds.filter((kind) => kind === "video").length;
   if (videos > 0 && videos < kinds.length) return "facebook.media.mixed";
-  return videos > 1 || kinds.length > rules["facebook.media.count"].limit
-    ? "facebook.media.count"
-    : "photos";
+  return videos > 1 || kinds.length > PHOTOS_MAX ? "facebook.media.count" : "photos";
 }
 
 export function isForm(found: Form | MediaRule): found is Form {

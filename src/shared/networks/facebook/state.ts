@@ -1,13 +1,10 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { readerOf } from "../contract/state.ts";
+import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { type GraphAccess, secretProof } from "../graph/request.ts";
-import type { NetworkData } from "../contract/draft.ts";
-import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { FORMS } from "./rules.ts";
 
-const ORIGIN = "https://graph.facebook.com";
-
-const credentialsShape = shape(() =>
+export const credentialsOf = readerOf(() =>
   z.object({
     userId: z.string(),
     /** Ends what the person allowed; the page's own token can't. */
@@ -16,9 +13,9 @@ const credentialsShape = shape(() =>
     pageToken: z.string(),
   }),
 );
-export type Credentials = ShapeOf<typeof credentialsShape>;
+export type Credentials = ReturnType<typeof credentialsOf>;
 
-const remoteShape = shape(() =>
+export const remoteOf = readerOf(() =>
   z.object({
     /** Chosen when the leg is first prepared. */
     form: z.enum(FORMS).optional(),
@@ -42,20 +39,13 @@ const remoteShape = shape(() =>
     postedVideoId: z.string().optional(),
   }),
 );
-export type Remote = ShapeOf<typeof remoteShape>;
-
-export function credentialsOf(data: NetworkData): Credentials {
-  return credentialsShape().parse(data);
-}
-
-export function remoteOf(data: NetworkData): Remote {
-  return remoteShape().parse(data);
-}
+export type Remote = ReturnType<typeof remoteOf>;
 
 /** Returns access to the Graph API as the token's owner. */
 export function accessFor(token: string, tools: NetworkTools): GraphAccess {
   const app = appOf(tools);
-  return { origin: ORIGIN, version: app.version, token, proof: secretProof(token, app) };
+  const proof = secretProof(token, app);
+  return { origin: "https://graph.facebook.com", version: app.version, token, proof };
 }
 
 /** Returns access to the Graph API as the page. */

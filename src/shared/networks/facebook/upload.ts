@@ -2,13 +2,10 @@ import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
-import {
-  legFailure,
-  unanswered,
-  unpublished,
-  type PrepareOutcome,
-  mayStartOver,
-} from "../contract/outcome.ts";
+import { ask, inForm } from "../contract/ask.ts";
+import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
+import type { PrepareOutcome } from "../contract/outcome.ts";
+import { processing } from "../contract/uploads.ts";
 import { fetchableUrl, withProbe } from "../graph/probe.ts";
 import { graphHeaders, graphPostJson } from "../graph/request.ts";
 import type { LegToPublish } from "../contract/network.ts";
@@ -66,16 +63,13 @@ async function begin(
 ): Promise<PrepareOutcome> {
   const access = pageAccess(credentialsOf(leg.credentials), tools);
   const request = graphPostJson(access, videoEdge(leg, remote), { upload_phase: "start" });
-  const answer = await exchange(tools, request);
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const started = startShape().safeParse(answer.json()).data;
-  if (answer.status !== 200 || started === undefined)
-    return unpublished(classify(answer, tools.now()), 0);
+  const asked = { read: inForm(startShape), classify, mediaIndex: 0 };
+  const started = await ask(request, asked, tools);
+  if ("failure" in started) return started;
   const { video_id: id, upload_url: given } = started;
   const ownUrl = `https://rupload.facebook.com/video-upload/${appOf(tools).version}/${id}`;
   const uploadUrl = given !== undefined && isOfFacebook(given) ? given : ownUrl;
-  const video = { id, uploadUrl };
-  return { kind: "processing", remote: { ...remote, video }, pollAfterSeconds: CARRY_ON_SECONDS };
+  return processing({ ...remote, video: { id, uploadUrl } }, CARRY_ON_SECONDS);
 }
 
 /** Returns whether an address is Facebook's. The page's token is sent to it. */
@@ -106,7 +100,7 @@ async function handOver(uploading: Uploading, tools: NetworkTools): Promise<Prep
   if (!isTaken && !(await hasArrived(uploading, tools)))
     return refusedUpload(uploading, classify(answer, tools.now()), tools);
   const handedOver = { ...remote, video: { ...video, handedOverAt: tools.now().toISOString() } };
-  return { kind: "processing", remote: handedOver, pollAfterSeconds: POLLS.soonSeconds };
+  return processing(handedOver, POLLS.soonSeconds);
 }
 
 async function hasArrived({ leg, video }: Uploading, tools: NetworkTools): Promise<boolean> {
@@ -134,7 +128,7 @@ async function look(uploading: Uploading, tools: NetworkTools): Promise<PrepareO
     case "published":
       return { kind: "ready", remote };
     case "uploading":
-      return { kind: "processing", remote, pollAfterSeconds: pollSeconds(video, tools.now()) };
+      return processing(remote, pollSeconds(video, tools.now()));
     case "failed":
       return afterFailure(uploading, state.classified, tools);
     case "unreadable":
@@ -172,7 +166,7 @@ export function mayBeFeedVideo(
   { form }: Remote,
   problem: { readonly rule?: string },
 ): boolean {
-  const { kind } = ownOptionsOf(draft.options);
+  const { kind } = ownOptionsOf(draft);
   return form === "reel" && kind === undefined && isVideoLimit(problem);
 }
 
@@ -194,10 +188,8 @@ async function startOver(
   tools: NetworkTools,
 ): Promise<PrepareOutcome> {
   const now = tools.now();
-  if (!isVideoLimit(classified) && mayStartOver(remote.restartedAt, now)) {
-    const again = restarted(remote, now);
-    return { kind: "processing", remote: again, pollAfterSeconds: RESTART_SECONDS };
-  }
+  if (!isVideoLimit(classified) && mayStartOver(remote.restartedAt, now))
+    return processing(restarted(remote, now), RESTART_SECONDS);
   const asked = { ...classified, code: "media_unreachable" } as const;
   const probed = await withProbe(asked, mediaUrl(leg), tools);
   const isGone = !isVideoLimit(classified) && probed.code === "media_unreachable";
