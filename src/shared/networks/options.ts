@@ -57,7 +57,7 @@ const sharedFields = shape(() => ({
  * Returns the schema of `platformOptions.<network>`: the fields that every network takes and the network's own. Any
  * other field is refused.
  */
-export function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
+function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
   const shared = z.strictObject(sharedFields()).partial();
   return shared.extend(fields).refine(altTextsFit, {
     error: ALT_TEXTS_FIT,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { describeRules } from "../../../dev/describe-rules.ts";
-import { breach, checkNearLimit, nearLimit } from "../../../src/shared/networks/contract/rules.ts";
+import { breach, checkRules, textRules } from "../../../src/shared/networks/contract/rules.ts";
 import { LEG_ERRORS } from "../../../src/shared/networks/contract/errors.ts";
 import { networkOf } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
@@ -58,7 +58,6 @@ describe("a broken rule", () => {
       message: "It has {used} of {limit}.",
       remediation: "Shorten it.",
     },
-    "toy.text.nearLimit": nearLimit(10, "characters"),
   } as const;
 
   test("is told in the table's words, with its numbers", () => {
@@ -85,10 +84,12 @@ describe("a broken rule", () => {
   test.each([
     [9, []],
     [10, ["The text uses 10 of 10 characters."]],
-    [11, []],
+    [11, ["The text has 11 characters; Toy allows 10."]],
   ])("is warned of above nine tenths: %s of 10", (usedCharacters, messages) => {
     const measured = { usedCharacters, maxCharacters: 10 };
-    const warnings = checkNearLimit(table, "toy.text.nearLimit", "text", measured);
-    expect(warnings.map(({ message }) => message)).toEqual(messages);
+    const toy = { network: "toy", title: "Toy", id: "length", limit: 10 } as const;
+    const ofText = textRules({ ...toy, unit: "characters" });
+    const found = checkRules(ofText, { draft: { text: "", media: [], options: {} }, measured });
+    expect(found.map(({ message }) => message)).toEqual(messages);
   });
 });

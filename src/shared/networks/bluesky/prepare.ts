@@ -1,4 +1,4 @@
-import { mediaFailed } from "../contract/media-check.ts";
+import { withFile } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -78,7 +78,7 @@ function postRecord(
     readonly embed: Embed | null;
   },
 ): Record<string, unknown> {
-  const { langs, labels } = ownOptionsOf(leg.draft.options);
+  const { langs, labels } = ownOptionsOf(leg.draft);
   return {
     $type: COLLECTION,
     text: leg.draft.text,
@@ -138,7 +138,7 @@ async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep
     const video = await bringVideo({ leg, remote, credentials }, files, tools);
     return video.kind === "still" ? stillEmbed(leg, credentials, tools) : video;
   }
-  const { linkCard } = ownOptionsOf(leg.draft.options);
+  const { linkCard } = ownOptionsOf(leg.draft);
   if (linkCard === false) return { kind: "made", embed: null };
   if (linkCard !== undefined) {
     const card = await givenCard(linkCard, making, tools);
@@ -174,13 +174,10 @@ async function givenCard(
 ): Promise<Embed | TryLater | Rejected> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);
-  try {
-    const thumb = await uploadThumbnail(thumbnailUrl, making, tools);
-    return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
-  } catch (error) {
-    if (error instanceof MediaFailure) return mediaFailed("bluesky", error);
-    throw error;
-  }
+  const thumb = await withFile("bluesky", undefined, () =>
+    uploadThumbnail(thumbnailUrl, making, tools),
+  );
+  return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
 }
 
 /** Returns the card of a page. If the page can't be read, the post is published without it. */

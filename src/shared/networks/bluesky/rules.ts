@@ -1,28 +1,108 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import {
-  breach,
-  checkNearLimit,
-  isFarBeyond,
-  type Problem,
-  type TextMeasure,
-} from "../contract/rules.ts";
-import { checkAltTexts } from "../contract/alt-text.ts";
-import { countGraphemes } from "../contract/text.ts";
-import {
-  extensionOf,
-  fieldOf,
-  kindsOf,
-  mediaKindOf,
-  type LegDraft,
-  type MediaItem,
-  type NetworkData,
-} from "../contract/draft.ts";
+import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
+import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
+import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
+import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
+import type { Problem, TextMeasure } from "../contract/rules.ts";
+import { countGraphemes } from "../contract/text.ts";
 import { ownOptionsOf } from "./options.ts";
-import { rules } from "./rule-table.ts";
 
-const VIDEO_NAMES = /^(?:mp4|m4v|mov|webm|mpg|mpeg)$/;
+interface Facts {
+  readonly draft: LegDraft;
+  readonly options: ReturnType<typeof ownOptionsOf>;
+  readonly measured: TextMeasure;
+  /** By the names of the files. */
+  readonly kinds: readonly (MediaKind | undefined)[];
+}
+
+const { error, warning } = ruleRows<Facts>();
+const GRAPHEMES_MAX = 300;
+const BYTES_MAX = 3000;
+const FILES_MAX = 10;
+/** Of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app); records themselves have no limit. */
+const ALT_TEXT_MAX = 2000;
+/** `alt` of `app.bsky.embed.video`, which counts graphemes: this is the strictest that it can mean. */
+export const VIDEO_ALT_TEXT_MAX = 1000;
+
+const ofVideos = (broken: (facts: Pick<Facts, "draft">) => readonly number[]) =>
+  warning("alt_text_shortened", {
+    ...shortenedAltTexts("a video on Bluesky", VIDEO_ALT_TEXT_MAX),
+    field: "altTexts",
+    broken,
+  });
+
+export const rules = {
+  ...textRules({
+    network: "bluesky",
+    title: "Bluesky",
+    id: "graphemes",
+    limit: GRAPHEMES_MAX,
+    unit: "graphemes",
+  }),
+  "bluesky.text.bytes": error("text_too_long", {
+    limit: BYTES_MAX,
+    unit: "bytes",
+    message: "The text has {used} bytes; Bluesky allows {limit}.",
+    remediation: "Use fewer emoji and combined characters, or shorten the text.",
+    field: "text",
+    used: ({ draft }) => Buffer.byteLength(draft.text),
+  }),
+  "bluesky.content.empty": error("text_invalid", {
+    message: "The post has neither text nor media.",
+    remediation: "Give the post a text or a media file.",
+    field: "text",
+    broken: ({ draft: { text, media }, options }) =>
+      text.trim() === "" && media.length === 0 && !options.linkCard,
+  }),
+  "bluesky.media.count": error("media_rejected", {
+    limit: FILES_MAX,
+    unit: "files",
+    message: "Bluesky allows {limit} images or one video in a post.",
+    remediation:
+      "Use fewer media files, or give Bluesky its own with platformOptions.bluesky.mediaUrls.",
+    field: "mediaUrls",
+    broken: ({ kinds }) =>
+      kinds.length > FILES_MAX || kinds.filter((kind) => kind === "video").length > 1,
+  }),
+  "bluesky.media.mixed": error("media_rejected", {
+    message: "Bluesky does not allow images and a video in one post.",
+    remediation: "Use images alone or one video alone.",
+    field: "mediaUrls",
+    broken: ({ kinds }) => kinds.includes("video") && kinds.includes("image"),
+  }),
+  "bluesky.media.type": error("media_rejected", {
+    message:
+      "Bluesky takes images and videos as MP4, MOV, WebM or MPEG; some servers take MP4 alone.",
+    remediation: "Convert the file to MP4.",
+    field: "mediaUrls",
+    broken: ({ draft }) => draft.media.flatMap(foreignType),
+  }),
+  "bluesky.media.size": error("media_rejected", {
+    variesByServer: true,
+    message: "The file is larger than Bluesky or the account's server takes.",
+    remediation: "Use a smaller file.",
+  }),
+  "bluesky.media.duration": error("media_rejected", {
+    message: "The video is longer than the 10 minutes that Bluesky takes.",
+    remediation: "Use a shorter video.",
+  }),
+  "bluesky.media.altText": warning("alt_text_shortened", {
+    ...shortenedAltTexts("Bluesky", ALT_TEXT_MAX),
+    field: "altTexts",
+    broken: ({ draft }) => longAltTexts(draft, ALT_TEXT_MAX, (item) => !isVideo(item)),
+  }),
+  "bluesky.media.altTextVideo": ofVideos(({ draft }) =>
+    longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isVideo),
+  ),
+  "bluesky.linkCard.media": warning("link_rejected", {
+    message: "A Bluesky post shows either media or a link card; the card is left out.",
+    remediation: "Remove the media or the link card.",
+    field: "linkCard",
+    broken: ({ draft, options }) => draft.media.length > 0 && Boolean(options.linkCard),
+  }),
+};
 
 export const RULES = {
   /** Up to here the shape that every client shows; above it the gallery, which older ones do not. */
@@ -39,35 +119,20 @@ export function blobBytesMax(limits: NetworkData): number {
   return parsed.success ? parsed.data.blobBytesMax : RULES.blobBytesMax;
 }
 
-export function measure(draft: LegDraft): TextMeasure {
-  const { text } = draft;
+export function measure({ text }: LegDraft): TextMeasure {
   // A UTF-16 unit is a byte at least: so long a text is refused whatever a reader takes for a character in it.
-  const isFarTooLong = isFarBeyond(text.length, rules["bluesky.text.bytes"].limit);
-  return {
-    usedCharacters: isFarTooLong ? text.length : countGraphemes(text),
-    maxCharacters: rules["bluesky.text.graphemes"].limit,
-  };
+  const usedCharacters = isFarBeyond(text.length, BYTES_MAX) ? text.length : countGraphemes(text);
+  return { usedCharacters, maxCharacters: GRAPHEMES_MAX };
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
-  return [...checkText(draft), ...checkMedia(draft), ...checkLinkCard(draft)];
-}
-
-function checkText(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("bluesky", draft, "text");
-  const measured = measure(draft);
-  const { usedCharacters: used, maxCharacters } = measured;
-  const bytes = Buffer.byteLength(draft.text);
-  const hasContent = draft.media.length > 0 || Boolean(ownOptionsOf(draft.options).linkCard);
-  const isEmpty = draft.text.trim() === "" && !hasContent;
-  return [
-    ...(used > maxCharacters ? [breach(rules, "bluesky.text.graphemes", { used, field })] : []),
-    ...(bytes > rules["bluesky.text.bytes"].limit
-      ? [breach(rules, "bluesky.text.bytes", { used: bytes, field })]
-      : []),
-    ...(isEmpty ? [breach(rules, "bluesky.content.empty", { field })] : []),
-    ...checkNearLimit(rules, "bluesky.text.nearLimit", field, measured),
-  ];
+  const kinds = draft.media.map(({ url }) => mediaKindOf(url));
+  return checkRules(rules, {
+    draft,
+    options: ownOptionsOf(draft),
+    measured: measure(draft),
+    kinds,
+  });
 }
 
 /** Returns what only the files themselves show: a video with the name of an image, an image that becomes a video. */
@@ -82,45 +147,21 @@ export function checkFiles(
     return [breach(rules, "bluesky.media.mixed", { field })];
   const becomesVideo = files.length === 1 && (kinds[0] === "video" || files[0]?.isMoving === true);
   // Of a file whose name says as much, `check` has told it.
-  return becomesVideo
-    ? checkAltTexts(rules, "bluesky.media.altTextVideo", draft, { takes: (item) => !isVideo(item) })
-    : [];
+  const isTold = (item: MediaItem) => becomesVideo && !isVideo(item);
+  const found = ofVideos(() => longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isTold));
+  return checkRules({ "bluesky.media.altTextVideo": found }, { draft });
 }
 
 function isVideo({ url }: MediaItem): boolean {
   return mediaKindOf(url) === "video";
 }
 
-function checkMedia(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("bluesky", draft, "mediaUrls");
-  const kinds = draft.media.map((item) => mediaKindOf(item.url));
-  const videos = kinds.filter((kind) => kind === "video").length;
-  const images = kinds.filter((kind) => kind === "image").length;
-  const isTooMany = kinds.length > rules["bluesky.media.count"].limit || videos > 1;
-  return [
-    ...(isTooMany ? [breach(rules, "bluesky.media.count", { field })] : []),
-    ...(videos > 0 && images > 0 ? [breach(rules, "bluesky.media.mixed", { field })] : []),
-    ...draft.media.flatMap((item, mediaIndex) => checkType(item.url, mediaIndex, field)),
-    ...checkAltTexts(rules, "bluesky.media.altText", draft, { takes: (item) => !isVideo(item) }),
-    ...checkAltTexts(rules, "bluesky.media.altTextVideo", draft, { takes: isVideo }),
-  ];
-}
-
-/**
- * Returns a warning for a name that suggests a type that Bluesky does not take, and an error for audio. The type
- * itself is checked when the file is fetched.
- */
-function checkType(url: string, mediaIndex: number, field: string): readonly Problem[] {
+/** Returns a file whose name suggests a type that Bluesky does not take; of audio it is certain. */
+function foreignType({ url }: MediaItem, mediaIndex: number) {
   const kind = mediaKindOf(url);
-  const isForeign = kind === "audio" || (kind === "video" && !VIDEO_NAMES.test(extensionOf(url)));
-  const severity = kind === "audio" ? "error" : "warning";
-  return isForeign ? [breach(rules, "bluesky.media.type", { field, mediaIndex, severity })] : [];
-}
-
-function checkLinkCard(draft: LegDraft): readonly Problem[] {
-  if (draft.media.length === 0 || !ownOptionsOf(draft.options).linkCard) return [];
-  const field = "platformOptions.bluesky.linkCard";
-  return [breach(rules, "bluesky.linkCard.media", { field })];
+  if (kind === "audio") return [{ mediaIndex }];
+  const isForeign = kind === "video" && !/^(?:mp4|m4v|mov|webm|mpg|mpeg)$/.test(extensionOf(url));
+  return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
 const IMAGE = {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/answers.ts";
 import { spare } from "../contract/fields.ts";
+import { CLIENT_ERRORS, renewalRejected, renewing } from "../contract/oauth.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -78,14 +79,14 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const credentials = credentialsOf(data);
   const hasEnded = await isTokenEnded(credentials, tools);
   const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
-  if (leftMs >= FRESH_MS) return { kind: "usable" };
-  const outcome = isOAuth(credentials)
-    ? await renewOAuth(credentials, tools)
-    : await renewPassword(credentials, tools);
-  if (hasEnded && outcome.kind === "refreshed") await forgetEndedToken(credentials, tools);
   // The old token still works: a short outage of the log-in host need not delay anything.
-  const isUsableAnyway = outcome.kind === "try_later" && leftMs > FRESH_MS / 5;
-  return isUsableAnyway ? { kind: "usable" } : outcome;
+  return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, async () => {
+    const outcome = isOAuth(credentials)
+      ? await renewOAuth(credentials, tools)
+      : await renewPassword(credentials, tools);
+    if (hasEnded && outcome.kind === "refreshed") await forgetEndedToken(credentials, tools);
+    return outcome;
+  });
 }
 
 async function renewPassword(
@@ -97,30 +98,17 @@ async function renewPassword(
     url: `${credentials.service}/xrpc/com.atproto.server.refreshSession`,
     headers: { authorization: `Bearer ${credentials.refreshJwt}` },
   });
-  return readRefresh(answer, credentials, tools);
-}
-
-async function readRefresh(
-  answer: HttpResponse | HttpFailure,
-  credentials: PasswordCredentials,
-  tools: NetworkTools,
-): Promise<CredentialsOutcome> {
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const now = tools.now();
   const session = readSession(answer);
   if (session === undefined) return readRefusedRefresh(answer, credentials, tools);
-  if (session.did !== credentials.did) return needsReauth("another account answered");
+  if (session.did !== credentials.did) return needsReauth(null, "another account answered");
   if (session.active === false && (await hasMoved(credentials, tools)))
-    return needsReauth("the account is on another server");
+    return needsReauth(null, "the account is on another server");
   const { accessJwt, refreshJwt } = session;
+  const accessExpiresAt = accessExpiry(accessJwt, tools.now());
   return {
     kind: "refreshed",
-    credentials: {
-      ...credentials,
-      accessJwt,
-      refreshJwt,
-      accessExpiresAt: accessExpiry(accessJwt, now),
-    },
+    credentials: { ...credentials, accessJwt, refreshJwt, accessExpiresAt },
     expiresAt: sessionExpiry(refreshJwt),
   };
 }
@@ -133,21 +121,13 @@ async function readRefusedRefresh(
   const networkCode = xrpcError(answer)?.error ?? null;
   // Of the refresh token itself, so there is nothing left to renew with.
   if (networkCode === "ExpiredToken" || networkCode === "InvalidToken") {
-    return needsReauth(null, networkCode);
+    return needsReauth(networkCode);
   }
   return unpublished(await classifyFor(answer, credentials, tools));
 }
 
-function needsReauth(note: string | null, networkCode: string | null = null): CredentialsOutcome {
-  return {
-    kind: "rejected",
-    failure: {
-      code: "connection_needs_reauth",
-      networkCode,
-      ...(note === null ? {} : { note }),
-    },
-  };
-}
+const needsReauth = (networkCode: string | null, note?: string) =>
+  renewalRejected("connection_needs_reauth", networkCode, note);
 
 export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
   const credentials = credentialsOf(data);
@@ -195,7 +175,12 @@ async function renewOAuth(
 ): Promise<CredentialsOutcome> {
   const { did, session } = credentials;
   const client = await openWith(credentials, tools);
-  if (client === undefined) return notConfigured();
+  if (client === undefined)
+    return renewalRejected(
+      "app_misconfigured",
+      null,
+      "the deployment has no OAuth client for Bluesky",
+    );
   let problem: OAuthProblem | undefined;
   try {
     await client.library.restore(did, true);
@@ -215,14 +200,11 @@ async function renewOAuth(
 function refusedRenewal(problem: OAuthProblem | undefined, isGone: boolean): CredentialsOutcome {
   const networkCode = problem?.networkCode ?? null;
   const note = noteOf(problem?.note ?? "the server gave no new token");
-  if (networkCode === "invalid_client" || networkCode === "unauthorized_client") {
-    return { kind: "rejected", failure: { code: "app_misconfigured", networkCode, note } };
-  }
+  if (CLIENT_ERRORS.includes(networkCode ?? ""))
+    return renewalRejected("app_misconfigured", networkCode, note);
   // The library drops a session only when nothing can be done with it any more.
   const isOutage = problem?.kind === "unreachable" || problem?.kind === "down";
-  if (isGone && !isOutage) {
-    return { kind: "rejected", failure: { code: "connection_needs_reauth", networkCode, note } };
-  }
+  if (isGone && !isOutage) return needsReauth(networkCode, note);
   return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
 }
 
@@ -241,9 +223,4 @@ async function openWith(
   // Safe: it came from the library, and its shape was checked when it was read.
   client.sessions.set(did, session as never);
   return client;
-}
-
-function notConfigured(): CredentialsOutcome {
-  const note = "the deployment has no OAuth client for Bluesky";
-  return { kind: "rejected", failure: { code: "app_misconfigured", networkCode: null, note } };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
+import { readerOf } from "../contract/state.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
@@ -17,7 +18,7 @@ const remoteVideo = shape(() =>
 /** A video that the video service works on, and what the post says of it. */
 export type RemoteVideo = ShapeOf<typeof remoteVideo>;
 
-const remoteShape = shape(() =>
+export const remoteOf = readerOf(() =>
   z.object({
     rkey: z.string(),
     createdAt: z.string(),
@@ -28,11 +29,7 @@ const remoteShape = shape(() =>
     reuploadedAt: z.iso.datetime().optional(),
   }),
 );
-export type Remote = ShapeOf<typeof remoteShape>;
-
-export function remoteOf(data: NetworkData): Remote {
-  return remoteShape().parse(data);
-}
+export type Remote = ReturnType<typeof remoteOf>;
 
 /**
  * Returns the record's key and time. Two legs of one account that begin in the same millisecond differ by the clock id
@@ -79,7 +76,7 @@ const common = shape(() => ({
   accessExpiresAt: z.iso.datetime(),
 }));
 
-const passwordShape = shape(() =>
+const passwordOf = readerOf(() =>
   z.object({
     ...common(),
     /** Where the session was made and is renewed: the server itself, or the log-in host in front of it. */
@@ -89,7 +86,7 @@ const passwordShape = shape(() =>
   }),
 );
 /** A session that an app password opened. */
-export type PasswordCredentials = ShapeOf<typeof passwordShape>;
+export type PasswordCredentials = ReturnType<typeof passwordOf>;
 
 const privateKey = shape(() =>
   z.looseObject({ kty: z.literal("EC"), crv: z.literal("P-256"), d: z.string() }),
@@ -115,7 +112,7 @@ const sessionShape = shape(() =>
 /** What the OAuth library keeps of an authorisation, as it wants it back. */
 export type OAuthSessionData = ShapeOf<typeof sessionShape>;
 
-const oauthShape = shape(() =>
+const oauthOf = readerOf(() =>
   z.object({
     ...common(),
     kind: z.literal("oauth"),
@@ -124,12 +121,12 @@ const oauthShape = shape(() =>
     session: sessionShape(),
   }),
 );
-export type OAuthCredentials = ShapeOf<typeof oauthShape>;
+export type OAuthCredentials = ReturnType<typeof oauthOf>;
 
 export type Credentials = PasswordCredentials | OAuthCredentials;
 
 export function credentialsOf(data: NetworkData): Credentials {
-  return data["kind"] === "oauth" ? oauthShape().parse(data) : passwordShape().parse(data);
+  return data["kind"] === "oauth" ? oauthOf(data) : passwordOf(data);
 }
 
 export function isOAuth(credentials: Credentials): credentials is OAuthCredentials {

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { withFile } from "../contract/ask.ts";
 import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
-import { bytesMaxOf, mediaFailed, mediaRejected, refusedFile } from "../contract/media-check.ts";
+import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
 import { kindOfType, type MediaItem } from "../contract/draft.ts";
-import { type MediaFile, type MediaTargets, MediaFailure } from "../contract/media.ts";
+import type { MediaFile, MediaTargets } from "../contract/media.ts";
 import { type StreamedBody, HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -11,8 +12,7 @@ import { callAsAccount } from "./account-call.ts";
 import type { Credentials, RemoteVideo } from "./state.ts";
 import { classifyFor } from "./moved.ts";
 import { shortenedText } from "../contract/text.ts";
-import { rules } from "./rule-table.ts";
-import { media, RULES } from "./rules.ts";
+import { media, RULES, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
@@ -76,7 +76,7 @@ async function uploadItem(
 ): Promise<UploadedImage | OpenedVideo | TryLater | Rejected> {
   const { item, mediaIndex, targets } = wanted;
   const alt = item.altText ?? "";
-  try {
+  return withFile("bluesky", mediaIndex, async () => {
     const file = await tools.openMedia(item.url, { bytesMax: bytesMaxOf(targets) });
     const refused = refusedFile("bluesky", file, targets, mediaIndex);
     if (refused !== undefined) return refused;
@@ -88,10 +88,7 @@ async function uploadItem(
     const { width, height } = made;
     const aspectRatio = width && height ? { width, height } : null;
     return { blob, alt, aspectRatio };
-  } catch (error) {
-    if (error instanceof MediaFailure) return mediaFailed("bluesky", error, mediaIndex);
-    throw error;
-  }
+  });
 }
 
 export async function uploadBlob(
@@ -122,7 +119,7 @@ export function videoEmbed(
   blob: Blob,
   { alt, aspectRatio, isGif }: Omit<RemoteVideo, "jobId">,
 ): Embed {
-  const description = shortenedText(alt, rules["bluesky.media.altTextVideo"].limit);
+  const description = shortenedText(alt, VIDEO_ALT_TEXT_MAX);
   return {
     $type: "app.bsky.embed.video",
     video: blob,

@@ -1,5 +1,5 @@
-import { fieldOf, type LegDraft, type MediaItem } from "./draft.ts";
-import { breach, type Problem, type Rule, type RuleTable } from "./rules.ts";
+import type { LegDraft, MediaItem } from "./draft.ts";
+import type { Rule } from "./rules.ts";
 import { shortenedText } from "./text.ts";
 
 /** Returns the rule that alternative texts beyond a network's limit are cut. */
@@ -39,27 +39,4 @@ export function unusedAltTexts(
   takes: (item: MediaItem) => boolean,
 ): readonly number[] {
   return longAltTexts(draft, 0, (item) => !takes(item));
-}
-
-interface Limits {
-  /** In place of the table's own. */
-  readonly limit?: number;
-  /** Whether the network shows an alternative text of the file; absent: of any. */
-  readonly takes?: (item: MediaItem) => boolean;
-}
-
-/** Returns a warning for each alternative text that is going to be cut. */
-export function checkAltTexts<Table extends RuleTable>(
-  table: Table,
-  rule: keyof Table & `${string}.media.${string}`,
-  draft: LegDraft,
-  { limit = table[rule]?.limit ?? Infinity, takes = () => true }: Limits = {},
-): readonly Problem[] {
-  const [network = ""] = rule.split(".", 1);
-  const field = fieldOf(network, draft, "altTexts");
-  return draft.media.flatMap((item, mediaIndex) =>
-    (item.altText ?? "").length > limit && takes(item)
-      ? [breach(table, rule, { limit, field, mediaIndex })]
-      : [],
-  );
 }

@@ -120,7 +120,7 @@ export function textRules<const Network extends string, const Id extends string>
 const NEARLY = 0.9;
 
 /** Returns the warning for texts above nine tenths of the limit, which a small edit may break. */
-export function nearLimit(max: number, unit: RuleUnit): Rule & Check<Measured> {
+function nearLimit(max: number, unit: RuleUnit): Rule & Check<Measured> {
   return {
     severity: "warning",
     code: "text_too_long",
@@ -179,17 +179,6 @@ export function breach<Table extends RuleTable>(
     field,
     mediaIndex,
   };
-}
-
-/** Returns the warning of a text that is nearly too long. */
-export function checkNearLimit<Table extends RuleTable>(
-  table: Table,
-  id: keyof Table & string,
-  field: string,
-  { usedCharacters: used, maxCharacters: limit }: TextMeasure,
-): readonly Problem[] {
-  if (used > limit || used <= limit * NEARLY) return [];
-  return [breach(table, id, { used, limit, field })];
 }
 
 const FAR = 4;

@@ -1,11 +1,10 @@
 import * as z from "zod";
-import { networkOptions } from "../../../../src/shared/networks/options.ts";
-import { shape } from "../../../../src/shared/runtime/shape.ts";
+import type { LegDraft } from "../../../../src/shared/networks/contract/draft.ts";
+import { optionsOf } from "../../../../src/shared/networks/options.ts";
 
-const ownFields = shape(() => ({ board: z.string().min(1).max(40).optional() }));
+const own = optionsOf(() => ({ board: z.string().min(1).max(40).optional() }));
+export const pinboardOptions = own.options;
 
-export const pinboardOptions = shape(() => networkOptions(ownFields()));
-
-export function boardOf(options: Readonly<Record<string, unknown>>): string {
-  return z.object(ownFields()).parse(options).board ?? "home";
+export function boardOf(draft: LegDraft): string {
+  return own.read(draft).board ?? "home";
 }

@@ -23,7 +23,7 @@ export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<P
     body: JSON.stringify({
       key: leg.key,
       text: leg.draft.text,
-      board: boardOf(leg.draft.options),
+      board: boardOf(leg.draft),
     }),
   });
   if (answer instanceof HttpFailure)

@@ -1,12 +1,19 @@
 import {
-  breach,
-  checkNearLimit,
+  checkRules,
   type Problem,
+  textRules,
   type TextMeasure,
 } from "../../../../src/shared/networks/contract/rules.ts";
 import { countGraphemes } from "../../../../src/shared/networks/contract/text.ts";
-import { fieldOf, type LegDraft } from "../../../../src/shared/networks/contract/draft.ts";
-import { rules } from "./rule-table.ts";
+import type { LegDraft } from "../../../../src/shared/networks/contract/draft.ts";
+
+export const rules = textRules({
+  network: "pinboard",
+  title: "Pinboard",
+  id: "graphemes",
+  limit: 120,
+  unit: "graphemes",
+});
 
 export function measure({ text }: LegDraft): TextMeasure {
   const maxCharacters = rules["pinboard.text.graphemes"].limit;
@@ -14,11 +21,5 @@ export function measure({ text }: LegDraft): TextMeasure {
 }
 
 export function check(draft: LegDraft): readonly Problem[] {
-  const field = fieldOf("pinboard", draft, "text");
-  const measured = measure(draft);
-  const { usedCharacters: used, maxCharacters: limit } = measured;
-  return [
-    ...(used > limit ? [breach(rules, "pinboard.text.graphemes", { used, limit, field })] : []),
-    ...checkNearLimit(rules, "pinboard.text.nearLimit", field, measured),
-  ];
+  return checkRules(rules, { draft, measured: measure(draft) });
 }
