@@ -12,7 +12,6 @@ import {
   htmlPage,
   image,
   lost,
-  refusedToConnect,
   scriptedTools,
 } from "./scripted-tools.ts";
 import { FILE, LOOK, ORIGIN, begun, credentials, leg, uploaded } from "./mastodon-script.ts";
@@ -152,12 +151,6 @@ describe("preparing a Mastodon post", () => {
   });
 
   test.each([
-    [answer(401, { error: "The access token is invalid" }), "rejected", "connection_needs_reauth"],
-    [
-      answer(403, { error: "This action is outside the authorized scopes" }),
-      "rejected",
-      "permission_missing",
-    ],
     [
       answer(422, { error: "Validation failed: File content type is invalid" }),
       "rejected",
@@ -170,11 +163,7 @@ describe("preparing a Mastodon post", () => {
       "try_later",
       "media_processing_failed",
     ],
-    [answer(429, { error: "Too many requests" }), "try_later", "rate_limited"],
-    [htmlPage(502), "try_later", "network_unavailable"],
     [answer(200, "no id"), "try_later", "network_unavailable"],
-    [lost, "try_later", "network_unavailable"],
-    [refusedToConnect, "try_later", "network_unavailable"],
   ])("publishes nothing when an upload fails (%#)", async (reply, kind, code) => {
     const outcome = await prepare({ media: both, http: { [MEDIA]: reply } });
     expect(outcome).toMatchObject({ kind, failure: { code } });
