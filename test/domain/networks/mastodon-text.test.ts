@@ -61,11 +61,6 @@ describe("a Mastodon text's length", () => {
         expect(countCharacters(text, "", 23)).toBeLessThanOrEqual(text.length + 23 * 200);
       }),
     );
-    const started = performance.now();
-    countCharacters(`https://a.a/${"(a".repeat(15_000)}`, "", 23);
-    countCharacters("@a".repeat(20_000), "", 23);
-    countCharacters(`https://${"a.".repeat(20_000)}`, "", 23);
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 });
 
