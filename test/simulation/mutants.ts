@@ -231,7 +231,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C7: a post starts in a revision that nobody checked",
     era: 17,
-    firstSeed: 256,
+    firstSeed: 519,
     services: (services) =>
       committing(
         services,
