@@ -2,24 +2,16 @@ import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt
 import { checkNames, extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
-import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
+import { breach, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
+import { checkForm, type FormFacts, noPost } from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** What a draft becomes on the page. */
 export const FORMS = ["text", "photos", "reel", "video", "photo_story", "video_story"] as const;
 export type Form = (typeof FORMS)[number];
 
-interface Facts {
-  readonly draft: LegDraft;
-  readonly options: ReturnType<typeof ownOptionsOf>;
-  readonly measured: TextMeasure;
-  /** By the names of the files; undefined where they tell nothing, or make up no post. */
-  readonly form: Form | undefined;
-  /** Whether the files make up no post. */
-  readonly isNone: boolean;
-}
-
+type Facts = FormFacts<Form, ReturnType<typeof ownOptionsOf>>;
 const { error, warning } = ruleRows<Facts>();
 /** Stated everywhere and in no document of Facebook's own. */
 const TEXT_MAX = 63_206;
@@ -156,15 +148,7 @@ export function quotaOf(draft: LegDraft, remote?: NetworkData): string | undefin
 export function check(draft: LegDraft): readonly Problem[] {
   const options = ownOptionsOf(draft);
   const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
-  const form = found === undefined || isForm(found) ? found : undefined;
-  const facts = { draft, options, measured: measure(draft), form, isNone: form !== found };
-  return [...checkRules(rules, facts), ...noPost(draft, found)];
-}
-
-/** Returns the problem of files that make up no post. */
-function noPost(draft: LegDraft, found: Form | MediaRule | undefined): readonly Problem[] {
-  const field = fieldOf("facebook", draft, "mediaUrls");
-  return found === undefined || isForm(found) ? [] : [breach(rules, found, { field })];
+  return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
 }
 
 function hasPhotos(form: Form): boolean {
@@ -194,7 +178,7 @@ export function checkFiles(
   const form = formOf(kind, kindsOf(draft, files));
   const [video] = files;
   const isAsked = kind !== undefined && (form === "reel" || form === "video_story");
-  if (!isAsked || !video) return noPost(draft, form);
+  if (!isAsked || !video) return isForm(form) ? [] : [noPost(rules, form, draft)];
   const field = fieldOf("facebook", draft, "mediaUrls");
   return brokenByVideo(video, form === "reel" ? SECONDS.reelMax : SECONDS.storyMax).map((rule) =>
     breach(rules, rule, { field, mediaIndex: 0 }),

@@ -1,25 +1,17 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
-import { checkNames, extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
+import { checkNames, extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
-import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
+import { breach, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
+import { checkForm, type FormFacts, noPost } from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** What a draft becomes on the account. */
 export const FORMS = ["image", "reel", "carousel", "image_story", "video_story"] as const;
 export type Form = (typeof FORMS)[number];
 
-interface Facts {
-  readonly draft: LegDraft;
-  readonly options: ReturnType<typeof ownOptionsOf>;
-  readonly measured: TextMeasure;
-  /** By the names of the files; undefined where they tell nothing, or make up no post. */
-  readonly form: Form | undefined;
-  /** Whether the files make up no post. */
-  readonly isNone: boolean;
-}
-
+type Facts = FormFacts<Form, ReturnType<typeof ownOptionsOf>>;
 const { error, warning } = ruleRows<Facts>();
 /** In UTF-16 units: Instagram names no unit, and this is the strictest that it can mean. */
 const CAPTION_MAX = 2200;
@@ -180,15 +172,7 @@ export function quotaOf(): string {
 export function check(draft: LegDraft): readonly Problem[] {
   const options = ownOptionsOf(draft);
   const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
-  const form = found === undefined || isForm(found) ? found : undefined;
-  const facts = { draft, options, measured: measure(draft), form, isNone: form !== found };
-  return [...checkRules(rules, facts), ...noPost(draft, found)];
-}
-
-/** Returns the problem of files that make up no post. */
-function noPost(draft: LegDraft, found: Form | MediaRule | undefined): readonly Problem[] {
-  const field = fieldOf("instagram", draft, "mediaUrls");
-  return found === undefined || isForm(found) ? [] : [breach(rules, found, { field })];
+  return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
 }
 
 /** Returns what only the files themselves show: their kinds, and how long a video is. */
@@ -199,7 +183,7 @@ export function checkFiles(
 ): readonly Problem[] {
   const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft);
   const form = formOf(kind, kindsOf(draft, files));
-  if (!isForm(form)) return noPost(draft, form);
+  if (!isForm(form)) return [noPost(rules, form, draft)];
   const seconds = files[0]?.durationSeconds ?? Infinity;
   if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
   const field = "platformOptions.instagram.thumbOffsetMs";
