@@ -68,7 +68,7 @@ const secrets = (...args: readonly string[]) => secretsWith({}, ...args);
 
 async function secretsWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const PATH = `${folder}:${process.env["PATH"] ?? ""}`;
-  const env = { PATH, AZURE_KEY_VAULT_NAME: "kv-example", VAULT_WAIT_SECONDS: "2", ...settings };
+  const env = { PATH, AZURE_KEY_VAULT_NAME: "kv-example", VAULT_WAIT_SECONDS: "20", ...settings };
   try {
     const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], { env });
     return { ok: true, output: stdout + stderr };
