@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fitImage } from "../../src/shared/media/fit-image.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import type { ImageTarget } from "../../src/shared/networks/contract/media.ts";
+import { watchThread } from "../setup/blocked.ts";
 import { inMemory } from "./in-memory.ts";
 import { noisePng } from "./pictures.ts";
 
@@ -15,12 +15,11 @@ const TARGET: ImageTarget = {
 
 /** 51 MB of noise, which is the worst for a decoder and for an encoder: close below the 50 MiB that are taken. */
 const image = await noisePng(4_200, 4_100);
-const delays = monitorEventLoopDelay({ resolution: 5 });
 const rss = () => process.memoryUsage().rss;
 const before = rss();
 let most = before;
 const timer = setInterval(() => (most = Math.max(most, rss())), 5);
-delays.enable();
+const thread = watchThread();
 const fitted = await Promise.all(
   ["one", "two"].map(async (name) => {
     const file = await openMedia(inMemory(image), `https://files.example.test/${name}`, {
@@ -29,7 +28,6 @@ const fitted = await Promise.all(
     return (await fitImage(file, TARGET)).bytes.length;
   }),
 );
-delays.disable();
+const blockedMs = thread.end();
 clearInterval(timer);
-const blockedMs = Math.round(delays.max / 1e6);
 process.stdout.write(JSON.stringify({ size: image.length, fitted, before, most, blockedMs }));

@@ -8,6 +8,7 @@ import {
 } from "../../src/shared/media/media-reader.ts";
 import type { ReadBy } from "../../src/shared/media/media-reader.ts";
 import { MediaFailure, type ImageTarget } from "../../src/shared/networks/contract/media.ts";
+import { watchThread } from "../setup/blocked.ts";
 import { inMemory } from "./in-memory.ts";
 import { mutantOf, seedFiles } from "./mutants.ts";
 
@@ -84,33 +85,22 @@ export async function fuzzFiles(
   return { files: count, ends, unforeseen, ...(await watching.end()) };
 }
 
-/** The CPU time of this thread. It does not advance while other programs have the processor. */
-const ownMs = () => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-};
-
-/**
- * Looks at the process every few milliseconds; its growth counts from when it has settled. It stood still for as long as
- * its thread was at work between two looks.
- */
+/** Looks at the process every few milliseconds. What it tells counts from when it has settled. */
 function watch(settled: () => Promise<number>) {
+  const thread = watchThread(10);
   let before: number | undefined;
-  void settled().then((rss) => (before = rss));
-  let last = ownMs();
-  let blockedMs = 0;
+  const begin = async () => {
+    before = await settled();
+    thread.restart();
+  };
+  void begin();
   let most = 0;
-  const timer = setInterval(() => {
-    const now = ownMs();
-    if (before !== undefined) blockedMs = Math.max(blockedMs, now - last);
-    last = now;
-    most = Math.max(most, process.memoryUsage().rss);
-  }, 10);
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 10);
   return {
     async end() {
       await delay(20);
       clearInterval(timer);
-      return { blockedMs: Math.round(blockedMs), grownBytes: most - (before ?? most) };
+      return { blockedMs: thread.end(), grownBytes: most - (before ?? most) };
     },
   };
 }

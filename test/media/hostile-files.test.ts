@@ -13,6 +13,7 @@ import type {
   MediaFile,
 } from "../../src/shared/networks/contract/media.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
+import { watchThread } from "../setup/blocked.ts";
 import { tolerated } from "../setup/bounds.ts";
 import { drawing, endlessChunks, endlessTimes, interlacedPng, manyTimes } from "./bombs.ts";
 import { inMemory } from "./in-memory.ts";
@@ -62,20 +63,6 @@ function readers(): number[] {
     .map(Number);
 }
 
-/** The longest time for which nothing else went on in this process meanwhile. */
-async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let last = performance.now();
-  let longest = 0;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  }, 5);
-  await work();
-  clearInterval(timer);
-  return longest;
-}
-
 let clip: Buffer;
 let photo: Buffer;
 beforeAll(async () => {
@@ -97,12 +84,11 @@ describe("a hostile file", () => {
       const bytes = await make();
       await publishable(photo);
       const before = process.memoryUsage().rss;
-      let refusal = "";
-      const blocked = await longestBlock(async () => {
-        refusal = await refusalOf(publishable(bytes));
-      });
+      const thread = watchThread();
+      const refusal = await refusalOf(publishable(bytes));
+      const blockedMs = thread.end();
       expect(refusal).toMatch(/^media_rejected (?:memory|time|pixels)$/);
-      expect(blocked).toBeLessThan(tolerated(100));
+      expect(blockedMs).toBeLessThan(tolerated(100));
       expect(process.memoryUsage().rss - before).toBeLessThan(64 * MEGABYTE);
       expect(await publishable(photo)).toMatchObject({ repairs: [] });
     },
