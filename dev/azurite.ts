@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { END_WITH_PARENT } from "./end-with-parent.ts";
 import { localFolder } from "./local-folder.ts";
 import { portOf } from "./ports.ts";
@@ -15,7 +17,9 @@ const ACCOUNT_KEY =
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
-const OUTPUT_KEPT_CHARACTERS = 4_000;
+const OUTPUT_POLL_MS = 20;
+/** For an emulator on somebody's own machine: a third of the memory, for a little more CPU time. */
+const SMALL_HEAP = ["--max-semi-space-size=2"];
 
 const SERVICES = ["blob", "queue", "table"] as const;
 type Service = (typeof SERVICES)[number];
@@ -50,8 +54,9 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
     table: options.tablePort ?? 0,
   };
   const folder = "folder" in options ? options.folder : undefined;
-  const child = launch(wanted, folder, options.secured);
-  const ports = await portsOf(child, wanted);
+  const launched = launch(wanted, folder, options.secured);
+  const { child } = launched;
+  const ports = await portsOf(launched, wanted);
   return {
     connectionString: connectionString(ports),
     ports,
@@ -60,13 +65,26 @@ export async function startAzurite(options: AzuriteOptions): Promise<Azurite> {
   };
 }
 
+interface Launched {
+  readonly child: ChildProcess;
+  /** The file that has what it prints, open for reading. */
+  readonly log: number;
+}
+
+/**
+ * Starts the process. Its output goes to a file, never to a pipe: when its parent is killed, writing to a pipe would end
+ * it before it has saved its tables.
+ */
 function launch(
   ports: Record<Service, number>,
   folder: string | undefined,
   secured: AzuriteOptions["secured"],
-): ChildProcess {
+): Launched {
   const entry = createRequire(import.meta.url).resolve("azurite/dist/src/azurite.js");
-  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const logFolder = folder ?? mkdtempSync(join(tmpdir(), "azurite-"));
+  mkdirSync(logFolder, { recursive: true });
+  const logFile = join(logFolder, "azurite.log");
+  const log = openSync(logFile, "w");
   const flags = SERVICES.flatMap((service) => [
     `--${service}Host`,
     "127.0.0.1",
@@ -81,6 +99,7 @@ function launch(
   const child = spawn(
     process.execPath,
     [
+      ...(folder === undefined ? [] : SMALL_HEAP),
       "--import",
       END_WITH_PARENT,
       entry,
@@ -95,7 +114,7 @@ function launch(
     ],
     // Apart from the terminal: Ctrl-C must not end it while somebody still writes their last rows.
     {
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", log, log],
       detached: true,
       env: {
         ...process.env,
@@ -103,53 +122,49 @@ function launch(
       },
     },
   );
-  if (folder !== undefined) {
-    const log = createWriteStream(join(folder, "azurite.log"), { flags: "a" });
-    child.stdout.pipe(log, { end: false });
-    child.stderr.pipe(log, { end: false });
-    child.once("close", () => log.end());
-  }
-  return child;
+  closeSync(log);
+  const reader = openSync(logFile, "r");
+  // What is open stays readable and writable.
+  if (folder === undefined) rmSync(logFolder, { recursive: true });
+  return { child, log: reader };
 }
 
-/** The ports that Azurite says it listens on: the only way to learn those it chose itself. */
+/** Returns the ports that the output names: the only way to learn those that Azurite chose itself. */
+function portsIn(output: string): Record<Service, number> | undefined {
+  const found = SERVICES.map((service) => {
+    const line = new RegExp(`${service} service is successfully listening at \\S+:(\\d+)`, "i");
+    return [service, Number(line.exec(output)?.[1])] as const;
+  });
+  if (found.some(([, port]) => Number.isNaN(port))) return undefined;
+  // Safe: one entry for every service.
+  return Object.fromEntries(found) as Record<Service, number>;
+}
+
+/** Waits until all services listen. */
 async function portsOf(
-  child: ChildProcess,
+  { child, log }: Launched,
   wanted: Record<Service, number>,
 ): Promise<Record<Service, number>> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
   let output = "";
-  const found = new Map<Service, number>();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(
-    () => reject(new Error(`Azurite did not start in ${START_TIMEOUT_MS / 1000} s:\n${output}`)),
-    START_TIMEOUT_MS,
-  );
-  const read = (chunk: Buffer): void => {
-    output = (output + chunk.toString()).slice(-OUTPUT_KEPT_CHARACTERS);
-    for (const service of SERVICES) {
-      const line = new RegExp(`${service} service is successfully listening at \\S+:(\\d+)`, "i");
-      const port = line.exec(output)?.[1];
-      if (port !== undefined) found.set(service, Number(port));
-    }
-    if (found.size === SERVICES.length) resolve();
-  };
-  child.stdout?.on("data", read);
-  child.stderr?.on("data", read);
-  child.once("error", reject);
-  child.once("close", () => reject(startFailure(output, wanted)));
   try {
-    await promise;
+    for (;;) {
+      // Asked before the output is read, which is then whole.
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      output += readFileSync(log, "utf8");
+      const ports = portsIn(output);
+      if (hasEnded) throw startFailure(output, wanted);
+      if (ports !== undefined) return ports;
+      if (performance.now() > deadline)
+        throw new Error(`Azurite did not start in ${START_TIMEOUT_MS / 1000} s:\n${output}`);
+      await wait(OUTPUT_POLL_MS);
+    }
   } catch (error) {
     child.kill("SIGKILL");
     throw error;
   } finally {
-    clearTimeout(timer);
-    child.stdout?.off("data", read);
-    child.stderr?.off("data", read);
-    child.stdout?.resume();
-    child.stderr?.resume();
+    closeSync(log);
   }
-  return { blob: 0, queue: 0, table: 0, ...Object.fromEntries(found) };
 }
 
 function startFailure(output: string, wanted: Record<Service, number>): Error {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { NETWORKS } from "../src/shared/networks/registry.ts";
+import { NETWORKS } from "./networks/registry.ts";
 import { ApiRefusal, createApiClient } from "./api-client.ts";
 import type { ApiClient } from "./api-client.ts";
 import { linkInBrowser } from "./demo-visit.ts";
@@ -11,7 +11,7 @@ const TOKENS = 100_000;
 const TOKENS_LOW = 1_000;
 const CONNECT_PAGE_SECONDS = 48 * 3600;
 
-/** The networks that the product offers today. */
+/** The networks that the sandbox has: those of the product. */
 export const DEMO_NETWORKS: readonly string[] = Object.keys(NETWORKS);
 
 const Owned = z.object({

@@ -1,11 +1,12 @@
+import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
 import { announce } from "./announce.ts";
 import { ApiRefusal } from "./api-client.ts";
 import { startLocalAzurite } from "./azurite.ts";
-import { buildApp } from "./build.ts";
 import { openDemo } from "./demo.ts";
 import type { Demo, DemoOptions } from "./demo.ts";
 import { startHostProcess } from "./host-process.ts";
@@ -24,12 +25,16 @@ import { bad } from "./terminal-style.ts";
 const LOGIN_ORIGIN = "https://login.sandbox.test";
 const AUDIENCE = "api://publishing-relay";
 const OPERATOR_TOKEN_SECONDS = 30 * 24 * 3600;
+/** Long enough for a slow machine. */
+const BUILD_MS_MAX = 180_000;
 const HEALTH_POLL_MS = 100;
 const HEALTH_CALL_MS = 5_000;
 const HEALTH_MS = 60_000;
 /** npm passes the terminal's Ctrl-C on, so that it comes twice: a signal this soon after the first is the same one. */
 const SAME_SIGNAL_MS = 1_000;
 const CHILD_END_MS = 500;
+
+const execute = promisify(execFile);
 
 /** Everything that runs, oldest first, and the one reason why it all ends. */
 class Run {
@@ -140,6 +145,12 @@ function lineShower(sandbox: Sandbox): (line: string, stream: "stdout" | "stderr
   };
 }
 
+/** Builds in a process of its own, so that nothing of the bundler stays in memory. */
+async function buildInChild(): Promise<void> {
+  const program = fileURLToPath(new URL("build.ts", import.meta.url));
+  await execute(process.execPath, [program], { timeout: BUILD_MS_MAX });
+}
+
 /** Starts everything and shows it. */
 async function bringUp(run: Run, options: Options): Promise<void> {
   const { ports, local, hasOwnHost } = options;
@@ -150,7 +161,7 @@ async function bringUp(run: Run, options: Options): Promise<void> {
   mkdirSync(local, { recursive: true });
   if (hasOwnHost) {
     console.log("Building and starting …");
-    await buildApp();
+    await buildInChild();
   }
   const { pieces, sandbox, issuer } = await startPieces(run, options);
   const baseUrl = pieces.publicBaseUrl;

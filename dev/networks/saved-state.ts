@@ -4,7 +4,7 @@ import type { SandboxNetwork } from "./network.ts";
 
 const SAVE_AFTER_MS = 250;
 
-/** Keeps the networks' states in a folder, one JSON file each, a moment after every change. */
+/** Keeps the networks' states in a folder, one JSON file each. */
 export class SavedState {
   readonly #folder: string;
   readonly #networks: readonly SandboxNetwork[];
@@ -33,12 +33,15 @@ export class SavedState {
   save(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const network of this.#networks) {
-      const file = this.#file(network);
-      // The accounts' tokens are in it, and a half-written file would be lost work.
-      writeFileSync(`${file}.new`, JSON.stringify(network.dump()), { mode: 0o600 });
-      renameSync(`${file}.new`, file);
-    }
+    for (const network of this.#networks) this.saveOne(network);
+  }
+
+  /** Saves one network's state before this returns, so that a killed process forgets nothing that it has answered. */
+  saveOne(network: SandboxNetwork): void {
+    const file = this.#file(network);
+    // The accounts' tokens are in it, and a half-written file would be lost work.
+    writeFileSync(`${file}.new`, JSON.stringify(network.dump()), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
   }
 
   #file(network: SandboxNetwork): string {

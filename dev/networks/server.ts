@@ -90,7 +90,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const sites: readonly Site[] = [mediaSite, linkSite, ...(options.sites ?? []), ...all];
   const own = ownSite({ networks: all, blobs, faults, log, posts, reset, advance });
-  const changed = () => saved?.changed();
+  const changed: Served["changed"] = (network, method) =>
+    network === undefined || method === "GET" ? saved?.changed() : saved?.saveOne(network);
   const server = listener({ own, sites, faults, log, now, posts, changed });
   server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");

@@ -27,8 +27,8 @@ export interface Served {
   readonly log: RequestLog;
   now(): number;
   posts(): readonly PublishedPost[];
-  /** Called after every request: a mere look may change something, a poll of media for one. */
-  changed(): void;
+  /** Called after every request, before its answer: a GET may change something too, a poll of media for one. */
+  changed(network: SandboxNetwork | undefined, method: string): void;
 }
 
 /** What becomes of a request: an answer, or a connection that is cut or left alone. */
@@ -164,7 +164,8 @@ export async function serve(
   const body = await readBody(request, match?.route.bodyMax ?? BODY_MAX);
   const exchange = { ...arrived, host, params: match?.params ?? {}, body: body ?? Buffer.alloc(0) };
   const fate = await fateAt(served, { site, match, exchange, tooLarge: body === undefined });
-  if (site !== served.own || exchange.method !== "GET") served.changed();
+  if (site !== served.own || exchange.method !== "GET")
+    served.changed(isNetwork(site) ? site : undefined, exchange.method);
   if (site !== served.own) logged(served, site, match, { exchange, fate, started });
   if (fate.kind === "answer") await send(response, exchange.method, fate.answer);
   else if (fate.kind === "drop") response.destroy();

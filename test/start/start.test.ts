@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { z } from "zod";
 import { DEMO_NETWORKS } from "../../dev/demo.ts";
 import {
+  childrenOf,
   hostPidOf,
   kill,
   launch,
@@ -199,6 +200,35 @@ describe("npm start", () => {
     },
     START_TIMEOUT_MS,
   );
+
+  test(
+    "loses nothing that was accepted when it is killed, even a moment after the answer",
+    async () => {
+      const { baseUrl, apiKey, profileId } = readDemo(place);
+      const headers = {
+        authorization: `Bearer ${apiKey}`,
+        "x-profile-id": profileId,
+        "idempotency-key": "accepted-last",
+        "content-type": "application/json",
+      };
+      const scheduleAt = new Date(Date.now() + 3_600_000).toISOString();
+      const body = JSON.stringify({ text: "accepted last", platforms: ["mastodon"], scheduleAt });
+      const answer = await fetch(`${baseUrl}/v1/posts`, { method: "POST", headers, body });
+      const { id } = PostAnswer.parse(await answer.json()).data;
+      await kill(started, place);
+
+      started = await start(place);
+      const found = await fetch(`${baseUrl}/v1/posts/${id}`, { headers });
+      expect(PostAnswer.parse(await found.json()).data.status).toBe("scheduled");
+    },
+    START_TIMEOUT_MS,
+  );
+
+  test("leaves nothing running that only builds", async () => {
+    const children = await childrenOf(started);
+    const names = children.map(({ command }) => /azurite\.js|host\/main\.ts|$/.exec(command)?.[0]);
+    expect(names.toSorted()).toEqual(["azurite.js", "host/main.ts"]);
+  });
 
   test(
     "stops everything with code 1 and says why when the host dies",

@@ -114,15 +114,21 @@ export async function listeningPorts({ ports }: Place): Promise<number[]> {
   return found.flat();
 }
 
-/** The local host that a start script runs. */
-export async function hostPidOf({ pid }: Started): Promise<number> {
+/** Lists the processes that a start script runs. */
+export async function childrenOf({ pid }: Started): Promise<{ pid: number; command: string }[]> {
   const { stdout } = await run("ps", ["-A", "-o", "pid=,ppid=,args="]);
-  const line = stdout
-    .split("\n")
-    .map((text) => text.trim().split(/\s+/))
-    .find(([, parent, ...words]) => parent === String(pid) && words.includes("dev/host/main.ts"));
-  if (line === undefined) throw new Error("the start script has no host");
-  return Number(line[0]);
+  return stdout.split("\n").flatMap((line) => {
+    const [own, parent, ...words] = line.trim().split(/\s+/);
+    return parent === String(pid) ? [{ pid: Number(own), command: words.join(" ") }] : [];
+  });
+}
+
+/** The local host that a start script runs. */
+export async function hostPidOf(started: Started): Promise<number> {
+  const children = await childrenOf(started);
+  const host = children.find(({ command }) => command.includes("dev/host/main.ts"));
+  if (host === undefined) throw new Error("the start script has no host");
+  return host.pid;
 }
 
 export async function until(
