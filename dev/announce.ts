@@ -1,55 +1,64 @@
+import { writeFileSync } from "node:fs";
 import { DEMO_NETWORKS } from "./demo.ts";
 import type { Demo } from "./demo.ts";
 import { soft, strong } from "./terminal-style.ts";
 
-/** Lines to be pasted: publish, read what became of it, look at the wallet. Each works by itself and more than once. */
-function curlLines({ baseUrl, apiKey, profileId }: Demo): string[] {
-  const key = `-H 'Authorization: Bearer ${apiKey}'`;
-  const profile = `-H 'X-Profile-Id: ${profileId}'`;
+/** How much of a secret or an id is shown, at each of its ends. */
+const SHOWN_START = 12;
+const SHOWN_END = 6;
+
+const shortened = (text: string) => `${text.slice(0, SHOWN_START)}…${text.slice(-SHOWN_END)}`;
+
+/** Writes the demo's headers as a configuration of curl, so that the lines to paste stay short. */
+function writeCurlFile(file: string, { apiKey, profileId }: Demo): void {
+  const headers = [
+    `Authorization: Bearer ${apiKey}`,
+    `X-Profile-Id: ${profileId}`,
+    "Content-Type: application/json",
+  ];
+  const lines = ["silent", "show-error", ...headers.map((header) => `header = "${header}"`)];
+  writeFileSync(file, `${lines.join("\n")}\n`, { mode: 0o600 });
+}
+
+/** Returns the call that publishes to every network. It can be pasted more than once. */
+function publishCall({ baseUrl }: Demo, curlFile: string): string {
   const platforms = JSON.stringify(DEMO_NETWORKS);
   const media = '["https://media.sandbox.test/portrait.jpg"]';
-  const post = `'{"text":"Hello at '"$(date +%T)"'","mediaUrls":${media},"platforms":${platforms}}'`;
-  return [
-    `curl -sS ${baseUrl}/v1/posts ${key} ${profile} -H "Idempotency-Key: hello-$(date +%s)" -H 'Content-Type: application/json' -d ${post}`,
-    `curl -sS '${baseUrl}/v1/posts?limit=1' ${key} ${profile}`,
-    `curl -sS ${baseUrl}/v1/billing/balance ${key}`,
-  ];
+  return `curl -K ${curlFile} ${baseUrl}/v1/posts -H "Idempotency-Key: $(date +%s)" \\
+  -d '{"text": "Hello at '"$(date +%T)"'", "mediaUrls": ${media},
+       "platforms": ${platforms}}'`;
 }
 
 interface Announcement {
   readonly demo: Demo;
+  /** Where the page is that links accounts: a short address that leads to it. */
+  readonly connectUrl: string;
   readonly demoFile: string;
-  /** Absent when the host was started by somebody else. */
-  readonly hostLog?: string;
+  readonly curlFile: string;
 }
 
-export function announce({ demo, demoFile, hostLog }: Announcement): void {
-  const [publish = "", read = "", balance = ""] = curlLines(demo);
-  const rows: readonly (readonly [string, string, string?])[] = [
-    ["API", demo.baseUrl],
-    ["Sandbox", `${demo.sandboxUrl}/`, "what was published, log-ins, failures to play"],
-    ["Connect", demo.connectUrl, "the page on which end users link accounts"],
-    ["API key", demo.apiKey],
-    ["Profile", demo.profileId, `linked: ${DEMO_NETWORKS.join(", ")}`],
-    ...(hostLog === undefined ? [] : [["Log", hostLog] as const]),
-  ];
-  const table = rows.map(([name, value, note]) => {
-    const remark = note === undefined ? "" : `  ${soft(note)}`;
-    return `  ${name.padEnd(8)} ${strong(value)}${remark}`;
-  });
+/** Says what a newcomer needs first: one call, where to see what it did, and where the reference is. */
+export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement): void {
+  writeCurlFile(curlFile, demo);
+  const rows = [
+    ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, log-ins, failures to cause"],
+    ["Reference", `${demo.baseUrl}/docs`, "every call of the API"],
+    ["Connect page", connectUrl, "where your customers link their accounts"],
+    ["API key", shortened(demo.apiKey), `in full, with the other ids: ${demoFile}`],
+  ] as const;
+  const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  const [names = 0, values = 0] = widths;
+  const table = rows.map(
+    ([name, value, note]) =>
+      `${name.padEnd(names)}  ${strong(value.padEnd(values))}  ${soft(note)}`,
+  );
   console.log(`
-${strong("The relay is up.")}
+${strong("The relay is up.")} Publish to ${DEMO_NETWORKS.length} networks: paste this into another terminal.
+
+${publishCall(demo, curlFile)}
 
 ${table.join("\n")}
 
-Publish, read what became of it, look at the wallet:
-
-${publish}
-
-${read}
-
-${balance}
-
-${soft(`All of this is in ${demoFile}. What is published shows below. Ctrl-C stops everything.`)}
+${soft("What is published shows below. Ctrl-C stops everything.")}
 `);
 }

@@ -187,7 +187,11 @@ async function bringUp(run: Run, options: Options): Promise<void> {
     file: demoFile,
   });
   if (demo === undefined) console.log(`The API is at ${baseUrl}. Ctrl-C stops everything.`);
-  else announce({ demo, demoFile, ...(hasOwnHost ? { hostLog } : {}) });
+  else {
+    sandbox.connectUrl = demo.connectUrl;
+    const connectUrl = `${sandbox.url}/connect`;
+    announce({ demo, connectUrl, demoFile, curlFile: join(local, "demo.curl") });
+  }
 }
 
 /** A developer's own settings may rule the demo out (no sign-up, other operators): everything else is of use without it. */

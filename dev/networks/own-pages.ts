@@ -1,4 +1,4 @@
-import { Refusal, htmlPage, json, readObject } from "./exchange.ts";
+import { Refusal, empty, htmlPage, json, readObject } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import type { FaultBook } from "./faults.ts";
 import { sniffType } from "./file-type.ts";
@@ -19,6 +19,8 @@ export interface Workings {
   posts(network?: string): readonly PublishedPost[];
   reset(): void;
   advance(milliseconds: number): void;
+  /** The relay's page that links accounts; "" while there is none. */
+  connectUrl(): string;
 }
 
 function problem(message: string): Refusal {
@@ -93,6 +95,12 @@ export function ownSite(workings: Workings): Site {
       route("GET /", "sandbox", ({ query }) =>
         htmlPage(200, frontPage(workings.networks, workings.posts(), query.has("still"))),
       ),
+      route("GET /connect", "sandbox", () => {
+        const location = workings.connectUrl();
+        if (location === "")
+          throw new Refusal(json(404, { error: "there is no connect page yet" }));
+        return { ...empty(302), headers: { location } };
+      }),
       route("GET /_sandbox/health", "sandbox", () => json(200, { status: "ok" })),
       route("GET /_sandbox/posts", "sandbox", ({ query }) =>
         json(200, { posts: workings.posts(query.get("network") ?? undefined) }),

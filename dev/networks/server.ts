@@ -36,6 +36,8 @@ export interface Sandbox {
   readonly port: number;
   /** Every host that it answers for. */
   readonly hosts: readonly string[];
+  /** Where `/connect` leads; "" while there is no page that links accounts. */
+  connectUrl: string;
   /** The networks with their accounts and switches. */
   readonly networks: Networks;
   /** What is public, oldest first. */
@@ -89,7 +91,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     advanced += milliseconds;
   };
   const sites: readonly Site[] = [mediaSite, linkSite, ...(options.sites ?? []), ...all];
-  const own = ownSite({ networks: all, blobs, faults, log, posts, reset, advance });
+  const own = ownSite({
+    networks: all,
+    blobs,
+    faults,
+    log,
+    posts,
+    reset,
+    advance,
+    connectUrl: () => sandbox.connectUrl,
+  });
   const changed: Served["changed"] = (network, method) =>
     network === undefined || method === "GET" ? saved?.changed() : saved?.saveOne(network);
   const server = listener({ own, sites, faults, log, now, posts, changed });
@@ -97,9 +108,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   url = `http://127.0.0.1:${port}`;
-  return {
+  const sandbox: Sandbox = {
     url,
     port,
+    connectUrl: "",
     networks,
     posts,
     reset,
@@ -119,6 +131,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       saved?.save();
     },
   };
+  return sandbox;
 }
 
 function listener(served: Served) {

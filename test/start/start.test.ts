@@ -57,20 +57,16 @@ describe("npm start", () => {
     await place.remove();
   }, START_TIMEOUT_MS);
 
-  const pasteable = () =>
-    started
-      .output()
-      .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line.startsWith("curl "));
+  const shownCall = () => /^curl [\s\S]*?'$/m.exec(started.output())?.[0] ?? "no call is shown";
+  const callOf = (path: string) =>
+    `curl -K ${place.folder}/demo.curl '${readDemo(place).baseUrl}/v1/${path}'`;
 
   test(
-    "prints a line that publishes, one that reads the post and one that shows the wallet",
+    "prints a call that publishes to every network",
     async () => {
-      const [publish = "", read = "", balance = "", ...others] = pasteable();
-      expect(others).toEqual([]);
+      const [read, balance] = [callOf("posts?limit=1"), callOf("billing/balance")];
       const before = BalanceAnswer.parse(await paste(balance)).data;
-      const { id } = PostAnswer.parse(await paste(publish)).data;
+      const { id } = PostAnswer.parse(await paste(shownCall())).data;
       await until(
         async () => {
           const [newest] = PostsAnswer.parse(await paste(read)).data;
@@ -155,8 +151,10 @@ describe("npm start", () => {
   });
 
   test("gives a connect page on which nothing is linked yet", async () => {
-    const answer = await fetch(readDemo(place).connectUrl);
-    expect(answer.status).toBe(200);
+    const { sandboxUrl, connectUrl } = readDemo(place);
+    expect(started.output()).toContain(` ${sandboxUrl}/connect `);
+    const answer = await fetch(`${sandboxUrl}/connect`);
+    expect([answer.status, answer.url]).toEqual([200, connectUrl]);
     const page = await answer.text();
     for (const name of DEMO_NETWORKS) expect(page).toContain(`/v1/connect/ui/${name}`);
     expect(page).not.toContain("Connected as");
@@ -171,6 +169,16 @@ describe("npm start", () => {
       .object({ exp: z.number() })
       .parse(JSON.parse(Buffer.from(operatorToken.split(".")[1] ?? "", "base64url").toString()));
     expect(claims.exp * 1000 - Date.now()).toBeGreaterThan(29 * 24 * 3600 * 1000);
+  });
+
+  test("shows no secret in full", () => {
+    const { apiKey, operatorToken, connectUrl } = readDemo(place);
+    for (const secret of [
+      apiKey,
+      operatorToken,
+      new URL(connectUrl).searchParams.get("token") ?? "",
+    ])
+      expect(started.output()).not.toContain(secret);
   });
 
   test("prints no escape codes where no terminal shows them", () => {
@@ -192,8 +200,7 @@ describe("npm start", () => {
       started = await start(place);
       const after = readDemo(place);
       expect([after.apiKey, after.profileId]).toEqual([before.apiKey, before.profileId]);
-      const [, read = ""] = pasteable();
-      const [newest] = PostsAnswer.parse(await paste(read)).data;
+      const [newest] = PostsAnswer.parse(await paste(callOf("posts?limit=1"))).data;
       expect(newest?.id).toBe(newestId);
       const page = await (await fetch(`${after.sandboxUrl}/`)).text();
       expect(page).toContain(published.text);
