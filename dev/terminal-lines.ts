@@ -34,6 +34,8 @@ const HIDDEN: ReadonlySet<string> = new Set(
   "at level message event requestId traceId platformId worker timer".split(" "),
 );
 const DETAIL_MAX = 200;
+/** Means nothing on a machine that was switched off for a while. */
+const FOR_OPERATORS: ReadonlySet<string> = new Set(["walk is behind"]);
 
 function textOf(line: LogLine, name: string): string {
   const value = line[name];
@@ -141,5 +143,6 @@ export function terminalLine(
   if (line === undefined) return stream === "stderr" ? text : undefined;
   const ofLeg = LEG_LINES.get(line.message);
   if (ofLeg !== undefined) return ofLeg(line, surroundings);
+  if (FOR_OPERATORS.has(line.message)) return undefined;
   return line.level === "warn" || line.level === "error" ? trouble(line, surroundings) : undefined;
 }
