@@ -234,7 +234,10 @@ describe("npm start", () => {
   test("leaves nothing running that only builds", async () => {
     const children = await childrenOf(started);
     const names = children.map(({ command }) => /azurite\.js|host\/main\.ts|$/.exec(command)?.[0]);
-    expect(names.toSorted()).toEqual(["azurite.js", "host/main.ts"]);
+    expect(names.toSorted((a = "", b = "") => a.localeCompare(b))).toEqual([
+      "azurite.js",
+      "host/main.ts",
+    ]);
   });
 
   test(
