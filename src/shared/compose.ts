@@ -88,7 +88,6 @@ export interface Overrides {
 type QueueMaker = (name: string) => MessageQueue;
 
 function webhookServices(
-  { identity }: Config,
   tables: Tables,
   {
     log,
@@ -99,7 +98,6 @@ function webhookServices(
   const webhookQueue = new HintQueue<WebhookHint>(queue(WEBHOOK_QUEUE));
   return {
     events: new EventStore(tables.core, tables.events),
-    endpoints: new EndpointStore(tables.core, identity.dataKeys),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
     pending: new PendingStore(tables.deliveries),
@@ -236,7 +234,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
   const wakes = new WakeStore(tables.wake);
-  const webhooks = webhookServices(config, tables, { log, queue, wakes });
+  const webhooks = webhookServices(tables, { log, queue, wakes });
   const wallets = walletsOf(config, tables.core, { metrics, wakes, clock, ...webhooks });
   return {
     config,
@@ -251,6 +249,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     ...accessStores(tables, wallets, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
+    endpoints: new EndpointStore(tables.core, commitOf(wallets), identity.dataKeys),
     ...hashingServices(identity),
     readiness: new SharedOutcome(READINESS_MS, now),
     accessCache: new AccessCache(),

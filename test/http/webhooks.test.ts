@@ -180,6 +180,42 @@ describe("registering an endpoint", () => {
     expect(dataOf(await list(application))).toEqual([]);
   });
 
+  test("and every change of it, is made once when storage's answer is lost", async () => {
+    let losesAnswer = false;
+    const faulted = await startRelay({
+      settings,
+      tableFault({ method, rowKeys }) {
+        if (!losesAnswer || method === "GET" || !rowKeys.includes("W")) return "pass";
+        losesAnswer = false;
+        return "lose_answer";
+      },
+    });
+    const { key, platform } = await anApplication(faulted);
+    const call = async (method: string, path: string, body?: object) => {
+      losesAnswer = true;
+      const answer = dataOf(
+        await faulted.call(method, path, { key, ...(body !== undefined && { body }) }),
+      );
+      expect(losesAnswer).toBe(false);
+      return answer;
+    };
+    const { balance } = await faulted.services.wallets.read(platform.id);
+    const made = await call("POST", "/v1/webhooks", { url: URL });
+    expect((await faulted.services.wallets.read(platform.id)).balance).toBe(balance - 5);
+    const path = `/v1/webhooks/${made.id}`;
+    expect(await call("PATCH", path, { description: "changed" })).toMatchObject({
+      description: "changed",
+    });
+    const rotated = await call("POST", `${path}/rotate-secret`);
+    const now = faulted.clock.now();
+    const opened = await faulted.services.endpoints.open(platform.id, made.id, now);
+    expect(opened?.secrets).toEqual([rotated.secret, made.secret]);
+    await call("DELETE", path);
+    const { counts } = dataOf(await faulted.call("GET", "/v1/me", { key }));
+    expect(counts.webhooks).toBe(0);
+    await faulted.stop();
+  });
+
   test("twice for the last tokens at once makes and charges one", async () => {
     const platform = await aPlatform(relay, { tokens: 8 });
     const application = await anApplication(relay, platform);

@@ -153,7 +153,17 @@ export async function createEndpoint(
     createdAt: at,
     updatedAt: at,
   } as const;
-  await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`);
+  const price = {
+    operation: "webhooks.create",
+    tokens: 0,
+    applicationId: owner.applicationId,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "simulation" },
+    requestId: endpoint.id,
+  } as const;
+  await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`, price);
   return endpoint;
 }
 

@@ -51,10 +51,7 @@ import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-deliv
 import { wakeRow } from "../../src/shared/wake/wake-store.ts";
 import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { deliveryRow } from "../../src/shared/webhooks/deliveries/delivery-row.ts";
-import {
-  endpointIndexRow,
-  endpointRow,
-} from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
+import { endpointRow } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
 
 /** Safe: values reach a codec from its own columns alone. */
 const KINDS = [
@@ -86,7 +83,6 @@ const KINDS = [
   deadDeliveryRow,
   eventRow,
   endpointStateRow,
-  endpointIndexRow,
   markerRow,
   creditMarkerRow,
   connectionRow,

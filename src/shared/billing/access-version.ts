@@ -3,6 +3,7 @@ import { AppError } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { CoreOperation, CoreView } from "./core-operation.ts";
+import type { Movement } from "./wallet.ts";
 
 // The access version says whether rows that a process has cached are still as new as the last change that was answered.
 // A change of what may be published for a platform, or of who may ask for it, is one transaction with the version in the
@@ -30,6 +31,7 @@ export type AccessDecision<Answer> =
   | {
       readonly answer: Answer;
       readonly writes: readonly RowWrite[];
+      readonly movements?: readonly Movement[];
       /** Whether cached rows may no longer be used after it. */
       readonly raises: boolean;
     };
@@ -56,9 +58,9 @@ export function accessOperation<Answer>(
       const { answer } = decision;
       if (!("writes" in decision)) return { kind: "done", answer };
       written = decision;
-      const { writes, raises } = decision;
+      const { writes, movements = [], raises } = decision;
       const raise = raises ? { accessVersion: version } : {};
-      return { kind: "write", movements: [], writes, answer, ...raise };
+      return { kind: "write", movements, writes, answer, ...raise };
     },
   };
 }

@@ -11,6 +11,7 @@ import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 export const countsRow = rowCodec("counts of an application", {
   profiles: integer(),
   connections: integer(),
+  webhooks: integer(),
   /** Keys in use that don't expire. */
   lastingKeys: integer(),
   /** When the other keys in use expire, in milliseconds, and those that did so lately. */
@@ -33,7 +34,13 @@ const PREFIX = "N|";
 const AFTER = "N}";
 const APPLICATIONS_MAX = 100_000;
 /** The counts of an application that has had nothing yet. */
-const NOTHING: Counts = { profiles: 0, connections: 0, lastingKeys: 0, expiringKeys: [] };
+const NOTHING: Counts = {
+  profiles: 0,
+  connections: 0,
+  webhooks: 0,
+  lastingKeys: 0,
+  expiringKeys: [],
+};
 
 /** Returns the key of the row that a change of an application's counts reads. */
 export const countsKey = (applicationId: string) => PREFIX + applicationId;
@@ -53,7 +60,7 @@ export function countsWrite(
   return stored === undefined ? { kind: "create", row } : { kind: "merge", row, etag: stored.etag };
 }
 
-type Counted = "profiles" | "connections";
+type Counted = "profiles" | "connections" | "webhooks";
 
 /** Returns the write that adds to a count of an application. @throws DamagedRow */
 export function countWrite(
@@ -69,6 +76,7 @@ export function countWrite(
 export const summed = (counts: readonly Counts[]): Counts => ({
   profiles: counts.reduce((sum, { profiles }) => sum + profiles, 0),
   connections: counts.reduce((sum, { connections }) => sum + connections, 0),
+  webhooks: counts.reduce((sum, { webhooks }) => sum + webhooks, 0),
   lastingKeys: counts.reduce((sum, { lastingKeys }) => sum + lastingKeys, 0),
   expiringKeys: counts.flatMap(({ expiringKeys }) => expiringKeys),
 });

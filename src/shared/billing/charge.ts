@@ -1,6 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import type { CoreView } from "./core-operation.ts";
 import type { BillingDeps } from "./deps.ts";
 import type { Operation } from "./rate-card.ts";
 import { creditMarkerRow, markerKey, markerRow } from "./wallet-row.ts";
@@ -20,9 +21,19 @@ export interface Charge {
   readonly note?: string;
 }
 
-function movementOf(type: "credit" | "debit", charge: Charge): Movement {
+/** A charge for a row that is written in the same transaction, and by which a repeat finds that it was made. */
+export type Debit = Omit<Charge, "operationId">;
+
+function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: string }): Movement {
   const { operationId: _, note = null, ...movement } = charge;
   return { type, ...movement, note };
+}
+
+/** Returns the movement of a charge for the operation that writes what it is for. @throws AppError 402 */
+export function debitOf(price: Debit, { wallet, now }: Pick<CoreView, "wallet" | "now">): Movement {
+  const error = refusal(wallet, price.tokens, now);
+  if (error !== undefined) throw error;
+  return movementOf("debit", price);
 }
 
 /**

@@ -69,12 +69,11 @@ export async function readAccount(
 ): Promise<PlatformAccount> {
   if (!isId("platform", platformId)) throw notFound();
   const now = services.clock.now();
-  const [platform, wallet, all, counted, webhooks] = await Promise.all([
+  const [platform, wallet, all, counted] = await Promise.all([
     services.platforms.find(platformId),
     services.wallets.read(platformId),
     services.applications.listAll(platformId),
     services.platforms.counts(platformId),
-    services.endpoints.count(platformId, applicationId),
   ]);
   if (platform === undefined) throw notFound();
   const applications = all.map(summarizeApplication);
@@ -82,7 +81,7 @@ export async function readAccount(
   const isMeant = ([id]: readonly [string, unknown]) =>
     applicationId === null || id === applicationId;
   const own = summed([...counted].filter(isMeant).map(([, one]) => one));
-  const { profiles } = own;
+  const { profiles, webhooks } = own;
   const counts = { profiles, activeApiKeys: countLive(own, now), webhooks, connections };
   return {
     ...toSummary(platform, wallet),

@@ -1,9 +1,11 @@
-import { undoIfRefused, withoutChange } from "../../callers/access-check.ts";
+import { accessOperation } from "../../billing/access-version.ts";
+import { countsKey, countWrite, toCounts } from "../../billing/application-counts.ts";
+import { debitOf, type Debit } from "../../billing/charge.ts";
+import type { Commit } from "../../billing/core-operation.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
-import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
+import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { LOST, untilWon } from "../../runtime/until-won.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
@@ -33,14 +35,7 @@ export const endpointRow = rowCodec("webhook endpoint", {
   updatedAt: text(),
 });
 
-/** The ids of an application's endpoints. */
-export const endpointIndexRow = rowCodec("index of webhook endpoints", {
-  ids: json<readonly string[]>(),
-});
-
 const PREFIX = "H|";
-/** The index of an application's endpoints, in one row: every creation and removal writes it. */
-const INDEX_PREFIX = "HN|";
 const ID_START = "H|0000000000000000|".length;
 const ALL_MAX = 100_000;
 
@@ -48,7 +43,6 @@ export const ENDPOINTS_MAX = 20;
 
 const rowKey = (endpointId: string) =>
   `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
-const indexKey = (applicationId: string) => INDEX_PREFIX + applicationId;
 /** Returns the text that an endpoint's secrets are sealed to. */
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
@@ -99,78 +93,62 @@ function toProperties(change: EndpointChange): Columns {
   });
 }
 
-/** The webhook endpoints of a platform (table `core`). The id of another platform's endpoint is not found. */
+/**
+ * Stores webhook endpoints in their platform's partition. What a request changes is an operation of the partition; what
+ * is found in the background is a write of the row alone. The id of another platform's endpoint is not found.
+ */
 export class EndpointStore {
   readonly #core: Table;
+  readonly #commit: Commit;
   readonly #dataKeys: DataKeys;
 
-  constructor(core: Table, dataKeys: DataKeys) {
+  constructor(core: Table, commit: Commit, dataKeys: DataKeys) {
     this.#core = core;
+    this.#commit = commit;
     this.#dataKeys = dataKeys;
   }
 
   /**
-   * Creates an endpoint. Returns false when the application has its maximum, however many are created at once. Safe to
-   * repeat with the same endpoint.
+   * Stores a new endpoint and charges for it. Returns false, and does neither, when the application has its maximum.
+   * @throws AppError 402
    */
-  async create(endpoint: Endpoint, secret: string): Promise<boolean> {
-    undoIfRefused(() => this.delete(endpoint));
-    return this.#insert(endpoint, this.#toRow(endpoint, secret), ENDPOINTS_MAX);
-  }
-
-  /** Inserts a row and its entry of the index. Returns false when the index has so many. */
-  #insert(
-    { platformId, applicationId, id }: Pick<Endpoint, "platformId" | "applicationId" | "id">,
-    row: Row,
-    max: number,
-  ): Promise<boolean> {
-    return untilWon(async () => {
-      const index = await this.#index(platformId, applicationId);
-      if (index.ids.includes(id)) return true;
-      if (index.ids.length >= max) return false;
-      const result = await this.#core.transact(platformId, [
-        index.write([...index.ids, id]),
-        { kind: "create", row },
-      ]);
-      return result.kind === "applied" ? true : LOST;
-    });
+  create(endpoint: Endpoint, secret: string, price: Debit): Promise<boolean> {
+    const { platformId, applicationId, id } = endpoint;
+    const [key, counts] = [rowKey(id), countsKey(applicationId)];
+    const created = this.#toRow(endpoint, secret);
+    return this.#commit<boolean>(
+      platformId,
+      accessOperation([key, counts], (view) => {
+        if (view.row(key) !== undefined) return { answer: true };
+        const movements = [debitOf(price, view)];
+        const counted = view.row(counts);
+        if (toCounts(counted).webhooks >= ENDPOINTS_MAX) return { answer: false };
+        const writes = [
+          { kind: "create", row: created } as const,
+          countWrite(applicationId, counted, "webhooks", 1),
+        ];
+        return { answer: true, movements, writes, raises: false };
+      }),
+    );
   }
 
   /** Returns whether it was there to be deleted. */
-  async delete(endpoint: Endpoint): Promise<boolean> {
-    const { platformId, applicationId, id } = endpoint;
-    let removed: Row | undefined;
-    undoIfRefused(async () => {
-      // Its place in the index may have been taken, and what was there before is not refused for that.
-      if (removed !== undefined) await this.#insert(endpoint, removed, Infinity);
-    });
-    return untilWon(async (attempts) => {
-      const [index, stored] = await Promise.all([
-        this.#index(platformId, applicationId),
-        this.#core.find(platformId, rowKey(id)),
-      ]);
-      // A repeat of ours whose first answer was lost looks like this too.
-      if (!index.ids.includes(id)) return attempts > 1;
-      const result = await this.#core.transact(platformId, [
-        index.write(index.ids.filter((other) => other !== id)),
-        { kind: "delete", rowKey: rowKey(id) },
-      ]);
-      if (result.kind !== "refused") removed = stored?.row;
-      return result.kind === "applied" ? true : LOST;
-    });
-  }
-
-  async #index(platformId: string, applicationId: string) {
-    const key = indexKey(applicationId);
-    const stored = await this.#core.find(platformId, key);
-    const ids = stored === undefined ? [] : endpointIndexRow.decode(stored.row).ids;
-    const write = (next: readonly string[]): RowWrite => {
-      const row = { ...endpointIndexRow.encode({ ids: next }), rowKey: key };
-      return stored === undefined
-        ? { kind: "create", row }
-        : { kind: "merge", row, etag: stored.etag };
-    };
-    return { ids, write };
+  delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
+    const [key, counts] = [rowKey(id), countsKey(applicationId)];
+    let isTried = false;
+    return this.#commit<boolean>(
+      platformId,
+      accessOperation([key, counts], ({ row }) => {
+        // A try whose answer was lost looks like a removal by another request.
+        if (row(key) === undefined) return { answer: isTried };
+        isTried = true;
+        const writes = [
+          { kind: "delete", rowKey: key } as const,
+          countWrite(applicationId, row(counts), "webhooks", -1),
+        ];
+        return { answer: true, writes, raises: false };
+      }),
+    );
   }
 
   #toRow(endpoint: Endpoint, secret: string): Row {
@@ -211,37 +189,39 @@ export class EndpointStore {
   }
 
   /** Changes the named fields; undefined when the endpoint is gone. */
-  async update(
+  update(
     platformId: string,
     endpointId: string,
     change: EndpointChange,
     at: string,
   ): Promise<Endpoint | undefined> {
-    const row = await this.#change(platformId, endpointId, () => ({
-      ...toProperties(change),
-      updatedAt: at,
-    }));
-    return row === undefined ? undefined : toEndpoint(platformId, row);
+    const columns = { ...toProperties(change), updatedAt: at };
+    return this.#change(platformId, endpointId, () => columns);
   }
 
-  /** Changes an endpoint for a request. A refused one puts back what it changed, if that was not changed since. */
-  async #change(
+  /** Merges what `change` returns, or nothing where that is undefined; undefined when the endpoint is gone. */
+  #change(
     platformId: string,
     endpointId: string,
-    change: (row: Row) => Columns,
-  ): Promise<Row | undefined> {
-    let changed: { readonly before: Row; readonly columns: Columns } | undefined;
-    undoIfRefused(() =>
-      this.#core.update(platformId, rowKey(endpointId), (present) => {
-        if (changed === undefined) return undefined;
-        const { before, columns } = changed;
-        return withoutChange(present, { before, after: { ...before, ...columns } });
+    change: (row: Row) => Columns | undefined,
+  ): Promise<Endpoint | undefined> {
+    const key = rowKey(endpointId);
+    return this.#commit<Endpoint | undefined>(
+      platformId,
+      accessOperation([key], ({ row }) => {
+        const stored = row(key);
+        if (stored === undefined) return { answer: undefined };
+        const columns = change(stored.row);
+        const answer = toEndpoint(platformId, { ...stored.row, ...columns });
+        if (columns === undefined) return { answer };
+        const merged = { ...columns, rowKey: key };
+        return {
+          answer,
+          writes: [{ kind: "merge", row: merged, etag: stored.etag }],
+          raises: false,
+        };
       }),
     );
-    return this.#core.update(platformId, rowKey(endpointId), (before) => {
-      changed = { before, columns: change(before) };
-      return changed.columns;
-    });
   }
 
   /** Disables the endpoint. Returns false when it is gone or disabled already: the first reason stays. */
@@ -261,23 +241,25 @@ export class EndpointStore {
   }
 
   /** Replaces the secret. The previous one also signs until the given time; an older one no longer does. */
-  async rotateSecret(
+  rotateSecret(
     platformId: string,
     endpointId: string,
     secret: string,
     times: { readonly at: string; readonly previousUntil: string },
   ): Promise<Endpoint | undefined> {
     const sealed = seal(secret, bindingOf(platformId, endpointId), this.#dataKeys);
-    const row = await this.#change(platformId, endpointId, (before) =>
-      endpointRow.encodePart({
+    return this.#change(platformId, endpointId, (row) => {
+      const before = endpointRow.decode(row);
+      // A try whose answer was lost: the secret was sealed for this call.
+      if (before.secret === sealed) return undefined;
+      return endpointRow.encodePart({
         secret: sealed,
         secretHint: secretHint(secret),
-        previousSecret: endpointRow.decode(before).secret,
+        previousSecret: before.secret,
         previousSecretUntil: times.previousUntil,
         updatedAt: times.at,
-      }),
-    );
-    return row === undefined ? undefined : toEndpoint(platformId, row);
+      });
+    });
   }
 
   /** Lists endpoints of one application or of all, newest first; `after` is where the last listing stopped. */
@@ -301,24 +283,20 @@ export class EndpointStore {
 
   /** Lists the platform's endpoints, for work. Damaged rows are left out. @throws NewerRow */
   async listAll(platformId: string): Promise<Endpoint[]> {
-    const rows = await this.#rows(platformId, PREFIX);
+    const rows = await this.#rows(platformId);
     const read = rows.map(({ row }) => unlessBroken(() => toEndpoint(platformId, row)));
     return read.filter((endpoint) => endpoint !== undefined);
   }
 
-  #rows(platformId: string, prefix: string): Promise<readonly StoredRow[]> {
-    return this.#core.list({
-      partitionKey: platformId,
-      from: prefix,
-      before: afterPrefix(prefix),
-      limit: ALL_MAX,
-    });
+  #rows(platformId: string): Promise<readonly StoredRow[]> {
+    const range = { from: PREFIX, before: afterPrefix(PREFIX), limit: ALL_MAX };
+    return this.#core.list({ partitionKey: platformId, ...range });
   }
 
   /** Seals the secrets of all endpoints with the first data key. Returns the key of each secret after that. */
   async reseal(platformId: string): Promise<string[]> {
     const keys: string[] = [];
-    for (const { row } of await this.#rows(platformId, PREFIX)) {
+    for (const { row } of await this.#rows(platformId)) {
       const change = (before: Row) => this.#resealed(platformId, before);
       const isSealed = unlessDamaged(() => change(row) === undefined);
       if (isSealed === undefined) continue;
@@ -341,12 +319,5 @@ export class EndpointStore {
       ...(secret === undefined ? {} : { secret }),
       ...(previousSecret === undefined ? {} : { previousSecret }),
     });
-  }
-
-  /** Counts by the indexes, of which every application has one at most. */
-  async count(platformId: string, applicationId: string | null): Promise<number> {
-    if (applicationId !== null) return (await this.#index(platformId, applicationId)).ids.length;
-    const indexes = await this.#rows(platformId, INDEX_PREFIX);
-    return indexes.reduce((count, { row }) => count + endpointIndexRow.decode(row).ids.length, 0);
   }
 }

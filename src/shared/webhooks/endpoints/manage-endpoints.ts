@@ -1,5 +1,5 @@
 import { recordAudit } from "../../audit/record.ts";
-import { charge, requireTokens } from "../../billing/charge.ts";
+import type { Debit } from "../../billing/charge.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { actorOf, listViewOf } from "../../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
@@ -70,23 +70,19 @@ export function requireActive({ status }: Endpoint): void {
   throw new AppError("invalid_state", message, { details: { status } });
 }
 
-async function pay(services: WebhooksDeps, scope: ApplicationScope, id: string): Promise<void> {
-  await charge(services, scope.platformId, {
-    operationId: `webhook|${id}`,
-    operation: "webhooks.create",
-    tokens: priceOf("webhooks.create"),
-    applicationId: scope.applicationId,
-    profileId: null,
-    postId: null,
-    network: null,
-    actor: actorOf(scope.caller),
-    requestId: scope.requestId,
-  });
-}
+const priceFor = (scope: ApplicationScope): Debit => ({
+  operation: "webhooks.create",
+  tokens: priceOf("webhooks.create"),
+  applicationId: scope.applicationId,
+  profileId: null,
+  postId: null,
+  network: null,
+  actor: actorOf(scope.caller),
+  requestId: scope.requestId,
+});
 
 /**
- * Registers an endpoint of the scope's application. It is stored before it is charged and removed when the charge is
- * refused: a crash in between leaves it uncharged.
+ * Registers an endpoint of the scope's application.
  * @throws AppError `validation_failed` on the address, `limit_reached`, 402
  */
 export async function createEndpoint(
@@ -96,7 +92,6 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret> {
   const { platformId, applicationId } = scope;
   const url = await endpointUrl(services, scope, input.url);
-  await requireTokens(services, platformId, priceOf("webhooks.create"));
   const now = services.clock.now();
   const at = now.toISOString();
   const secret = newSigningSecret();
@@ -113,19 +108,11 @@ export async function createEndpoint(
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await services.endpoints.create(endpoint, secret)))
+  if (!(await services.endpoints.create(endpoint, secret, priceFor(scope))))
     throw new AppError(
       "limit_reached",
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
     );
-  try {
-    await pay(services, scope, endpoint.id);
-  } catch (error) {
-    // The charge may have succeeded: the endpoint stays.
-    if (error instanceof AppError && error.code !== "service_unavailable")
-      await services.endpoints.delete(endpoint);
-    throw error;
-  }
   const target = { type: "webhook", id: endpoint.id };
   recordAudit(services, scope, { action: "webhook.created", target });
   return { ...viewEndpoint(endpoint, HEALTHY), secret };
@@ -162,7 +149,6 @@ export async function updateEndpoint(
     services.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
-  await services.wallets.checkAccess(platformId);
   // What was held is sent.
   if (startsAnew) await wakeEndpoint(services, webhookId);
   const target = { type: "webhook", id: webhookId };
