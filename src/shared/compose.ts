@@ -186,9 +186,9 @@ function commitOf(wallets: WalletStore): Commit {
   return (platformId, operation) => wallets.commit(platformId, operation);
 }
 
-function linkingStores(tables: Tables, { dataKeys }: Config["identity"]) {
+function linkingStores(tables: Tables, wallets: WalletStore, { dataKeys }: Config["identity"]) {
   return {
-    connectSessions: new ConnectSessionStore(tables.connectsessions),
+    connectSessions: new ConnectSessionStore(tables.core, commitOf(wallets)),
     oauthStates: new OAuthStateStore(tables.oauthstates, dataKeys),
     withdrawals: new WithdrawalStore(tables.oauthstates),
     hosts: new HostStore(tables.instances, dataKeys),
@@ -257,7 +257,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     operators: createOperators(identity.operators, { outbound, log, now }),
     audit: new AuditRing(),
     ...connectionStores(config, tables, { clock, wallets }),
-    ...linkingStores(tables, identity),
+    ...linkingStores(tables, wallets, identity),
     appFaults: new AppFaults(log, clock),
     credentialFlights: new SingleFlight(),
     wallets,

@@ -75,7 +75,10 @@ async function existing(): Promise<Connection> {
 async function link(on: Relay, linked: LinkedAccount): Promise<void> {
   const path = `/v1/profiles/${profileId}/connect/sessions`;
   const { id } = dataOf(await calm.call("POST", path, { key: application.key, body: {} }));
-  const session = await calm.services.connectSessions.find(id);
+  const session = await calm.services.connectSessions.find({
+    platformId: application.platform.id,
+    id,
+  });
   if (session === undefined) throw new Error("no session");
   await linkAccount(on.services, { session, network: "bluesky", linked, requestId: "req_test" });
 }

@@ -108,7 +108,7 @@ test.each([
       if (outcomes.at(-1)?.wasHeld === false) break;
     }
     expect(outcomes.at(-1)?.wasHeld).toBe(false);
-    expect(outcomes.filter(({ wasHeld }) => wasHeld).length).toBeGreaterThan(4);
+    expect(outcomes.filter(({ wasHeld }) => wasHeld).length).toBeGreaterThan(2);
     const late = outcomes.filter(({ wasHeld, cameFirst }) => wasHeld && !cameFirst);
     expect(late.filter(({ isLinked }) => isLinked)).toEqual([]);
   },

@@ -4,7 +4,6 @@ import { parseConfig } from "../../src/shared/runtime/config.ts";
 import {
   returnAddress,
   withLinked,
-  withPlan,
   type ConnectSession,
 } from "../../src/shared/connections/connect-session.ts";
 import { boundedAccount } from "../../src/shared/networks/contract/bounded.ts";
@@ -133,39 +132,18 @@ describe("the page", () => {
 });
 
 describe("a session", () => {
-  const plan = (of: ConnectSession, accountId: string, ids: { known?: string; fresh: string }) =>
-    withPlan(of, { network: "bluesky", accountId, knownId: ids.known, freshId: ids.fresh });
-
-  test("an account keeps the id that was planned for it first", () => {
-    const planned = plan(session, "did:1", { fresh: "con_1" });
-    expect(plan(planned, "did:1", { fresh: "con_2" })).toBe(planned);
-    expect(planned.links).toEqual([
-      expect.objectContaining({ connectionId: "con_1", isLinked: false }),
-    ]);
-  });
-
-  test("an account that the profile has already keeps that connection's id", () => {
-    const planned = plan(session, "did:1", { fresh: "con_1" });
-    const { links } = plan(planned, "did:1", { known: "con_0", fresh: "con_2" });
-    expect(links.map(({ connectionId }) => connectionId)).toEqual(["con_0"]);
-  });
+  const link = (of: ConnectSession, network: "bluesky" | "mastodon", connectionId: string) =>
+    withLinked(of, { network, connectionId });
 
   test("is complete only when every network asked for has an account", () => {
-    const first = withLinked(plan(session, "did:1", { fresh: "con_1" }), "bluesky", "did:1");
+    const first = link(session, "bluesky", "con_1");
     expect(first.status).toBe("open");
-    const both = withPlan(first, {
-      network: "mastodon",
-      accountId: "a/1",
-      knownId: undefined,
-      freshId: "con_2",
-    });
-    expect(withLinked(both, "mastodon", "a/1").status).toBe("completed");
-    expect(withLinked({ ...both, status: "canceled" }, "mastodon", "a/1").status).toBe("canceled");
+    expect(link(first, "mastodon", "con_2").status).toBe("completed");
+    expect(link({ ...first, status: "canceled" }, "mastodon", "con_2").status).toBe("canceled");
   });
 
   test("counts of one network the account that was linked last", () => {
-    const first = withLinked(plan(session, "did:1", { fresh: "con_1" }), "bluesky", "did:1");
-    const second = withLinked(plan(first, "did:2", { fresh: "con_2" }), "bluesky", "did:2");
+    const second = link(link(session, "bluesky", "con_1"), "bluesky", "con_2");
     const address = new URL(returnAddress(second, "open") ?? "");
     expect(address.searchParams.get("connections")).toBe("con_2");
   });

@@ -47,7 +47,7 @@ describe("a profile that is erased", () => {
   test("leaves nothing behind in any table but its id in the ledger", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     const before = await traces(profile);
-    expect(before.words).toEqual(["connectsessions", "core", "deliveries", "events"]);
+    expect(before.words).toEqual(["core", "deliveries", "events"]);
     expect(before.tables).toEqual(expect.arrayContaining(["accounts", "authorisations"]));
     const account = dataOf(
       await relay.call("GET", `/v1/profiles/${profile.profileId}/connections`, {

@@ -1,8 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { Browser, locationOf, readable } from "../connect/browser.ts";
 import { anOwner, anotherProfile, balance } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";
+import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
 
 let world: World;
@@ -136,26 +137,32 @@ describe("linking by a form", () => {
     expect(await balance(world, owner)).toBe(95);
   });
 
-  test("a crash after paying is made good by a repeat, which pays nothing more", async () => {
+  test("a link and its charge are there together or not at all, and a repeat pays nothing more", async () => {
     const made = await aSession();
-    const { connections: store } = world.services;
-    const save = store.saveLinked.bind(store);
-    store.saveLinked = () => Promise.reject(new Error("the process died here"));
-    try {
-      expect((await linkBluesky(made.connectUrl)).status).toBe(500);
-    } finally {
-      store.saveLinked = save;
-    }
-    expect(await balance(world, owner)).toBe(95);
-    expect((await session(made)).connections).toEqual([]);
+    const { core } = world.relay.tables;
+    const transact = vi.spyOn(core, "transact");
+    onTestFinished(() => transact.mockRestore());
+    transact.mockRejectedValueOnce(serviceUnavailable());
+    expect((await linkBluesky(made.connectUrl)).status).toBe(503);
+    expect(await connections()).toEqual([]);
+    expect(await balance(world, owner)).toBe(100);
+    const inDoubt = { kind: "in_doubt", cause: new Error("the answer was lost") } as const;
+    const applied = transact.getMockImplementation() ?? core.transact.bind(core);
+    transact.mockImplementationOnce(async (...given) => {
+      await applied(...given);
+      return inDoubt;
+    });
     expect((await linkBluesky(made.connectUrl)).status).toBe(303);
     expect(await connections()).toHaveLength(1);
+    expect((await session(made)).connections).toHaveLength(1);
+    expect((await linkBluesky(made.connectUrl)).status).toBe(303);
     expect(await balance(world, owner)).toBe(95);
   });
 
   test("a session bears only so many attempts", async () => {
     const made = await aSession();
-    await world.services.connectSessions.change(made.id, (current) => ({
+    const ref = { platformId: owner.platformId, id: made.id };
+    await world.services.connectSessions.change(ref, (current) => ({
       ...current,
       attempts: 50,
     }));

@@ -27,7 +27,7 @@ describe("connect sessions", () => {
     const made = await aSession({ platforms: ["mastodon", "bluesky"], state: "s1" });
     expect(made).toMatchObject({ status: "open", platforms: ["mastodon", "bluesky"], state: "s1" });
     expect(made.connectUrl).toMatch(
-      new RegExp(`^${BASE}/v1/connect/ui\\?session=${made.id}&token=[\\w-]{43}$`),
+      new RegExp(`^${BASE}/v1/connect/ui\\?session=${made.id}&token=[\\w-]{43}\\.plt_\\w+$`),
     );
     const read = await session(made);
     expect(read).not.toHaveProperty("connectUrl");

@@ -125,9 +125,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),
   branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }),
-  links: fc.array(
-    fc.record({ network, accountHash: text, connectionId: text, isLinked: fc.boolean() }),
-  ),
+  links: fc.array(fc.record({ network, connectionId: text })),
 };
 const long = fc
   .tuple(

@@ -73,19 +73,6 @@ export const EXPIRED = {
     deployment.put("dead", "dead", rows(count, `${key}|`));
     return ["dead", ""];
   },
-  "connect-sessions"(deployment, count) {
-    const old = new Date(deployment.time.now - 40 * DAY_MS);
-    for (let index = 0; index < count; index += 1)
-      deployment.put("connectsessions", idAt("connectSession", old, index), { S: {} });
-    return ["connectsessions", ""];
-  },
-  "connect-session-lists"(deployment, count) {
-    const old = new Date(deployment.time.now - 40 * DAY_MS);
-    const expiresAt = old.toISOString();
-    for (let index = 0; index < count; index += 1)
-      deployment.put("connectsessions", idAt("profile", old, index), { S: { expiresAt } });
-    return ["connectsessions", ""];
-  },
   "oauth-states"(deployment, count) {
     const expiresAt = new Date(deployment.time.now - 2 * DAY_MS).toISOString();
     for (let index = 0; index < count; index += 1)
@@ -116,6 +103,18 @@ export const EXPIRED = {
     for (const [id, share] of shares(count, deployment.platforms(40)))
       deployment.put("core", id, rows(share, "O|", marker));
     return ["core", "O|"];
+  },
+  "connect-sessions"(deployment, count) {
+    const old = new Date(deployment.time.now - 40 * DAY_MS);
+    const profileId = newId("profile", old);
+    for (const [id, share] of shares(count, deployment.platforms(40))) {
+      const ids = Array.from({ length: share }, (_, nth) => idAt("connectSession", old, nth));
+      const places = ids.map((one) => `${inverted(timeOfId("connectSession", one))}|${one}`);
+      const sessions = places.map((place) => [`S|${place}`, { profileId }] as const);
+      const listed = places.map((place) => [`SP|${profileId}|${place}`, {}] as const);
+      deployment.put("core", id, Object.fromEntries([...sessions, ...listed]));
+    }
+    return ["core", "S"];
   },
   events(deployment, count) {
     const old = new Date(deployment.time.now - 40 * DAY_MS);

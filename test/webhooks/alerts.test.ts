@@ -133,7 +133,10 @@ describe("a connection", () => {
     const path = `/v1/profiles/${profileId}/connect/sessions`;
     const link = async (linked: LinkedAccount) => {
       const { id } = dataOf(await relay.call("POST", path, { key, body: {} }));
-      const session = await relay.services.connectSessions.find(id);
+      const session = await relay.services.connectSessions.find({
+        platformId: application.platform.id,
+        id,
+      });
       if (session === undefined) throw new Error("no session");
       const linking = { session, network: "bluesky", linked, requestId: "req_test" } as const;
       const result = await linkAccount(relay.services, linking);

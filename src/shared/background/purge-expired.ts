@@ -44,10 +44,6 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   logins: (services, after) => services.limits.logins.removeForgotten(services.clock.now(), after),
   "dead-deliveries": (services, after) =>
     services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
-  "connect-sessions": (services, after) =>
-    services.connectSessions.removeBefore(ago(services, SESSIONS_KEPT_MS), after),
-  "connect-session-lists": (services, after) =>
-    services.connectSessions.removeListedBefore(ago(services, SESSIONS_KEPT_MS), after),
   "oauth-states": (services, after) =>
     services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
   texts(services, after) {
@@ -129,6 +125,9 @@ const platformWalks: readonly Walk[] = [
   ),
   removeOfPlatforms<string>("markers", (services, id, after) =>
     services.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
+  ),
+  removeOfPlatforms<string>("connect-sessions", (services, id, after) =>
+    services.connectSessions.removeBefore(id, ago(services, SESSIONS_KEPT_MS), after),
   ),
   removeOfPlatforms("events", removeEvents),
 ];

@@ -5,7 +5,7 @@ import type { CoreView } from "./core-operation.ts";
 import type { BillingDeps } from "./deps.ts";
 import type { Operation } from "./rate-card.ts";
 import { creditMarkerRow, markerKey, markerRow } from "./wallet-row.ts";
-import { canCredit, refusal, type Movement, type Wallet } from "./wallet.ts";
+import { canCredit, refusal, type Movement } from "./wallet.ts";
 
 export interface Charge {
   /** Chosen by the caller: the same id charges once, however often it is repeated. */
@@ -110,17 +110,4 @@ export function creditWallet(
       };
     },
   });
-}
-
-/** Checks that these tokens could be spent now, and takes nothing. @throws AppError 402 */
-export async function requireTokens(
-  services: BillingDeps,
-  platformId: string,
-  tokens: number,
-): Promise<Wallet> {
-  const wallet = await services.wallets.read(platformId);
-  const error = refusal(wallet, tokens, services.clock.now());
-  if (error === undefined) return wallet;
-  await services.wallets.noteRefusal(platformId, error);
-  throw error;
 }

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { isDeepStrictEqual } from "node:util";
 
 // A request that writes is checked before its first write, and its access may be taken away while that write is under
 // way. So it is checked again after the write: every way of taking access away raises the platform's access version
@@ -113,19 +112,6 @@ export function openCheckOf(platformId: string): AccessCheck | undefined {
  */
 export function undoIfRefused(undo: Undo): void {
   running.getStore()?.onRefusal(undo);
-}
-
-/** Returns what is there now without a change: fields that others changed since stay as they are. */
-export function withoutChange<Fields extends object>(
-  present: Fields,
-  { before, after }: { readonly before: Fields; readonly after: Fields },
-): Fields {
-  const fields = Object.entries(present).map(([name, value]) => {
-    const isOurs = isDeepStrictEqual(value, Reflect.get(after, name));
-    return [name, isOurs ? Reflect.get(before, name) : value];
-  });
-  // Safe: each field has a value that it had before or has now.
-  return Object.fromEntries(fields) as Fields;
 }
 
 /** Runs this once the request under way is known to be allowed; immediately if that is known, or nothing is checked. */

@@ -1,38 +1,28 @@
-import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { undoIfRefused } from "../callers/access-check.ts";
+import { accessOperation } from "../billing/access-version.ts";
+import { debitOf, type Debit } from "../billing/charge.ts";
+import type { Commit, CoreView } from "../billing/core-operation.ts";
 import { actor } from "../callers/caller.ts";
-import { serviceUnavailable } from "../runtime/errors.ts";
-import { idBefore, inverted, isId, timeOfId } from "../runtime/ids.ts";
+import { inverted, isId, timeOfId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
 import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
-import type { Row } from "../runtime/storage/row.ts";
-import { scan, type Scanned } from "../runtime/storage/scan.ts";
+import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
+import { findAll, scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import type { ConnectSession, SessionLink } from "./connect-session.ts";
+import { sessionStatus, type ConnectSession, type SessionLink } from "./connect-session.ts";
 import { brandingShape } from "./schema.ts";
-
-const ROW_KEY = "S";
 
 const networkShape = shape(() => z.enum(NETWORK_NAMES));
 const networksShape = shape((): z.ZodType<readonly NetworkName[]> => z.array(networkShape()));
 const linksShape = shape((): z.ZodType<readonly SessionLink[]> =>
-  z.array(
-    z.object({
-      network: networkShape(),
-      accountHash: z.string(),
-      connectionId: z.string(),
-      isLinked: z.boolean(),
-    }),
-  ),
+  z.array(z.object({ network: networkShape(), connectionId: z.string() })),
 );
 
-/** A connect session; its id is the partition. */
+/** A connect session, in its platform's partition; the row key has the id. */
 export const connectSessionRow = rowCodec("connect session", {
-  platformId: text(),
   applicationId: text(),
   profileId: text(),
   createdBy: json(actor),
@@ -49,44 +39,94 @@ export const connectSessionRow = rowCodec("connect session", {
   createdAt: text(),
 });
 
-/** A profile's session in the list of them; the profile is the partition, and the row key has the session's id. */
+/** A session in the list of its profile; the row key has both ids. */
 export const profileSessionRow = rowCodec("connect session of a profile", { expiresAt: text() });
 
-const ID_START = "0000000000000000|".length;
+const PREFIX = "S|";
+const ID_START = "S|0000000000000000|".length;
 
-/** Returns the row key of a session in the list of its profile, which is newest first. */
-const listKeyOf = (id: string) => `${inverted(timeOfId("connectSession", id))}|${id}`;
+const placeOf = (id: string) => `${inverted(timeOfId("connectSession", id))}|${id}`;
+/** Returns the row key of a session. It has the id's time, so that old sessions are a range. */
+export const connectSessionKey = (id: string) => PREFIX + placeOf(id);
+const listOf = (profileId: string) => `SP|${profileId}|`;
 
-/** What identifies a session and its place in the list of its profile. */
-type SessionRef = Pick<ConnectSession, "id" | "profileId">;
+/** Names a session. */
+type SessionRef = Pick<ConnectSession, "platformId" | "id">;
 
 /** Decodes a session. @throws DamagedRow */
-const fromRow = (id: string, row: Row): ConnectSession => ({
-  id,
+const toSession = (platformId: string, row: Row): ConnectSession => ({
+  id: row.rowKey.slice(ID_START),
+  platformId,
   ...connectSessionRow.decode(row),
 });
 
+/** Returns the write of a session that was read. */
+function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSession): RowWrite {
+  return { kind: "merge", row: { ...connectSessionRow.encode(session), rowKey }, etag };
+}
+
+/** Reads a session in an operation of the partition, and returns how it is written there. @throws DamagedRow */
+export function sessionIn(
+  { platformId, id }: SessionRef,
+  { row }: Pick<CoreView, "row">,
+): { readonly session: ConnectSession; write(after: ConnectSession): RowWrite } | undefined {
+  const stored = row(connectSessionKey(id));
+  if (stored === undefined) return undefined;
+  return {
+    session: toSession(platformId, stored.row),
+    write: (after) => sessionWrite(stored, after),
+  };
+}
+
 /**
- * Stores connect sessions by id, and a list of them for each profile. An id alone gives no right: callers compare the
- * tenant, and browsers bring the token.
+ * Stores connect sessions in their platform's partition, and a list of them for each profile. Customers start and cancel
+ * them by operations of it; what visitors of the page do is a write of the row alone. An id alone gives no right:
+ * browsers bring the token.
  */
 export class ConnectSessionStore {
-  readonly #table: Table;
+  readonly #core: Table;
+  readonly #commit: Commit;
 
-  constructor(table: Table) {
-    this.#table = table;
+  constructor(core: Table, commit: Commit) {
+    this.#core = core;
+    this.#commit = commit;
   }
 
-  /** Stores a new session. @throws AppError `service_unavailable` when its id is taken */
-  async insert(session: ConnectSession): Promise<void> {
-    undoIfRefused(() => this.remove(session));
-    const { id, profileId, expiresAt } = session;
-    // First, because an erasure finds the sessions of a profile by it. Without a session it is passed over.
-    const columns = profileSessionRow.encode({ expiresAt });
-    await this.#table.put(profileId, { rowKey: listKeyOf(id), ...columns });
-    const row = { rowKey: ROW_KEY, ...connectSessionRow.encode(session) };
-    const etag = await this.#table.insertIfAbsent(id, row);
-    if (etag === undefined) throw serviceUnavailable();
+  /** Stores a new session. @throws AppError 402 when the wallet can't pay the price, which is not charged */
+  insert(session: ConnectSession, price: Debit): Promise<void> {
+    const { id, platformId, profileId, expiresAt } = session;
+    const key = connectSessionKey(id);
+    const listed = {
+      ...profileSessionRow.encode({ expiresAt }),
+      rowKey: listOf(profileId) + placeOf(id),
+    };
+    return this.#commit<void>(
+      platformId,
+      accessOperation([key], (view) => {
+        if (view.row(key) !== undefined) return { answer: undefined };
+        debitOf(price, view);
+        const row = { ...connectSessionRow.encode(session), rowKey: key };
+        const writes = [row, listed].map((created) => ({ kind: "create", row: created }) as const);
+        return { answer: undefined, writes, raises: false };
+      }),
+    );
+  }
+
+  /** Cancels an open session. Returns undefined when it is not open. */
+  cancel(ref: SessionRef): Promise<ConnectSession | undefined> {
+    let canceled: ConnectSession | undefined;
+    return this.#commit<ConnectSession | undefined>(
+      ref.platformId,
+      accessOperation([connectSessionKey(ref.id)], (view) => {
+        const found = sessionIn(ref, view);
+        // A try whose answer was lost has canceled it.
+        if (found?.session.status === "canceled") return { answer: canceled };
+        if (found === undefined || sessionStatus(found.session, view.now) !== "open")
+          return { answer: undefined };
+        canceled = { ...found.session, status: "canceled" };
+        return { answer: canceled, writes: [found.write(canceled)], raises: false };
+      }),
+    );
   }
 
   /**
@@ -94,7 +134,7 @@ export class ConnectSessionStore {
    * may be short without being the last.
    */
   async listOfProfile(
-    profileId: string,
+    { platformId, profileId }: Pick<ConnectSession, "platformId" | "profileId">,
     page: {
       readonly after: string | undefined;
       readonly limit: number;
@@ -102,84 +142,86 @@ export class ConnectSessionStore {
       readonly now: Date;
     },
   ): Promise<Scanned<ConnectSession>> {
-    const { items: ids, next } = await scan(this.#table, {
-      partitionKey: profileId,
-      from: page.after ?? "0",
-      before: inverted(page.since.getTime()),
+    const list = listOf(profileId);
+    const { items: keys, next } = await scan(this.#core, {
+      partitionKey: platformId,
+      from: page.after ?? list,
+      before: list + inverted(page.since.getTime()),
       limit: page.limit,
       pick({ row }) {
         const { expiresAt } = profileSessionRow.decode(row);
         const isOver = Date.parse(expiresAt) <= page.now.getTime();
-        return isOver ? undefined : row.rowKey.slice(ID_START);
+        return isOver ? undefined : PREFIX + row.rowKey.slice(list.length);
       },
     });
-    const found = await Promise.all(ids.map((id) => this.#findUndamaged(id)));
-    return { items: found.filter((session) => session !== undefined), next };
-  }
-
-  async #findUndamaged(id: string): Promise<ConnectSession | undefined> {
-    const stored = await this.#table.find(id, ROW_KEY);
-    return stored === undefined ? undefined : unlessDamaged(() => fromRow(id, stored.row));
+    const found = await findAll(this.#core, platformId, keys);
+    const read = keys.map((key) => {
+      const stored = found.get(key);
+      return stored && unlessDamaged(() => toSession(platformId, stored.row));
+    });
+    return { items: read.filter((session) => session !== undefined), next };
   }
 
   /** Returns the ids of a page of a profile's sessions, open or not. */
   async idsOfProfile(
-    profileId: string,
+    { platformId, profileId }: Pick<ConnectSession, "platformId" | "profileId">,
     after: string | undefined,
   ): Promise<{ readonly ids: readonly string[]; readonly next: string | undefined }> {
-    const { rows, next } = await this.#table.select({ partitionKey: profileId }, after);
-    return { ids: rows.map(({ row }) => row.rowKey.slice(ID_START)), next };
+    const list = listOf(profileId);
+    const range = { partitionKey: platformId, from: list, before: afterPrefix(list) };
+    const { rows, next } = await this.#core.select(range, after);
+    return {
+      ids: rows.map(({ row }) => row.rowKey.slice(list.length + ID_START - PREFIX.length)),
+      next,
+    };
   }
 
-  /** Removes a session. May be repeated. */
-  async remove({ id, profileId }: SessionRef): Promise<void> {
-    await this.#table.delete(id, ROW_KEY);
-    // Last: as long as it is there, this is repeated.
-    await this.#table.delete(profileId, listKeyOf(id));
+  /** Removes sessions of a profile. May be repeated. */
+  async removeAll(
+    { platformId, profileId }: Pick<ConnectSession, "platformId" | "profileId">,
+    ids: readonly string[],
+  ): Promise<void> {
+    await this.#core.deleteAll(platformId, ids.map(connectSessionKey));
+    // Last: as long as they are there, this is repeated.
+    await this.#core.deleteAll(
+      platformId,
+      ids.map((id) => listOf(profileId) + placeOf(id)),
+    );
   }
 
   /** Returns the session; undefined for text that is not an id. @throws DamagedRow */
-  async find(id: string): Promise<ConnectSession | undefined> {
+  async find({ platformId, id }: SessionRef): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
-    const stored = await this.#table.find(id, ROW_KEY);
-    return stored === undefined ? undefined : fromRow(id, stored.row);
+    const stored = await this.#core.find(platformId, connectSessionKey(id));
+    return stored === undefined ? undefined : toSession(platformId, stored.row);
   }
 
-  /** Removes a page of the lists' rows whose session expired before the time. */
-  removeListedBefore(time: Date, after: string | undefined) {
-    const partitions = { from: "prf_", before: afterPrefix("prf_") };
-    const olderThan = { property: "expiresAt", time: time.toISOString() };
-    return this.#table.removeSelected({ partitions, olderThan }, after);
-  }
-
-  /** Removes a page of the sessions that were started before the time. */
-  removeBefore(time: Date, after: string | undefined) {
-    const range = { from: "cns_", before: idBefore("connectSession", time.getTime()) };
-    return this.#table.removeSelected({ partitions: range }, after);
+  /** Removes a page of the platform's sessions that were started before the time. */
+  async removeBefore(platformId: string, time: Date, after: string | undefined) {
+    const range = { from: PREFIX + inverted(time.getTime()), before: afterPrefix(PREFIX) };
+    const { rows, next } = await this.#core.select({ partitionKey: platformId, ...range }, after);
+    const keys = rows.flatMap(({ row }) => [
+      listOf(String(row["profileId"])) + row.rowKey.slice(PREFIX.length),
+      row.rowKey,
+    ]);
+    await this.#core.deleteAll(platformId, keys);
+    return { removed: rows.length, next };
   }
 
   /**
-   * Replaces the session with what `decide` returns for the row as it is then, so that of a cancel and a link that
-   * race, the later one sees the earlier. Returns undefined if `decide` does, or there is no session.
+   * Replaces the session with what `decide` returns for the row as it is then, for a visitor of the page. Returns
+   * undefined if `decide` does, or there is no session.
    */
   async change(
-    id: string,
+    { platformId, id }: SessionRef,
     decide: (session: ConnectSession) => ConnectSession | undefined,
   ): Promise<ConnectSession | undefined> {
     if (!isId("connectSession", id)) return undefined;
     let changed: ConnectSession | undefined;
-    let replaced: ConnectSession | undefined;
-    undoIfRefused(() =>
-      this.change(id, (present) => (isDeepStrictEqual(present, changed) ? replaced : undefined)),
-    );
-    await this.#table.change(id, ROW_KEY, (stored) => {
-      const before = stored === undefined ? undefined : fromRow(id, stored.row);
-      replaced = before;
-      changed = before === undefined ? undefined : decide(before);
-      return changed === undefined || changed === before
-        ? { kind: "leave" }
-        : { kind: "keep", columns: connectSessionRow.encode(changed) };
+    const stored = await this.#core.update(platformId, connectSessionKey(id), (row) => {
+      changed = decide(toSession(platformId, row));
+      return changed && connectSessionRow.encode(changed);
     });
-    return changed;
+    return stored && changed;
   }
 }

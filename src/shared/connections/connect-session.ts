@@ -1,4 +1,5 @@
 import type { Actor } from "../callers/caller.ts";
+import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { CallLimits } from "../runtime/limited-calls.ts";
 import { equalSecrets, sha256Hex } from "../runtime/secrets.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -14,12 +15,10 @@ export type SessionState = SessionStatus | "ended";
 export const shownStatus = (state: SessionState): SessionStatus =>
   state === "ended" ? "canceled" : state;
 
-/** An account that is being linked in a session, or was. The id is chosen before anything is paid or written. */
+/** An account that was linked in a session. */
 export interface SessionLink {
   readonly network: NetworkName;
-  readonly accountHash: string;
   readonly connectionId: string;
-  readonly isLinked: boolean;
 }
 
 /** An end user's visit to the hosted page, started by a platform for one of its profiles. */
@@ -51,6 +50,22 @@ export function sessionStatus(session: ConnectSession, now: Date): SessionStatus
   return session.status === "open" && isOver ? "expired" : session.status;
 }
 
+/** Makes the token of a session's page. It names the platform, too, whose partition has the session. */
+export const newPageToken = (
+  tokens: CheckedTokens,
+  { platformId, id }: Pick<ConnectSession, "platformId" | "id">,
+): string => `${tokens.make(`${platformId}|${id}`)}.${platformId}`;
+
+/** Returns the platform that a page's token names; undefined when it was not made here for the session. */
+export function platformOfToken(
+  tokens: CheckedTokens,
+  token: string,
+  id: string,
+): string | undefined {
+  const [secret = "", platformId = ""] = token.split(".");
+  return tokens.isOurs(secret, `${platformId}|${id}`) ? platformId : undefined;
+}
+
 /** Returns whether the token is the session's, in constant time. */
 export function isTokenOf(session: ConnectSession, token: string): boolean {
   return equalSecrets(Buffer.from(sha256Hex(token)), Buffer.from(session.tokenHash));
@@ -70,62 +85,18 @@ export const visitLimits = (session: Pick<ConnectSession, "platformId">): CallLi
   owner: visitorsOf(session),
 });
 
-export function linkedIds(session: ConnectSession): string[] {
-  return session.links.filter((link) => link.isLinked).map((link) => link.connectionId);
-}
-
-const hashOfAccount = (accountId: string) => sha256Hex(accountId);
+export const linkedIds = ({ links }: ConnectSession): string[] =>
+  links.map(({ connectionId }) => connectionId);
 
 /**
- * Returns the session with a link of the account planned. An account that the profile already has keeps its id, and so
- * does one that was planned before, whose link may have been paid for under that id.
- */
-export function withPlan(
-  session: ConnectSession,
-  plan: {
-    readonly network: NetworkName;
-    readonly accountId: string;
-    readonly knownId: string | undefined;
-    readonly freshId: string;
-  },
-): ConnectSession {
-  const { network, accountId, knownId, freshId } = plan;
-  const before = findLink(session, network, accountId);
-  const connectionId = knownId ?? before?.connectionId ?? freshId;
-  if (before?.connectionId === connectionId) return session;
-  const accountHash = hashOfAccount(accountId);
-  const others = session.links.filter((link) => link !== before);
-  return {
-    ...session,
-    links: [...others, { network, accountHash, connectionId, isLinked: false }],
-  };
-}
-
-/** Returns the link of an account, planned or made. */
-export function findLink(
-  session: ConnectSession,
-  network: NetworkName,
-  accountId: string,
-): SessionLink | undefined {
-  const accountHash = hashOfAccount(accountId);
-  return session.links.find((link) => link.network === network && link.accountHash === accountHash);
-}
-
-/**
- * Returns the session with the account linked in place of another one of the network. It is completed once every
+ * Returns the session with an account linked in place of another one of the network. It is completed once every
  * requested network has an account.
  */
-export function withLinked(
-  session: ConnectSession,
-  network: NetworkName,
-  accountId: string,
-): ConnectSession {
-  const accountHash = hashOfAccount(accountId);
-  const links = session.links.map((link) =>
-    link.network === network ? { ...link, isLinked: link.accountHash === accountHash } : link,
-  );
+export function withLinked(session: ConnectSession, link: SessionLink): ConnectSession {
+  const others = session.links.filter(({ network }) => network !== link.network);
+  const links = [...others, link];
   const isComplete = session.networks.every((wanted) =>
-    links.some((link) => link.network === wanted && link.isLinked),
+    links.some(({ network }) => network === wanted),
   );
   const status = session.status === "open" && isComplete ? "completed" : session.status;
   return { ...session, links, status };

@@ -1,6 +1,4 @@
 import { recordAudit } from "../audit/record.ts";
-import { requireTokens } from "../billing/charge.ts";
-import { priceOf } from "../billing/rate-card.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
@@ -9,13 +7,14 @@ import { sha256Hex } from "../runtime/secrets.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/browser.ts";
 import {
-  sessionStatus,
+  newPageToken,
   shownStatus,
   toSessionView,
   type ConnectSession,
   type SessionView,
 } from "./connect-session.ts";
 import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
+import { priceOfLink } from "./link-account.ts";
 import { sessionState } from "./session-state.ts";
 import { AppError, notFound } from "../runtime/errors.ts";
 import { listConnections } from "./view-connection.ts";
@@ -30,10 +29,9 @@ export async function startConnectSession(
   input: CreateConnectSession,
 ) {
   const { platformId, applicationId, profileId } = scope;
-  await requireTokens(services, platformId, priceOf("connections.link"));
   const now = services.clock.now();
   const id = newId("connectSession", now);
-  const token = services.linkTokens.make(id);
+  const token = newPageToken(services.linkTokens, { platformId, id });
   const session: ConnectSession = {
     id,
     platformId,
@@ -52,7 +50,7 @@ export async function startConnectSession(
     expiresAt: new Date(now.getTime() + input.expiresIn * 1000).toISOString(),
     createdAt: now.toISOString(),
   };
-  await services.connectSessions.insert(session);
+  await services.connectSessions.insert(session, priceOfLink(session, scope.requestId));
   const target = { type: "connect_session", id };
   recordAudit(services, scope, { action: "connect_session.created", target });
   const connectUrl = pageAddress(services.config, id, token);
@@ -66,11 +64,11 @@ export async function startConnectSession(
 async function ownSession(
   services: ConnectionsDeps,
   scope: ProfileScope,
-  sessionId: string,
+  id: string,
 ): Promise<ConnectSession> {
-  const session = await services.connectSessions.find(sessionId);
-  const isOwn = session?.platformId === scope.platformId && session.profileId === scope.profileId;
-  if (!isOwn) throw notFound();
+  const { platformId, profileId } = scope;
+  const session = await services.connectSessions.find({ platformId, id });
+  if (session?.profileId !== profileId) throw notFound();
   return session;
 }
 
@@ -103,7 +101,7 @@ export async function listSessions(
   const now = services.clock.now();
   const since = new Date(now.getTime() - EXPIRES_IN_MAX * 1000);
   const [listed, connections] = await Promise.all([
-    services.connectSessions.listOfProfile(profileId, { after, limit, since, now }),
+    services.connectSessions.listOfProfile(scope, { after, limit, since, now }),
     listConnections(services, scope),
   ]);
   const items = await openOnes(services, scope, listed.items);
@@ -143,12 +141,9 @@ export async function cancelSession(
   sessionId: string,
 ) {
   const session = await ownSession(services, scope, sessionId);
-  const now = services.clock.now();
   const before = shownStatus(await sessionState(services, session));
   if (before !== "open") throw notOpen(before);
-  const canceled = await services.connectSessions.change(session.id, (current) =>
-    sessionStatus(current, now) === "open" ? { ...current, status: "canceled" } : undefined,
-  );
+  const canceled = await services.connectSessions.cancel(session);
   if (canceled === undefined) throw notOpen("no longer open");
   const target = { type: "connect_session", id: session.id };
   recordAudit(services, scope, { action: "connect_session.canceled", target });

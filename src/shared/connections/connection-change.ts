@@ -1,4 +1,5 @@
 import type { CoreView } from "../billing/core-operation.ts";
+import type { Movement } from "../billing/wallet.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { AppError } from "../runtime/errors.ts";
@@ -13,8 +14,18 @@ export interface LinkGuard {
   allows(view: Pick<CoreView, "row" | "now">): boolean;
 }
 
-/** Of a link that stands on nothing else, such as a demo's. */
-export const UNGUARDED: LinkGuard = { rowKeys: [], allows: () => true };
+/** What the transaction that links an account checks, charges and writes apart from the connection. */
+export interface LinkTerms {
+  readonly rowKeys: readonly string[];
+  /** Given whether the profile has had the account before. @throws AppError when it must not be linked */
+  settle(
+    view: CoreView,
+    connection: { readonly id: string; readonly isKnown: boolean },
+  ): { readonly movements: readonly Movement[]; readonly writes: readonly RowWrite[] };
+}
+
+/** The terms of a link that stands on nothing else and costs nothing, such as a demo's. */
+export const FREE: LinkTerms = { rowKeys: [], settle: () => ({ movements: [], writes: [] }) };
 
 /** Nothing was linked, because what the link stands on is no longer active. */
 export class LinkRefused extends AppError {

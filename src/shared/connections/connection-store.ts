@@ -16,12 +16,11 @@ import type { AuthorisationStore } from "./authorisation-store.ts";
 import {
   byNetwork,
   isUseRecent,
-  LinkRefused,
   markWrites,
   revokedAt,
   rowWrite,
-  UNGUARDED,
-  type LinkGuard,
+  FREE,
+  type LinkTerms,
 } from "./connection-change.ts";
 import {
   connectionEvent,
@@ -61,12 +60,6 @@ interface Parts {
   readonly clock: { now(): Date };
   readonly commit: Commit;
   readonly viewer: Viewer;
-}
-
-/** What linking leads to: the connection, and the one that was there before. */
-interface Saved {
-  readonly connection: Connection;
-  readonly before: OpenedConnection | undefined;
 }
 
 /** More than there are networks: a profile may have rows of networks that this build does not have. */
@@ -144,11 +137,11 @@ export class ConnectionStore {
 
   /**
    * Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too.
-   * @throws LinkRefused where the guard does not allow it; nothing is written but the row that leads to the profile
+   * @throws AppError as `terms` do; nothing is written then but the row that leads to the profile
    */
   async saveLinked(
     linking: Linking,
-    guard: LinkGuard = UNGUARDED,
+    terms: LinkTerms = FREE,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { platformId, applicationId, network, linked } = linking;
     const { authorisations, viewer, commit } = this.#parts;
@@ -158,24 +151,30 @@ export class ConnectionStore {
     const [key, counts] = [connectionKey(linking), countsKey(applicationId)];
     await authorisations.add({ ...linking, ...linked });
     let earlier: OpenedConnection | undefined;
-    const { connection, before } = await commit<Saved>(
+    const { connection, before } = await commit<
+      Pick<OpenedConnection, "connection"> & { before: OpenedConnection | undefined }
+    >(
       platformId,
-      accessOperation([key, counts, ...guard.rowKeys], ({ row, now }) => {
+      accessOperation([key, counts, ...terms.rowKeys], (given) => {
+        const { row, now } = given;
         const stored = row(key);
         const before = stored && this.#opened(linking, stored.row);
         // A lost answer: these secrets were sealed for this call.
         if (before && stored && fromConnectionRow(linking, stored.row).sealed === sealed)
           return { answer: { connection: before.connection, before: earlier } };
-        if (!guard.allows({ row, now })) throw new LinkRefused();
+        const isKnown = before?.connection.account.id === linked.account.id;
+        const id = isKnown ? before.connection.id : linking.id;
+        const agreed = terms.settle(given, { id, isKnown });
         earlier = before;
-        const connection = toConnection(linking, before?.connection, now);
+        const connection = toConnection({ ...linking, id }, before?.connection, now);
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
           rowWrite(key, stored, toConnectionRow(connection, sealed)),
           ...(isNew ? [countWrite(applicationId, row(counts), "connections", 1)] : []),
           ...eventsOfLinking(connection, before?.connection, { origin, now, view }),
+          ...agreed.writes,
         ];
-        return { answer: { connection, before }, writes, raises: true };
+        return { ...agreed, answer: { connection, before }, writes, raises: true };
       }),
     );
     const replaced = before?.connection.account.id === connection.account.id ? undefined : before;

@@ -73,7 +73,7 @@ export interface PublishingScope extends ProfileScope {
   readonly connections: readonly Connection[];
 }
 
-/** What linking writes. The id is chosen, and paid for, before. */
+/** What linking writes. An account that the profile had before keeps its own id. */
 export interface Linking extends ConnectionRef {
   readonly id: string;
   readonly applicationId: string;

@@ -1,21 +1,16 @@
-import { charge, creditWallet, type Charge } from "../billing/charge.ts";
+import { debitOf, type Debit } from "../billing/charge.ts";
+import type { CoreView } from "../billing/core-operation.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import {
-  findLink,
-  sessionStatus,
-  visitorsOf,
-  withLinked,
-  withPlan,
-  type ConnectSession,
-} from "./connect-session.ts";
-import { LinkRefused } from "./connection-change.ts";
+import { sessionStatus, visitorsOf, withLinked, type ConnectSession } from "./connect-session.ts";
+import { connectSessionKey, sessionIn } from "./connect-session-store.ts";
+import { LinkRefused, type LinkGuard, type LinkTerms } from "./connection-change.ts";
 import { grantIdOf, type Connection } from "./connection.ts";
-import { hasOrigin, originIds } from "./session-state.ts";
+import { originIds } from "./session-state.ts";
 import { revokeAtNetwork } from "./remove-connection.ts";
 
 export type LinkResult =
@@ -33,127 +28,81 @@ interface Linking {
 }
 
 /**
- * Links an account that signed in. From when it is planned in the session, a cancel comes too late. The id chosen there
- * names the charge, so that a repeat after a crash pays nothing more. Linking the same account again is free.
+ * Links an account that signed in, in one transaction with its charge and what the session says of it. Linking the same
+ * account again is free. What is not linked is ended at the network.
  */
 export async function linkAccount(
   services: ConnectionsDeps,
   linking: Linking,
 ): Promise<LinkResult> {
-  const result = await link(services, linking);
-  if (result.kind !== "linked") await discard(services, linking, linking.linked);
-  return result;
-}
-
-async function link(services: ConnectionsDeps, linking: Linking): Promise<LinkResult> {
   const { session, network, linked } = linking;
-  if (!(await isAllowed(services, session))) return { kind: "closed" };
-  const before = await services.connections.find({ ...session, network });
-  const isKnown = before?.account.id === linked.account.id;
-  const id = await plan(services, linking, isKnown ? before.id : undefined);
-  if (id === undefined) return { kind: "closed" };
-  if (!isKnown && !(await pay(services, linking, id))) return { kind: "unpaid" };
-  const saved = await save(services, linking, id);
-  if (saved === undefined) {
-    if (!isKnown) await giveBack(services, linking, id);
-    return { kind: "closed" };
-  }
-  return await conclude(services, linking, saved);
-}
-
-/** Does what follows once an account is linked for good. */
-async function conclude(
-  services: ConnectionsDeps,
-  linking: Linking,
-  saved: NonNullable<Awaited<ReturnType<typeof save>>>,
-): Promise<LinkResult> {
-  const { session, network, linked } = linking;
-  const after = await services.connectSessions.change(session.id, (now) =>
-    withLinked(now, network, linked.account.id),
-  );
-  if (saved.replaced?.credentials !== undefined) {
-    const { connection, credentials } = saved.replaced;
-    await discard(services, linking, { ...connection, credentials });
-  }
-  return { kind: "linked", session: after ?? session, connection: saved.connection };
-}
-
-/**
- * Stores the connection if the link is still allowed: the key or user that started the session may have lost its access
- * while the account signed in. Returns undefined, and links nothing, when it has.
- */
-async function save(services: ConnectionsDeps, { session, network, linked }: Linking, id: string) {
   const { platformId, applicationId, profileId } = session;
-  const guard = services.linkGuard(session, originIds(session));
+  const id = newId("connection", services.clock.now());
   const owner = { id, platformId, applicationId, profileId };
+  const terms = new SessionTerms(services, linking);
   try {
-    return await services.connections.saveLinked({ ...owner, network, linked }, guard);
+    const saved = await services.connections.saveLinked({ ...owner, network, linked }, terms);
+    if (saved.replaced?.credentials !== undefined) {
+      const { connection, credentials } = saved.replaced;
+      await discard(services, linking, { ...connection, credentials });
+    }
+    return { kind: "linked", session: terms.session, connection: saved.connection };
   } catch (error) {
-    if (error instanceof LinkRefused) return undefined;
-    throw error;
+    const kind = refusalOf(error);
+    if (kind === undefined) throw error;
+    await discard(services, linking, linked);
+    return { kind };
   }
 }
 
-/** Returns the id that the connection will have; undefined when the session is no longer open. */
-async function plan(
-  services: ConnectionsDeps,
-  { session, network, linked }: Linking,
-  knownId: string | undefined,
-): Promise<string | undefined> {
-  const now = services.clock.now();
-  const accountId = linked.account.id;
-  const freshId = newId("connection", now);
-  const planned = await services.connectSessions.change(session.id, (current) =>
-    sessionStatus(current, now) === "open"
-      ? withPlan(current, { network, accountId, knownId, freshId })
-      : undefined,
-  );
-  return planned === undefined ? undefined : findLink(planned, network, accountId)?.connectionId;
+function refusalOf(error: unknown): "closed" | "unpaid" | undefined {
+  if (error instanceof LinkRefused) return "closed";
+  const code = error instanceof AppError ? error.code : undefined;
+  return code === "insufficient_tokens" || code === "daily_budget_reached" ? "unpaid" : undefined;
 }
 
-/** Charges the link. Returns whether the wallet could pay. */
-async function pay(
-  services: ConnectionsDeps,
-  linking: Linking,
-  connectionId: string,
-): Promise<boolean> {
-  try {
-    await charge(services, linking.session.platformId, chargeOf(linking, connectionId));
-    return true;
-  } catch (error) {
-    const isShort =
-      error instanceof AppError &&
-      (error.code === "insufficient_tokens" || error.code === "daily_budget_reached");
-    if (isShort) return false;
-    throw error;
+/** The terms of a link that a session was started for. */
+class SessionTerms implements LinkTerms {
+  /** The session as it is with the account. */
+  session: ConnectSession;
+  readonly rowKeys: readonly string[];
+  readonly #guard: LinkGuard;
+  readonly #linking: Linking;
+
+  constructor(services: ConnectionsDeps, linking: Linking) {
+    this.session = linking.session;
+    this.#linking = linking;
+    this.#guard = services.linkGuard(linking.session, originIds(linking.session));
+    this.rowKeys = [connectSessionKey(linking.session.id), ...this.#guard.rowKeys];
+  }
+
+  settle(view: CoreView, { id, isKnown }: { readonly id: string; readonly isKnown: boolean }) {
+    const { session, network, requestId } = this.#linking;
+    const found = sessionIn(session, view);
+    const isOpen = found !== undefined && sessionStatus(found.session, view.now) === "open";
+    if (!isOpen || !this.#guard.allows(view)) throw new LinkRefused();
+    this.session = withLinked(found.session, { network, connectionId: id });
+    const price = priceOfLink(session, requestId, network);
+    const movements = isKnown ? [] : [debitOf(price, view)];
+    return { movements, writes: [found.write(this.session)] };
   }
 }
 
-/** Gives back what a link cost that was undone. Its session has ended, so that no other link has this id. */
-async function giveBack(
-  services: ConnectionsDeps,
-  linking: Linking,
-  connectionId: string,
-): Promise<void> {
-  await creditWallet(services, linking.session.platformId, {
-    ...chargeOf(linking, connectionId),
-    operationId: `unlinked|${connectionId}`,
-  });
-}
-
-function chargeOf({ session, network, requestId }: Linking, connectionId: string): Charge {
-  return {
-    operationId: `link|${connectionId}`,
-    operation: "connections.link",
-    tokens: priceOf("connections.link"),
-    applicationId: session.applicationId,
-    profileId: session.profileId,
-    postId: null,
-    network,
-    actor: { kind: "connect_session", id: session.id },
-    requestId,
-  };
-}
+/** Returns what linking a new account in a session costs. */
+export const priceOfLink = (
+  { id, applicationId, profileId }: ConnectSession,
+  requestId: string,
+  network: NetworkName | null = null,
+): Debit => ({
+  operation: "connections.link",
+  tokens: priceOf("connections.link"),
+  applicationId,
+  profileId,
+  postId: null,
+  network,
+  actor: { kind: "connect_session", id },
+  requestId,
+});
 
 /** Ends an authorisation at the network that is not stored. */
 async function discard(
@@ -167,15 +116,9 @@ async function discard(
   await revokeAtNetwork(services, { network, owner, grantId, instanceUrl, credentials });
 }
 
-/** Returns whether accounts may be linked in the session now, apart from its own status. */
-async function isAllowed(services: ConnectionsDeps, session: ConnectSession): Promise<boolean> {
-  const checks = [isProfileActive(services, session), hasOrigin(services, session)];
-  return (await Promise.all(checks)).every(Boolean);
-}
-
 /**
- * Returns whether accounts may be linked to the profile now. Checked at every link, because the platform may disable
- * the profile while the browser's session is open.
+ * Returns whether accounts may be linked to the profile now: the platform may disable it while the browser's session is
+ * open.
  */
 export async function isProfileActive(
   services: ConnectionsDeps,

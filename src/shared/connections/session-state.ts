@@ -14,7 +14,7 @@ export async function sessionState(
  * Returns whether those who started a session still could: its key or user, and who minted the grant that the key used.
  * None of them comes back once gone, so a session that has ended stays so.
  */
-export async function hasOrigin(
+async function hasOrigin(
   services: Pick<ConnectionsDeps, "clock" | "isActorActive">,
   session: ConnectSession,
 ): Promise<boolean> {

@@ -79,7 +79,7 @@ async function signIn(
   if (form === undefined) return await trouble("input_invalid");
   const counted = await countAttempt(services, visit);
   if (counted === "over")
-    return endNotice(services, request, await services.connectSessions.find(visit.session.id));
+    return endNotice(services, request, await services.connectSessions.find(visit.session));
   if (counted !== "counted") return await trouble(counted);
   const answer = await begin(services, request, { visit, network, chosen, form });
   return "problem" in answer ? await trouble(answer.problem) : answer;
@@ -160,7 +160,7 @@ async function countAttempt(
 ): Promise<"counted" | "over" | "too_many_attempts"> {
   const now = services.clock.now();
   let hasTooMany = false;
-  const counted = await services.connectSessions.change(session.id, (current) => {
+  const counted = await services.connectSessions.change(session, (current) => {
     hasTooMany = current.attempts >= ATTEMPTS_MAX;
     if (hasTooMany || sessionStatus(current, now) !== "open") return undefined;
     return { ...current, attempts: current.attempts + 1 };
@@ -197,11 +197,7 @@ export async function settleLink(
   const result = await linkAccount(services, { session, network: network.name, linked, requestId });
   if (result.kind === "unpaid") return { problem: "unpaid" };
   if (result.kind === "closed")
-    return endNotice(
-      services,
-      request,
-      (await services.connectSessions.find(session.id)) ?? session,
-    );
+    return endNotice(services, request, (await services.connectSessions.find(session)) ?? session);
   const { platformId, applicationId } = session;
   const caller = { kind: "connect_session", sessionId: session.id } as const;
   const target = { type: "connection", id: result.connection.id };
@@ -224,18 +220,18 @@ export async function finishVisit(
   if (isForeign(request)) return foreignForm(request);
   const visit = await openVisit(services, fields);
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
-  if (visit.kind === "over") return end(services, request, visit.session.id);
+  if (visit.kind === "over") return end(services, request, visit.session);
   const isCancel = fields["action"] === "cancel";
   const now = services.clock.now();
-  const ended = await services.connectSessions.change(visit.session.id, (current) => {
+  const ended = await services.connectSessions.change(visit.session, (current) => {
     if (sessionStatus(current, now) !== "open") return undefined;
     if (linkedIds(current).length > 0) return { ...current, status: "completed" };
     return isCancel ? { ...current, status: "canceled" } : undefined;
   });
   if (ended !== undefined) return leave(services, request, ended);
-  const after = await services.connectSessions.find(visit.session.id);
+  const after = await services.connectSessions.find(visit.session);
   if (after === undefined || sessionStatus(after, now) !== "open")
-    return end(services, request, visit.session.id);
+    return end(services, request, visit.session);
   const report = { kind: "general", problem: "nothing_linked" } as const;
   return await connectPage(services, request, visit, { status: 422, report });
 }
@@ -244,9 +240,9 @@ export async function finishVisit(
 async function end(
   services: ConnectionsDeps,
   request: BrowserRequest,
-  sessionId: string,
+  ref: OpenVisit["session"],
 ): Promise<BrowserAnswer> {
-  const session = await services.connectSessions.find(sessionId);
+  const session = await services.connectSessions.find(ref);
   return session?.status === "completed"
     ? leave(services, request, session)
     : endNotice(services, request, session);

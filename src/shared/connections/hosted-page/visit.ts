@@ -8,6 +8,7 @@ import {
 } from "./browser.ts";
 import {
   isTokenOf,
+  platformOfToken,
   returnAddress,
   sessionStatus,
   type ConnectSession,
@@ -35,8 +36,9 @@ export async function openVisit(
   fields: Readonly<Record<string, string>>,
 ): Promise<Visit> {
   const { session: id = "", token = "" } = fields;
-  if (!services.linkTokens.isOurs(token, id)) return { kind: "unknown" };
-  const session = await services.connectSessions.find(id);
+  const platformId = platformOfToken(services.linkTokens, token, id);
+  if (platformId === undefined) return { kind: "unknown" };
+  const session = await services.connectSessions.find({ platformId, id });
   if (session === undefined || !isTokenOf(session, token)) return { kind: "unknown" };
   const state = await sessionState(services, session);
   return state === "open" ? { kind: "open", session, token } : { kind: "over", session };

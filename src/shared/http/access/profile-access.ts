@@ -169,8 +169,9 @@ export const connectSessionScope: Access<ProfileScope> = {
   contract: ACCESS_CONTRACTS.connectSessionScope,
   async resolve(request) {
     const { platformId } = await keyOrSession.resolve(request);
-    const session = await request.services.connectSessions.find(request.params["sessionId"] ?? "");
-    if (session?.platformId !== platformId) throw notFound();
+    const id = request.params["sessionId"] ?? "";
+    const session = await request.services.connectSessions.find({ platformId, id });
+    if (session === undefined) throw notFound();
     const { profileId } = session;
     // A caller who names another profile must not learn which one the session belongs to.
     if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();

@@ -71,8 +71,6 @@ export const TABLE_NAMES = [
   "emails",
   /** Who may have which authorisation of a network. PartitionKey = network and hash of the authorisation's id. */
   "authorisations",
-  /** PartitionKey = connect session id, or profile id for the list of its sessions. */
-  "connectsessions",
   /** PartitionKey = hash of the OAuth state, or key of a withdrawal's notice. */
   "oauthstates",
   /** Client registrations, which all accounts of a host share. PartitionKey = network and host. */

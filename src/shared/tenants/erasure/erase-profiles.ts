@@ -37,15 +37,15 @@ async function clearConnections(services: TenantsDeps, scope: ProfileScope): Pro
 
 async function clearSessions(
   services: TenantsDeps,
-  { profileId }: ProfileScope,
+  scope: ProfileScope,
   after: string | undefined,
 ): Promise<ClearedPage> {
-  const { ids, next } = await services.connectSessions.idsOfProfile(profileId, after);
+  const { ids, next } = await services.connectSessions.idsOfProfile(scope, after);
   for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
     const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
     // Before the sessions, by which they are found.
     await services.oauthStates.removeOfSessions(batch);
-    await Promise.all(batch.map((id) => services.connectSessions.remove({ id, profileId })));
+    await services.connectSessions.removeAll(scope, batch);
   }
   return { removed: ids.length, next };
 }
