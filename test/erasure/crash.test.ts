@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { aLinkedAccount, linkedCount } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -7,6 +8,7 @@ import { storedRows } from "../setup/stored-rows.ts";
 import {
   aMarkedProfile,
   erase,
+  runOnce,
   startEndCustomers,
   untilGone,
   worldSettings,
@@ -65,4 +67,30 @@ test("an account that a process was linking when it died leaves nothing behind",
   const left = rows.filter(({ text }) => text.includes(owner.profileId));
   for (const { rowKey } of left) expect(rowKey).toMatch(/^(L|O)\|/);
   expect(await linkedCount(calm, owner.platformId)).toBe(0);
+});
+
+test("a request that did not close the profile erases nothing, and a repeat is carried out", async () => {
+  const profile = await aMarkedProfile(calm, receiver);
+  const { erasures } = calm.services;
+  const entries = async () => (await erasures.list(undefined)).items.length;
+  const leaveEntry = () => {
+    const requestedBy = { kind: "session", id: "usr_gone" } as const;
+    return erasures.open(newErasure({ ...profile.owner, requestedBy }, calm.clock.now()));
+  };
+  await leaveEntry();
+  await runOnce(calm);
+  expect(await entries()).toBe(1);
+  calm.advance(11 * 60_000);
+  await runOnce(calm);
+  expect(await entries()).toBe(0);
+  expect(await linkedCount(calm, profile.owner.platformId)).toBe(2);
+
+  await leaveEntry();
+  const found = await erasures.find(profile.profileId);
+  expect((await erase(calm, profile)).status).toBe(202);
+  // A run that wants to drop the first entry leaves that of the repeat.
+  if (found !== undefined) await erasures.drop(found);
+  expect(await entries()).toBe(1);
+  await untilGone(calm, profile);
+  expect(await entries()).toBe(0);
 });

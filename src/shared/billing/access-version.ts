@@ -120,7 +120,7 @@ export async function checkedCommit<Answer>(
   for (let tries = 1; ; tries += 1) {
     try {
       const answer = await submit(checked);
-      if (isWritten) check.allow();
+      if (isWritten) check.end();
       return answer;
     } catch (error) {
       if (!(error instanceof OutdatedAccess) || tries === TRIES_MAX) throw error;

@@ -115,15 +115,15 @@ export class WalletStore {
   }
 
   /**
-   * Makes the second check of the request under way, if there is one and it has not been made: of a caller whose access
-   * was taken away since the first check, nothing that was written is to stay.
+   * Makes the second check of the request under way, if there is one and no operation has made it: before a write that
+   * is none, or at the end of a request that has written nothing.
    * @throws AppError what the access rule refuses with
    */
   async checkAccess(platformId: string): Promise<void> {
     const check = openCheckOf(platformId);
     if (check === undefined) return;
     if (!check.fits(await this.#versionToCompare(platformId))) await check.again();
-    check.allow();
+    check.end();
   }
 
   /** Returns the stored access version; one that fits nothing when the wallet is damaged, since nobody can raise that. */

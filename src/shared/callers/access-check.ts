@@ -1,25 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 // A request that writes is checked before its first write, and its access may be taken away while that write is under
-// way. So it is checked again after the write: every way of taking access away raises the platform's access version
-// before it is answered, and a version that is still the one read before the caller's rows shows that none was. Where the
-// version differs, the access rule runs again on rows that are read now. If it refuses, the request undoes what it wrote.
+// way. Every way of taking access away raises the platform's access version before it is answered. So the write that
+// decides is an operation of the platform's partition, which is refused under another version than the one read before
+// the caller's rows; the access rule then runs again on rows that are read now. What is written before it, elsewhere, says
+// nothing without it; what is written after it follows from it. A request without one is checked by a read.
 
 const running = new AsyncLocalStorage<AccessCheck>();
-
-/** Tries of undoing one write, in case storage doesn't answer. */
-const UNDO_TRIES_MAX = 3;
-
-type Undo = () => Promise<unknown>;
 
 /** The second check of one request that writes. */
 export class AccessCheck {
   readonly platformId: string;
   readonly #checkAgain: () => Promise<string>;
-  readonly #undos: Undo[] = [];
   readonly #onceAllowed: (() => void)[] = [];
   #version: string | undefined;
-  #state: "open" | "allowed" | "refused" | "over" = "open";
+  #isOpen = true;
 
   /**
    * `version`: the access version before the caller's rows were read; undefined if it is not known. `checkAgain`: reads
@@ -31,13 +26,8 @@ export class AccessCheck {
     this.#checkAgain = checkAgain;
   }
 
-  /** Whether the second check was made and refused the request. */
-  get isRefused(): boolean {
-    return this.#state === "refused";
-  }
-
   get isOpen(): boolean {
-    return this.#state === "open";
+    return this.#isOpen;
   }
 
   /** Runs a part of the request under this check. */
@@ -50,10 +40,10 @@ export class AccessCheck {
     return version !== undefined && version === this.#version;
   }
 
-  /** Ends the check: what was written so far came before any change that would refuse it. */
-  allow(): void {
-    if (this.#state !== "open") return;
-    this.#state = "allowed";
+  /** Ends the check: what the request writes is decided, or it failed for another reason. */
+  end(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     for (const run of this.#onceAllowed.splice(0)) run();
   }
 
@@ -62,26 +52,9 @@ export class AccessCheck {
     try {
       this.#version = await running.exit(this.#checkAgain);
     } catch (error) {
-      this.#state = "refused";
+      this.#isOpen = false;
       throw error;
     }
-  }
-
-  /** Ends the check of a request that failed for another reason: it undoes nothing. */
-  giveUp(): void {
-    if (this.#state !== "open") return;
-    this.#state = "over";
-    for (const run of this.#onceAllowed.splice(0)) run();
-  }
-
-  /** Undoes what the request wrote, the last write first. */
-  async undo(): Promise<void> {
-    for (const undo of this.#undos.splice(0).toReversed())
-      await running.exit(() => untilDone(undo));
-  }
-
-  onRefusal(undo: Undo): void {
-    if (this.isOpen) this.#undos.push(undo);
   }
 
   onceAllowed(run: () => void): void {
@@ -89,29 +62,10 @@ export class AccessCheck {
   }
 }
 
-async function untilDone(undo: Undo): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await undo();
-      return;
-    } catch (error) {
-      if (tries === UNDO_TRIES_MAX) throw error;
-    }
-  }
-}
-
 /** Returns the check of the request under way, while it is open; of no other platform than the named one. */
 export function openCheckOf(platformId: string): AccessCheck | undefined {
   const check = running.getStore();
   return check?.isOpen === true && check.platformId === platformId ? check : undefined;
-}
-
-/**
- * Says how to undo a write if the request under way is refused after it. To be called before the write, whose answer may
- * be lost. Outside such a request, and once it is certain that it is allowed, this does nothing.
- */
-export function undoIfRefused(undo: Undo): void {
-  running.getStore()?.onRefusal(undo);
 }
 
 /** Runs this once the request under way is known to be allowed; immediately if that is known, or nothing is checked. */

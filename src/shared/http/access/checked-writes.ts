@@ -36,8 +36,8 @@ interface Checked {
 }
 
 /**
- * Runs the part of a request that writes, and checks its caller again after it. A caller whose access was taken away in
- * between is refused, and what was written is undone.
+ * Runs the part of a request that writes under a second check, which the operation makes that decides. It is made at the
+ * end of a request without one, so that a caller whose access was taken away meanwhile is told so.
  */
 export async function checkedWrite<Made>(
   checked: Checked,
@@ -65,23 +65,11 @@ export async function checkedWrite<Made>(
       await checkAccess();
       return made;
     });
-  } catch (error) {
-    if (check.isRefused) await undo(check, request);
-    throw error;
   } finally {
-    check.giveUp();
+    check.end();
   }
 }
 
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && ERROR_STATUS[error.code] < 500;
-}
-
-async function undo(check: AccessCheck, { services }: AccessRequest): Promise<void> {
-  try {
-    await check.undo();
-  } catch (error) {
-    services.log.error("a refused request could not be undone", { error });
-    throw error;
-  }
 }

@@ -4,8 +4,7 @@ import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant, AppError } from "../../runtime/errors.ts";
 import { isEnded } from "../../publishing/leg.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { closeProfile } from "./request-erasure.ts";
-import { afterClosing, afterPage, type Erasure } from "./erasure.ts";
+import { afterClosing, afterPage, QUIET_MS, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { postWake, refOf } from "../../publishing/post.ts";
 import { removeConnection } from "../../connections/remove-connection.ts";
@@ -132,10 +131,7 @@ async function close(
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
-  if (erasure.cursor === "") {
-    await closeProfile(services, scope.platformId, scope.profileId);
-    await endConnections(services, scope);
-  }
+  if (erasure.cursor === "") await endConnections(services, scope);
   const page = await closePosts(services, scope, orUndefined(erasure.cursor));
   const open = erasure.foundInRound + page.open;
   if (page.next !== undefined) return { ...erasure, cursor: page.next, foundInRound: open };
@@ -189,6 +185,20 @@ async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasu
   await services.erasures.remove(erasure);
 }
 
+/**
+ * Returns whether the request for an erasure has closed the profile, which is what decides it. Drops an erasure whose
+ * request was refused, or died before that: none takes as long as `QUIET_MS`.
+ */
+async function isDecided(services: TenantsDeps, stored: StoredErasure): Promise<boolean> {
+  const { stage, platformId, profileId, requestedAt } = stored.erasure;
+  if (stage !== "closing") return true;
+  const profile = await services.profiles.find(platformId, profileId);
+  if (profile === undefined || profile.status === "erasing") return true;
+  if (services.clock.now().getTime() - Date.parse(requestedAt) > QUIET_MS)
+    await services.erasures.drop(stored);
+  return false;
+}
+
 /** Does some pieces of work on an erasure. Returns true when more can be done now. */
 async function advance(
   services: TenantsDeps,
@@ -236,6 +246,7 @@ export function eraseProfiles(services: TenantsDeps, system: SystemScope): TakeS
       const stored = await erasures.find(profileId);
       if (stored === undefined) return {};
       try {
+        if (!(await isDecided(services, stored))) return {};
         const isMore = await advance(services, system, stored, () => at.isTimeUp());
         return isMore ? { rest: "" } : {};
       } catch (error) {

@@ -1,4 +1,3 @@
-import { undoIfRefused } from "../../callers/access-check.ts";
 import type { Actor } from "../../callers/caller.ts";
 import { integer, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -49,13 +48,9 @@ export class ErasureStore {
     this.#table = table;
   }
 
-  /** Stores a new erasure. If the profile is being erased already, that erasure goes on. */
+  /** Stores an erasure, in place of one whose profile was not closed. A run that drops that one loses the race. */
   async open(erasure: Erasure): Promise<void> {
-    let etag: string | undefined;
-    undoIfRefused(async () => {
-      if (etag !== undefined) await this.#table.delete(PARTITION, erasure.profileId, etag);
-    });
-    etag = await this.#table.insertIfAbsent(PARTITION, toRow(erasure));
+    await this.#table.put(PARTITION, toRow(erasure));
   }
 
   /** Returns whether any erasure is due. */
@@ -89,6 +84,11 @@ export class ErasureStore {
   async save(erasure: Erasure, etag: string): Promise<StoredErasure | undefined> {
     const written = await this.#table.mergeIfUnchanged(PARTITION, toRow(erasure), etag);
     return written === undefined ? undefined : { erasure, etag: written };
+  }
+
+  /** Removes an erasure unless it was stored again since. */
+  async drop({ erasure, etag }: StoredErasure): Promise<void> {
+    await this.#table.delete(PARTITION, erasure.profileId, etag);
   }
 
   /** Removes an erasure. May be repeated. */

@@ -11,7 +11,7 @@ import { newErasure } from "./erasure.ts";
 const TITLE = "Erased";
 
 /** Removes personal data from the profile's row and disables it for good. Undefined when there is none. May be repeated. */
-export async function closeProfile(
+async function closeProfile(
   services: TenantsDeps,
   platformId: string,
   profileId: string,
@@ -56,11 +56,11 @@ export async function requestErasure(
   { profileId }: { readonly profileId: string },
 ): Promise<ProfileView> {
   const { platformId } = scope;
-  const { applicationId } = await profileOf(services, scope, profileId);
+  const { applicationId, status } = await profileOf(services, scope, profileId);
   const requestedBy = actorOf(scope.caller);
   const owner = { platformId, applicationId, profileId, requestedBy };
-  // Written first, so that after a crash in between the erasure closes the profile.
-  await services.erasures.open(newErasure(owner, services.clock.now()));
+  // First, so that a crash leaves no closed profile without it. Until the profile is closed, it erases nothing.
+  if (status !== "erasing") await services.erasures.open(newErasure(owner, services.clock.now()));
   const closed = await closeProfile(services, platformId, profileId);
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };

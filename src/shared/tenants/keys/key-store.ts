@@ -1,7 +1,6 @@
 import { accessOperation } from "../../billing/access-version.ts";
 import { countsKey, countsWrite, toCounts } from "../../billing/application-counts.ts";
 import type { Commit } from "../../billing/core-operation.ts";
-import { undoIfRefused } from "../../callers/access-check.ts";
 import { isId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
@@ -125,7 +124,6 @@ export class KeyStore {
   async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
     const { id, platformId, applicationId, expiresAt, createdAt } = key;
     const pointer = { ...keyPointerRow.encode({ platformId, applicationId }), rowKey: POINTER };
-    undoIfRefused(() => this.#pointers.delete(id, POINTER));
     await this.#pointers.put(id, pointer);
     const [rowKey, counts] = [keyRowKey(id), countsKey(applicationId)];
     const isStored = await this.#commit<boolean>(

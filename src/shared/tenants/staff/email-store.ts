@@ -1,4 +1,3 @@
-import { undoIfRefused } from "../../callers/access-check.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
 import type { Row } from "../../runtime/storage/row.ts";
@@ -51,7 +50,6 @@ export class EmailStore {
   /** Claims an address. Returns true to exactly one of any number of concurrent claims. */
   async claim(email: string, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
-    undoIfRefused(() => this.release(email, owner.userId));
     try {
       return (await this.#emails.insertIfAbsent(partitionOf(email), row)) !== undefined;
     } catch (error) {
@@ -64,7 +62,6 @@ export class EmailStore {
   /** Replaces a claim unless it changed since it was read. Returns whether it did. */
   async takeOver(email: string, from: EmailClaim, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
-    undoIfRefused(() => this.release(email, owner.userId));
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
     return etag !== undefined;
   }

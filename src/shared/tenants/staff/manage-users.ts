@@ -7,7 +7,7 @@ import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers } from "./schema.ts";
-import { newUser, viewUser, type UserView } from "./user.ts";
+import { newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** A claim of this age without a user was left behind by a crash. */
 const ABANDONED_MS = 10 * 60 * 1000;
@@ -52,6 +52,17 @@ export async function claimAndHash(
   }
 }
 
+/** Stores the user. One who was refused for certain leaves the e-mail free. */
+async function store(services: TenantsDeps, user: User): Promise<void> {
+  try {
+    await services.users.create(user);
+  } catch (error) {
+    if (error instanceof AppError && error.code !== "service_unavailable")
+      await services.emails.release(user.email, user.id).catch(() => undefined);
+    throw error;
+  }
+}
+
 const isRefusal = ({ code }: AppError) => code === "conflict" || code === "rate_limited";
 
 /**
@@ -72,7 +83,7 @@ export async function createUser(
     const owner = { platformId, userId: id };
     const passwordHash = await claimAndHash(services, { email, password }, owner);
     const user = newUser({ id, platformId, email, passwordHash, createdAt: now.toISOString() });
-    await services.users.create(user);
+    await store(services, user);
     recordAudit(services, scope, { action, target: { type: "user", id } });
     return viewUser(user);
   } catch (error) {

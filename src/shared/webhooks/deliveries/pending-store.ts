@@ -1,4 +1,3 @@
-import { undoIfRefused } from "../../callers/access-check.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { findAll } from "../../runtime/storage/scan.ts";
 import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
@@ -150,7 +149,6 @@ export class PendingStore {
    */
   async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
     const inserted: Delivery[] = [];
-    undoIfRefused(() => this.#removeUntried(endpointId, inserted));
     for (let start = 0; start < deliveries.length; start += INSERTED_AT_ONCE) {
       const batch = deliveries.slice(start, start + INSERTED_AT_ONCE);
       if (await this.#insert(endpointId, batch)) inserted.push(...batch);
@@ -158,12 +156,6 @@ export class PendingStore {
         for (const one of batch) if (await this.#insert(endpointId, [one])) inserted.push(one);
     }
     return inserted;
-  }
-
-  /** Removes deliveries that were just inserted, and were not attempted yet. */
-  async #removeUntried(endpointId: string, deliveries: readonly Delivery[]): Promise<void> {
-    const rowKeys = deliveries.flatMap((one) => [deliveryKey(one.id), firstPending(one).key]);
-    await this.#table.deleteAll(endpointId, rowKeys);
   }
 
   /** Returns false when one of them was there. */

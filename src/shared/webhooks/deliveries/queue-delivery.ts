@@ -131,14 +131,19 @@ export async function queueDeliveries(
 }
 
 /**
- * Queues the delivery that a request asks for, as `queueDeliveries` does; false when it was queued already. Nothing is
- * sent before the request is checked again.
+ * Queues the delivery that a request asks for, as `queueDeliveries` does, with its event where that is a new one. Returns
+ * false when it was queued already. The request is checked again right before anything says that it was made.
  */
-export async function queueDelivery(services: WebhooksDeps, delivery: Delivery): Promise<boolean> {
-  const { endpointId, platformId } = delivery;
+export async function queueDelivery(
+  services: WebhooksDeps,
+  delivery: Delivery,
+  event?: Event,
+): Promise<boolean> {
+  const { endpointId, platformId, applicationId } = delivery;
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
-  const absent = await services.pending.insertAbsent(endpointId, [delivery]);
   await services.wallets.checkAccess(platformId);
+  if (event !== undefined) await services.events.log([{ ...event, applicationId }]);
+  const absent = await services.pending.insertAbsent(endpointId, [delivery]);
   await wakeEndpoint(services, endpointId);
   return absent.length > 0;
 }

@@ -212,9 +212,8 @@ export async function testEndpoint(
     { type: "webhook.test", ...subject, data: {}, origin: currentOrigin() },
     now,
   );
-  await services.events.log([{ ...event, applicationId }]);
   const delivery = firstDelivery(event, endpoint, now);
-  await queueDelivery(services, delivery);
+  await queueDelivery(services, delivery, event);
   const target = { type: "webhook", id: webhookId };
   recordAudit(services, scope, { action: "webhook.tested", target, applicationId });
   return viewDelivery(delivery);

@@ -1,4 +1,3 @@
-import { undoIfRefused } from "../../callers/access-check.ts";
 import { idBefore } from "../../runtime/ids.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
@@ -151,10 +150,10 @@ export class EventStore {
   async log(events: readonly LoggedEvent[]): Promise<void> {
     const byApplication = Map.groupBy(events, ({ applicationId }) => applicationId);
     for (const [applicationId, own] of byApplication) {
-      const rows = own.map((event) => toEventRow(event.id, event));
-      const ids = rows.map(({ rowKey }) => rowKey);
-      undoIfRefused(() => this.#log.deleteAll(applicationId, ids));
-      await this.#log.putAll(applicationId, rows);
+      await this.#log.putAll(
+        applicationId,
+        own.map((event) => toEventRow(event.id, event)),
+      );
     }
   }
 
