@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountCheckStore } from "../../src/shared/connections/account-check-store.ts";
+import { ConnectSessionStore } from "../../src/shared/connections/connect-session-store.ts";
 import { ConnectionStore } from "../../src/shared/connections/connection-store.ts";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { ApplicationStore } from "../../src/shared/tenants/applications/application-store.ts";
@@ -48,6 +49,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       replaceHashIfUnchanged: { raisesNot: "it is a hash of the same secret" },
       purge: "raises",
       purgeAll: "raises",
+      removeStray: { raisesNot: "it removes what leads to no key" },
       list: { raisesNot: "it removes entries of the index, whose keys are gone" },
       noteUse: { raisesNot: "when a key was used allows nothing" },
     },
@@ -93,6 +95,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
     UserStore,
     {
       find: "reads",
+      isStored: "reads",
       list: "reads",
       create: NEW,
       update: "raises",
@@ -131,6 +134,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
 
 /** Stores with rows in the same tables, none of which say who may publish what. */
 const OTHERS: readonly { readonly name: string }[] = [
+  ConnectSessionStore,
   EndpointStore,
   EventStore,
   IdempotencyStore,

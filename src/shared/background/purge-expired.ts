@@ -2,6 +2,7 @@ import { removeSpentKeys } from "../publishing/accept/idempotency-key.ts";
 import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
 import { overItems, stepsWith, type TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
+import { removeStrayClaims } from "../tenants/staff/manage-users.ts";
 import { overPlatforms, type Walk } from "./walk.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -11,6 +12,8 @@ const DAY_MS = 24 * HOUR_MS;
 const EVENTS_KEPT_MS = 31 * DAY_MS;
 const DELIVERIES_KEPT_MS = 31 * DAY_MS;
 const MARKERS_KEPT_MS = 90 * DAY_MS;
+/** Longer than any request takes that writes a pointer before what it leads to. */
+const POINTERS_YOUNG_MS = DAY_MS;
 /** Longer than it takes to accept a post. */
 const KEYS_YOUNG_MS = DAY_MS;
 /** Once ended, a session only tells how it ended. */
@@ -46,6 +49,10 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
     services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
   "oauth-states": (services, after) =>
     services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
+  "key-pointers": (services, after) =>
+    services.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after),
+  "email-claims": (services, after) =>
+    removeStrayClaims(services, ago(services, POINTERS_YOUNG_MS), after),
   texts(services, after) {
     const keptMs = services.config.publishing.duplicateWindowHours * HOUR_MS + DAY_MS;
     return removeFreeTexts(services, ago(services, keptMs), after);

@@ -1,11 +1,12 @@
 import { accessOperation } from "../../billing/access-version.ts";
 import { countsKey, countsWrite, toCounts } from "../../billing/application-counts.ts";
 import type { Commit } from "../../billing/core-operation.ts";
-import { isId } from "../../runtime/ids.ts";
+import { idBefore, isId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
 import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import { findAll, scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import {
   hashColumns,
@@ -28,6 +29,8 @@ const USAGE = "U";
 const BINDINGS_MAX = 10_000;
 /** Keys that are changed in one transaction, with the counts of their application. */
 const TOGETHER_MAX = 80;
+/** Pointers that one step of the purge follows. */
+const STRAY_PAGE_ROWS = 200;
 /** Keys whose other rows are removed at the same time. */
 const AT_ONCE = 16;
 /** The precision of `lastUsedAt`. */
@@ -233,6 +236,33 @@ export class KeyStore {
   async purgeAll(keys: readonly KeyRef[]): Promise<void> {
     await this.#endAll(keys, removed);
     await inBatches(keys, AT_ONCE, ({ id }) => this.#pointers.deleteAll(id, [POINTER, USAGE]));
+  }
+
+  /** Removes a page of the pointers that were made before the time and lead to no key, as a crash leaves them. */
+  async removeStray(time: Date, after: string | undefined) {
+    const { rows, next } = await this.#pointers.select(
+      {
+        partitions: { before: idBefore("key", time.getTime()) },
+        ...{ property: "RowKey", values: [POINTER], pageRows: STRAY_PAGE_ROWS },
+      },
+      after,
+    );
+    const pointers = rows.flatMap(({ partitionKey: id, row }) => {
+      const pointer = unlessDamaged(() => keyPointerRow.decode(row));
+      return pointer === undefined ? [] : [{ id, platformId: pointer.platformId }];
+    });
+    const stray: string[] = [];
+    const byPlatform = [...Map.groupBy(pointers, ({ platformId }) => platformId)];
+    await inBatches(byPlatform, AT_ONCE, async ([platformId, own]) => {
+      const found = await findAll(
+        this.#core,
+        platformId,
+        own.map(({ id }) => keyRowKey(id)),
+      );
+      stray.push(...own.map(({ id }) => id).filter((id) => !found.has(keyRowKey(id))));
+    });
+    await inBatches(stray, AT_ONCE, (id) => this.#pointers.deleteAll(id, [POINTER, USAGE]));
+    return { removed: stray.length, next };
   }
 
   /** Lists the keys of one application or of all, newest first; `after` is where the last page ended. Leaves out damaged ones. */

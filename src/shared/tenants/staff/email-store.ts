@@ -1,5 +1,6 @@
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { rowCodec, text } from "../../runtime/storage/codec.ts";
+import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 
@@ -11,6 +12,8 @@ export const emailRow = rowCodec("e-mail claim", {
 });
 
 const ROW_KEY = "E";
+/** Claims that one step of the purge follows. */
+const PAGE_ROWS = 200;
 
 /** The user who signs in with an e-mail address. */
 export interface EmailOwner {
@@ -64,6 +67,18 @@ export class EmailStore {
     const row = claimRow(owner, at);
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
     return etag !== undefined;
+  }
+
+  /** Returns a page of the claims that were made before the time. Leaves out damaged rows. */
+  async claimedBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "claimedAt", time: time.toISOString() };
+    const { rows, next } = await this.#emails.select({ olderThan, pageRows: PAGE_ROWS }, after);
+    const claims = rows.flatMap(({ partitionKey, row, etag }) => {
+      const claim = unlessDamaged(() => emailRow.decode(row));
+      const release = () => this.#emails.delete(partitionKey, ROW_KEY, etag);
+      return claim === undefined ? [] : [{ ...claim, release }];
+    });
+    return { claims, next };
   }
 
   /** Gives the address up, unless another user has claimed it since. */

@@ -3,6 +3,7 @@ import type { SessionScope } from "../../callers/scope.ts";
 import { admitPasswords } from "../../limits/password-limits.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
+import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { EmailOwner } from "./email-store.ts";
@@ -11,6 +12,9 @@ import { newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** A claim of this age without a user was left behind by a crash. */
 const ABANDONED_MS = 10 * 60 * 1000;
+
+/** Claims that are followed to their users at the same time. */
+const CLAIMS_AT_ONCE = 16;
 
 const taken = () => new AppError("conflict", "There is an account with this e-mail already.");
 
@@ -91,6 +95,21 @@ export async function createUser(
       recordAudit(services, scope, { action, outcome: "denied" });
     throw error;
   }
+}
+
+/** Removes a page of the claims that were made before the time for a user who isn't there, as a crash leaves them. */
+export async function removeStrayClaims(
+  services: TenantsDeps,
+  time: Date,
+  after: string | undefined,
+): Promise<{ readonly removed: number; readonly next: string | undefined }> {
+  const { claims, next } = await services.emails.claimedBefore(time, after);
+  let removed = 0;
+  await inBatches(claims, CLAIMS_AT_ONCE, async ({ platformId, userId, release }) => {
+    if (await services.users.isStored(platformId, userId)) return;
+    if (await release()) removed += 1;
+  });
+  return { removed, next };
 }
 
 /** Lists the staff of the caller's platform, newest first. @throws AppError `invalid_cursor` */

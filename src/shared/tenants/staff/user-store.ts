@@ -100,6 +100,11 @@ export class UserStore {
     return stored === undefined ? undefined : toUser(platformId, stored.row);
   }
 
+  /** Returns whether a user is stored, damaged or not. */
+  async isStored(platformId: string, userId: string): Promise<boolean> {
+    return (await this.#core.find(platformId, userKey(userId))) !== undefined;
+  }
+
   /** Lists users, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   list(platformId: string, after: string | undefined, limit: number): Promise<Scanned<User>> {
     return scan(this.#core, {
