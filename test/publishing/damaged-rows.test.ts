@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
-import { dataOf } from "../setup/factories.ts";
+import { aKey, dataOf } from "../setup/factories.ts";
 import { aPublisher, readBalance, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -35,6 +35,27 @@ test("a damaged wallet stops its own platform, is never written over and does no
   const lines = relay.logLines.filter((line) => line.includes("wallet does not reconcile"));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(broken.owner.platformId);
+});
+
+test("access can be taken away although the wallet is damaged, and nothing else of it is changed", async () => {
+  const publisher = await aPublisher(relay);
+  const { key, profileId, application, owner } = publisher;
+  const { session } = application.platform;
+  const other = await aKey(relay, application);
+  const [connection] = await relay.services.connections.listOfProfile(owner);
+  await damage(publisher, "W", "balance");
+  const wallet = async () => (await core().find(owner.platformId, "W"))?.row;
+  const before = await wallet();
+  const post = (path: string, options: object) => relay.call("POST", path, { ...options });
+  expect((await post(`/v1/keys/${other.id}/revoke`, { session })).status).toBe(204);
+  expect((await relay.call("GET", "/v1/keys", { key: other.secret })).status).toBe(401);
+  const path = `/v1/profiles/${profileId}/connections/${connection?.id}`;
+  expect((await relay.call("DELETE", path, { key })).status).toBe(200);
+  await relay.services.platforms.setStatus(owner.platformId, "suspended", "2026-03-04T10:00:00Z");
+  expect((await relay.call("GET", "/v1/keys", { key })).status).toBe(403);
+  const after = await wallet();
+  expect(after).toEqual({ ...before, accessVersion: after?.["accessVersion"] });
+  expect(after?.["accessVersion"]).not.toBe(before?.["accessVersion"]);
 });
 
 test("a post with a damaged leg can't be read, lists leave it out, and an erasure does not pass over it", async () => {

@@ -215,7 +215,9 @@ export const MUTANTS: readonly Mutant[] = [
         const before = known.get(platformId);
         const isKnown = before !== undefined && performance.now() - before.at < 2_000;
         if (isKnown && operation.id.startsWith("charge|")) {
-          const view = { wallet: before.wallet, now: clock.now(), row: () => undefined };
+          const { wallet } = before;
+          const { accessVersion } = wallet;
+          const view = { wallet, accessVersion, now: clock.now(), row: () => undefined };
           const decision = operation.decide(view);
           if (decision.kind === "refuse") throw decision.error;
         }

@@ -51,7 +51,7 @@ export function accessOperation<Answer>(
     rowKeys,
     decide(view) {
       // The last try was applied, although its answer was lost.
-      if (written !== undefined && view.wallet.accessVersion === version)
+      if (written !== undefined && view.accessVersion === version)
         return { kind: "done", answer: written.answer, isOwn: true };
       const decision = orRefusal(() => decide(view));
       if (decision instanceof AppError) return { kind: "refuse", error: decision };
@@ -71,8 +71,8 @@ export function raiseOperation(): CoreOperation<string> {
   return {
     id: `access|${version}`,
     rowKeys: [],
-    decide: ({ wallet }) =>
-      wallet.accessVersion === version
+    decide: ({ accessVersion }) =>
+      accessVersion === version
         ? { kind: "done", answer: version }
         : { kind: "write", movements: [], writes: [], accessVersion: version, answer: version },
   };
@@ -111,8 +111,7 @@ export async function checkedCommit<Answer>(
       // A try that was decided before may have lost a race, so it says nothing of the access that it was decided under.
       isWritten = decision.kind === "done" && decision.isOwn === true;
       if (decision.kind !== "write") return decision;
-      if (!check.fits(view.wallet.accessVersion))
-        return { kind: "refuse", error: new OutdatedAccess() };
+      if (!check.fits(view.accessVersion)) return { kind: "refuse", error: new OutdatedAccess() };
       isWritten = true;
       return decision;
     },

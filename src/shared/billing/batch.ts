@@ -1,6 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { serviceUnavailable, type AppError, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
-import type { CoreDecision, CoreOperation, StoredWallet } from "./core-operation.ts";
+import {
+  viewOf,
+  type CoreDecision,
+  type CoreOperation,
+  type StoredWallet,
+} from "./core-operation.ts";
 import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 /** The rows that a transaction writes, as later operations of the same transaction see them. */
@@ -63,6 +69,10 @@ export function createOverlay(): Overlay {
     writes: () => [...byKey.values()],
   };
 }
+
+/** Returns whether two wallets differ in their access version alone. */
+const isSame = (wallet: Wallet, other: Wallet) =>
+  isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
 
 type Rows = ReadonlyMap<string, StoredRow | undefined>;
 
@@ -188,12 +198,12 @@ export class Batch {
     let decision: CoreDecision<unknown>;
     let next = { wallet: this.wallet, entries: [] as LedgerEntry[] };
     try {
-      decision = pending.operation.decide({
-        wallet: this.wallet,
-        now,
-        row: (rowKey) => this.overlay.see(rowKey, basis.rows.get(rowKey)),
-      });
+      const row = (rowKey: string) => this.overlay.see(rowKey, basis.rows.get(rowKey));
+      const { damage } = this.stored;
+      decision = pending.operation.decide(viewOf({ wallet: this.wallet, damage }, now, row));
       if (decision.kind === "write") next = applyChange(this.wallet, decision, now);
+      // It did not ask for the wallet, and changes it.
+      if (damage !== undefined && !isSame(this.wallet, next.wallet)) throw damage;
     } catch (error) {
       this.#join(pending, basis, { kind: "failure", error });
       return true;

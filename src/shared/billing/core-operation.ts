@@ -1,4 +1,5 @@
 import type { AppError } from "../runtime/errors.ts";
+import type { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import type { LedgerEntry, Wallet, WalletChange } from "./wallet.ts";
 
@@ -34,13 +35,34 @@ export interface WrittenWallet {
 export interface StoredWallet extends WrittenWallet {
   /** "" while the platform has no wallet row yet. */
   readonly etag: string;
+  /** What is wrong with the row. Of the wallet, only its access version is the stored one then. */
+  readonly damage?: DamagedRow | undefined;
 }
 
 /** What an operation sees: the wallet and its rows, the earlier operations of the same transaction included. */
 export interface CoreView {
+  /** @throws DamagedRow when its row is damaged: what needs no tokens, such as revoking a key, is possible all the same */
   readonly wallet: Wallet;
+  readonly accessVersion: string;
   readonly now: Date;
   readonly row: (rowKey: string) => StoredRow | undefined;
+}
+
+/** Makes what an operation sees. */
+export function viewOf(
+  { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
+  now: Date,
+  row: CoreView["row"],
+): CoreView {
+  return {
+    get wallet() {
+      if (damage !== undefined) throw damage;
+      return wallet;
+    },
+    accessVersion: wallet.accessVersion,
+    now,
+    row,
+  };
 }
 
 /** What an operation decides. */

@@ -6,7 +6,12 @@ import {
 } from "../runtime/storage/row.ts";
 import { Batch, claimSize, type Outcome, type Pending } from "./batch.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
-import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
+import {
+  viewOf,
+  type CoreOperation,
+  type CorePartition,
+  type StoredWallet,
+} from "./core-operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
@@ -145,13 +150,13 @@ export class GroupCommit {
     unread(pending);
     try {
       const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
-      const [{ wallet }, ...found] = await Promise.all([
+      const [stored, ...found] = await Promise.all([
         this.#partition.readWallet(),
         ...operation.rowKeys.map(read),
       ]);
       const rows = new Map(found);
       const now = this.#partition.now();
-      const decision = operation.decide({ wallet, now, row: (rowKey) => rows.get(rowKey) });
+      const decision = operation.decide(viewOf(stored, now, (rowKey) => rows.get(rowKey)));
       if (decision.kind === "done")
         return this.#settle(pending, { kind: "answer", answer: decision.answer });
     } catch {
@@ -270,7 +275,8 @@ export class GroupCommit {
         this.#contest.won(performance.now() - startedAt);
         const etag = result.etags.get("W");
         const readAt = startedAt;
-        this.#cached = etag === undefined ? etag : { stored: { wallet, writer, etag }, readAt };
+        this.#cached =
+          etag === undefined ? etag : { stored: { ...stored, wallet, writer, etag }, readAt };
         this.#remember(batch.writers);
         return true;
       }

@@ -1,8 +1,13 @@
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
-import type { Row, RowWrite, TransactionResult } from "../runtime/storage/row.ts";
+import type { Row, RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import { isBusy } from "../runtime/storage/failure.ts";
-import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import {
+  DamagedRow,
+  NewerRow,
+  undefinedIfDamaged,
+  unlessDamaged,
+} from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { openCheckOf } from "../callers/access-check.ts";
@@ -102,16 +107,11 @@ export class WalletStore {
   }
 
   /**
-   * Raises the access version of a platform, for one that has none yet. Returns the new one; "" when the wallet's row is
-   * damaged, which has none that anything could match.
+   * Raises the access version of a platform, for one that has none yet. Returns the new one; "", which matches nothing,
+   * where a later build has written the wallet.
    */
   async raiseAccess(platformId: string): Promise<string> {
-    try {
-      return await this.#submit(platformId, raiseOperation());
-    } catch (error) {
-      if (error instanceof DamagedRow) return "";
-      throw error;
-    }
+    return (await undefinedIfDamaged(this.#submit(platformId, raiseOperation()))) ?? "";
   }
 
   /**
@@ -122,18 +122,8 @@ export class WalletStore {
   async checkAccess(platformId: string): Promise<void> {
     const check = openCheckOf(platformId);
     if (check === undefined) return;
-    if (!check.fits(await this.#versionToCompare(platformId))) await check.again();
+    if (!check.fits(await this.readAccessVersion(platformId))) await check.again();
     check.end();
-  }
-
-  /** Returns the stored access version; one that fits nothing when the wallet is damaged, since nobody can raise that. */
-  async #versionToCompare(platformId: string): Promise<string> {
-    try {
-      return (await this.#readStored(platformId)).wallet.accessVersion;
-    } catch (error) {
-      if (error instanceof DamagedRow) return "damaged";
-      throw error;
-    }
   }
 
   /** Returns the access version that this process has read last, if any. It may have been raised since. */
@@ -143,12 +133,8 @@ export class WalletStore {
 
   /** Reads the access version as it is stored now; "", which matches nothing, where there is none. */
   async readAccessVersion(platformId: string): Promise<string> {
-    try {
-      return (await this.#readStored(platformId)).wallet.accessVersion;
-    } catch (error) {
-      if (error instanceof DamagedRow) return "";
-      throw error;
-    }
+    const stored = await undefinedIfDamaged(this.#readStored(platformId));
+    return stored?.wallet.accessVersion ?? "";
   }
 
   /** Notes that a spend was refused: `billing.budget_reached` is emitted once a day. */
@@ -212,14 +198,16 @@ export class WalletStore {
   async #readStored(platformId: string): Promise<StoredWallet> {
     const stored = await this.#core.find(platformId, WALLET_KEY);
     if (stored === undefined) return { wallet: EMPTY_WALLET, writer: null, etag: "" };
-    const { writer, ...wallet } = walletRow.decode(stored.row);
-    this.#versions.set(platformId, wallet.accessVersion);
-    return { wallet, writer, etag: stored.etag };
+    const read = decodeWallet(stored);
+    this.#versions.set(platformId, read.wallet.accessVersion);
+    return read;
   }
 
-  /** Returns the wallet as it is stored now; an empty one for a platform that never had tokens. */
+  /** Returns the wallet as it is stored now; an empty one for a platform that never had tokens. @throws DamagedRow */
   async read(platformId: string): Promise<Wallet> {
-    return (await this.#readStored(platformId)).wallet;
+    const { wallet, damage } = await this.#readStored(platformId);
+    if (damage !== undefined) throw damage;
+    return wallet;
   }
 
   /**
@@ -270,12 +258,29 @@ export class WalletStore {
 
 const isSpent = (row: Row) => markerRow.decode(row).operation !== "billing.credit";
 
+/** Decodes a wallet. Of a damaged one it returns the access version, so that access can still be taken away. @throws NewerRow */
+function decodeWallet({ row, etag }: StoredRow): StoredWallet {
+  try {
+    const { writer, ...wallet } = walletRow.decode(row);
+    return { wallet, writer, etag };
+  } catch (error) {
+    if (!(error instanceof DamagedRow) || error instanceof NewerRow) throw error;
+    const stored = row["accessVersion"];
+    const accessVersion = typeof stored === "string" ? stored : "";
+    return { wallet: { ...EMPTY_WALLET, accessVersion }, writer: null, etag, damage: error };
+  }
+}
+
 function walletWrites(
   from: StoredWallet,
   { wallet: to, writer }: WrittenWallet,
   entries: readonly LedgerEntry[],
 ): RowWrite[] {
-  const row: Row = { ...walletRow.encode({ ...to, writer }), rowKey: WALLET_KEY };
+  const columns =
+    from.damage === undefined
+      ? walletRow.encode({ ...to, writer })
+      : walletRow.encodePart({ accessVersion: to.accessVersion });
+  const row: Row = { ...columns, rowKey: WALLET_KEY };
   const wallet: RowWrite =
     from.etag === "" ? { kind: "create", row } : { kind: "merge", row, etag: from.etag };
   return [wallet, ...entries.map((entry): RowWrite => ({ kind: "create", row: entryRow(entry) }))];

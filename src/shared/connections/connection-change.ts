@@ -17,7 +17,7 @@ export interface LinkGuard {
 /** What the transaction that links an account checks, charges and writes apart from the connection. */
 export interface LinkTerms {
   readonly rowKeys: readonly string[];
-  /** Given whether the profile has had the account before. @throws AppError when it must not be linked */
+  /** Says what else the link writes; it is told whether the profile has had the account before. @throws AppError where it must not be linked */
   settle(
     view: CoreView,
     connection: { readonly id: string; readonly isKnown: boolean },

@@ -22,7 +22,12 @@ function viewOf(rows: readonly Row[], wallet = rich): CoreView {
   const stored = new Map(
     rows.map((row): [string, StoredRow] => [row.rowKey, { row, etag: `etag of ${row.rowKey}` }]),
   );
-  return { wallet, now: NOW, row: (rowKey) => stored.get(rowKey) };
+  return {
+    wallet,
+    accessVersion: wallet.accessVersion,
+    now: NOW,
+    row: (rowKey) => stored.get(rowKey),
+  };
 }
 
 const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : write.row.rowKey);
