@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { serviceUnavailable, type AppError, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
-import {
-  viewOf,
-  type CoreDecision,
-  type CoreOperation,
-  type StoredWallet,
-} from "./core-operation.ts";
+import type { CoreDecision, CoreOperation, CoreView, StoredWallet } from "./core-operation.ts";
 import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 /** The rows that a transaction writes, as later operations of the same transaction see them. */
@@ -67,6 +62,23 @@ export function createOverlay(): Overlay {
       }
     },
     writes: () => [...byKey.values()],
+  };
+}
+
+/** Makes what an operation sees. */
+export function viewOf(
+  { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
+  now: Date,
+  row: CoreView["row"],
+): CoreView {
+  return {
+    get wallet() {
+      if (damage !== undefined) throw damage;
+      return wallet;
+    },
+    accessVersion: wallet.accessVersion,
+    now,
+    row,
   };
 }
 

@@ -48,23 +48,6 @@ export interface CoreView {
   readonly row: (rowKey: string) => StoredRow | undefined;
 }
 
-/** Makes what an operation sees. */
-export function viewOf(
-  { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
-  now: Date,
-  row: CoreView["row"],
-): CoreView {
-  return {
-    get wallet() {
-      if (damage !== undefined) throw damage;
-      return wallet;
-    },
-    accessVersion: wallet.accessVersion,
-    now,
-    row,
-  };
-}
-
 /** What an operation decides. */
 export type CoreDecision<Answer> =
   | (WalletChange & {

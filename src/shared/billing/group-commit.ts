@@ -4,14 +4,9 @@ import {
   type RowWrite,
   type TransactionResult,
 } from "../runtime/storage/row.ts";
-import { Batch, claimSize, type Outcome, type Pending } from "./batch.ts";
+import { Batch, claimSize, viewOf, type Outcome, type Pending } from "./batch.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
-import {
-  viewOf,
-  type CoreOperation,
-  type CorePartition,
-  type StoredWallet,
-} from "./core-operation.ts";
+import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;

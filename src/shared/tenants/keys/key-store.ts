@@ -243,7 +243,9 @@ export class KeyStore {
     const { rows, next } = await this.#pointers.select(
       {
         partitions: { before: idBefore("key", time.getTime()) },
-        ...{ property: "RowKey", values: [POINTER], pageRows: STRAY_PAGE_ROWS },
+        property: "RowKey",
+        values: [POINTER],
+        pageRows: STRAY_PAGE_ROWS,
       },
       after,
     );
