@@ -359,10 +359,10 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       const add: typeof wakes.add = async (wake, now) => {
         if (wake.kind !== "endpoint") await wakes.add(wake, now);
       };
-      // Only whoever looks at an endpoint reads a single row.
+      // A drain reads more than the sweep does when it looks at an endpoint.
       const read: typeof pending.read = async (endpointId, limit) => {
         const work = await pending.read(endpointId, limit);
-        return limit === 1 ? { ...work, pending: [] } : work;
+        return limit <= 2 ? { ...work, timed: [], untried: [] } : work;
       };
       return {
         ...services,
@@ -374,7 +374,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 200,
+    firstSeed: 608,
     services(services) {
       const { pending } = services;
       const read: typeof pending.read = async (...asked) => {

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { countRequests } from "../../bench/request-counter.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import type { DeliveryHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -20,38 +19,42 @@ let relay: Relay;
 beforeAll(async () => {
   receiver = await startReceiver();
 });
-// Hours pass in most of these, at which the timer looks again and again.
-const start = (settings = receiver.settings) => startRelay({ settings });
 beforeEach(async () => {
-  relay = await start();
+  relay = await startRelay({ settings: receiver.settings });
 });
+/** Starts another relay, in which the first retry comes long after all that happens. */
+async function withoutRetries(options: { emulatedTables?: true } = {}): Promise<void> {
+  await relay.stop();
+  const settings = { ...receiver.settings, WEBHOOK_RETRY_SECONDS: "80000" };
+  relay = await startRelay({ settings, ...options });
+}
 afterEach(() => relay.stop());
 afterAll(() => receiver.stop());
 
 /** Lets the timer run and time pass. */
-async function pass(ms: number, stepMs = 10 * SECOND, on = relay): Promise<void> {
+async function pass(ms: number, stepMs = 10 * SECOND): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
-    await enqueueDueDeliveries(on.services);
+    await enqueueDueDeliveries(relay.services);
     // Once a minute, as the schedule has it.
-    if (left % MINUTE < stepMs) await sweepStalledLegs(on.services);
-    on.advance(Math.min(stepMs, left));
-    await on.drain();
+    if (left % MINUTE < stepMs) await sweepStalledLegs(relay.services);
+    relay.advance(Math.min(stepMs, left));
+    await relay.drain();
   }
 }
 
-async function tell({ application }: TestEndpoint, times: number, on = relay): Promise<void> {
+async function tell({ application }: TestEndpoint, times: number): Promise<void> {
   for (let index = 0; index < times; index += 1)
-    await happen(on, application, "connection.linked", { number: index });
-  await on.drain();
+    await happen(relay, application, "connection.linked", { number: index });
+  await relay.drain();
 }
 
 /** An endpoint that failed five times in a row, and so many deliveries that came after. */
-async function failing(waiting: number, on = relay): Promise<TestEndpoint> {
-  const endpoint = await anEndpoint(on, receiver);
+async function failing(waiting: number): Promise<TestEndpoint> {
+  const endpoint = await anEndpoint(relay, receiver);
   receiver.behave(endpoint.path, down);
-  await tell(endpoint, 5, on);
+  await tell(endpoint, 5);
   expect(receiver.received(endpoint.path)).toHaveLength(5);
-  await tell(endpoint, waiting, on);
+  await tell(endpoint, waiting);
   return endpoint;
 }
 
@@ -79,11 +82,10 @@ const statusesOf = async (endpoint: TestEndpoint) =>
 const patch = ({ id, application }: TestEndpoint, body: object) =>
   relay.call("PATCH", `/v1/webhooks/${id}`, { key: application.key, body });
 
-/** What the queue would hand over. */
-const hintOf = ({ id }: TestEndpoint): DeliveryHint => ({ endpointId: id });
+const hintOf = ({ id }: TestEndpoint) => ({ endpointId: id });
 
 /** A process that dies when it is about to do this to pending deliveries for the so many-th time. */
-function dyingAt(name: "transact" | "writeState" | "listHeld", times: number): Services {
+function dyingAt(name: "transact" | "writeState" | "read", times: number): Services {
   let count = 0;
   let isDead = false;
   const pending = new Proxy(relay.services.pending, {
@@ -144,9 +146,8 @@ describe("after five failures in a row", () => {
     expect(calls(endpoint)).toHaveLength(51);
     await pass(3 * MINUTE, MINUTE);
     expect(await wakesOf(relay.services, "endpoint")).toEqual([]);
-    const { state, pending } = await relay.services.pending.read(endpoint.id, 10);
-    expect([state.heldSince, state.leaseId, state.nextAt, pending]).toEqual([null, null, null, []]);
-    expect(await relay.services.pending.listHeld(endpoint.id, 10)).toEqual([]);
+    const { state, timed, untried } = await relay.services.pending.read(endpoint.id, 10);
+    expect([state.leaseId, state.nextAt, timed, untried]).toEqual([null, null, [], []]);
     expect(relay.queues.length).toBe(0);
   });
 
@@ -187,24 +188,23 @@ describe("after five failures in a row", () => {
     expect(calls(endpoint)).toHaveLength(sent + 1);
   });
 
-  test.each([
-    [
-      "another address",
-      (endpoint: TestEndpoint) => ({ url: receiver.url(`${endpoint.path}/new`) }),
-    ],
-    ["the status active anew", () => ({ status: "active" })],
-  ])("%s ends it, and what waited is sent", async (word, change) => {
-    const endpoint = await failing(3);
-    if (word !== "another address") {
-      dataOf(await patch(endpoint, { status: "disabled" }));
-      receiver.behave(endpoint.path, ok);
-    }
-    dataOf(await patch(endpoint, change(endpoint)));
-    await pass(2 * SECOND, SECOND);
-    expect(await untriedOf(endpoint)).toEqual([]);
-    const tried = await deliveriesOf(relay, endpoint, "&status=succeeded");
-    expect(tried.length).toBeGreaterThanOrEqual(3);
-  });
+  test.each(["another address", "the status active anew"])(
+    "%s ends it, and what waited is sent",
+    async (word) => {
+      const endpoint = await failing(3);
+      if (word === "another address")
+        dataOf(await patch(endpoint, { url: receiver.url(`${endpoint.path}/new`) }));
+      else {
+        dataOf(await patch(endpoint, { status: "disabled" }));
+        receiver.behave(endpoint.path, ok);
+        dataOf(await patch(endpoint, { status: "active" }));
+      }
+      await pass(2 * SECOND, SECOND);
+      expect(await untriedOf(endpoint)).toEqual([]);
+      const tried = await deliveriesOf(relay, endpoint, "&status=succeeded");
+      expect(tried.length).toBeGreaterThanOrEqual(3);
+    },
+  );
 
   test("other endpoints of the application get theirs at once", async () => {
     const endpoint = await failing(1);
@@ -216,12 +216,9 @@ describe("after five failures in a row", () => {
 });
 
 describe("where no retry is due", () => {
-  /** The first retry comes long after all of this. */
-  const settings = () => ({ ...receiver.settings, WEBHOOK_RETRY_SECONDS: "80000" });
+  beforeEach(() => withoutRetries());
 
   test("one delivery at a time tries, the oldest first, after 30 seconds and then ever rarer", async () => {
-    await relay.stop();
-    relay = await start(settings());
     const endpoint = await failing(40);
     const startedAt = relay.clock.now().getTime();
     const times: number[] = [];
@@ -245,17 +242,16 @@ describe("where no retry is due", () => {
   });
 
   test("of many that look at once in several processes one alone is the probe", async () => {
-    const own = await startRelay({ settings: settings() });
-    const instance = await startRelay({ sameDeploymentAs: own });
-    const endpoint = await failing(6, own);
-    own.advance(40 * SECOND);
+    const instance = await startRelay({ sameDeploymentAs: relay });
+    const endpoint = await failing(6);
+    relay.advance(40 * SECOND);
     await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        deliverWebhook((index % 2 === 0 ? own : instance).services, hintOf(endpoint)),
+        deliverWebhook((index % 2 === 0 ? relay : instance).services, hintOf(endpoint)),
       ),
     );
     expect(calls(endpoint)).toHaveLength(6);
-    await Promise.all([own.stop(), instance.stop()]);
+    await instance.stop();
   });
 });
 
@@ -275,7 +271,7 @@ describe("nothing is lost", () => {
   test.each([
     ["before it says that it delivered", "transact", 2],
     ["before the success is noted", "writeState", 2],
-    ["before it looks for what waited", "listHeld", 1],
+    ["before it looks for what waited", "read", 2],
     ["in the midst of what waited", "transact", 6],
   ] as const)("when the process of the success dies %s", async (_, name, times) => {
     const endpoint = await failing(30);
@@ -380,17 +376,33 @@ test("an endpoint that is dead for five days is disabled although its deliveries
   expect(await statusesOf(endpoint)).toEqual(new Set(["dead"]));
 });
 
-test("an endpoint that is well costs each of its deliveries nothing for all this", async () => {
-  await relay.stop();
-  // Requests to the storage service are what is counted.
-  relay = await startRelay({ emulatedTables: true, settings: receiver.settings });
-  const endpoint = await anEndpoint(relay, receiver);
-  await tell(endpoint, 1);
-  relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
-  await tell(endpoint, 1);
-  relay.queues.onSend = () => "keep";
-  const { byKind } = await countRequests(() => deliverWebhook(relay.services, hintOf(endpoint)));
-  expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
-  // What is due, the delivery, the endpoint and the event; the lease comes and goes, the delivery is claimed and ends.
-  expect(byKind).toEqual({ read: 4, write: 2, send: 0, transaction: 2 });
+describe("requests to storage", () => {
+  const cost = async (endpoint: TestEndpoint) =>
+    (await countRequests(() => deliverWebhook(relay.services, hintOf(endpoint)))).byKind;
+  beforeEach(() => withoutRetries({ emulatedTables: true }));
+
+  test("are no more at an endpoint that fails, however many deliveries wait", async () => {
+    const costs = [];
+    for (const waiting of [8, 40]) {
+      const endpoint = await failing(waiting);
+      const idle = await cost(endpoint);
+      relay.advance(40 * SECOND);
+      costs.push([idle, await cost(endpoint)]);
+      expect(calls(endpoint)).toHaveLength(6);
+    }
+    const [few, many] = costs;
+    expect(many).toEqual(few);
+    // What is next says that there is nothing to do until then.
+    expect(few?.[0]).toEqual({ read: 1, write: 0, send: 0, transaction: 0 });
+  });
+
+  test("are no more for all this at an endpoint that is well", async () => {
+    const endpoint = await anEndpoint(relay, receiver);
+    await tell(endpoint, 1);
+    relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
+    await tell(endpoint, 1);
+    // What is due, the delivery, the endpoint and the event; the lease comes and goes, the delivery is claimed and ends.
+    expect(await cost(endpoint)).toEqual({ read: 4, write: 2, send: 0, transaction: 2 });
+    expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
+  });
 });

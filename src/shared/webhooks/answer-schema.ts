@@ -79,7 +79,7 @@ export const delivery = shape(
         nextAttemptAt: time()
           .nullable()
           .describe(
-            "Of one that waits for its endpoint (`endpoint_failing`): when that was to be tried next as it began to wait.",
+            "Of one that waits for its endpoint (`endpoint_failing`): when that is tried next.",
           ),
         lastStatusCode: z.int().nullable(),
         lastError: deliveryError().nullable(),

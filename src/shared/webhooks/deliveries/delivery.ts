@@ -42,7 +42,6 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** Attempts begun. */
   readonly attempts: number;
-  /** Of a delivery that is held: when the endpoint is tried next, as far as it was known when it was held. */
   readonly nextAttemptAt: string | null;
   readonly lastStatusCode: number | null;
   readonly lastError: DeliveryError | null;
@@ -54,6 +53,14 @@ export interface Delivery {
   readonly createdAt: string;
   readonly deliveredAt: string | null;
   readonly diedAt: string | null;
+}
+
+/**
+ * Returns whether the delivery is only attempted while its endpoint's circuit is closed, or to probe it. Redrives and
+ * test events are sent at once, and one that was attempted keeps its schedule.
+ */
+export function waitsForCircuit({ attempts, redriveOf, eventType }: Delivery): boolean {
+  return attempts === 0 && redriveOf === null && eventType !== "webhook.test";
 }
 
 export function refOf({ endpointId, id }: Delivery): DeliveryRef {

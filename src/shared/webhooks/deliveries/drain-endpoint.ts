@@ -3,22 +3,23 @@ import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-stor
 import { deliverBatch } from "./deliver-batch.ts";
 import { type Drain, RowWriter } from "./drain.ts";
 import { EndpointLease, LeaseLost } from "./endpoint-lease.ts";
-import { type EndpointWork, type Pending } from "./pending-store.ts";
+import { nextAttemptOf, type EndpointWork, type Pending } from "./pending-store.ts";
 import { addDueDelivery, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
 import { wakeOf } from "../../wake/wake-store.ts";
 
 /*
  * How deliveries get to an endpoint
  *
- * A delivery that is pending has a second row, beside its own: a timed one, `W|<time>|<id>`, while it is to be attempted
- * at a time, or a held one, `H|<id>`, while it waits for its endpoint's circuit. Both rows change in one transaction:
+ * A delivery that is pending has a second row, beside its own, whose key says when it is to be attempted:
+ * `W|<time>|<id>`, or `W|new|<id>` until it was attempted. The two change in one transaction:
  *
- *   queued ─ W at once ─┬─ attempted: 2xx ───────────────── succeeded, no row
+ *   queued ─ W, new ────┬─ attempted: 2xx ───────────────── succeeded, no row
  *                       ├─ attempted: anything else ─────── W at the next time of the schedule, after the last one dead
- *                       ├─ never attempted, circuit open ── H
  *                       └─ endpoint disabled or deleted, event expired ── dead, no row
- *   held ── H ──────────┬─ it is the oldest and a probe is due, or the circuit is closed ── as from W
- *                       └─ else it stays
+ *   test, redrive ─ W at once ── as what was attempted
+ *
+ * The endpoint's circuit opens after five failures in a row. As long as it is open no new delivery is read, but for the
+ * oldest one when a probe is due. Any success closes it, and the drain goes on with all that are there.
  *
  * One process at a time delivers to an endpoint: the one that has the lease in the endpoint's state (row `S`). A drain
  * takes the lease, reads what is due, and makes calls, four at a time, as long as it keeps the lease. Before a call the
@@ -49,43 +50,34 @@ const READ = BATCH + 1;
 /** Then another message continues, so that other endpoints get their turns. */
 const RUN_MS_MAX = 30_000;
 
-/** What there is to do now, and when there will be something else. */
-interface Now {
-  readonly pending: readonly Pending[];
-  /** Whether there may be more than these. */
-  readonly isMore: boolean;
-  readonly later: string | undefined;
-}
-
-/** Lists held deliveries, where some can be sent. */
-async function sendable(drain: Drain, now: string): Promise<readonly Pending[]> {
-  const { services, lease, endpointId } = drain;
+/** Returns how many new deliveries may be attempted: one as a probe, none while there is no probe due. */
+function newAllowed({ lease, opened }: Drain, now: string): number {
   const circuit = circuitOf(lease.state);
-  if (circuit !== null && circuit.probeAt > now) return [];
-  if (lease.state.heldSince === null) return [];
-  const found = await services.pending.listHeld(endpointId, BATCH);
-  if (found.length === 0) await lease.save(() => ({ heldSince: null }));
-  return found;
+  // There is no call to one that is disabled or deleted: its deliveries end.
+  const isCalled = opened === undefined || opened.endpoint?.endpoint.status === "active";
+  if (circuit === null || !isCalled) return BATCH;
+  return circuit.probeAt <= now ? 1 : 0;
 }
 
-/** Chooses the oldest of those that are due or held: an id begins with its event's time. */
-async function choose(drain: Drain, { pending }: EndpointWork): Promise<Now> {
+/** Chooses the oldest of those that can be attempted: an id begins with its event's time. */
+function choose(drain: Drain, { timed, untried }: EndpointWork): readonly Pending[] {
   const now = drain.services.clock.now().toISOString();
-  const due = pending.filter(({ at }) => at !== null && at <= now);
-  const sent = await sendable(drain, now);
-  const byId = new Map([...sent, ...due].map((one) => [one.deliveryId, one]));
-  const chosen = [...byId.values()]
+  const due = timed.filter(({ at }) => at <= now);
+  return [...due, ...untried.slice(0, newAllowed(drain, now))]
     .toSorted((left, right) => (left.deliveryId < right.deliveryId ? -1 : 1))
     .slice(0, BATCH);
-  const isAll = sent.length < BATCH && sent.length + due.length === chosen.length;
-  return { pending: chosen, isMore: !isAll, later: pending[due.length]?.at ?? undefined };
 }
 
-/** Returns the time of the next drain; undefined when nothing is left. */
-function nextDrainAt({ lease, postponed }: Drain, later: string | undefined): string | undefined {
-  const probeAt = lease.state.heldSince === null ? undefined : circuitOf(lease.state)?.probeAt;
-  const times = [...postponed, later, probeAt].filter((at) => at !== undefined);
-  return times.toSorted()[0];
+/** Returns the time of the next drain after these were handled; undefined when nothing is left. */
+function nextDrainAt(
+  { lease, postponed, services }: Drain,
+  work: EndpointWork,
+  handled: ReadonlySet<Pending>,
+): string | undefined {
+  const isLeft = (pending: Pending) => !handled.has(pending);
+  const [timed, untried] = [work.timed.filter(isLeft), work.untried.filter(isLeft)];
+  const left = nextAttemptOf({ state: lease.state, timed, untried }, services.clock.now());
+  return [...postponed, left].filter((at) => at !== undefined).toSorted()[0];
 }
 
 const lastSuccess = ({ succeededAt }: Drain): Partial<EndpointState> =>
@@ -102,13 +94,11 @@ function arm({ endpointId }: Drain, wakeAt: string | undefined, armed: string | 
 /** Gives the lease back, with a due row for what is left. Returns false when there may be more to do now. */
 async function finish(
   drain: Drain,
-  later: string | undefined,
+  wakeAt: string | undefined,
   dueAt: string | undefined,
 ): Promise<boolean> {
   const { services, lease, endpointId } = drain;
   const now = services.clock.now().toISOString();
-  const wakeAt = nextDrainAt(drain, later);
-  if (wakeAt !== undefined && wakeAt <= now) return false;
   const before = lease.state.nextAt;
   const { nextAt, due } = arm(drain, wakeAt, before !== null && before > now ? before : null);
   if (due !== undefined) await addDueDelivery(services, due);
@@ -129,14 +119,15 @@ async function handOver(drain: Drain): Promise<void> {
 }
 
 async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined): Promise<void> {
-  const { lease, postponed } = drain;
+  const { lease, postponed, services } = drain;
   let work = first;
   for (;;) {
     postponed.length = 0;
-    const { pending, isMore, later } = await choose(drain, work);
-    const end = await deliverBatch(drain, pending);
-    if (end === "cut" || (drain.isOver() && (isMore || end === "more"))) return handOver(drain);
-    if (!isMore && end === "done" && (await finish(drain, later, dueAt))) return;
+    const handled = await deliverBatch(drain, choose(drain, work));
+    const wakeAt = nextDrainAt(drain, work, handled);
+    const isMoreDue = wakeAt !== undefined && wakeAt <= services.clock.now().toISOString();
+    if (isMoreDue && drain.isOver()) return handOver(drain);
+    if (!isMoreDue && (await finish(drain, wakeAt, dueAt))) return;
     work = await lease.readAnew(READ);
   }
 }

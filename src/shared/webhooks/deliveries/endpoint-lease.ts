@@ -3,7 +3,7 @@ import { giveBack } from "../../runtime/give-back.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { isLeased, type EndpointState } from "../endpoints/endpoint-health-store.ts";
-import type { EndpointWork } from "./pending-store.ts";
+import { isArmed, type EndpointWork } from "./pending-store.ts";
 import { hintEndpoint } from "./queue-delivery.ts";
 
 /** A lease outlasts the longest call by this much. */
@@ -31,9 +31,9 @@ export class EndpointLease {
   }
 
   /**
-   * Takes the lease. Where another process has it, asks that one to look once more, and returns undefined. `dueAt` is
-   * the time of the due row that asked: its hint is used up, and where the other's clock is behind, that one has to send
-   * another when it looks.
+   * Takes the lease; returns undefined where there is nothing to do before the due row that is there. Where another
+   * process has it, asks that one to look once more, and returns undefined. `dueAt` is the time of the due row that
+   * asked: its hint is used up, and where the other's clock is behind, that one has to send another when it looks.
    */
   static async take(
     services: WebhooksDeps,
@@ -43,8 +43,11 @@ export class EndpointLease {
     return untilWon(async () => {
       const work = await services.pending.read(endpointId, limit);
       const lease = new EndpointLease(services, endpointId, work);
-      if (!isLeased(work.state, services.clock.now()))
+      const now = services.clock.now();
+      if (!isLeased(work.state, now)) {
+        if (dueAt === undefined && isArmed(work, now)) return undefined;
         return (await lease.#begin()) ? { lease, work } : LOST;
+      }
       const { isWanted, nextAt } = work.state;
       const isUsedUp = dueAt !== undefined && nextAt === dueAt;
       const asked = { isWanted: true, ...(isUsedUp && { nextAt: null }) };

@@ -2,9 +2,12 @@ import { boundToView, listViewOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import { viewDelivery, type DeliveryView } from "./delivery.ts";
+import { viewDelivery, waitsForCircuit, type Delivery, type DeliveryView } from "./delivery.ts";
 import { getEndpoint } from "../endpoints/manage-endpoints.ts";
 import type { ListDeliveries } from "../schema.ts";
+
+const isWaiting = (delivery: Delivery) =>
+  delivery.status === "pending" && waitsForCircuit(delivery);
 
 /**
  * Lists an endpoint's deliveries, newest first; for a restricted key, those about its profiles.
@@ -16,13 +19,20 @@ export async function listDeliveries(
   { webhookId, limit, cursor, ...filter }: ListDeliveries & { readonly webhookId: string },
 ): Promise<Page<DeliveryView>> {
   const { id } = await getEndpoint(services, scope, webhookId);
-  const view = listViewOf(scope.caller);
-  const bound = { list: "deliveries", webhookId: id, ...filter, ...boundToView(view) };
+  const allowed = listViewOf(scope.caller);
+  const bound = { list: "deliveries", webhookId: id, ...filter, ...boundToView(allowed) };
   const after = services.cursors.read(cursor, bound);
   const listed = await services.deliveries.list(
     id,
-    { ...filter, profileIds: view?.profileIds },
+    { ...filter, profileIds: allowed?.profileIds },
     { after, limit },
   );
-  return toPage(listed, limit, (next) => services.cursors.make(next, bound), viewDelivery);
+  const circuit = listed.items.some(isWaiting)
+    ? await services.endpointHealth.findCircuit(id)
+    : null;
+  const view = (delivery: Delivery): DeliveryView =>
+    circuit !== null && isWaiting(delivery)
+      ? { ...viewDelivery(delivery), lastError: "endpoint_failing", nextAttemptAt: circuit.probeAt }
+      : viewDelivery(delivery);
+  return toPage(listed, limit, (next) => services.cursors.make(next, bound), view);
 }

@@ -1,9 +1,11 @@
 import { serviceUnavailable } from "../../runtime/errors.ts";
+import { timeOfId } from "../../runtime/ids.ts";
 import { findAll } from "../../runtime/storage/scan.ts";
 import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
 import type { RowPut, RowWrite, TransactionResult } from "../../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import {
+  circuitOf,
   endpointStateRow,
   NEW_STATE,
   STATE_ROW,
@@ -11,11 +13,12 @@ import {
   type EndpointState,
 } from "../endpoints/endpoint-health-store.ts";
 import { deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
-import type { Delivery } from "./delivery.ts";
+import { waitsForCircuit, type Delivery } from "./delivery.ts";
 
-/** Rows of pending deliveries: those that have a time, in its order, and those that are held, in the order of events. */
-const TIMED = "W|";
-const HELD = "H|";
+/** What the keys of pending rows begin with. They sort behind the endpoint's state. */
+const PENDING = "W|";
+/** Stands in the place of the time. It sorts behind every time. */
+const NEW = "new";
 /** A pair of rows for each; a transaction takes 100. */
 const INSERTED_AT_ONCE = 50;
 
@@ -23,28 +26,32 @@ const INSERTED_AT_ONCE = 50;
 export interface Pending {
   readonly key: string;
   readonly deliveryId: string;
-  /** When it is to be attempted; null for one that is held until its endpoint is well. */
-  readonly at: string | null;
+  /** When it is to be attempted; of a new one, when its event happened. */
+  readonly at: string;
+  /** It was not attempted yet, and waits for the endpoint's circuit. */
+  readonly isNew: boolean;
 }
 
-export const timed = (deliveryId: string, at: string): Pending => ({
-  key: `${TIMED}${at}|${deliveryId}`,
+export const scheduled = (deliveryId: string, at: string): Pending => ({
+  key: `${PENDING}${at}|${deliveryId}`,
   deliveryId,
   at,
+  isNew: false,
 });
 
-export const held = (deliveryId: string): Pending => ({
-  key: `${HELD}${deliveryId}`,
+const fresh = (deliveryId: string): Pending => ({
+  key: `${PENDING}${NEW}|${deliveryId}`,
   deliveryId,
-  at: null,
+  at: new Date(timeOfId("delivery", deliveryId)).toISOString(),
+  isNew: true,
 });
 
-const firstPending = ({ id, nextAttemptAt, createdAt }: Delivery) =>
-  timed(id, nextAttemptAt ?? createdAt);
+const firstPending = (delivery: Delivery) =>
+  waitsForCircuit(delivery) ? fresh(delivery.id) : scheduled(delivery.id, delivery.createdAt);
 
 function toPending(rowKey: string): Pending {
-  const [, first = "", second] = rowKey.split("|");
-  return second === undefined ? held(first) : timed(second, first);
+  const [, at = "", deliveryId = ""] = rowKey.split("|");
+  return at === NEW ? fresh(deliveryId) : scheduled(deliveryId, at);
 }
 
 /** What an endpoint has to do. */
@@ -53,7 +60,29 @@ export interface EndpointWork {
   /** Undefined while the endpoint has no state. */
   readonly etag: string | undefined;
   /** The first ones that have a time, in its order. */
-  readonly pending: readonly Pending[];
+  readonly timed: readonly Pending[];
+  /** The first new ones, in the order of their events. While the circuit is open, two show enough. */
+  readonly untried: readonly Pending[];
+}
+
+/** Returns when there is something to attempt, a past time if it is now; undefined when nothing is pending. */
+export function nextAttemptOf(
+  { state, timed, untried: [oldest] }: Omit<EndpointWork, "etag">,
+  now: Date,
+): string | undefined {
+  // The clock of the process that made it may be ahead.
+  const madeAt = oldest && [oldest.at, now.toISOString()].toSorted()[0];
+  const newAt = oldest && (circuitOf(state)?.probeAt ?? madeAt);
+  return [timed[0]?.at, newAt].filter((at) => at !== undefined).toSorted()[0];
+}
+
+/** Returns whether a due row starts the next drain in time. */
+export function isArmed(work: EndpointWork, now: Date): boolean {
+  const { nextAt } = work.state;
+  const wakeAt = nextAttemptOf(work, now);
+  return (
+    wakeAt === undefined || (nextAt !== null && nextAt > now.toISOString() && nextAt <= wakeAt)
+  );
 }
 
 /** A pending delivery as it was read; the error of one whose row is damaged. */
@@ -76,23 +105,28 @@ export class PendingStore {
     this.#table = table;
   }
 
-  /** Reads an endpoint's state and the first of its pending deliveries that have a time, at once. */
+  /**
+   * Reads an endpoint's state and the first of its pending deliveries: at once, unless those that have a time leave no
+   * room for the new ones.
+   */
   async read(endpointId: string, limit: number): Promise<EndpointWork> {
-    const rows = await this.#table.list({
-      partitionKey: endpointId,
-      from: STATE_ROW,
-      before: afterPrefix(TIMED),
-      limit: limit + 1,
-    });
+    const rows = await this.#list(endpointId, STATE_ROW, limit + 1);
     const stored = rows.find(({ row }) => row.rowKey === STATE_ROW);
-    const keys = rows.map(({ row }) => row.rowKey).filter((key) => key.startsWith(TIMED));
-    const pending = keys.slice(0, limit).map(toPending);
-    return { state: toState(stored?.row), etag: stored?.etag, pending };
+    const pending = rows.map(({ row }) => row.rowKey).filter((key) => key !== STATE_ROW);
+    const seen = pending.slice(0, limit).map(toPending);
+    const timed = seen.filter(({ isNew }) => !isNew);
+    const untried = seen.slice(timed.length);
+    const state = toState(stored?.row);
+    const isCut = timed.length > 0 && rows.length > limit;
+    const isEnough = untried.length > 1 && circuitOf(state) !== null;
+    const work = { state, etag: stored?.etag, timed, untried };
+    if (!isCut || isEnough) return work;
+    const others = await this.#list(endpointId, `${PENDING}${NEW}`, limit);
+    return { ...work, untried: others.map(({ row }) => toPending(row.rowKey)) };
   }
 
-  async listHeld(endpointId: string, limit: number): Promise<readonly Pending[]> {
-    const range = { partitionKey: endpointId, from: HELD, before: afterPrefix(HELD), limit };
-    return (await this.#table.list(range)).map(({ row }) => toPending(row.rowKey));
+  #list(partitionKey: string, from: string, limit: number) {
+    return this.#table.list({ partitionKey, from, before: afterPrefix(PENDING), limit });
   }
 
   /** Reads the deliveries that pending rows name, by their ids. Those that are gone are not among them. */

@@ -5,7 +5,8 @@ import type { Event } from "../events/event.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 import { hintIfSoon, hintWakes, isSoon, type HintedWakes } from "../../wake/hint-wakes.ts";
 import { minuteOf, wakeOf, type Wake } from "../../wake/wake-store.ts";
-import { circuitOf, isLeased, type EndpointState } from "../endpoints/endpoint-health-store.ts";
+import { isLeased } from "../endpoints/endpoint-health-store.ts";
+import { isArmed, nextAttemptOf } from "./pending-store.ts";
 
 function dueDeliveries({ webhookQueue }: WebhooksDeps): HintedWakes {
   return {
@@ -148,32 +149,24 @@ export async function queueDelivery(
   return absent.length > 0;
 }
 
+/** Enough to see what is next, of those that have a time and of the new ones. */
+const PENDING_SEEN = 2;
 /** A hint that had no effect for this long was lost. */
 const HINT_LOST_MS = 60_000;
-
-/** Returns when deliveries that are held can be sent; undefined when there are none. */
-function heldUntil(state: EndpointState): string | undefined {
-  return state.heldSince === null ? undefined : (circuitOf(state)?.probeAt ?? state.heldSince);
-}
 
 /**
  * Looks whether an endpoint that was marked has deliveries that nobody would make: sends a hint for what is overdue, or
  * has no due row. Marks the endpoint again as long as that may still happen.
  */
 export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
-  const { state, pending } = await services.pending.read(endpointId, 1);
   const now = services.clock.now();
-  const at = now.toISOString();
-  const times = [pending[0]?.at ?? undefined, heldUntil(state)].filter((one) => one !== undefined);
-  const [wakeAt] = times.toSorted();
-  if (wakeAt === undefined) return;
-  const { nextAt } = state;
-  const isArmed = nextAt !== null && nextAt > at && nextAt <= wakeAt;
-  if (isArmed) return;
+  const work = await services.pending.read(endpointId, PENDING_SEEN);
+  const wakeAt = nextAttemptOf(work, now);
+  if (wakeAt === undefined || isArmed(work, now)) return;
   // First, so that a crash leaves the endpoint where the next sweep finds it.
   await services.wakes.mark("endpoint-check", endpointId, now);
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
-  if (isLeased(state, now) || !(isOverdue || wakeAt > at)) return;
+  if (isLeased(work.state, now) || !(isOverdue || wakeAt > now.toISOString())) return;
   try {
     await services.webhookQueue.hint({ kind: "deliveries", endpointId });
     services.log.info("deliveries hinted again", { endpointId });

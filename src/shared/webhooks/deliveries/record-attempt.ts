@@ -9,7 +9,7 @@ import { isAbandoned } from "../endpoints/endpoint.ts";
 import { nextAttemptSeconds, type Delivery } from "./delivery.ts";
 import { deliveryKey, toDeliveryRow } from "./delivery-row.ts";
 import type { Drain, Item } from "./drain.ts";
-import { held, pendingWrite, timed, type Pending } from "./pending-store.ts";
+import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
 import type { Attempt } from "./send-delivery.ts";
 
 const GONE_REASON = "The receiver answered 410 Gone.";
@@ -54,26 +54,6 @@ export async function endAsDead(
   if (!isFinal) await deadDeliveries.add(item.delivery, diedAt);
   const ended = { status: "dead", nextAttemptAt: null, diedAt } as const;
   await write(drain, item, { ...item.delivery, ...last, ...ended }, undefined);
-}
-
-/** Holds deliveries until the endpoint is well. Returns false when its circuit is closed by now. */
-export async function hold(drain: Drain, items: readonly Item[]): Promise<boolean> {
-  const { lease, services } = drain;
-  if (items.length === 0) return true;
-  const circuit = circuitOf(lease.state);
-  if (circuit === null) return false;
-  const fresh = items.filter(({ pending }) => pending.at !== null);
-  if (fresh.length === 0) return true;
-  // First, so that the rows are looked for.
-  if (lease.state.heldSince === null)
-    await lease.save(() => ({ heldSince: services.clock.now().toISOString() }));
-  const change = { lastError: "endpoint_failing", nextAttemptAt: circuit.probeAt } as const;
-  await Promise.all(
-    fresh.map((item) =>
-      write(drain, item, { ...item.delivery, ...change }, held(item.delivery.id)),
-    ),
-  );
-  return true;
 }
 
 function lastOf(attempt: Attempt): Partial<Delivery> {
@@ -156,7 +136,7 @@ async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promis
     const at = new Date(services.clock.now().getTime() + seconds * 1000).toISOString();
     postponed.push(at);
     const after = { ...delivery, ...last, nextAttemptAt: at };
-    await write(drain, item, after, timed(delivery.id, at));
+    await write(drain, item, after, scheduled(delivery.id, at));
   }
   const now = services.clock.now();
   await saveHealth(drain, delivery, (state) => withFailure(state, now));

@@ -8,7 +8,7 @@ const PAUSE_MS_MIN = 30_000;
 /** Less than five minutes by the time that a probe takes to fail. */
 const PAUSE_MS_MAX = 280_000;
 
-/** The state of an endpoint that keeps failing: new deliveries are held, and one at a time probes the endpoint. */
+/** The state of an endpoint that keeps failing: new deliveries wait, and one at a time probes the endpoint. */
 export interface Circuit {
   readonly openedAt: string;
   /** The time of the next probe. Every failure moves it. */
@@ -39,8 +39,6 @@ export const endpointStateRow = rowCodec("endpoint state", {
   failingSince: textOrNull(),
   openedAt: textOrNull(),
   probeAt: textOrNull(),
-  // Since when there may be held deliveries.
-  heldSince: textOrNull(),
   // Of the drain that delivers to the endpoint.
   leaseId: textOrNull(),
   leaseUntil: textOrNull(),
@@ -59,7 +57,6 @@ export const NEW_STATE: EndpointState = {
   failingSince: null,
   openedAt: null,
   probeAt: null,
-  heldSince: null,
   leaseId: null,
   leaseUntil: null,
   isWanted: false,
@@ -110,6 +107,10 @@ export class EndpointHealthStore {
     if (stored === undefined) return HEALTHY;
     const { lastSuccessAt, lastFailureAt } = toState(stored.row);
     return { lastSuccessAt, lastFailureAt };
+  }
+
+  async findCircuit(endpointId: string): Promise<Circuit | null> {
+    return circuitOf(toState((await this.#table.find(endpointId, STATE_ROW))?.row));
   }
 
   /** Clears the failures of an endpoint that is made active again or has a new address. */
