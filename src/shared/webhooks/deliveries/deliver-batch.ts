@@ -6,6 +6,7 @@ import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
 import type { Event } from "../events/event.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 import type { Drain, Item } from "./drain.ts";
+import { prolongForCall } from "./endpoint-lease.ts";
 import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
 import { attemptsMax, claim, endAsDead, recordAttempt } from "./record-attempt.ts";
 import { sendDelivery } from "./send-delivery.ts";
@@ -91,7 +92,7 @@ async function attempt(
   event: Event,
 ): Promise<void> {
   const { lease, services } = drain;
-  if (lease.isShort) await lease.prolong();
+  await prolongForCall(lease, services);
   const claimed = await claim(drain, item);
   if (claimed === undefined) return;
   const made = await sendDelivery(services, opened, claimed.delivery, event);

@@ -1,8 +1,9 @@
+import { FREE, LeaseLost } from "../../runtime/lease.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { circuitOf, type EndpointState } from "../endpoints/endpoint-health-store.ts";
 import { deliverBatch } from "./deliver-batch.ts";
 import { type Drain, RowWriter } from "./drain.ts";
-import { EndpointLease, LeaseLost } from "./endpoint-lease.ts";
+import { BATCH, takeEndpoint } from "./endpoint-lease.ts";
 import { nextAttemptOf, type EndpointWork, type Pending } from "./pending-store.ts";
 import { addDueDelivery, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
 import { wakeOf } from "../../wake/wake-store.ts";
@@ -28,7 +29,7 @@ import { wakeOf } from "../../wake/wake-store.ts";
  * on the version that it read, so a process that stood still for longer than its lease changes nothing.
  *
  * Who starts a drain: a hint from whoever queued deliveries, the due row at `nextAt`, or the sweep. Who finds the lease
- * taken notes `isWanted` in the state; that makes the holder's attempt to give the lease back fail, and it looks again.
+ * taken writes to the state; that makes the holder's attempt to give the lease back fail, and it looks again.
  *
  * What a crash leaves, and who heals it:
  *
@@ -43,10 +44,6 @@ import { wakeOf } from "../../wake/wake-store.ts";
  *   handing over to another run              the endpoint is marked before the lease is given back
  */
 
-/** Handled together. */
-const BATCH = 16;
-/** One more than that shows when there will be more to do. */
-const READ = BATCH + 1;
 /** Then another message continues, so that other endpoints get their turns. */
 const RUN_MS_MAX = 30_000;
 
@@ -113,8 +110,7 @@ async function finish(
 async function handOver(drain: Drain): Promise<void> {
   const { services, lease, endpointId } = drain;
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
-  const free = { leaseId: null, leaseUntil: null, isWanted: false } as const;
-  await lease.save(() => ({ ...free, ...lastSuccess(drain) }));
+  await lease.save(() => ({ ...FREE, ...lastSuccess(drain) }));
   await hintEndpoint(services, endpointId);
 }
 
@@ -128,7 +124,7 @@ async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined)
     const isMoreDue = wakeAt !== undefined && wakeAt <= services.clock.now().toISOString();
     if (isMoreDue && drain.isOver()) return handOver(drain);
     if (!isMoreDue && (await finish(drain, wakeAt, dueAt))) return;
-    work = await lease.readAnew(READ);
+    work = await lease.readAgain();
   }
 }
 
@@ -143,7 +139,7 @@ export async function drainEndpoint(
   endpointId: string,
   dueAt: string | undefined,
 ): Promise<void> {
-  const taken = await EndpointLease.take(services, endpointId, { limit: READ, dueAt });
+  const taken = await takeEndpoint(services, endpointId, dueAt);
   if (taken === undefined) return;
   const { lease, work } = taken;
   const startedAt = performance.now();
@@ -163,7 +159,7 @@ export async function drainEndpoint(
   } catch (error) {
     // Another process goes on.
     if (error instanceof LeaseLost) return;
-    await lease.abandon();
+    await lease.giveBack();
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Event } from "../events/event.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 import { hintIfSoon, hintWakes, isSoon, type HintedWakes } from "../../wake/hint-wakes.ts";
 import { minuteOf, wakeOf, type Wake } from "../../wake/wake-store.ts";
-import { isLeased } from "../endpoints/endpoint-health-store.ts";
+import { isHeld } from "../../runtime/lease.ts";
 import { isArmed, nextAttemptOf } from "./pending-store.ts";
 
 function dueDeliveries({ webhookQueue }: WebhooksDeps): HintedWakes {
@@ -166,7 +166,7 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
   // First, so that a crash leaves the endpoint where the next sweep finds it.
   await services.wakes.mark("endpoint-check", endpointId, now);
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
-  if (isLeased(work.state, now) || !(isOverdue || wakeAt > now.toISOString())) return;
+  if (isHeld(work.state, now) || !(isOverdue || wakeAt > now.toISOString())) return;
   try {
     await services.webhookQueue.hint({ kind: "deliveries", endpointId });
     services.log.info("deliveries hinted again", { endpointId });

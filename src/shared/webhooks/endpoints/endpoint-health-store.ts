@@ -1,4 +1,5 @@
-import { integer, rowCodec, textOrNull, truth } from "../../runtime/storage/codec.ts";
+import { FREE, LEASE_COLUMNS } from "../../runtime/lease.ts";
+import { integer, rowCodec, textOrNull } from "../../runtime/storage/codec.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import { HEALTHY, type EndpointHealth } from "./endpoint.ts";
@@ -40,10 +41,7 @@ export const endpointStateRow = rowCodec("endpoint state", {
   openedAt: textOrNull(),
   probeAt: textOrNull(),
   // Of the drain that delivers to the endpoint.
-  leaseId: textOrNull(),
-  leaseUntil: textOrNull(),
-  // Somebody asked for a drain while there was one: it looks once more before it ends.
-  isWanted: truth(),
+  ...LEASE_COLUMNS,
   // The time of the due row that starts the next drain.
   nextAt: textOrNull(),
 });
@@ -57,9 +55,7 @@ export const NEW_STATE: EndpointState = {
   failingSince: null,
   openedAt: null,
   probeAt: null,
-  leaseId: null,
-  leaseUntil: null,
-  isWanted: false,
+  ...FREE,
   nextAt: null,
 };
 
@@ -70,10 +66,6 @@ export const NO_FAILURES = {
   openedAt: null,
   probeAt: null,
 } as const;
-
-/** Returns whether some process is delivering to the endpoint. */
-export const isLeased = ({ leaseUntil }: EndpointState, now: Date) =>
-  leaseUntil !== null && leaseUntil > now.toISOString();
 
 /** Returns the endpoint's circuit; null while it is closed. */
 export function circuitOf({ openedAt, probeAt }: EndpointState): Circuit | null {
