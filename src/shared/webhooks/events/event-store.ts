@@ -1,7 +1,13 @@
 import { idBefore } from "../../runtime/ids.ts";
+import {
+  FREE,
+  isHeld,
+  LEASE_COLUMNS,
+  type LeaseColumns,
+  type Leased,
+} from "../../runtime/lease.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
-import { rowCodec, text } from "../../runtime/storage/codec.ts";
-import type { StoredRow } from "../../runtime/storage/row.ts";
+import { rowCodec } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { findAll, scan } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
@@ -9,32 +15,14 @@ import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
 /** Right before the pending events, so that one read has both. */
 const LEASE_ROW = "E";
-/** As long as the events of a process that dies wait for another one; many times what a round of them takes. */
-const LEASE_MS = 20_000;
-/** A lease with less left is prolonged. */
-const LEASE_LEFT_MS = 10_000;
 const HOLDERS_KNOWN_MAX = 10_000;
 
-/** The process that has a platform's pending events in hand. */
-export const fanOutRow = rowCodec("fan-out lease", { by: text(), until: text() });
-
-/** The right to fan out a platform's pending events, in the version in which it was read. */
-export interface FanOutLease {
-  readonly by: string;
-  readonly until: string;
-  readonly etag: string;
-}
+/** The process that has a platform's pending events in hand. The row is there while one has. */
+export const fanOutRow = rowCodec("fan-out lease", LEASE_COLUMNS);
 
 /** A platform's pending events, oldest first, and who has them in hand. */
-export interface PendingEvents {
+export interface PendingEvents extends Leased<LeaseColumns> {
   readonly pending: readonly Event[];
-  readonly lease: FanOutLease | undefined;
-}
-
-/** Decodes a lease. A damaged one has run out. */
-function toLease({ row, etag }: StoredRow): FanOutLease {
-  const { by, until } = unlessDamaged(() => fanOutRow.decode(row)) ?? { by: "", until: "" };
-  return { by, until, etag };
 }
 
 /** What sorts after the id of every event. */
@@ -72,50 +60,33 @@ export class EventStore {
     return items;
   }
 
-  /** Reads the first of the platform's pending events, and who has them in hand. */
+  /** Reads the first of the platform's pending events, and who has them in hand. A damaged lease has run out. */
   async readPending(platformId: string, limit: number): Promise<PendingEvents> {
-    let lease: FanOutLease | undefined;
+    let lease: Leased<LeaseColumns> = { state: FREE, etag: undefined };
     const { items: pending } = await scan(this.#core, {
       partitionKey: platformId,
       from: LEASE_ROW,
       before: afterPrefix(PENDING_ROWS),
       limit,
-      pick(stored) {
-        if (stored.row.rowKey !== LEASE_ROW) return toEvent(stored.row);
-        lease = toLease(stored);
+      pick({ row, etag }) {
+        if (row.rowKey !== LEASE_ROW) return toEvent(row);
+        lease = { state: unlessDamaged(() => fanOutRow.decode(row)) ?? FREE, etag };
         return undefined;
       },
     });
-    return { pending, lease };
+    return { pending, ...lease };
   }
 
-  /**
-   * Takes the platform's pending events in hand, or keeps them for longer. `before` is the lease as it was read, `by` a
-   * name of the caller's own. Returns undefined when another process has it, or has asked its holder to look again.
-   */
-  async takeFanOut(
+  /** Writes who has the platform's pending events in hand, in the version that was read; nobody has no row. */
+  async writeFanOut(
     platformId: string,
-    by: string,
-    before: FanOutLease | undefined,
-    now: Date,
-  ): Promise<FanOutLease | undefined> {
-    const at = now.toISOString();
-    if (before !== undefined && before.by !== by && before.until > at) {
-      this.#heldUntil.set(platformId, before.until);
-      return undefined;
-    }
-    const until = new Date(now.getTime() + LEASE_MS).toISOString();
-    const row = { ...fanOutRow.encode({ by, until }), rowKey: LEASE_ROW };
-    const etag = await (before === undefined
-      ? this.#core.insertIfAbsent(platformId, row)
-      : this.#core.mergeIfUnchanged(platformId, row, before.etag));
-    return etag === undefined ? undefined : { by, until, etag };
-  }
-
-  /** Keeps the lease for longer when little of it is left. Does nothing when its holder was asked to look again. */
-  async prolongFanOut(platformId: string, lease: FanOutLease, now: Date): Promise<FanOutLease> {
-    if (Date.parse(lease.until) - now.getTime() > LEASE_LEFT_MS) return lease;
-    return (await this.takeFanOut(platformId, lease.by, lease, now)) ?? lease;
+    lease: Partial<LeaseColumns>,
+    etag: string | undefined,
+  ): Promise<string | undefined> {
+    const row = { ...fanOutRow.encodePart(lease), rowKey: LEASE_ROW };
+    if (etag === undefined) return this.#core.insertIfAbsent(platformId, row);
+    if (lease.leaseId !== null) return this.#core.mergeIfUnchanged(platformId, row, etag);
+    return (await this.#core.delete(platformId, LEASE_ROW, etag)) ? "" : undefined;
   }
 
   /**
@@ -123,20 +94,17 @@ export class EventStore {
    * another version, and it gives back only the one that it knows. Returns false when nobody has them.
    */
   async askHolder(platformId: string): Promise<boolean> {
-    return (
-      (await this.#core.mergeIfUnchanged(platformId, { rowKey: LEASE_ROW }, "*")) !== undefined
-    );
+    return (await this.writeFanOut(platformId, {}, "*")) !== undefined;
+  }
+
+  /** Notes until when another process has the platform's events in hand. */
+  noteHeld(platformId: string, { leaseUntil }: LeaseColumns): void {
+    if (leaseUntil !== null) this.#heldUntil.set(platformId, leaseUntil);
   }
 
   /** Returns whether another process had the platform's events in hand a short time ago, and may have them still. */
   isShared(platformId: string, now: Date): boolean {
-    const until = this.#heldUntil.get(platformId);
-    return until !== undefined && until > now.toISOString();
-  }
-
-  /** Gives the lease back, unless its holder was asked to look again. Returns whether it did. */
-  endFanOut(platformId: string, { etag }: FanOutLease): Promise<boolean> {
-    return this.#core.delete(platformId, LEASE_ROW, etag);
+    return isHeld({ leaseUntil: this.#heldUntil.get(platformId) ?? null }, now);
   }
 
   /** Removes pending events that have reached the log and every delivery. */

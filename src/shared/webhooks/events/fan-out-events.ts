@@ -1,6 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { giveBack } from "../../runtime/give-back.ts";
+import { isHeld, Lease, type LeaseColumns, LeaseLost, type LeaseOf } from "../../runtime/lease.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
@@ -13,6 +12,10 @@ const ROUND_EVENTS_MAX = 100;
 const EVENTS_AT_ONCE = 16;
 /** Of a post with one leg. So few are not worth a lease, since two processes that do the same do no harm. */
 const EVENTS_OF_POST = 3;
+/** As long as the events of a process that dies wait for another one; many times what a round of them takes. */
+const LEASE_MS = 20_000;
+/** A lease with less left is prolonged. */
+const LEASE_LEFT_MS = 10_000;
 /** What happens in this time is in one round, where other processes get hints as well. */
 const GATHERING_MS = 40;
 /** Time limit of one message; what is left then gets a hint of its own. */
@@ -81,97 +84,100 @@ async function fanOutAll(
   return failed;
 }
 
+/** Pending events that this process fans out. */
+interface Begun {
+  readonly pending: readonly Event[];
+  /** Undefined for so few that none is needed. */
+  readonly lease: Lease<LeaseColumns, PendingEvents> | undefined;
+}
+
+/** The work of one message. */
+interface FanOut {
+  readonly services: WebhooksDeps;
+  readonly platformId: string;
+  readonly endsAt: number;
+  /** What can't be fanned out now, and is left aside. */
+  readonly failed: Failed[];
+}
+
+const leaseOf = ({
+  services,
+  platformId,
+  failed,
+}: FanOut): LeaseOf<LeaseColumns, PendingEvents> => ({
+  what: "a fan-out",
+  fields: { platformId },
+  log: services.log,
+  clock: services.clock,
+  leaseMs: LEASE_MS,
+  read: () => services.events.readPending(platformId, ROUND_EVENTS_MAX + failed.length),
+  write: (part, etag) => services.events.writeFanOut(platformId, part, etag),
+  hint: () => services.fanOutQueue.hint(platformId),
+});
+
 /**
- * Returns the first pending events; undefined when there are none, or when another process has them in hand: that one
- * then looks again before it lets go of them. Without a lease these are so few that none is needed.
+ * Reads the first pending events, and takes their lease if they are many. Returns undefined when there are none, or when
+ * another process has them in hand: that one then looks again before it lets go of them.
  */
-function begin(
-  services: WebhooksDeps,
-  platformId: string,
-  by: string,
-): Promise<PendingEvents | undefined> {
-  const { events, clock } = services;
+function begin(fanOut: FanOut): Promise<Begun | undefined> {
+  const { platformId } = fanOut;
+  const { events, clock } = fanOut.services;
+  const of = leaseOf(fanOut);
   return untilWon(async () => {
     // Without a read, since that one is most likely still at it.
     const isShared = events.isShared(platformId, clock.now());
     if (isShared && (await events.askHolder(platformId))) return undefined;
-    const { pending, lease } = await events.readPending(platformId, ROUND_EVENTS_MAX);
+    const found = await events.readPending(platformId, ROUND_EVENTS_MAX);
+    const { pending, state, etag } = found;
     if (pending.length === 0) return undefined;
     const isLittle = !isShared && pending.length <= EVENTS_OF_POST;
-    if (isLittle && lease === undefined) return { pending, lease };
-    const own = await events.takeFanOut(platformId, by, lease, clock.now());
-    if (own !== undefined) return { pending, lease: own };
+    if (isLittle && etag === undefined) return { pending, lease: undefined };
+    const lease = new Lease(of, found);
+    if (isHeld(state, clock.now())) events.noteHeld(platformId, state);
+    else if (await lease.take()) return { pending, lease };
     return (await events.askHolder(platformId)) ? undefined : LOST;
   });
 }
 
 /**
- * Gives the lease back if it is ours, whatever is left to do. Where that takes several tries, sends a hint then: others
- * may have asked the holder of the lease meanwhile.
- */
-async function letGo(services: WebhooksDeps, platformId: string, by: string): Promise<void> {
-  let isLate = false;
-  await giveBack({ log: services.log, what: "a fan-out", fields: { platformId } }, async () => {
-    const wasLate = isLate;
-    isLate = true;
-    await untilWon(async () => {
-      const { lease } = await services.events.readPending(platformId, 1);
-      if (lease?.by !== by) return undefined;
-      return (await services.events.endFanOut(platformId, lease)) ? undefined : LOST;
-    });
-    if (wasLate) await services.fanOutQueue.hint(platformId);
-  });
-}
-
-/**
  * Fans out round by round. Looks again when somebody has asked for it since, so that no event waits whose hint another
- * process had. Returns whether the time was up, and what failed.
+ * process had. Returns false when the time was up before. @throws LeaseLost
  */
-async function fanOutRounds(
-  services: WebhooksDeps,
-  platformId: string,
-  { first, endsAt }: { readonly first: PendingEvents; readonly endsAt: number },
-) {
-  const { events, clock } = services;
-  const failed: Failed[] = [];
+async function fanOutRounds(fanOut: FanOut, { pending, lease }: Begun): Promise<boolean> {
+  const { services, platformId, endsAt, failed } = fanOut;
   let isAsked = false;
-  for (let { pending, lease } = first; ;) {
-    failed.push(...(await fanOutAll(services, platformId, pending)));
-    if (lease === undefined) return { failed, isUp: false };
+  for (let round = pending; ;) {
+    failed.push(...(await fanOutAll(services, platformId, round)));
+    if (lease === undefined) return true;
     // Who was asked a moment ago has most likely been asked again.
-    const mayEnd = pending.length < (isAsked ? 1 : ROUND_EVENTS_MAX);
-    if (mayEnd && (await events.endFanOut(platformId, lease))) return { failed, isUp: false };
-    if (performance.now() > endsAt) return { failed, isUp: true };
-    isAsked = pending.length < ROUND_EVENTS_MAX;
+    const mayEnd = round.length < (isAsked ? 1 : ROUND_EVENTS_MAX);
+    if (mayEnd && (await lease.release())) return true;
+    if (performance.now() > endsAt) return false;
+    isAsked = round.length < ROUND_EVENTS_MAX;
     if (isAsked) await wait(GATHERING_MS);
-    const { by } = lease;
-    const found = await events.readPending(platformId, ROUND_EVENTS_MAX + failed.length);
-    // It ran out, and another process has taken it over.
-    if (found.lease?.by !== by) return { failed, isUp: false };
-    lease = await events.prolongFanOut(platformId, found.lease, clock.now());
-    pending = found.pending.filter(({ id }) => failed.every((one) => one.id !== id));
+    const found = await lease.readAgain();
+    await lease.prolong(LEASE_LEFT_MS);
+    round = found.pending.filter(({ id }) => failed.every((one) => one.id !== id));
   }
 }
 
-async function fanOutPending(
-  services: WebhooksDeps,
-  platformId: string,
-  endsAt: number,
-): Promise<void> {
-  const by = randomUUID();
-  let isEnded = false;
+async function fanOutPending(fanOut: FanOut): Promise<void> {
+  const { services, platformId, failed } = fanOut;
+  const begun = await begin(fanOut);
+  if (begun === undefined) return;
+  let isDone = false;
   try {
-    const begun = await begin(services, platformId, by);
-    if (begun === undefined) return void (isEnded = true);
-    const { failed, isUp } = await fanOutRounds(services, platformId, { first: begun, endsAt });
-    isEnded = !isUp;
-    const errors = failed.map(({ error }) => error);
-    if (errors.length > 0) throw new AggregateError(errors, "events could not be fanned out");
+    isDone = await fanOutRounds(fanOut, begun);
+  } catch (error) {
+    // Another process has taken the events over.
+    if (!(error instanceof LeaseLost)) throw error;
+    isDone = true;
   } finally {
-    // Also where it is unknown whether it was taken.
-    if (!isEnded) await letGo(services, platformId, by);
+    if (!isDone) await begun.lease?.giveBack();
   }
-  if (!isEnded) await services.fanOutQueue.hint(platformId);
+  const errors = failed.map(({ error }) => error);
+  if (errors.length > 0) throw new AggregateError(errors, "events could not be fanned out");
+  if (!isDone) await services.fanOutQueue.hint(platformId);
 }
 
 /**
@@ -185,7 +191,7 @@ export async function fanOutEvents(
   { platformId }: { readonly platformId: string },
   endsAt = performance.now() + RUN_MS_MAX,
 ): Promise<void> {
-  const work = () => fanOutPending(services, platformId, endsAt);
+  const work = () => fanOutPending({ services, platformId, endsAt, failed: [] });
   if (await services.fanOuts.run(platformId, work, endsAt))
     await services.fanOutQueue.hint(platformId);
 }
