@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
+import {
+  freshCredentials,
+  tryRefusedCredentials,
+} from "../../src/shared/connections/fresh-credentials.ts";
+import { heldBy } from "../../src/shared/runtime/lease.ts";
 import { SingleFlight } from "../../src/shared/runtime/promises.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
@@ -156,9 +160,11 @@ describe("credentials that are about to end", () => {
   });
 
   test("a process that died while renewing holds others up for half a minute at most", async () => {
-    const until = new Date(world.relay.clock.now().getTime() + LEASE_MS);
-    expect(await world.services.connections.takeLease(connection, until)).toBeDefined();
-    expect(await world.services.connections.takeLease(connection, until)).toBeUndefined();
+    const { connections } = world.services;
+    const found = await connections.readLease(connection);
+    const lease = heldBy("a dead process", world.relay.clock.now(), LEASE_MS);
+    expect(await connections.writeLease(connection, lease, found?.etag)).toBeDefined();
+    expect(await tryRefusedCredentials(world.services, connection)).toBeUndefined();
     world.relay.advance(LEASE_MS);
     expect((await freshCredentials(world.services, connection)).kind).toBe("usable");
     expect(refreshes()).toHaveLength(1);

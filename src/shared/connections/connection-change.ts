@@ -2,6 +2,7 @@ import type { CoreView } from "../billing/core-operation.ts";
 import type { Movement } from "../billing/wallet.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
+import { FREE } from "../runtime/lease.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { Columns, RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import { connectionEvent, type EventContext } from "./connection-event.ts";
@@ -64,7 +65,7 @@ export function markWrites(
   const { status, type } = failure === null ? MARKS.accepted : MARKS.refused;
   const lastError = failure === null ? null : { code: failure.code, at };
   const changes = { status, lastError, updatedAt: at };
-  const columns = connectionRow.encodePart({ ...changes, leaseUntil: "" });
+  const columns = connectionRow.encodePart({ ...changes, ...FREE });
   return [
     { kind: "merge", row: { ...columns, rowKey }, etag },
     connectionEvent(type, { ...before, ...changes }, context),

@@ -1,3 +1,4 @@
+import { FREE, LEASE_COLUMNS, type LeaseColumns } from "../runtime/lease.ts";
 import * as z from "zod";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account } from "../networks/contract/link.ts";
@@ -58,7 +59,8 @@ export const connectionRow = rowCodec("connection", {
   warnedExpiresAt: textOrNull(),
   generation: integer(),
   /** Until when a process renews the credentials; "" when none does. */
-  leaseUntil: text(),
+  // Of the process that renews the credentials.
+  ...LEASE_COLUMNS,
   createdAt: text(),
   updatedAt: text(),
 });
@@ -93,13 +95,13 @@ export interface StoredConnection {
   readonly connection: Connection;
   /** Its credentials, sealed; "" once they are purged. */
   readonly sealed: string;
-  readonly leaseUntil: string;
+  readonly lease: LeaseColumns;
 }
 
 /** Returns the whole row, to replace the old one: a merge would keep the rest of longer credentials. */
-export function toConnectionRow(connection: Connection, sealed: string, leaseUntil = ""): Columns {
+export function toConnectionRow(connection: Connection, sealed: string): Columns {
   const { grantId = null, ...columns } = connection;
-  return connectionRow.encode({ ...columns, grantId, credentials: sealed, leaseUntil });
+  return connectionRow.encode({ ...columns, grantId, credentials: sealed, ...FREE });
 }
 
 /** Decodes the row of a connection. @throws DamagedRow */
@@ -108,7 +110,10 @@ export function fromConnectionRow(
   row: Row,
   reader?: Reader,
 ): StoredConnection {
-  const { credentials, leaseUntil, grantId, ...columns } = connectionRow.decode(row, reader);
+  const { credentials, leaseId, leaseUntil, grantId, ...columns } = connectionRow.decode(
+    row,
+    reader,
+  );
   const connection: Connection = {
     ...columns,
     platformId,
@@ -116,5 +121,5 @@ export function fromConnectionRow(
     network,
     ...(grantId === null ? {} : { grantId }),
   };
-  return { connection, sealed: credentials, leaseUntil };
+  return { connection, sealed: credentials, lease: { leaseId, leaseUntil } };
 }

@@ -1,3 +1,4 @@
+import type { LeaseColumns, Leased } from "../runtime/lease.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { accessOperation } from "../billing/access-version.ts";
 import { countsKey, countWrite } from "../billing/application-counts.ts";
@@ -61,6 +62,9 @@ interface Parts {
   readonly commit: Commit;
   readonly viewer: Viewer;
 }
+
+/** A connection with its secrets, as the lease under which they are renewed is read. */
+export interface LeasedConnection extends OpenedConnection, Leased<LeaseColumns> {}
 
 /** More than there are networks: a profile may have rows of networks that this build does not have. */
 const ROWS_OF_PROFILE_MAX = 100;
@@ -278,30 +282,23 @@ export class ConnectionStore {
     });
   }
 
-  /**
-   * Takes the lease under which credentials are renewed. Returns the connection as it is under the lease; undefined
-   * while another process has it.
-   */
-  async takeLease(ref: ConnectionRef, until: Date): Promise<OpenedConnection | undefined> {
+  /** Reads a connection with its secrets, and who renews them. @throws DamagedRow */
+  async readLease(ref: ConnectionRef): Promise<LeasedConnection | undefined> {
     const stored = await this.#read(ref);
     if (stored === undefined) return undefined;
-    const opened = this.#opened(ref, stored.row);
-    const now = this.#parts.clock.now();
-    const isTaken = opened.leaseUntil !== "" && Date.parse(opened.leaseUntil) > now.getTime();
-    if (isTaken) return undefined;
-    const leaseUntil = until.toISOString();
-    const row = { rowKey: connectionKey(ref), ...connectionRow.encodePart({ leaseUntil }) };
-    const etag = await this.#parts.core.mergeIfUnchanged(ref.platformId, row, stored.etag);
-    return etag === undefined ? undefined : { ...opened, leaseUntil };
+    const { lease } = fromConnectionRow(ref, stored.row);
+    return { ...this.#opened(ref, stored.row), state: lease, etag: stored.etag };
   }
 
-  /** Ends the lease, unless another process has taken it since. */
-  async releaseLease({ connection, leaseUntil }: OpenedConnection): Promise<void> {
-    await this.#change(connection, ({ row }) =>
-      fromConnectionRow(connection, row).leaseUntil === leaseUntil
-        ? { kind: "merge", columns: connectionRow.encodePart({ leaseUntil: "" }) }
-        : LEAVE,
-    );
+  /** Writes who renews the credentials, in the version that was read. */
+  async writeLease(
+    ref: ConnectionRef,
+    lease: Partial<LeaseColumns>,
+    etag: string | undefined,
+  ): Promise<string | undefined> {
+    if (etag === undefined) return undefined;
+    const row = { rowKey: connectionKey(ref), ...connectionRow.encodePart(lease) };
+    return this.#parts.core.mergeIfUnchanged(ref.platformId, row, etag);
   }
 
   /**
@@ -356,10 +353,10 @@ export class ConnectionStore {
   }
 
   #opened(ref: ConnectionRef, row: Row): OpenedConnection {
-    const { connection, sealed, leaseUntil } = fromConnectionRow(ref, row);
+    const { connection, sealed } = fromConnectionRow(ref, row);
     const text = unseal(sealed, credentialsBinding(ref), this.#parts.dataKeys);
     const credentials = text === undefined ? undefined : networkData().parse(JSON.parse(text));
-    return { connection, credentials, leaseUntil };
+    return { connection, credentials };
   }
 
   #seal(ref: ConnectionRef, credentials: NetworkData): string {

@@ -64,8 +64,6 @@ export interface OpenedConnection {
   readonly connection: Connection;
   /** Undefined when they were purged, or when their data key is gone. */
   readonly credentials: NetworkData | undefined;
-  /** Until when a process renews the credentials; "" when none does. */
-  readonly leaseUntil: string;
 }
 
 /** A profile with its linked accounts, as they were when the request came. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
-import { giveBack } from "../runtime/give-back.ts";
+import { isHeld, Lease, type LeaseColumns } from "../runtime/lease.ts";
 import { HttpFailure } from "../runtime/http-call.ts";
 import type {
   CredentialsOutcome,
@@ -13,6 +13,7 @@ import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials, OpenedConnection } from "./connection.ts";
+import type { LeasedConnection } from "./connection-store.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at the same time. */
@@ -82,7 +83,7 @@ async function look(
     const { id, profileId } = connection;
     const ids = { network: network.name, connection: id, profileId };
     services.log.error("credentials do not open: their data key is gone", ids);
-    return await mark(services, opened, needsReauth);
+    return await mark(services, connection, needsReauth);
   }
   let isOnline = false;
   const offline: NetworkTools = {
@@ -96,14 +97,53 @@ async function look(
   if (isOnline || outcome.kind === "refreshed") return await renew(services, network, opened);
   if (outcome.kind === "usable") return { kind: "usable", credentials, connection };
   // The network said nothing: the credentials have come to their end.
-  return outcome.kind === "rejected" ? await mark(services, opened, outcome) : outcome;
+  return outcome.kind === "rejected" ? await mark(services, connection, outcome) : outcome;
 }
 
-/** Gives back the lease of a renewal, repeatedly if need be. Never throws. */
-function release({ connections, log }: ConnectionsDeps, leased: OpenedConnection): Promise<void> {
-  const { id, network } = leased.connection;
-  const given = { log, what: "a renewal", fields: { connection: id, network } };
-  return giveBack(given, () => connections.releaseLease(leased));
+/** The only renewal of a connection's credentials: it ends with the lease. */
+interface Renewal extends OpenedConnection {
+  readonly lease: Lease<LeaseColumns, LeasedConnection>;
+}
+
+/** Renews under the lease, and gives it back. Returns undefined without a call while another process has it. */
+async function underLease<Result>(
+  { connections, clock, log }: ConnectionsDeps,
+  wanted: Connection,
+  renewing: (renewal: Renewal) => Promise<Result>,
+): Promise<Result | undefined> {
+  const { id, network } = wanted;
+  const found = await connections.readLease(wanted);
+  if (found === undefined || isHeld(found.state, clock.now())) return undefined;
+  const lease = new Lease<LeaseColumns, LeasedConnection>(
+    {
+      what: "a renewal",
+      fields: { connection: id, network },
+      log,
+      clock,
+      leaseMs: LEASE_MS,
+      read: () => connections.readLease(wanted),
+      write: (part, etag) => connections.writeLease(wanted, part, etag),
+    },
+    found,
+  );
+  if (!(await lease.take())) return undefined;
+  const { connection, credentials } = found;
+  try {
+    return await renewing({ connection, credentials, lease });
+  } finally {
+    await lease.giveBack();
+  }
+}
+
+function askNetwork(
+  services: ConnectionsDeps,
+  network: RegisteredNetwork,
+  { platformId, instanceUrl }: Connection,
+  credentials: NetworkData,
+): Promise<CredentialsOutcome> {
+  const limits = { ...RENEWAL_LIMITS, owner: platformId };
+  const tools = createNetworkTools(services, network.name, limits);
+  return network.freshen(credentials, instanceUrl, tools);
 }
 
 async function renew(
@@ -111,68 +151,51 @@ async function renew(
   network: RegisteredNetwork,
   seen: OpenedConnection,
 ): Promise<FreshCredentials | "read_again"> {
-  const until = new Date(services.clock.now().getTime() + LEASE_MS);
-  try {
-    const lease = await services.connections.takeLease(seen.connection, until);
-    return lease === undefined ? "read_again" : await renewUnder(services, network, seen, lease);
-  } catch (error) {
-    // It may have been taken although there was no answer.
-    await release(services, { ...seen, leaseUntil: until.toISOString() });
-    throw error;
-  }
-}
-
-async function renewUnder(
-  services: ConnectionsDeps,
-  network: RegisteredNetwork,
-  seen: OpenedConnection,
-  lease: OpenedConnection,
-): Promise<FreshCredentials | "read_again"> {
-  const { connection, credentials } = lease;
-  if (credentials === undefined || connection.generation !== seen.connection.generation) {
-    await release(services, lease);
-    return "read_again";
-  }
-  const limits = { ...RENEWAL_LIMITS, owner: connection.platformId };
-  const tools = createNetworkTools(services, network.name, limits);
-  const outcome = await network.freshen(credentials, connection.instanceUrl, tools);
-  return await afterRenewal(services, { ...lease, credentials }, outcome);
+  const renewed = await underLease(services, seen.connection, async (renewal) => {
+    const { connection, credentials } = renewal;
+    if (credentials === undefined || connection.generation !== seen.connection.generation)
+      return "read_again";
+    const outcome = await askNetwork(services, network, connection, credentials);
+    return await afterRenewal(services, { ...renewal, credentials }, outcome);
+  });
+  return renewed ?? "read_again";
 }
 
 async function afterRenewal(
   services: ConnectionsDeps,
-  lease: OpenedConnection & { readonly credentials: NetworkData },
+  { connection, credentials, lease }: Renewal & { readonly credentials: NetworkData },
   outcome: CredentialsOutcome,
 ): Promise<FreshCredentials | "read_again"> {
-  const { connection, credentials } = lease;
-  if (outcome.kind === "rejected") return await refuse(services, lease, outcome);
+  if (outcome.kind === "rejected") return await refuse(services, { connection, lease }, outcome);
   if (outcome.kind === "refreshed") {
     services.appFaults.accepted(connection);
     const saved = await services.connections.saveRefreshed(connection, outcome);
     if (saved === undefined) return "read_again";
+    lease.ended();
     return { kind: "usable", credentials: outcome.credentials, connection: saved };
   }
-  await release(services, lease);
   return outcome.kind === "usable" ? { kind: "usable", credentials, connection } : outcome;
 }
 
 /** Marks the connection if the refusal is the account's. */
 async function refuse(
   services: ConnectionsDeps,
-  opened: OpenedConnection,
+  { connection, lease }: Pick<Renewal, "connection" | "lease">,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
   const { failure } = outcome;
-  if (services.appFaults.refused(opened.connection, failure) === "account")
-    return await mark(services, opened, outcome);
-  await release(services, opened);
+  if (services.appFaults.refused(connection, failure) === "account") {
+    const marked = await mark(services, connection, outcome);
+    if (marked !== "read_again") lease.ended();
+    return marked;
+  }
   return { ...outcome, failure: { ...failure, code: "app_misconfigured" } };
 }
 
 /** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
 async function mark(
   services: ConnectionsDeps,
-  { connection }: OpenedConnection,
+  connection: Connection,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
   return (await services.connections.mark(connection, outcome.failure)) ? outcome : "read_again";
@@ -212,21 +235,13 @@ export async function tryRefusedCredentials(
   connection: Connection,
 ): Promise<(FreshCredentials & { readonly kind: "usable" }) | undefined> {
   const network = findAvailable(connection.network, services.config.networkApps);
-  const until = new Date(services.clock.now().getTime() + LEASE_MS);
-  const lease = await services.connections.takeLease(connection, until);
-  if (lease === undefined) return undefined;
-  const { credentials, connection: current } = lease;
-  if (network === undefined || credentials === undefined || current.id !== connection.id) {
-    await release(services, lease);
-    return undefined;
-  }
-  const limits = { ...RENEWAL_LIMITS, owner: connection.platformId };
-  const tools = createNetworkTools(services, network.name, limits);
-  const outcome = await network.freshen(credentials, current.instanceUrl, tools);
-  if (outcome.kind === "rejected") {
-    await release(services, lease);
-    return undefined;
-  }
-  const fresh = await afterRenewal(services, { ...lease, credentials }, outcome);
-  return fresh !== "read_again" && fresh.kind === "usable" ? fresh : undefined;
+  const fresh = await underLease(services, connection, async (renewal) => {
+    const { credentials, connection: current } = renewal;
+    if (network === undefined || credentials === undefined || current.id !== connection.id)
+      return undefined;
+    const outcome = await askNetwork(services, network, current, credentials);
+    if (outcome.kind === "rejected") return undefined;
+    return await afterRenewal(services, { ...renewal, credentials }, outcome);
+  });
+  return fresh !== "read_again" && fresh?.kind === "usable" ? fresh : undefined;
 }

@@ -64,6 +64,7 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   #etag: string | undefined;
   /** Whether somebody may have asked the holder since it last read what there is to do. */
   #isAsked = false;
+  #hasEnded = false;
   /** Whether the outcome of the last write is unknown. */
   #isInDoubt = false;
   #saved: Promise<unknown> = Promise.resolve();
@@ -154,11 +155,17 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
     return !this.#isAsked && (await this.#try({ ...part, ...FREE } as Partial<State>));
   }
 
+  /** Notes that a write of more than the lease has given it back. */
+  ended(): void {
+    this.#hasEnded = true;
+  }
+
   /**
    * Gives the lease back whatever is left to do, and whatever failed before. Where that takes several tries, sends a
    * hint then: the message that failed may have come again meanwhile, and found the lease taken. Never throws.
    */
   async giveBack(): Promise<void> {
+    if (this.#hasEnded) return;
     const { log, what, fields, hint } = this.#of;
     let tries = 0;
     await giveBack({ log, what, fields }, async () => {
