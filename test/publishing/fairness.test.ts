@@ -280,7 +280,7 @@ describe("an account", () => {
     await publishLegs(relay.services, { ...publisher.owner, postId: id, networks: ["bluesky"] });
     relay.queues.onSend = () => "keep";
     expect(hinted).toEqual([expect.objectContaining({ ...behind.ref, networks: ["bluesky"] })]);
-    expect((await rowOf(own))?.row["legKey"]).toBe("z behind it");
+    expect((await rowOf(own))?.row["leaseId"]).toBe("z behind it");
     expect(
       await relay.services.accountQueues.releaseOf(own, "z behind it", relay.clock.now()),
     ).toBeUndefined();
@@ -299,7 +299,7 @@ describe("an account", () => {
         return { kind: "in_doubt", cause: new Error("lost") };
       };
       expect((await release(turn))?.legKey).toBe("2 second");
-      expect((await rowOf(own))?.row["legKey"]).toBe("2 second");
+      expect((await rowOf(own))?.row["leaseId"]).toBe("2 second");
     }
   });
 

@@ -1,3 +1,4 @@
+import { FREE } from "../../src/shared/runtime/lease.ts";
 import { idBefore, inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
 import { Deployment } from "./deployment.ts";
 
@@ -213,8 +214,7 @@ async function seed(deployment: Deployment, walks: Walks): Promise<void> {
     for (const { name } of WALKS)
       await walks.change(name, () => ({
         position: null,
-        owner: "",
-        leaseUntil: "",
+        ...FREE,
         roundAt: at,
         endedAt: at,
         restsSince: null,

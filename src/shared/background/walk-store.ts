@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { LEASE_COLUMNS } from "../runtime/lease.ts";
 import { shape } from "../runtime/shape.ts";
 import {
   integer,
@@ -22,9 +23,8 @@ const counts = () => json<WalkCounts>(countsShape);
 export const walkRow = rowCodec("walk", {
   /** Where the present round goes on, as the walk's steps say it; null at its beginning, and between two rounds. */
   position: longJsonOrNull<unknown>(),
-  /** Who goes on with it until when; "" for nobody. */
-  owner: text(),
-  leaseUntil: text(),
+  /** Of the run that goes on with it. */
+  ...LEASE_COLUMNS,
   /** When the present round, or else the last one, began. */
   roundAt: text(),
   /** Null while a round is under way. */

@@ -1,3 +1,4 @@
+import { FREE, heldBy, isHeld } from "../runtime/lease.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import type { Config } from "../runtime/config.ts";
 import { newId } from "../runtime/ids.ts";
@@ -84,7 +85,7 @@ export function isDue(
   now: Date,
 ): boolean {
   if (state === undefined) return true;
-  if (state.leaseUntil > now.toISOString()) return false;
+  if (isHeld(state, now)) return false;
   const latest = now.getTime() + EARLY_MS_MAX;
   const { config } = services;
   if (state.endedAt !== null) return next(config, walk.every, Date.parse(state.roundAt)) <= latest;
@@ -109,8 +110,7 @@ export function secondsBehind(
 function beginRound(state: WalkState | undefined, at: string): WalkState {
   return {
     position: null,
-    owner: "",
-    leaseUntil: "",
+    ...FREE,
     roundAt: at,
     endedAt: null,
     restsSince: null,
@@ -141,12 +141,12 @@ function afterFailure(state: WalkState): WalkState {
     : { ...state, position: null, failures: 0 };
 }
 
-/** One run of a walk, which it has by a lease. */
+/** One run of a walk, which it has by a lease. Its row is replaced as a whole: a long position can't be merged. */
 class Run {
   readonly #services: BackgroundDeps;
   readonly #walk: Walk;
   readonly #options: RunOptions;
-  readonly #owner: string;
+  readonly #id: string;
   readonly #endsAt: number;
   #savedAt = 0;
   #isStopping = false;
@@ -155,7 +155,7 @@ class Run {
     this.#services = services;
     this.#walk = walk;
     this.#options = options;
-    this.#owner = newId("request", services.clock.now());
+    this.#id = newId("request", services.clock.now());
     this.#endsAt = performance.now() + options.runMs;
   }
 
@@ -177,7 +177,7 @@ class Run {
     const { clock, walks } = this.#services;
     const now = clock.now();
     return walks.change(this.#walk.name, (state) => {
-      if (state !== undefined && state.leaseUntil > now.toISOString()) return undefined;
+      if (state !== undefined && isHeld(state, now)) return undefined;
       const isRound = state !== undefined && state.endedAt === null;
       const isAsked = this.#options.isAsked === true;
       if (!isAsked && !isDue(this.#services, this.#walk, state, now)) return undefined;
@@ -187,15 +187,14 @@ class Run {
 
   #leased(state: WalkState): WalkState {
     const leaseMs = this.#walk.isSlow === true ? SLOW_LEASE_MS : LEASE_MS;
-    const leaseUntil = new Date(this.#services.clock.now().getTime() + leaseMs);
     this.#savedAt = performance.now();
-    return { ...state, owner: this.#owner, leaseUntil: leaseUntil.toISOString() };
+    return { ...state, ...heldBy(this.#id, this.#services.clock.now(), leaseMs) };
   }
 
   /** Writes the state. Returns undefined when another process has the walk by now: this run ends. */
   #save(state: WalkState): Promise<WalkState | undefined> {
     return this.#services.walks.change(this.#walk.name, (stored) =>
-      stored?.owner === this.#owner ? state : undefined,
+      stored?.leaseId === this.#id ? state : undefined,
     );
   }
 
@@ -217,7 +216,7 @@ class Run {
       if (saved === undefined) return "not_now";
       state = saved;
     }
-    if ((await this.#save({ ...state, owner: "", leaseUntil: "" })) === undefined) return "not_now";
+    if ((await this.#save({ ...state, ...FREE })) === undefined) return "not_now";
     if (state.endedAt === null) return state.restsSince === null ? "time_up" : "rests";
     this.#logRound(state);
     return "round_over";
@@ -241,7 +240,7 @@ class Run {
 
   async #fail(state: WalkState, error: unknown): Promise<RunEnd> {
     this.#services.log.error("a walk failed", { walk: this.#walk.name, error });
-    await this.#save({ ...afterFailure(state), owner: "", leaseUntil: "" });
+    await this.#save({ ...afterFailure(state), ...FREE });
     return "failed";
   }
 

@@ -1,3 +1,4 @@
+import { isHeld } from "../runtime/lease.ts";
 import type { Connection } from "../connections/connection.ts";
 import { priceOf, type Operation } from "../billing/rate-card.ts";
 import { utcDay } from "../billing/wallet.ts";
@@ -154,9 +155,9 @@ export type LegStep =
 export function nextLegStep(leg: Leg, now: Date): LegStep {
   if (isEnded(leg)) return { kind: "ended" };
   if (leg.reservation.state !== "open") return { kind: "unreserved" };
-  const at = now.toISOString();
-  if (leg.leaseUntil !== null && leg.leaseUntil > at) return { kind: "later", at: leg.leaseUntil };
-  if (leg.notBefore !== null && leg.notBefore > at) return { kind: "later", at: leg.notBefore };
+  if (leg.leaseUntil !== null && isHeld(leg, now)) return { kind: "later", at: leg.leaseUntil };
+  if (leg.notBefore !== null && leg.notBefore > now.toISOString())
+    return { kind: "later", at: leg.notBefore };
   return { kind: "claim", afterCrash: leg.leaseUntil !== null };
 }
 

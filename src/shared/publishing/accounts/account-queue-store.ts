@@ -1,3 +1,4 @@
+import { heldBy, isHeld, LEASE_COLUMNS } from "../../runtime/lease.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
@@ -48,19 +49,14 @@ export interface HandOver {
   called?: QueuedLeg;
 }
 
-interface StoredLease {
-  readonly legKey: string;
-  readonly until: string;
-  readonly isAwaited: boolean;
-}
+type StoredLease = ReturnType<typeof accountLeaseRow.decode>;
 
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
 
-/** The leg that has an account. */
+/** The leg that has an account: the lease has its key. */
 export const accountLeaseRow = rowCodec("account lease", {
-  legKey: text(),
-  until: text(),
+  ...LEASE_COLUMNS,
   isAwaited: truth(),
 });
 
@@ -83,15 +79,19 @@ const toQueuedLeg = (row: Row): QueuedLeg => ({
 
 /** Returns whether the stored lease is the one that the worker took. */
 const isOf = ({ legKey, ends }: AccountLease, stored: StoredLease) =>
-  stored.legKey === legKey && ends.has(stored.until);
+  stored.leaseId === legKey && ends.has(stored.leaseUntil ?? "");
 
 const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
-  lease.legKey !== legKey && lease.until > now.toISOString();
+  lease.leaseId !== legKey && isHeld(lease, now);
 
 /**
  * The queue of each real account, whoever linked it (table `accounts`): one leg at a time has the account's lease, and
  * the others wait, each with a row of its own, however many they are. A leg that ends calls the first of them, so that a
  * busy account is never idle, and no queued leg costs anything until it is called.
+ *
+ * The columns are those of every lease. It is taken and given back by other writes than `Lease` makes, for it is never
+ * free while a leg waits: to give it back is to hand it to the next leg, in the transaction that takes that one off the
+ * queue, and any worker of the same leg goes on with it.
  *
  * A leg joins the queue and marks the lease's row in one transaction. Whoever gives the account back removes that row
  * only in the version it knows, and so looks again when another leg has joined since.
@@ -121,7 +121,7 @@ export class AccountQueueStore {
       lease: { ...leaseUntil(account, legKey, until), etag, isAwaited },
     });
     return untilWon(async () => {
-      const own = { legKey, until, isAwaited: false };
+      const own = { leaseId: legKey, leaseUntil: until, isAwaited: false };
       const inserted = await this.#table.insertIfAbsent(partition, toRow(own));
       if (inserted !== undefined) return takenBy(inserted, false);
       const stored = await this.#table.find(partition, LEASE_KEY);
@@ -129,9 +129,9 @@ export class AccountQueueStore {
       const lease = accountLeaseRow.decode(stored.row);
       if (isOfAnother(lease, legKey, now)) {
         const isQueued = await this.#join(partition, leg);
-        return isQueued ? { kind: "queued", heldUntil: lease.until } : LOST;
+        return isQueued ? { kind: "queued", heldUntil: lease.leaseUntil ?? until } : LOST;
       }
-      const taken = toRow({ ...lease, legKey, until });
+      const taken = toRow({ ...lease, leaseId: legKey, leaseUntil: until });
       const etag = await this.#table.mergeIfUnchanged(partition, taken, stored.etag);
       return etag === undefined ? LOST : takenBy(etag, lease.isAwaited);
     });
@@ -154,7 +154,9 @@ export class AccountQueueStore {
   async extend(lease: AccountLease, until: string): Promise<void> {
     lease.ends.add(until);
     await this.#table.update(partitionOf(lease.account), LEASE_KEY, (row) =>
-      isOf(lease, accountLeaseRow.decode(row)) ? accountLeaseRow.encodePart({ until }) : undefined,
+      isOf(lease, accountLeaseRow.decode(row))
+        ? accountLeaseRow.encodePart({ leaseUntil: until })
+        : undefined,
     );
   }
 
@@ -184,7 +186,7 @@ export class AccountQueueStore {
     now: Date,
     handOver: HandOver = {},
   ): Promise<QueuedLeg | undefined> {
-    const isOurs = (stored: StoredLease) => stored.legKey === legKey;
+    const isOurs = (stored: StoredLease) => stored.leaseId === legKey;
     return this.#passOn(partitionOf(account), legKey, { now, handOver, isOurs });
   }
 
@@ -201,19 +203,18 @@ export class AccountQueueStore {
       readonly isOurs: (stored: StoredLease) => boolean;
     },
   ): Promise<QueuedLeg | undefined> {
-    const until = new Date(now.getTime() + CALLED_MS).toISOString();
     return untilWon(async () => {
       const queue = await this.#readQueue(partition, legKey);
       if (queue === LOST || queue === undefined) return queue;
       const { lease, etag, next } = queue;
       const { called } = handOver;
       // Also when the answer to the call was lost.
-      if (lease.legKey === called?.legKey) return called;
+      if (lease.leaseId === called?.legKey) return called;
       if (!isOurs(lease)) return undefined;
       if (next === undefined)
         return (await this.#table.delete(partition, LEASE_KEY, etag)) ? undefined : LOST;
       handOver.called = next;
-      const row = toRow({ ...lease, legKey: next.legKey, until });
+      const row = toRow({ ...lease, ...heldBy(next.legKey, now, CALLED_MS) });
       const writes: RowWrite[] = [
         { kind: "merge", row, etag },
         { kind: "delete", rowKey: QUEUED + next.legKey },
