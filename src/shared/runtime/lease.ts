@@ -47,7 +47,7 @@ export interface LeaseOf<State extends LeaseColumns, Found extends Leased<State>
   /** Writes a part of the row in this version. Returns the new version, undefined when it was changed since. */
   write(part: Partial<State>, etag: string | undefined): Promise<string | undefined>;
   /** Sends a hint that there may be work, after a lease that could only be given back late. */
-  hint?(): Promise<void>;
+  readonly hint?: () => Promise<void>;
 }
 
 /**
