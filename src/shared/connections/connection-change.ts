@@ -26,7 +26,7 @@ export interface LinkTerms {
 }
 
 /** The terms of a link that stands on nothing else and costs nothing, such as a demo's. */
-export const FREE: LinkTerms = { rowKeys: [], settle: () => ({ movements: [], writes: [] }) };
+export const AT_NO_COST: LinkTerms = { rowKeys: [], settle: () => ({ movements: [], writes: [] }) };
 
 /** Nothing was linked, because what the link stands on is no longer active. */
 export class LinkRefused extends AppError {

@@ -20,7 +20,7 @@ import {
   markWrites,
   revokedAt,
   rowWrite,
-  FREE,
+  AT_NO_COST,
   type LinkTerms,
 } from "./connection-change.ts";
 import {
@@ -145,7 +145,7 @@ export class ConnectionStore {
    */
   async saveLinked(
     linking: Linking,
-    terms: LinkTerms = FREE,
+    terms: LinkTerms = AT_NO_COST,
   ): Promise<{ connection: Connection; replaced: OpenedConnection | undefined }> {
     const { platformId, applicationId, network, linked } = linking;
     const { authorisations, viewer, commit } = this.#parts;
