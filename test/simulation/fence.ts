@@ -174,8 +174,8 @@ class Fence {
 
   async #link(services: Services, { scope, name }: Tenant): Promise<void> {
     const id = newId("connection", services.clock.now());
-    await linkAccount(services, scope, { name, link: ["mastodon", KEYS_HOST], id });
-    this.#connectionId = id;
+    const link = ["mastodon", KEYS_HOST] as const;
+    this.#connectionId = await linkAccount(services, scope, { name, link, id });
   }
 
   /** Takes away and gives back. A key that was revoked is gone for good. */

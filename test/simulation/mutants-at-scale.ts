@@ -160,7 +160,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7a: a refused transaction does not say which operation it was refused for",
     era: 31,
-    firstSeed: 22,
+    firstSeed: 27,
     install: () =>
       withResults(async (made) => {
         const result = await made;
@@ -170,7 +170,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D7b: the wrong operation is taken out of a refused transaction",
     era: 32,
-    firstSeed: 42,
+    firstSeed: 52,
     install: () =>
       withResults(async (made) => {
         const result = await made;
@@ -250,7 +250,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D12a: the totals of a day and the mark behind them in two transactions",
     era: 37,
-    firstSeed: 12,
+    firstSeed: 18,
     ...folded("transact", async (transact, platformId, [mark, ...totals]) => {
       const added = await transact(platformId, totals);
       return added.kind === "applied" && mark !== undefined
@@ -353,7 +353,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
-    firstSeed: 45,
+    firstSeed: 48,
     services(services) {
       const { wakes, pending } = services;
       const add: typeof wakes.add = async (wake, now) => {

@@ -65,11 +65,12 @@ export async function linkAccount(
   services: Services,
   { platformId, applicationId, profileId }: Omit<Tenant["scope"], "requestId" | "ip" | "caller">,
   { name, link, id }: { readonly name: string; readonly link: Link; readonly id: string },
-): Promise<void> {
+): Promise<string> {
   const [network] = link;
   const linked = linkedAccount(name, link);
   const owner = { platformId, applicationId, profileId };
-  await services.connections.saveLinked({ ...owner, id, network, linked });
+  const linking = { ...owner, id, network, linked };
+  return (await services.connections.saveLinked(linking)).connection.id;
 }
 
 async function aTenant(
