@@ -374,7 +374,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 278,
+    firstSeed: 600,
     services(services) {
       const { pending } = services;
       const read: typeof pending.read = async (...asked) => {
