@@ -31,7 +31,13 @@ function check(method: string, path: string, answer: Answer): () => void {
 
 const page = { nextCursor: null, hasMore: false, limit: 25 };
 const error = (code: string, details: object = {}) => ({
-  error: { code, message: "Why.", details, requestId: STANDARD["x-request-id"] },
+  error: {
+    code,
+    message: "Why.",
+    details,
+    requestId: STANDARD["x-request-id"],
+    docUrl: `https://relay.example.net/api/docs#error-${code}`,
+  },
 });
 const issues = [{ path: "limit", code: "too_big", message: "must be smaller" }];
 

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
 import { docsPage } from "../../src/shared/http/reference/docs-page.ts";
+import { LEG_ERRORS, WARNING_CODES } from "../../src/shared/networks/contract/errors.ts";
+import { docUrl } from "../../src/shared/runtime/doc-url.ts";
+import { ERROR_CODES } from "../../src/shared/runtime/errors.ts";
 import { casesOf } from "../setup/long-check.ts";
 import { startRelay } from "../setup/relay.ts";
 import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
@@ -39,6 +42,22 @@ describe("the reference page", () => {
   test("has every error code that can be answered, once", () => {
     const codes = new Set(routes.flatMap((route) => errorsOfRoute(route)));
     for (const code of codes) expect(ids.filter((id) => id === `error-${code}`)).toHaveLength(1);
+  });
+
+  test("has the paragraph that each code's docUrl names", () => {
+    const base = "https://relay.example.net/api";
+    const found = (address: string) => ids.filter((id) => `${base}/docs#${id}` === address);
+    for (const code of ERROR_CODES) expect(found(docUrl(base, "request", code))).toHaveLength(1);
+    for (const code of [...Object.keys(LEG_ERRORS), ...WARNING_CODES])
+      expect(found(docUrl(base, "leg", code))).toHaveLength(1);
+  });
+
+  test("is where refusals send their readers, on a route and beside all routes", async () => {
+    const address = (code: string) => `${relay.services.config.publicBaseUrl}/docs#error-${code}`;
+    const unknown = await relay.call("GET", "/nowhere");
+    expect(unknown.body.error.docUrl).toBe(address("not_found"));
+    const nobody = await relay.call("GET", "/v1/posts");
+    expect(nobody.body.error.docUrl).toBe(address("unauthenticated"));
   });
 
   test("has a chapter for what holds everywhere", () => {

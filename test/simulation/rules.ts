@@ -8,7 +8,7 @@ import {
 import { postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";
-import { postView } from "../../src/shared/publishing/read/post-view.ts";
+import { postRecord } from "../../src/shared/publishing/read/post-view.ts";
 import { timeOfId } from "../../src/shared/runtime/ids.ts";
 import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
@@ -383,7 +383,7 @@ function allowed(
 function patchViolations(found: PostWithLegs, changes: readonly Change[]): string[] {
   const isAny = (values: readonly unknown[], value: unknown) =>
     values.some((one) => same(one, value));
-  const last = postView(found);
+  const last = postRecord(found);
   const patches = changes.filter(({ what }) => what === "patch");
   if (patches.length === 0) return [];
   const violations = FIELDS.filter(

@@ -5,7 +5,7 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { post } from "../../src/shared/publishing/read/answer-schema.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
-import { legView, postView } from "../../src/shared/publishing/read/post-view.ts";
+import { legRecord, postRecord } from "../../src/shared/publishing/read/post-view.ts";
 import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts";
 import {
   BODY_BYTES_MAX,
@@ -60,13 +60,15 @@ function aPostOf(
     legOf({ network, status: "succeeded", connectionId: ids.connectionId, ...of }),
   );
   const { applicationId, profileId, postId: id } = ids;
-  const view = postView({ post: postOf({ id, applicationId, profileId, draft }), legs });
+  const view = postRecord({ post: postOf({ id, applicationId, profileId, draft }), legs });
   const [leg] = legs;
   if (leg === undefined) throw new Error("no network");
-  return { post: view, leg: legView(leg, undefined) };
+  return { post: view, leg: legRecord(leg, undefined) };
 }
 
 /** Ends of a text that is cut in a pair have no place in UTF-8. */
+const BASE_URL = "https://relay.example.net/api";
+
 const isWhole = (value: unknown): boolean => {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;
@@ -78,14 +80,14 @@ describe("the body of a delivery", () => {
     const small = eventOf({ ...aPostOf("Hello", { filler: "" }), note: "" });
     const { post: small0 } = aPostOf("Hello", { filler: "" });
     const fitting = eventOf({ post: { ...small0, mediaUrls: [], platformOptions: {} } });
-    expect(deliveryBody(fitting)).toBe(JSON.stringify(eventPayload(fitting)));
-    const room = BODY_BYTES_MAX - bytesOf(deliveryBody(eventOf({ note: "" })));
+    expect(deliveryBody(fitting, BASE_URL)).toBe(JSON.stringify(eventPayload(fitting, BASE_URL)));
+    const room = BODY_BYTES_MAX - bytesOf(deliveryBody(eventOf({ note: "" }), BASE_URL));
     const full = eventOf({ note: "x".repeat(room) });
-    expect(bytesOf(deliveryBody(full))).toBe(BODY_BYTES_MAX);
-    expect(deliveryBody(full)).toBe(JSON.stringify(eventPayload(full)));
-    const over = deliveryBody(eventOf({ note: "x".repeat(room + 1) }));
+    expect(bytesOf(deliveryBody(full, BASE_URL))).toBe(BODY_BYTES_MAX);
+    expect(deliveryBody(full, BASE_URL)).toBe(JSON.stringify(eventPayload(full, BASE_URL)));
+    const over = deliveryBody(eventOf({ note: "x".repeat(room + 1) }), BASE_URL);
     expect(JSON.parse(over)).toMatchObject({ truncated: true });
-    expect(bytesOf(deliveryBody(small))).toBeLessThanOrEqual(BODY_BYTES_MAX);
+    expect(bytesOf(deliveryBody(small, BASE_URL))).toBeLessThanOrEqual(BODY_BYTES_MAX);
   });
 
   test.each([
@@ -99,14 +101,14 @@ describe("the body of a delivery", () => {
       url: "https://b.example/1",
     };
     const event = eventOf(aPostOf(text, { of }), "leg.succeeded");
-    expect(bytesOf(JSON.stringify(eventPayload(event)))).toBeGreaterThan(BODY_BYTES_MAX);
-    const body = deliveryBody(event);
+    expect(bytesOf(JSON.stringify(eventPayload(event, BASE_URL)))).toBeGreaterThan(BODY_BYTES_MAX);
+    const body = deliveryBody(event, BASE_URL);
     expect(bytesOf(body)).toBeLessThanOrEqual(BODY_BYTES_MAX);
     const sent = JSON.parse(body);
     expect(isWhole(sent)).toBe(true);
     expect(() => eventSchema().parse(sent)).not.toThrow();
     expect(() => post().parse(sent.data.post)).not.toThrow();
-    const { data: _data, ...about } = eventPayload(event);
+    const { data: _data, ...about } = eventPayload(event, BASE_URL);
     expect(sent).toMatchObject({ ...about, truncated: true });
     expect(sent.data.leg).toEqual(event.data["leg"]);
     const whole = aPostOf(text, { of }).post;
@@ -124,7 +126,7 @@ describe("the body of a delivery", () => {
 
   test("of a post that is long by its content alone keeps what its sender needs to know it by", () => {
     const event = eventOf({ post: aPostOf("語".repeat(30_000), { filler: "Grüße" }).post });
-    const { data } = JSON.parse(deliveryBody(event));
+    const { data } = JSON.parse(deliveryBody(event, BASE_URL));
     const whole = event.data["post"];
     expect(data.post).toEqual({
       ...(whole as object),
@@ -145,7 +147,7 @@ describe("the body of a delivery", () => {
       networkPostId: huge,
       url: huge,
     } as const;
-    const sent = JSON.parse(deliveryBody(eventOf(aPostOf(huge, { of }), "leg.failed")));
+    const sent = JSON.parse(deliveryBody(eventOf(aPostOf(huge, { of }), "leg.failed"), BASE_URL));
     expect(bytesOf(JSON.stringify(sent))).toBeLessThanOrEqual(BODY_BYTES_MAX);
     expect(() => eventSchema().parse(sent)).not.toThrow();
     expect(sent).toMatchObject({ truncated: true, type: "leg.failed" });
@@ -171,7 +173,9 @@ describe("the body of a delivery", () => {
       createdAt: at,
       updatedAt: at,
     };
-    const sent = JSON.parse(deliveryBody(eventOf({ connection: view }, "connection.linked")));
+    const sent = JSON.parse(
+      deliveryBody(eventOf({ connection: view }, "connection.linked"), BASE_URL),
+    );
     expect(() => connection().parse(sent.data.connection)).not.toThrow();
     expect(sent.data.connection).toMatchObject({ ...about, createdAt: at, expiresAt: at });
   });
@@ -191,14 +195,16 @@ describe("the body of a delivery", () => {
       fc.property(data, (made) => {
         // As storage gives it back: JSON.
         const event = eventOf(JSON.parse(JSON.stringify(made)));
-        const body = deliveryBody(event);
+        const body = deliveryBody(event, BASE_URL);
         expect(bytesOf(body)).toBeLessThanOrEqual(BODY_BYTES_MAX);
         const sent = JSON.parse(body);
         expect(isWhole(sent) || !isWhole(event.data)).toBe(true);
         expect(eventSchema().safeParse(sent).success).toBe(true);
-        if (sent.truncated === undefined) expect(body).toBe(JSON.stringify(eventPayload(event)));
+        if (sent.truncated === undefined)
+          expect(body).toBe(JSON.stringify(eventPayload(event, BASE_URL)));
         const isStorable = JSON.stringify(event.data).length < 500_000;
-        if (isStorable) expect(deliveryBody(toEvent(toEventRow("E|1", event)))).toBe(body);
+        if (isStorable)
+          expect(deliveryBody(toEvent(toEventRow("E|1", event)), BASE_URL)).toBe(body);
       }),
       { numRuns: 60 },
     );

@@ -157,6 +157,9 @@ describe("a post", () => {
     ]);
     const failed = bodiesAt(endpoint).find(({ type }) => type === "leg.failed");
     expect(failed.data.leg).toMatchObject({ error: { code: "connection_missing" } });
+    const address = `${relay.services.config.publicBaseUrl}/docs#leg-error-connection_missing`;
+    expect(failed.data.leg.error.docUrl).toBe(address);
+    expect(failed.data.post.legs[1].error.docUrl).toBe(address);
   });
 
   test("that is scheduled is told of when it is stored, fires and ends, or is canceled", async () => {

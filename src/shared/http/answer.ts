@@ -2,6 +2,7 @@ import { actorOf, type Caller } from "../callers/caller.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { AppError } from "../runtime/errors.ts";
 import { isId, newId } from "../runtime/ids.ts";
+import { docUrl } from "../runtime/doc-url.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
 import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
@@ -144,10 +145,11 @@ function toError(known: AppError, requestId: string, services: HttpDeps): Outgoi
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
   const { code, details } = known;
   const message = messageOf(known, services);
+  const address = docUrl(services.config.publicBaseUrl, "request", code);
   return {
     status,
     headers,
-    body: JSON.stringify({ error: { code, message, details, requestId } }),
+    body: JSON.stringify({ error: { code, message, details, requestId, docUrl: address } }),
   };
 }
 

@@ -83,6 +83,10 @@ const requestId = shape(() =>
   z.string().describe("Quote it to support; it is in our log and in the X-Request-Id header."),
 );
 
+const docAddress = shape(() =>
+  z.url().describe("Address of the code's paragraph in this reference."),
+);
+
 /** Returns the name of an error's schema, which generated clients show: `not_found` → `NotFoundError`. */
 function errorName(code: ErrorCode): string {
   const words = code.replace(/_error$/, "").split("_");
@@ -97,6 +101,7 @@ const errorBodies = shape(() => {
       message: z.string(),
       details: details(),
       requestId: requestId(),
+      docUrl: docAddress(),
     });
     return z.strictObject({ error }).meta({ id: errorName(code), description: when });
   };
@@ -121,6 +126,7 @@ export const anyError = shape(() =>
           .describe("In English, for developers. It may change; the code does not."),
         details: z.record(z.string(), z.unknown()).describe("More about it, by code."),
         requestId: requestId(),
+        docUrl: docAddress(),
       }),
     })
     .meta({ id: "Error", description: "What every error has; each code has its own schema too." }),

@@ -17,7 +17,7 @@ import {
 } from "./post-store.ts";
 import { postWake, refOf, type Post, type PostRef, hasStarted } from "./post.ts";
 import { eventWrite, type EventType } from "../webhooks/events/event.ts";
-import { legView, postView } from "./read/post-view.ts";
+import { legRecord, postRecord } from "./read/post-view.ts";
 
 interface PostEvent {
   readonly type: EventType;
@@ -58,7 +58,7 @@ function withEvents(
   const ofLegs = eventsOfLegs(before?.legs ?? [], legs);
   const events = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];
   const next = { ...change.post, eventSequence: change.post.eventSequence + events.length };
-  const view = postView({ post: next, legs });
+  const view = postRecord({ post: next, legs });
   const writes = events.map(({ type, leg }, index) =>
     eventWrite(
       {
@@ -69,7 +69,7 @@ function withEvents(
         postId: next.id,
         // The work under way is not the origin: a transaction has changes of several.
         origin: next,
-        data: leg === undefined ? { post: view } : { post: view, leg: legView(leg, undefined) },
+        data: leg === undefined ? { post: view } : { post: view, leg: legRecord(leg, undefined) },
       },
       now,
     ),

@@ -149,7 +149,10 @@ describe("a network's check", () => {
   });
 
   test("shows errors and warnings as the contract has them", () => {
-    const view = checkView(judge({ text: "x".repeat(301) }, undefined));
+    const view = checkView(
+      judge({ text: "x".repeat(301) }, undefined),
+      "https://relay.example.net/api",
+    );
     expect(view).toMatchObject({
       valid: false,
       usedCharacters: 301,
@@ -159,7 +162,7 @@ describe("a network's check", () => {
     expect(view.errors.map(({ code }) => code)).toEqual(["connection_missing", expect.any(String)]);
     for (const error of view.errors)
       expect(Object.keys(error).sort()).toEqual(
-        ["code", "field", "mediaIndex", "message", "remediation", "rule"].sort(),
+        ["code", "docUrl", "field", "mediaIndex", "message", "remediation", "rule"].sort(),
       );
   });
 });

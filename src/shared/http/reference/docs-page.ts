@@ -4,6 +4,8 @@ import { API_GUIDE } from "./api-guide.ts";
 import type { Chapter } from "../route.ts";
 import { operationSection, type Placed } from "./docs-operation.ts";
 import { DocumentReader, bodyFields, phrase, prose, typeOf } from "./docs-schema.ts";
+import { LEG_ERRORS, WARNING_CODES, WARNING_MEANINGS } from "../../networks/contract/errors.ts";
+import { DOC_ANCHORS } from "../../runtime/doc-url.ts";
 import { ERROR_CODES } from "../../runtime/errors.ts";
 import { ERROR_STATUS } from "../error-status.ts";
 import { openApi } from "./openapi.ts";
@@ -120,6 +122,7 @@ function contents(document: OpenApi): Markup {
     <ul>
       ${API_GUIDE.map(({ title }) => html`<li>${link(slug(title), title)}</li>`)} ${chapters}
       <li>${link("errors", "Errors")}</li>
+      <li>${link("leg-errors", "Leg errors and findings")}</li>
       <li>${link("schemas", "Schemas")}</li>
     </ul>
   </nav>`;
@@ -160,7 +163,7 @@ function errors(reader: DocumentReader): Markup {
     if (schema === undefined) return [];
     const details = schema.properties?.["error"]?.properties?.["details"];
     const hasDetails = Object.keys(details?.properties ?? {}).length > 0;
-    return html`<div id="error-${code}">
+    return html`<div id="${DOC_ANCHORS.request(code)}">
       <span class="status">${ERROR_STATUS[code]}</span> <code class="name">${code}</code>
       <p>${phrase(schema.description ?? "")}</p>
       ${
@@ -176,6 +179,35 @@ function errors(reader: DocumentReader): Markup {
     <h2>Errors</h2>
     <p>Every error has one shape. The code says what it is, the status how HTTP sees it.</p>
     <div class="codes">${rows}</div>
+  </section>`;
+}
+
+/** Says what each code of a leg's error or a finding means. */
+function legErrors(): Markup {
+  const rows = Object.entries(LEG_ERRORS).map(
+    ([code, { message, remediation, retryable }]) =>
+      html`<div id="${DOC_ANCHORS.leg(code)}">
+        <code class="name">${code}</code>
+        <p>${message} ${remediation}</p>
+        <p class="soft">
+          ${retryable ? "An unchanged retry may succeed." : "An unchanged retry fails again."}
+        </p>
+      </div>`,
+  );
+  const warnings = WARNING_CODES.map(
+    (code) =>
+      html`<div id="${DOC_ANCHORS.leg(code)}">
+        <code class="name">${code}</code>
+        <p>A warning: the leg is published. ${WARNING_MEANINGS[code]}</p>
+      </div>`,
+  );
+  return html`<section id="leg-errors">
+    <h2>Leg errors and findings</h2>
+    <p>
+      Why a leg failed (<code>error</code> of a leg), and what a validation found. The message is
+      written for end users.
+    </p>
+    <div class="codes">${rows} ${warnings}</div>
   </section>`;
 }
 
@@ -220,7 +252,8 @@ function body(document: OpenApi): Markup {
               ${prose(text)}
             </section>`,
         )}
-        ${document.tags.map((tag) => chapter(reader, tag))} ${errors(reader)} ${schemas(reader)}
+        ${document.tags.map((tag) => chapter(reader, tag))} ${errors(reader)} ${legErrors()}
+        ${schemas(reader)}
       </main>
     </div>`;
 }

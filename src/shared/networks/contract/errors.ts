@@ -140,6 +140,11 @@ export type LegErrorCode = keyof typeof LEG_ERRORS;
 /** What is only ever warned of, by a code of its own: the post goes out, not quite as it was given. */
 export const WARNING_CODES = ["alt_text_shortened"] as const;
 
+/** What each of these warnings means. */
+export const WARNING_MEANINGS = {
+  alt_text_shortened: "The alternative text is cut after a word.",
+} as const satisfies Record<WarningCode, string>;
+
 type WarningCode = (typeof WARNING_CODES)[number];
 
 /** What a finding about a draft may be told as. */

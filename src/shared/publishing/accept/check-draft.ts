@@ -1,6 +1,7 @@
 import type { Connection } from "../../connections/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
+import { withDocUrl } from "../../runtime/doc-url.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 import { legDraft, type Draft } from "../post.ts";
@@ -52,10 +53,12 @@ export function checkDraft(
   };
 }
 
-export function checkView(check: NetworkCheck) {
+/** Returns what a network found as callers see it. `baseUrl`: the relay's own, where the codes are explained. */
+export function checkView(check: NetworkCheck, baseUrl: string) {
   const { connection, measure } = check;
   const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {
-    return { code, rule, message, remediation, field, mediaIndex };
+    const found = { code, rule, message, remediation, field, mediaIndex };
+    return withDocUrl(found, baseUrl);
   };
   return {
     valid: errorsOf(check).length === 0,

@@ -101,9 +101,14 @@ export function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | un
 }
 
 /** Returns `not_publishable` when no network can take the post. */
-export function unpublishableRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
+export function unpublishableRefusal(
+  checks: readonly NetworkCheck[],
+  baseUrl: string,
+): AppError | undefined {
   if (checks.some((check) => errorsOf(check).length === 0)) return undefined;
-  const platforms = Object.fromEntries(checks.map((check) => [check.network, checkView(check)]));
+  const platforms = Object.fromEntries(
+    checks.map((check) => [check.network, checkView(check, baseUrl)]),
+  );
   const message = "None of the requested networks can take this post.";
   return new AppError("not_publishable", message, { details: { platforms } });
 }

@@ -176,7 +176,8 @@ async function acceptPost(
   if (earlier !== undefined) return replay(services, scope, earlier, draft);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));
   const checks = await checkPost(services, draft, connections);
-  const error = duplicateRefusal(checks) ?? unpublishableRefusal(checks);
+  const error =
+    duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
   if (error !== undefined) throw error;
   const post = newPost(services, scope, draft, now);
   const found = { post, legs: checks.map((check) => firstLeg(post, check, now)) };
@@ -199,5 +200,9 @@ async function acceptPost(
     action: isScheduled ? "post.scheduled" : "post.accepted",
     target: { type: "post", id: post.id },
   });
-  return { post: postView(found, connections), httpStatus, replayed: false };
+  return {
+    post: postView(found, services.config.publicBaseUrl, connections),
+    httpStatus,
+    replayed: false,
+  };
 }

@@ -90,7 +90,9 @@ async function validate(
       publishable.map(({ network }) => network),
       draft.scheduleAt !== null,
     ),
-    platforms: Object.fromEntries(checked.map((check) => [check.network, checkView(check)])),
+    platforms: Object.fromEntries(
+      checked.map((check) => [check.network, checkView(check, services.config.publicBaseUrl)]),
+    ),
     media: looked.checks,
   };
 }

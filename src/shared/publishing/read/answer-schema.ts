@@ -14,6 +14,10 @@ import type { PostView } from "./post-view.ts";
 import { TIMELINE_STEPS, type TimelineStep } from "../timeline-store.ts";
 import type { ValidationResult } from "../accept/validate-post.ts";
 
+const docAddress = shape(() =>
+  z.url().describe("Address of the code's paragraph in the reference."),
+);
+
 const legError = shape(() =>
   z
     .strictObject({
@@ -23,6 +27,7 @@ const legError = shape(() =>
       rule: z.string().nullable().describe("The rule that the content breaks."),
       mediaIndex: z.int().min(0).nullable().describe("Which of the media it is about."),
       networkCode: z.string().nullable().describe("The network's own code."),
+      docUrl: docAddress(),
     })
     .meta({ id: "LegError", description: "Why a leg failed or was skipped." }),
 );
@@ -107,6 +112,7 @@ const finding = shape(() =>
       remediation: z.string(),
       field: z.string().nullable().describe("Path of the request's field."),
       mediaIndex: z.int().min(0).nullable(),
+      docUrl: docAddress(),
     })
     .meta({ id: "Finding", description: "A rule of a network that a draft breaks." }),
 );

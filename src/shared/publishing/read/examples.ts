@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { docUrl } from "../../runtime/doc-url.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import type { post, timeline, validation } from "./answer-schema.ts";
@@ -8,6 +9,7 @@ import { timelineStep } from "../timeline-store.ts";
 type PostAnswer = ShapeOf<typeof post>;
 
 const AT = "2026-03-04T10:00:00.000Z";
+const BASE_URL = "https://relay.example.com/api";
 const TEXT = "Fresh sourdough from 7 this morning.";
 
 export const draftExample = (): z.input<ReturnType<typeof DraftBody>> => ({
@@ -94,6 +96,7 @@ export const partialExample = (): PostAnswer => ({
         rule: null,
         mediaIndex: null,
         networkCode: "401",
+        docUrl: docUrl(BASE_URL, "leg", "connection_needs_reauth"),
       },
     },
   ],
@@ -123,6 +126,7 @@ export const canceledExample = (): PostAnswer => ({
       rule: null,
       mediaIndex: null,
       networkCode: null,
+      docUrl: docUrl(BASE_URL, "leg", "canceled"),
     },
   })),
   completedAt: AT,

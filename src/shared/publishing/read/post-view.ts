@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connection.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
+import { withDocUrl } from "../../runtime/doc-url.ts";
 import { isEnded, type Leg } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 
@@ -25,7 +26,7 @@ export function dependsOnConnections({ legs }: PostWithLegs): boolean {
 
 export type PostView = ReturnType<typeof postView>;
 
-export function legView(leg: Leg, connection: Connection | undefined) {
+export function legRecord(leg: Leg, connection: Connection | undefined) {
   return {
     platform: leg.network,
     status: leg.status,
@@ -53,10 +54,8 @@ function tokensOf(legs: readonly Leg[]) {
   };
 }
 
-/**
- * Returns a post as its owner sees it. `connections` are the profile's; needed where `retryAvailable` depends on them.
- */
-export function postView({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
+/** Returns a post as its events store it. `connections` are the profile's; needed where `retryAvailable` depends on them. */
+export function postRecord({ post, legs }: PostWithLegs, connections: readonly Connection[] = []) {
   const { draft } = post;
   return {
     id: post.id,
@@ -72,7 +71,7 @@ export function postView({ post, legs }: PostWithLegs, connections: readonly Con
     externalId: draft.externalId,
     metadata: draft.metadata,
     legs: legs.map((leg) =>
-      legView(
+      legRecord(
         leg,
         connections.find(({ network }) => network === leg.network),
       ),
@@ -84,4 +83,17 @@ export function postView({ post, legs }: PostWithLegs, connections: readonly Con
     startedAt: post.startedAt,
     completedAt: post.completedAt,
   };
+}
+
+/** Returns a post as its owner sees it. `baseUrl`: the relay's own, where the codes of errors are explained. */
+export function postView(
+  found: PostWithLegs,
+  baseUrl: string,
+  connections: readonly Connection[] = [],
+) {
+  const record = postRecord(found, connections);
+  const legs = record.legs.map((leg) => {
+    return { ...leg, error: leg.error === null ? null : withDocUrl(leg.error, baseUrl) };
+  });
+  return { ...record, legs };
 }

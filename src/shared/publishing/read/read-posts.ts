@@ -43,8 +43,10 @@ export async function viewPost(
   scope: ProfileScope,
   found: PostWithLegs,
 ): Promise<PostView> {
-  if (!dependsOnConnections(found)) return postView(found);
-  return postView(found, await services.connections.listOfProfile(scope, { reader: "people" }));
+  const { publicBaseUrl } = services.config;
+  if (!dependsOnConnections(found)) return postView(found, publicBaseUrl);
+  const connections = await services.connections.listOfProfile(scope, { reader: "people" });
+  return postView(found, publicBaseUrl, connections);
 }
 
 /** Returns a post of the profile. @throws AppError `not_found` */
@@ -98,7 +100,7 @@ export async function listPosts(
     ? await services.connections.listOfProfile(scope, { reader: "people" })
     : [];
   return {
-    items: items.map((found) => postView(found, connections)),
+    items: items.map((found) => postView(found, services.config.publicBaseUrl, connections)),
     nextCursor: next === undefined ? null : services.cursors.make(next, bound),
     limit,
   };

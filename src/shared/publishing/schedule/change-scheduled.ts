@@ -64,7 +64,7 @@ export async function updatePost(
   const draft = updatedDraft(found.post.draft, input.change);
   const connections = await services.connections.listOfProfile(scope);
   const checks = await checkPost(services, draft, connections);
-  const error = unpublishableRefusal(checks);
+  const error = unpublishableRefusal(checks, services.config.publicBaseUrl);
   if (error !== undefined) throw error;
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
   const legs = checks.map((check) => firstLeg(post, check, now));

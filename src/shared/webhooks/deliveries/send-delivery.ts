@@ -54,14 +54,15 @@ function* shorterData(data: Data): Generator<Data> {
 
 /**
  * Returns the body of an event's deliveries, at most 64 KiB. Of a larger event it contains as much as fits, with
- * `truncated` set. It depends on the event alone, so all attempts send the same bytes.
+ * `truncated` set. It depends on the event and the relay's address alone, so all attempts send the same bytes.
  */
-export function deliveryBody(event: Event): string {
-  const payload = eventPayload(event);
+export function deliveryBody(event: Event, baseUrl: string): string {
+  const payload = eventPayload(event, baseUrl);
   const whole = JSON.stringify(payload);
   if (Buffer.byteLength(whole) <= BODY_BYTES_MAX) return whole;
   for (const data of shorterData(event.data)) {
-    const body = JSON.stringify({ ...payload, data, truncated: true });
+    const shorter = eventPayload({ ...event, data }, baseUrl);
+    const body = JSON.stringify({ ...shorter, truncated: true });
     if (Buffer.byteLength(body) <= BODY_BYTES_MAX) return body;
   }
   return JSON.stringify({ ...payload, data: {}, truncated: true });
@@ -103,7 +104,7 @@ export async function sendDelivery(
   delivery: Delivery,
   event: Event,
 ): Promise<Attempt> {
-  const body = deliveryBody(event);
+  const body = deliveryBody(event, services.config.publicBaseUrl);
   const timestamp = Math.floor(services.clock.now().getTime() / 1000);
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);

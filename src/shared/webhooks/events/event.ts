@@ -1,3 +1,4 @@
+import { withDocUrl } from "../../runtime/doc-url.ts";
 import { newId } from "../../runtime/ids.ts";
 import {
   integerOrNull,
@@ -86,8 +87,33 @@ export function toEvent(row: Row): Event {
   return { ...event, origin: { traceId, requestId } };
 }
 
-/** Returns an event as it is listed and, as far as it fits, sent to endpoints. */
-export function eventPayload(event: Event) {
-  const { id, type, createdAt, sequence, applicationId, profileId, data } = event;
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function legOfEvent(leg: unknown, baseUrl: string): unknown {
+  if (!isRecord(leg) || !isRecord(leg["error"])) return leg;
+  const { code } = leg["error"];
+  if (typeof code !== "string") return leg;
+  return { ...leg, error: withDocUrl({ ...leg["error"], code }, baseUrl) };
+}
+
+function postOfEvent(post: unknown, baseUrl: string): unknown {
+  if (!isRecord(post) || !Array.isArray(post["legs"])) return post;
+  return { ...post, legs: post["legs"].map((leg) => legOfEvent(leg, baseUrl)) };
+}
+
+/** Adds the addresses of the reference, which rows don't store: the relay may move. */
+function withDocUrls(data: Event["data"], baseUrl: string): Event["data"] {
+  return {
+    ...data,
+    ...("post" in data && { post: postOfEvent(data["post"], baseUrl) }),
+    ...("leg" in data && { leg: legOfEvent(data["leg"], baseUrl) }),
+  };
+}
+
+/** Returns an event as it is listed and, as far as it fits, sent to endpoints. `baseUrl` is the relay's own. */
+export function eventPayload(event: Event, baseUrl: string) {
+  const { id, type, createdAt, sequence, applicationId, profileId } = event;
+  const data = withDocUrls(event.data, baseUrl);
   return { id, type, apiVersion: "v1", createdAt, sequence, applicationId, profileId, data };
 }

@@ -72,7 +72,7 @@ export async function listEvents(
   const items = seen.slice(0, limit);
   const last = seen.length > limit ? items.at(-1) : settled.length > most ? read.at(-1) : undefined;
   return {
-    items: items.map(eventPayload),
+    items: items.map((event) => eventPayload(event, services.config.publicBaseUrl)),
     nextCursor: last === undefined ? null : services.cursors.make(last.id, bound),
     limit,
   };

@@ -1,0 +1,19 @@
+interface Coded {
+  readonly code: string;
+}
+
+/** Where a code's paragraph is in the reference, by the kind of code. Some codes are of both kinds. */
+export const DOC_ANCHORS = {
+  request: (code: string) => `error-${code}`,
+  leg: (code: string) => `leg-error-${code}`,
+} as const;
+
+/** Returns the address of a code's paragraph in the reference of this relay. */
+export function docUrl(baseUrl: string, kind: keyof typeof DOC_ANCHORS, code: string): string {
+  return `${baseUrl}/docs#${DOC_ANCHORS[kind](code)}`;
+}
+
+/** Adds the address of its code's paragraph to a leg's error or to a finding. */
+export function withDocUrl<Found extends Coded>(found: Found, baseUrl: string) {
+  return { ...found, docUrl: docUrl(baseUrl, "leg", found.code) };
+}
