@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
-import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { Script } from "./scripted-tools.ts";
 import {
   NOW,
@@ -64,13 +63,6 @@ describe("publishing to Bluesky", () => {
   });
 
   test.each([
-    ["a lost answer", lost],
-    ["an oversized answer", new HttpFailure("in_doubt", "too_large")],
-    ["a 500", answer(500, { error: "InternalServerError" })],
-    ["a 502 of a proxy", htmlPage(502)],
-    ["a 403 of a firewall", htmlPage(403)],
-    ["an empty 504", answer(504)],
-    ["a 200 that is none", answer(200, "ok")],
     ["a 200 that names another record", answer(200, { uri: `${uri}2`, cid: "bafy" })],
     ["a 200 that names a like", answer(200, { uri: uri.replace("post", "like"), cid: "bafy" })],
     ["a taken key", answer(400, { error: "InvalidSwap" })],
@@ -79,18 +71,6 @@ describe("publishing to Bluesky", () => {
       kind: "in_doubt",
       failure: { code: "outcome_unknown" },
     });
-  });
-
-  test.each([
-    [refusedToConnect, "try_later", "network_unavailable"],
-    [answer(429, { error: "RateLimitExceeded" }), "try_later", "rate_limited"],
-    [answer(400, { error: "ExpiredToken" }), "try_later", "network_unavailable"],
-    [answer(401, { error: "AuthenticationRequired" }), "rejected", "connection_needs_reauth"],
-    [answer(400, { error: "RepoDeactivated" }), "rejected", "account_restricted"],
-    [answer(403, { error: "ScopeMissingError" }), "rejected", "permission_missing"],
-    [answer(400, { error: "InvalidRequest", message: "no" }), "rejected", "invalid_request"],
-  ])("certainly did not happen (%#)", async (reply, kind, code) => {
-    expect(await publish({ http: { [PUT]: reply } })).toMatchObject({ kind, failure: { code } });
   });
 
   test("uploads anew what the network lost, under the same key, once", async () => {

@@ -4,16 +4,7 @@ import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/d
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
-import {
-  type Script,
-  NOW,
-  answer,
-  htmlPage,
-  image,
-  lost,
-  opened,
-  sentJson,
-} from "./scripted-tools.ts";
+import { type Script, NOW, answer, image, lost, opened, sentJson } from "./scripted-tools.ts";
 import {
   CLIP,
   FILE,
@@ -106,19 +97,6 @@ describe("preparing photos for Facebook", () => {
       kind: "ready",
       remote: { photos: ["3", "4"], photosSince: NOW.toISOString() },
     });
-  });
-
-  test.each([
-    [lost, "try_later", "network_unavailable"],
-    [htmlPage(502), "try_later", "network_unavailable"],
-    [error(2, undefined, 500), "try_later", "network_unavailable"],
-    [error(4), "try_later", "rate_limited"],
-    [error(190, 463), "rejected", "connection_needs_reauth"],
-    [error(100, 33), "rejected", "permission_missing"],
-    [error(100, 1366046), "rejected", "media_rejected"],
-    [answer(200, {}), "try_later", "network_unavailable"],
-  ])("publishes nothing when it fails (%#)", async (reply, kind, code) => {
-    expect(await prepare({ [PHOTOS]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
   const unreadable = error(324, 2069019);
@@ -265,16 +243,6 @@ describe("preparing a video for Facebook", () => {
     const refused = answer(400, { debug_info: { retriable: false, type: "InvalidRequestError" } });
     const outcome = await prepare({ [UPLOAD]: refused, [LOOK]: look }, begun);
     expect(outcome).toMatchObject({ kind, remote });
-  });
-
-  test.each([
-    [lost, "try_later", "network_unavailable"],
-    [answer(503, ""), "try_later", "network_unavailable"],
-    [error(190, 460), "rejected", "connection_needs_reauth"],
-    [error(4), "try_later", "rate_limited"],
-  ])("publishes nothing when the upload fails (%#)", async (reply, kind, code) => {
-    const http = { [UPLOAD]: reply, [LOOK]: status({ video_status: "uploading" }) };
-    expect(await prepare(http, begun)).toMatchObject({ kind, failure: { code } });
   });
 
   test("uploads once more what failed, and then gives up", async () => {

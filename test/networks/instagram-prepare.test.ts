@@ -4,7 +4,7 @@ import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/d
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
-import { type Script, NOW, answer, htmlPage, lost, sentForm } from "./scripted-tools.ts";
+import { type Script, NOW, answer, lost, sentForm } from "./scripted-tools.ts";
 import {
   FILE,
   GRAPH,
@@ -236,21 +236,6 @@ describe("preparing a post for Instagram", () => {
     expect(await prepare({ [LOOK("1")]: error(100, 33) }, {}, overrides)).toMatchObject({
       kind: "try_later",
     });
-  });
-
-  test.each([
-    [lost, "try_later", "network_unavailable"],
-    [htmlPage(502), "try_later", "network_unavailable"],
-    [error(-1, 2207032), "try_later", "network_unavailable"],
-    [error(9004, 2207052), "try_later", "media_unreachable"],
-    [error(4), "try_later", "rate_limited"],
-    [error(190, 463), "rejected", "connection_needs_reauth"],
-    [error(10), "rejected", "permission_missing"],
-    [error(36003, 2207009), "rejected", "media_rejected"],
-    [error(36004, 2207010), "rejected", "text_invalid"],
-    [answer(200, {}), "try_later", "network_unavailable"],
-  ])("publishes nothing when a container is refused (%#)", async (reply, kind, code) => {
-    expect(await prepare({ [MEDIA]: reply })).toMatchObject({ kind, failure: { code } });
   });
 
   test("keeps a container whose status is not told", async () => {

@@ -2,16 +2,7 @@ import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import {
-  type Reply,
-  type Script,
-  NOW,
-  answer,
-  htmlPage,
-  lost,
-  refusedToConnect,
-  sentForm,
-} from "./scripted-tools.ts";
+import { type Reply, type Script, NOW, answer, lost, sentForm } from "./scripted-tools.ts";
 import {
   GRAPH,
   LOOK,
@@ -56,32 +47,6 @@ describe("publishing to Instagram", () => {
       expect(await publish(http)).toEqual({ kind: "published", networkPostId: "5", url: null });
     },
   );
-
-  test.each([
-    ["a lost answer", lost],
-    ["a transient error", error(2)],
-    ["a server error", error(-1, 2207001)],
-    ["a 500 with another code", error(9, 2207042, 500)],
-    ["a 502 of a proxy", htmlPage(502)],
-    ["a 200 that is none", answer(200, "ok")],
-  ])("is in doubt after %s", async (_what, reply) => {
-    expect(await publish({ [PUBLISH]: reply })).toMatchObject({
-      kind: "in_doubt",
-      failure: { code: "outcome_unknown" },
-    });
-  });
-
-  test.each([
-    [refusedToConnect, "try_later", "network_unavailable"],
-    [error(4), "try_later", "rate_limited"],
-    [error(9, 2207042), "rejected", "quota_exceeded"],
-    [error(4, 2207051), "rejected", "content_rejected"],
-    [error(25, 2207050), "rejected", "account_restricted"],
-    [error(190, 460), "rejected", "connection_needs_reauth"],
-    [error(9007, 2207027), "prepare_again", "media_not_ready"],
-  ])("certainly did not happen (%#)", async (reply, kind, code) => {
-    expect(await publish({ [PUBLISH]: reply })).toMatchObject({ kind, failure: { code } });
-  });
 
   describe("a refusal that proves nothing", () => {
     const network = networkOf("instagram");

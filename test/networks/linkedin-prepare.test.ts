@@ -1,17 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
-import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { files } from "./legs.ts";
-import {
-  NOW,
-  answer,
-  htmlPage,
-  image,
-  lost,
-  refusedToConnect,
-  sentJson,
-} from "./scripted-tools.ts";
+import { NOW, answer, image, sentJson } from "./scripted-tools.ts";
 import {
   CLIP,
   DAY_MS,
@@ -26,7 +17,6 @@ import {
   later,
   leg,
   organization,
-  revoked,
   tools,
   uploaded,
 } from "./linkedin-script.ts";
@@ -202,40 +192,6 @@ describe("preparing a LinkedIn post", () => {
     const outcome = await linkedin.prepare(leg({ media: files(FILE) }), scripted);
     expect(outcome).toMatchObject({ kind: "try_later" });
     expect(scripted.calls).toHaveLength(1);
-  });
-
-  test.each([
-    [revoked, "rejected", "connection_needs_reauth"],
-    [denied, "rejected", "permission_missing"],
-    [answer(426, { code: "NONEXISTENT_VERSION" }), "rejected", "app_misconfigured"],
-    [answer(429, { message: "throttle MEMBER DAY" }), "rejected", "quota_exceeded"],
-    [answer(413, ""), "rejected", "media_rejected"],
-    [answer(415, ""), "rejected", "media_rejected"],
-    [answer(409, ""), "try_later", "network_unavailable"],
-    [htmlPage(502), "try_later", "network_unavailable"],
-    [answer(200, "no address"), "try_later", "network_unavailable"],
-    [lost, "try_later", "network_unavailable"],
-    [refusedToConnect, "try_later", "network_unavailable"],
-  ])("publishes nothing when an upload fails (%#)", async (reply, kind, code) => {
-    expect(await prepare({ [`POST ${REST}/images`]: reply })).toMatchObject({
-      kind,
-      failure: { code },
-    });
-    const { status } = reply instanceof HttpFailure ? { status: 0 } : reply;
-    if (status !== 200) {
-      const http = { ...oneImage, [`PUT ${UPLOADS}/A`]: reply };
-      expect(await prepare(http)).toMatchObject({ kind, failure: { code } });
-    }
-  });
-
-  test.each([
-    [revoked, "rejected", "connection_needs_reauth"],
-    [answer(503, ""), "try_later", "network_unavailable"],
-    [lost, "try_later", "network_unavailable"],
-  ])("looks again later when a look tells nothing (%#)", async (reply, kind, code) => {
-    const remote = uploaded(asset("image", "A", false));
-    const http = { [LOOK("image", "A")]: reply };
-    expect(await prepare(http, undefined, { remote })).toMatchObject({ kind, failure: { code } });
   });
 
   test.each([

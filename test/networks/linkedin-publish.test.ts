@@ -150,38 +150,6 @@ describe("publishing to LinkedIn", () => {
     await expect(linkedin.publish(leg({ media: files(FILE) }), tools())).rejects.toThrow();
   });
 
-  test.each([
-    ["a lost answer", lost],
-    ["a 500", answer(500, { message: "oops" })],
-    ["a 503", answer(503, { message: "Service Unavailable" })],
-    ["a 409", answer(409, {})],
-    ["a 502 of a proxy", htmlPage(502)],
-    ["a 403 of a firewall", htmlPage(403)],
-    ["a 201 that names no post", answer(201, "")],
-    ["a 200", answer(200, "ok")],
-  ])("is in doubt after %s", async (_what, reply) => {
-    expect(await publish({ [POST]: reply })).toMatchObject({
-      kind: "in_doubt",
-      failure: { code: "outcome_unknown" },
-      remote: { isRepeat: true, doubts: 1 },
-    });
-  });
-
-  test.each([
-    [refusedToConnect, "try_later", "network_unavailable"],
-    [answer(429, { message: "throttle APPLICATION DAY" }), "try_later", "rate_limited"],
-    [answer(429, { message: "throttle MEMBER DAY" }), "rejected", "quota_exceeded"],
-    [revoked, "rejected", "connection_needs_reauth"],
-    [denied, "rejected", "permission_missing"],
-    [answer(426, { code: "NONEXISTENT_VERSION" }), "rejected", "app_misconfigured"],
-    [answer(400, { code: "FIELD_LENGTH_TOO_LONG" }), "rejected", "text_too_long"],
-    [answer(400, { code: "INVALID_VALUE_BLANK_FIELD" }), "rejected", "text_invalid"],
-    [answer(400, { code: "INVALID_URN_ID" }), "rejected", "invalid_request"],
-    [duplicate, "rejected", "duplicate_content"],
-  ])("certainly did not happen (%#)", async (reply, kind, code) => {
-    expect(await publish({ [POST]: reply })).toMatchObject({ kind, failure: { code } });
-  });
-
   test("takes the duplicate that it meets after an unknown outcome for its own post", async () => {
     const doubtful = await publish({ [POST]: lost });
     if (doubtful.kind !== "in_doubt") throw new Error("not in doubt");

@@ -36,16 +36,8 @@ const eventsOf = (writes: readonly RowWrite[]) =>
   writes.flatMap((write) =>
     write.kind === "create" && write.row.rowKey.startsWith("E|") ? [write.row["type"]] : [],
   );
-const kindsOf = (writes: readonly RowWrite[]) =>
-  Object.fromEntries(
-    writes
-      .filter((write) => !keyOf(write).startsWith("E|"))
-      .map((write) => [keyOf(write), write.kind]),
-  );
-
 describe("accepting a post", () => {
   const post = postOf();
-  const ref = refOf(post);
   const legs = post.draft.networks.map((network) => legOf({ network }));
   const key = "order-7-first";
   const accepted = {
@@ -62,37 +54,6 @@ describe("accepting a post", () => {
     accessVersion: "a version",
   });
   const accept = (found = { post, legs }) => acceptOperation(acceptance(found));
-
-  test("writes key, post, legs and work together, and holds the tokens of the legs", () => {
-    const decision = accept().decide(viewOf([]));
-    if (decision.kind !== "write") throw new Error("it was not accepted");
-    expect(kindsOf(decision.writes)).toEqual({
-      [idempotencyRowKey(key)]: "create",
-      [postKey(ref)]: "create",
-      [legKey(ref, "bluesky")]: "create",
-      [legKey(ref, "mastodon")]: "create",
-      [workKey(post.id)]: "create",
-    });
-    expect(eventsOf(decision.writes)).toEqual(["post.processing"]);
-    expect(decision.movements).toMatchObject([{ type: "reserve", tokens: 20, postId: post.id }]);
-    expect(decision.answer).toEqual(accepted);
-  });
-
-  test("holds nothing for a leg that failed from the start", () => {
-    const reservation = {
-      state: "none",
-      tokens: 0,
-      operation: "publish_leg",
-      day: "2030-01-31",
-    } as const;
-    const partly = [
-      legOf({ network: "bluesky" }),
-      legOf({ network: "mastodon", status: "failed", reservation }),
-    ];
-    expect(accept({ post, legs: partly }).decide(viewOf([]))).toMatchObject({
-      movements: [{ tokens: 10 }],
-    });
-  });
 
   test("answers what the key stands for when somebody was first, without a look at the wallet", () => {
     const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
@@ -175,46 +136,6 @@ describe("settling a leg", () => {
       work: written.get(workKey(post.id)),
     };
   }
-
-  test("takes the tokens of a published leg, once the leg says that it holds them", () => {
-    const { decision, leg } = settled(rowsWith(mine, other({})));
-    expect(decision.movements).toMatchObject([
-      { type: "settle", tokens: 10, network: "bluesky", reservedOn: "2030-01-31" },
-    ]);
-    expect(leg).toMatchObject({
-      status: "succeeded",
-      reservation: { state: "captured" },
-      tokensCharged: 10,
-    });
-    expect(decision.answer).toBe(true);
-  });
-
-  test("gives back the tokens of a failed leg", () => {
-    const { decision, leg } = settled(rowsWith(mine, other({})), failed);
-    expect(decision.movements).toMatchObject([{ type: "release", tokens: 10 }]);
-    expect(leg).toMatchObject({
-      status: "failed",
-      reservation: { state: "released" },
-      tokensReleased: 10,
-    });
-  });
-
-  test.each<[string, Partial<Leg>, LegEnd, string, boolean]>([
-    ["one leg is left", {}, published, "processing", false],
-    ["it was the last, all published", { status: "succeeded" }, published, "succeeded", true],
-    ["it was the last, one failed", { status: "failed" }, published, "partial", true],
-    ["it was the last and failed", { status: "succeeded" }, failed, "partial", true],
-    ["it was the last, none published", { status: "failed" }, failed, "failed", true],
-    ["the other was skipped", { status: "skipped" }, published, "succeeded", true],
-  ])("ends the post, and its work, with the last leg: %s", (...row) => {
-    const [, rest, end, status, isOver] = row;
-    const after = settled(rowsWith(mine, other(rest)), end);
-    expect(after.post["status"]).toBe(status);
-    expect(after.post["completedAt"]).toBe(isOver ? NOW.toISOString() : "");
-    expect(after.work?.kind).toBe(isOver ? "delete" : undefined);
-    const ofLeg = end === published ? "leg.succeeded" : "leg.failed";
-    expect(after.events).toEqual(isOver ? [ofLeg, `post.${status}`] : [ofLeg]);
-  });
 
   test("ends a post whose work row is gone already", () => {
     expect(settled(rowsWith(mine, other({ status: "succeeded" }), [])).work).toBeUndefined();
