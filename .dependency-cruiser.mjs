@@ -10,59 +10,36 @@ export const FOLDERS = [
   "connections",
   "webhooks",
   "billing",
+  "events",
   "media",
   "limits",
   "wake",
+  "config",
   "networks",
   "audit",
   "callers",
   "runtime",
 ];
 
-/** The two arrows that run up: the settings of a network are read with all others, and a wallet tells events. */
-const UP = {
-  runtime: "^src/shared/networks/(names|contract/settings)\\.ts$",
-  billing: "^src/shared/webhooks/events/event\\.ts$",
-};
-const UP_FROM = {
-  runtime: "^src/shared/runtime/(config|settings)\\.ts$",
-  billing: "^src/shared/billing/alerts\\.ts$",
-};
-
-const downwards = FOLDERS.flatMap((folder, index) => {
-  const above = FOLDERS.slice(0, index).join("|");
-  if (above === "") return [];
-  const rule = (name, from, to) => ({
-    name,
-    comment: `${folder} imports nothing of: ${FOLDERS.slice(0, index).join(", ")}`,
-    severity: "error",
-    from,
-    to: { path: `^src/shared/(${above})/`, ...to },
-  });
-  const own = `^src/shared/${folder}/`;
-  const exception = UP_FROM[folder];
-  if (exception === undefined) return [rule(`below-${folder}`, { path: own }, {})];
-  return [
-    rule(`below-${folder}`, { path: own, pathNot: exception }, {}),
-    rule(`up-from-${folder}`, { path: exception }, { pathNot: UP[folder] }),
-  ];
-});
-
-/** Whose stores and queues a folder may import besides its own; all others get theirs through `deps.ts`, as types. */
-const STORES_OF = {
-  background: ["connections", "billing", "publishing", "wake"],
-  publishing: ["wake"],
-  webhooks: ["wake"],
-};
-
-const stores = FOLDERS.map((folder) => ({
-  name: `stores-of-${folder}`,
-  comment: "a store is used by its own folder and by those that this table names",
+const downwards = FOLDERS.slice(1).map((folder, index) => ({
+  name: `below-${folder}`,
+  comment: `${folder} imports nothing of: ${FOLDERS.slice(0, index + 1).join(", ")}`,
   severity: "error",
-  from: { path: `^src/shared/${folder}/`, pathNot: "/deps\\.ts$" },
+  from: { path: `^src/shared/${folder}/` },
+  to: { path: `^src/shared/(${FOLDERS.slice(0, index + 1).join("|")})/` },
+}));
+
+/** The folders of which others import `<folder>/<folder>.ts`, and `schema.ts` for routes, and nothing else. */
+export const MODULES = ["events", "wake"];
+
+const faces = MODULES.map((folder) => ({
+  name: `face-of-${folder}`,
+  comment: "other folders import a module's public face alone",
+  severity: "error",
+  from: { path: "^src/", pathNot: `^src/shared/${folder}/` },
   to: {
-    path: "^src/shared/.*-(store|queue)\\.ts$",
-    pathNot: `^src/shared/(${[folder, ...(STORES_OF[folder] ?? [])].join("|")})/`,
+    path: `^src/shared/${folder}/`,
+    pathNot: `^src/shared/${folder}/(${folder}|schema)\\.ts$`,
   },
 }));
 
@@ -91,7 +68,17 @@ export default {
       to: { path: "^src/(functions/|main\\.ts$|shared/compose\\.ts$)" },
     },
     ...downwards,
-    ...stores,
+    ...faces,
+    {
+      name: "stores-stay-in-their-folder",
+      comment: "a store is used by its own folder; what others need of it is on the folder's face",
+      severity: "error",
+      from: { path: "^src/shared/([^/]+)/", pathNot: "/deps\\.ts$" },
+      to: {
+        path: "^src/shared/.*-(store|queue)\\.ts$",
+        pathNot: "^src/shared/$1/",
+      },
+    },
     {
       name: "azure-packages-at-the-edge",
       severity: "error",

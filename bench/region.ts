@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { parseConfig } from "../src/shared/runtime/config.ts";
+import { parseConfig } from "../src/shared/config/config.ts";
 import { buildServices, type Services } from "../src/shared/compose.ts";
 import { Machine, natureOf } from "../test/model/machine.ts";
 import { tablesOver } from "../test/model/model-client.ts";

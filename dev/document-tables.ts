@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { format } from "prettier";
 import { routes } from "../src/functions/routes.ts";
-import { SETTINGS } from "../src/shared/runtime/settings.ts";
+import { SETTINGS } from "../src/shared/config/settings.ts";
 import {
   apiErrors,
   deliveryErrors,

@@ -10,7 +10,7 @@ import {
   platformSummary,
   platformSummaryExample,
   UpdatePlatformBody,
-} from "../shared/tenants/platforms/schema.ts";
+} from "../shared/tenants/platform-schema.ts";
 import {
   createPlatform,
   listPlatforms,

@@ -19,7 +19,7 @@ import {
   UpdateApplicationBody,
 } from "../shared/tenants/applications/schema.ts";
 import { getMe } from "../shared/tenants/platforms/platform-account.ts";
-import { me, meExample } from "../shared/tenants/platforms/schema.ts";
+import { me, meExample } from "../shared/tenants/platform-schema.ts";
 
 export const accountRoutes = [
   route("GET", "v1/me", {

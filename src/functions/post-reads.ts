@@ -1,7 +1,7 @@
 import { readingScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
-import { post, timeline } from "../shared/publishing/read/answer-schema.ts";
-import { partialExample, timelineExample } from "../shared/publishing/read/examples.ts";
+import { post, timeline } from "../shared/publishing/answer-schema.ts";
+import { partialExample, timelineExample } from "../shared/publishing/examples.ts";
 import {
   getPost,
   getTimeline,

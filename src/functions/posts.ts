@@ -17,14 +17,14 @@ import {
 } from "../shared/publishing/accept/schema.ts";
 import { validatePost } from "../shared/publishing/accept/validate-post.ts";
 import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
-import { post, validation } from "../shared/publishing/read/answer-schema.ts";
+import { post, validation } from "../shared/publishing/answer-schema.ts";
 import {
   acceptedExample,
   canceledExample,
   draftExample,
   scheduledExample,
   validationExample,
-} from "../shared/publishing/read/examples.ts";
+} from "../shared/publishing/examples.ts";
 import {
   cancelPost,
   issuesOfUpdate,

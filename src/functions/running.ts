@@ -1,4 +1,4 @@
-import type { Config } from "../shared/runtime/config.ts";
+import type { Config } from "../shared/config/config.ts";
 import { answer, answerUnrouted } from "../shared/http/answer.ts";
 import type { Running } from "../shared/http/register.ts";
 import type { RouteKey, Route } from "../shared/http/route.ts";

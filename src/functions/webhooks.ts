@@ -20,7 +20,7 @@ import {
   rotateSecret,
   listEndpoints,
   testEndpoint,
-} from "../shared/webhooks/endpoints/manage-endpoints.ts";
+} from "../shared/webhooks/manage-endpoints.ts";
 import { endpointUrlIssues } from "../shared/webhooks/endpoints/endpoint.ts";
 import {
   createEndpointExample,

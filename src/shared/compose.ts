@@ -8,7 +8,7 @@ import { createOperators, createSessions } from "./callers/tokens.ts";
 import { WalletStore } from "./billing/wallet-store.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import type { Clock } from "./runtime/process.ts";
-import type { Config } from "./runtime/config.ts";
+import type { Config } from "./config/config.ts";
 import { AppFaults } from "./connections/app-faults.ts";
 import { ConnectSessionStore } from "./connections/connect-session-store.ts";
 import { AuthorisationStore } from "./connections/authorisation-store.ts";
@@ -37,7 +37,7 @@ import { createCursors } from "./runtime/page.ts";
 import { createGrants } from "./tenants/profiles/grant.ts";
 import { ProfileStore } from "./tenants/profiles/profile-store.ts";
 import { AccountStore } from "./publishing/accounts/account-store.ts";
-import { WakeStore } from "./wake/wake-store.ts";
+import { Wakes } from "./wake/wake.ts";
 import { PUBLISHING_QUEUE, type PublishingHint } from "./publishing/post-queue.ts";
 import { IdempotencyStore } from "./publishing/idempotency-store.ts";
 import { PostStore } from "./publishing/post-store.ts";
@@ -49,7 +49,7 @@ import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
 import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
-import { EventStore } from "./webhooks/events/event-store.ts";
+import { Events } from "./events/events.ts";
 import { FanOutQueue, Rerun, WEBHOOK_QUEUE, type WebhookHint } from "./webhooks/hint-queue.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
@@ -89,15 +89,11 @@ type QueueMaker = (name: string) => MessageQueue;
 
 function webhookServices(
   tables: Tables,
-  {
-    log,
-    queue,
-    wakes,
-  }: { readonly log: Log; readonly queue: QueueMaker; readonly wakes: WakeStore },
+  { log, queue, wakes }: { readonly log: Log; readonly queue: QueueMaker; readonly wakes: Wakes },
 ) {
   const webhookQueue = new HintQueue<WebhookHint>(queue(WEBHOOK_QUEUE));
   return {
-    events: new EventStore(tables.core, tables.events),
+    events: new Events(tables.core, tables.events),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
     pending: new PendingStore(tables.deliveries),
@@ -223,7 +219,7 @@ const shares = () => ({
 
 /** Composes the process. Opens nothing: connections are made when they are first used. */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
-  const tables = overrides.tables ?? openTables(config);
+  const tables = overrides.tables ?? openTables(config.storage);
   const { identity, storage } = config;
   const clock = overrides.clock ?? { now: () => new Date() };
   const now = () => clock.now();
@@ -233,7 +229,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const outbound = overrides.outbound ?? createOutbound(config, names);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
-  const wakes = new WakeStore(tables.wake);
+  const wakes = new Wakes(tables.wake);
   const webhooks = webhookServices(tables, { log, queue, wakes });
   const wallets = walletsOf(config, tables.core, { metrics, wakes, clock, ...webhooks });
   return {

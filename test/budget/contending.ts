@@ -1,4 +1,4 @@
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { Machine, natureOf, type Nature } from "../model/machine.ts";

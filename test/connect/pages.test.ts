@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { browserCookie, readBrowserId } from "../../src/shared/connections/hosted-page/browser.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import {
   returnAddress,
   withLinked,

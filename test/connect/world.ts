@@ -1,6 +1,6 @@
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { inject } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import type { HttpRequest, HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import type { Services } from "../../src/shared/compose.ts";

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { startIssuer } from "../../dev/issuer.ts";
 import { hostEnvironment } from "../../dev/local-settings.ts";
 import { startSandbox } from "../../dev/networks/server.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 /** Read by the host itself, never by the app. */
 const HOSTS_OWN = ["FUNCTIONS_WORKER_RUNTIME"];

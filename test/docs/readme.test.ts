@@ -5,7 +5,7 @@ import { z } from "zod";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
 import { GENERATED, withTables } from "../../dev/document-tables.ts";
 import { routes } from "../../src/functions/routes.ts";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
 import { DOCUMENTS } from "./blocks.ts";
 
 const README_BYTES_MAX = 15_000;

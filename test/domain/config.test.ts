@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 const storage = { AzureWebJobsStorage: "UseDevelopmentStorage=true" };
 const development = { ...storage, AZURE_FUNCTIONS_ENVIRONMENT: "Development" };

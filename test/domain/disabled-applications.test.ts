@@ -3,7 +3,7 @@ import {
   disabledColumns,
   parseDisabled,
   platformRow,
-} from "../../src/shared/tenants/platforms/platform-row.ts";
+} from "../../src/shared/tenants/platform-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 
 const AT = "2026-03-04T10:00:00.000Z";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
 import { type NameAnswer, startNameServer, type NameServer } from "../setup/name-server.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createOperators, type Operators } from "../../src/shared/callers/tokens.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";

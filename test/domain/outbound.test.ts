@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import {
   createOutbound,

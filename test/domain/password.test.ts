@@ -2,7 +2,7 @@ import { genSaltSync } from "bcryptjs";
 import { describe, expect, test } from "vitest";
 import type { HashingTask } from "../../src/shared/tenants/staff/hashing-threads.ts";
 import { createPasswords } from "../../src/shared/tenants/staff/password.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 
 function identityOf(more: Record<string, string> = {}) {
   return parseConfig({

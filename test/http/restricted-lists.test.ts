@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { NO_ORIGIN } from "../../src/shared/runtime/telemetry/work-context.ts";
-import type { LoggedEvent } from "../../src/shared/webhooks/events/event-store.ts";
+import type { LoggedEvent } from "../../src/shared/events/events.ts";
 import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import {
   aKey,

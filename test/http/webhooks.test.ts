@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { EVENT_TYPES } from "../../src/shared/webhooks/events/event.ts";
+import { EVENT_TYPES } from "../../src/shared/events/events.ts";
 import {
   aKey,
   anApplication,

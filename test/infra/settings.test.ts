@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HOST_SETTINGS } from "../../dev/host-settings.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
 import { onlyOne, readSnapshot } from "./snapshot.ts";
 
 /** Name of the setting → its value, where a deployment has every option there is. */

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 const run = promisify(execFile);
 const SCRIPT = resolve(import.meta.dirname, "../../dev/vault-secrets.ts");

@@ -1,4 +1,4 @@
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { openMedia } from "../../src/shared/media/open-media.ts";
 import { multipartWithFile } from "../../src/shared/networks/mastodon/upload-form.ts";
 import { createOutbound } from "../../src/shared/runtime/outbound.ts";

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { startRelay } from "../setup/relay.ts";
 import type { Relay } from "../setup/relay.ts";
 

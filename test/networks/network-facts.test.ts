@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { fetchPageCard } from "../../src/shared/networks/bluesky/link-card.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";

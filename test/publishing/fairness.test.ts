@@ -21,7 +21,7 @@ import {
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
-import { hintWakes } from "../../src/shared/wake/hint-wakes.ts";
+import { hintWakes } from "../../src/shared/wake/wake.ts";
 import { sweepStalledLegs, runRound } from "../setup/walks.ts";
 
 let relay: Relay;

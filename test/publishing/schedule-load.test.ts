@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { hintsOf } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";

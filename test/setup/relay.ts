@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { parseConfig, type Config } from "../../src/shared/runtime/config.ts";
+import { parseConfig, type Config } from "../../src/shared/config/config.ts";
 import { answer, answerUnrouted, type Outgoing } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
 import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
@@ -135,7 +135,11 @@ function storageOf(
   const queues = new QueueModel(() => clock.now().getTime(), same?.queues);
   const isEmulated = emulatedTables ?? (same !== undefined && same.storage === undefined);
   const storage = isEmulated ? undefined : (same?.storage ?? new StorageModel());
-  return { queues, storage, tables: storage?.open(tableFault, holdWrite) ?? openTables(config) };
+  return {
+    queues,
+    storage,
+    tables: storage?.open(tableFault, holdWrite) ?? openTables(config.storage),
+  };
 }
 
 /** The product in this process over a storage model of its own, or over the run's emulator where that is asked for. */

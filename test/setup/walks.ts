@@ -3,7 +3,7 @@ import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
-import type { StoredWake, WakeKind } from "../../src/shared/wake/wake-store.ts";
+import type { StoredWake, WakeKind } from "../../src/shared/wake/wake.ts";
 
 const RUN_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { postRoutes } from "../../src/functions/posts.ts";
 import type { ApplicationScope } from "../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { answer } from "../../src/shared/http/answer.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { issueKey } from "../../src/shared/tenants/keys/create-key.ts";

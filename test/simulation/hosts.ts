@@ -2,7 +2,7 @@
 import "../../src/functions/background.ts";
 import { timers } from "../../src/functions/timers.ts";
 import { workers } from "../../src/functions/workers.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { checkWallet } from "../../src/shared/background/reconcile-wallet.ts";

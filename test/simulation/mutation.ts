@@ -15,7 +15,7 @@ import {
   type TransactionResult,
 } from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
-import type { WakeKind, WakeRange, WakeStore } from "../../src/shared/wake/wake-store.ts";
+import type { WakeKind, WakeRange, Wakes } from "../../src/shared/wake/wake.ts";
 import type { Mutant } from "./mutant.ts";
 
 /* Ways to take a safeguard away, without a switch in the product: other verbs of its modules, or faults of storage. */
@@ -187,15 +187,15 @@ export const folded = <Name extends "transact" | "list">(
     ),
 });
 
-type WakePage = Awaited<ReturnType<WakeStore["list"]>>;
+type WakePage = Awaited<ReturnType<Wakes["list"]>>;
 
 /** The wake index with other pages of a kind. */
 export function listing(
   { wakes }: Services,
   kind: WakeKind,
   change: (page: WakePage, range: WakeRange) => WakePage,
-): WakeStore {
-  const list: WakeStore["list"] = async (asked, range, after) => {
+): Wakes {
+  const list: Wakes["list"] = async (asked, range, after) => {
     const page = await wakes.list(asked, range, after);
     return asked === kind ? change(page, range) : page;
   };

@@ -13,7 +13,7 @@ import { timeOfId } from "../../src/shared/runtime/ids.ts";
 import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { TABLE_NAMES } from "../../src/shared/runtime/storage/tables.ts";
-import type { Event } from "../../src/shared/webhooks/events/event.ts";
+import type { Event } from "../../src/shared/events/events.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";
 

@@ -1,12 +1,12 @@
 import { charge } from "../../src/shared/billing/charge.ts";
 import type { OperatorScope } from "../../src/shared/callers/scope.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { postWake } from "../../src/shared/publishing/post.ts";
-import { hintWakes } from "../../src/shared/wake/hint-wakes.ts";
-import { newEvent } from "../../src/shared/webhooks/events/event.ts";
+import { hintWakes } from "../../src/shared/wake/wake.ts";
+import { newEvent } from "../../src/shared/events/events.ts";
 import { firstDelivery } from "../../src/shared/webhooks/deliveries/queue-delivery.ts";
 import { redriveDead } from "../../src/shared/webhooks/deliveries/redrive.ts";
 import { Machine, natureOf } from "../model/machine.ts";

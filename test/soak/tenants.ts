@@ -1,4 +1,4 @@
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";

@@ -22,8 +22,8 @@ import {
   walletRow,
 } from "../../src/shared/billing/wallet-row.ts";
 import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
-import { eventRow } from "../../src/shared/webhooks/events/event.ts";
-import { fanOutRow } from "../../src/shared/webhooks/events/event-store.ts";
+import { eventRow } from "../../src/shared/events/event.ts";
+import { fanOutRow } from "../../src/shared/events/event-store.ts";
 import { walkRow } from "../../src/shared/background/walk-store.ts";
 import { quotaRow, recentTextRow } from "../../src/shared/publishing/accounts/account-store.ts";
 import {
@@ -46,7 +46,7 @@ import { userRow } from "../../src/shared/tenants/staff/user-store.ts";
 import { erasureRow } from "../../src/shared/tenants/erasure/erasure-store.ts";
 import { applicationRow } from "../../src/shared/tenants/applications/application-store.ts";
 import { keyPointerRow, keyRow, keyUsageRow } from "../../src/shared/tenants/keys/key-row.ts";
-import { platformRow } from "../../src/shared/tenants/platforms/platform-row.ts";
+import { platformRow } from "../../src/shared/tenants/platform-row.ts";
 import { deadDeliveryRow } from "../../src/shared/webhooks/deliveries/dead-delivery-store.ts";
 import { wakeRow } from "../../src/shared/wake/wake-store.ts";
 import { externalIdRow, profileRow } from "../../src/shared/tenants/profiles/profile-store.ts";

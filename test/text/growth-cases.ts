@@ -12,7 +12,7 @@ import {
 import { html, initialOf, plainName } from "../../src/shared/connections/hosted-page/markup.ts";
 import { chooseLanguage } from "../../src/shared/connections/hosted-page/language.ts";
 import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts";
-import type { Config } from "../../src/shared/runtime/config.ts";
+import type { Config } from "../../src/shared/config/config.ts";
 import { addressGroup, callerAddress } from "../../src/shared/http/access/caller-address.ts";
 import { readForm, readJson, type Incoming } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";

@@ -7,7 +7,7 @@ import { patternsIn, patternsInSource, type Found } from "./patterns-in-source.t
 const OUR_OWN_TEXT: Readonly<Record<string, string>> = {
   "runtime/ids.ts: new RegExp(`^${PREFIXES[":
     "A prefix of ours and 26 characters, from end to end.",
-  "runtime/settings.ts: \\/+$": "A setting of the operator.",
+  "config/settings.ts: \\/+$": "A setting of the operator.",
 };
 
 const covered = new Set(GROWTH_CASES.flatMap(({ covers = [] }) => covers));

@@ -1,11 +1,11 @@
 import { continueWalk, runDueWalks } from "../../src/shared/background/run-due-walks.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { hintsOf, systemScope } from "../../src/shared/http/worker.ts";
-import { parseConfig } from "../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../src/shared/config/config.ts";
 import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
-import { MARK_MS, minuteOf } from "../../src/shared/wake/wake-store.ts";
-import { PENDING_ROWS, toEventRow, newEvent } from "../../src/shared/webhooks/events/event.ts";
+import { MARK_MS, minuteOf } from "../../src/shared/wake/wake.ts";
+import { newEvent, PENDING_ROWS, toEventRow } from "../../src/shared/events/events.ts";
 import { WEBHOOK_QUEUE, WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
 import { Machine, natureOf, type Nature } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";

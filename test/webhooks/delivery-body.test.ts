@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { connection } from "../../src/shared/connections/answer-schema.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import { post } from "../../src/shared/publishing/read/answer-schema.ts";
+import { post } from "../../src/shared/publishing/answer-schema.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { legRecord, postRecord } from "../../src/shared/publishing/read/post-view.ts";
 import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts";
@@ -11,12 +11,7 @@ import {
   BODY_BYTES_MAX,
   deliveryBody,
 } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
-import {
-  eventPayload,
-  toEvent,
-  toEventRow,
-  type Event,
-} from "../../src/shared/webhooks/events/event.ts";
+import { type Event, eventPayload, toEvent, toEventRow } from "../../src/shared/events/events.ts";
 import { draftOf, legOf, NOW, postOf } from "../domain/posts/fixtures.ts";
 
 const ids = {

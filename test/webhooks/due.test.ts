@@ -4,7 +4,7 @@ import { newId } from "../../src/shared/runtime/ids.ts";
 import { runWalk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
-import { wakeOf } from "../../src/shared/wake/wake-store.ts";
+import { wakeOf } from "../../src/shared/wake/wake.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { enqueueDueDeliveries } from "../setup/walks.ts";
 

@@ -1,6 +1,6 @@
 import type { Services } from "../../src/shared/compose.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
-import { type Event, PENDING_ROWS, toEventRow } from "../../src/shared/webhooks/events/event.ts";
+import { type Event, PENDING_ROWS, toEventRow } from "../../src/shared/events/events.ts";
 
 /** Adds an event without a change that it is about, and announces it as changes do. */
 export async function emitEvent(

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { needOf } from "../../src/shared/wake/hint-wakes.ts";
+import { needOf } from "../../src/shared/wake/wake.ts";
 import { newId, timeOfId, isId } from "../../src/shared/runtime/ids.ts";
 import {
   deliveryIdOf,
@@ -10,7 +10,7 @@ import {
 import { isAbandoned } from "../../src/shared/webhooks/endpoints/endpoint.ts";
 import { Rerun } from "../../src/shared/webhooks/hint-queue.ts";
 import { keptText } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
 
 const now = new Date("2026-03-04T10:00:00.000Z");
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();

@@ -8,7 +8,7 @@ import {
   signature,
   signatureHeaders,
   standardSignature,
-} from "../../src/shared/webhooks/deliveries/signature.ts";
+} from "../../src/shared/webhooks/endpoints/signature.ts";
 import { INSTALL_MS_MAX, installPackages } from "../setup/install-packages.ts";
 import { PREVIOUS, VECTOR } from "./vector.ts";
 

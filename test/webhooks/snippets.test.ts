@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SETTINGS } from "../../src/shared/runtime/settings.ts";
-import { EVENT_TYPES } from "../../src/shared/webhooks/events/event.ts";
+import { SETTINGS } from "../../src/shared/config/settings.ts";
+import { EVENT_TYPES } from "../../src/shared/events/events.ts";
 import { PREVIOUS, VECTOR } from "./vector.ts";
 
 const RUN_MS_MAX = 60_000;

@@ -1,5 +1,5 @@
 import { emitEvent } from "./emit-event.ts";
-import { newEvent, type EventType } from "../../src/shared/webhooks/events/event.ts";
+import { type EventType, newEvent } from "../../src/shared/events/events.ts";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import type { Receiver } from "./receiver.ts";

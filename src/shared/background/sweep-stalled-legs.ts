@@ -4,12 +4,10 @@ import { continueWork } from "../runtime/telemetry/work-context.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import { isEnded, type Leg, nextLegStep } from "../publishing/leg.ts";
 import { nextCheck } from "../publishing/leg-times.ts";
-import type { StoredWork } from "../publishing/post-store.ts";
 import type { Post, PostRef } from "../publishing/post.ts";
 import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
 import { inBatches } from "../runtime/promises.ts";
-import { overWakes } from "../wake/over-wakes.ts";
-import { MARK_MS, type MarkKind, type Wake } from "../wake/wake-store.ts";
+import { MARK_MS, type MarkKind, overWakes, type Wake } from "../wake/wake.ts";
 
 const POSTS_AT_ONCE = 8;
 /**
@@ -21,6 +19,7 @@ const POSTS_MAX = 1_000;
 const HINTS_FREE = 50;
 
 type OpenWorkPage = Awaited<ReturnType<BackgroundDeps["posts"]["listOpenWork"]>>;
+type StoredWork = OpenWorkPage["works"][number];
 
 /** What a sweep has sent for one platform so far. */
 interface Sent {

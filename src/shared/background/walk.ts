@@ -1,6 +1,6 @@
 import { FREE, heldBy, isHeld } from "../runtime/lease.ts";
 import type { SystemScope } from "../callers/scope.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../config/config.ts";
 import { newId } from "../runtime/ids.ts";
 import {
   addCounts,

@@ -1,5 +1,5 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
-import { eventWrite, PENDING_ROWS, type EventType } from "../webhooks/events/event.ts";
+import { type EventType, eventWrite, PENDING_ROWS } from "../events/events.ts";
 import type { CoreOperation } from "./core-operation.ts";
 import { markerKey, markerRow } from "./wallet-row.ts";
 import { available, utcDay, type Wallet, viewBalance } from "./wallet.ts";

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { serviceUnavailable, type AppError, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
 import type { CoreDecision, CoreOperation, CoreView, StoredWallet } from "./core-operation.ts";
+import type { Outcome, Pending, Readable } from "./pending.ts";
 import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
 /** The rows that a transaction writes, as later operations of the same transaction see them. */
@@ -85,47 +86,6 @@ export function viewOf(
 /** Returns whether two wallets differ in their access version alone. */
 const isSame = (wallet: Wallet, other: Wallet) =>
   isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
-
-type Rows = ReadonlyMap<string, StoredRow | undefined>;
-
-/** The answer to an operation's caller once its transaction is applied. */
-export type Outcome =
-  | { readonly kind: "answer"; readonly answer: unknown }
-  | { readonly kind: "refusal"; readonly error: AppError }
-  /** It threw: because of a torn read, or of a defect. */
-  | { readonly kind: "failure"; readonly error: unknown };
-
-/** The rows that an operation can be decided on. `etag`: the wallet's version under which they were read. */
-type Readable =
-  | { readonly kind: "known"; readonly rows: Rows }
-  | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
-
-/** The state of an operation; the table above `GroupCommit` has the transitions. */
-type State =
-  | Readable
-  | { readonly kind: "unread"; readonly isWalletOld: boolean }
-  | { readonly kind: "decided"; readonly outcome: Outcome; readonly basis: Readable }
-  | { readonly kind: "settled" };
-
-/** An operation that waits for its answer. */
-export interface Pending {
-  readonly operation: CoreOperation<unknown>;
-  readonly submittedAt: number;
-  /** When the last request that shares the answer arrived. */
-  askedAt: number;
-  readonly promise: Promise<unknown>;
-  resolve(answer: unknown): void;
-  reject(error: unknown): void;
-  state: State;
-  /** `next`: not before the batch that comes next; `alone`: in a transaction of its own. */
-  joins: "any" | "next" | "alone";
-  /** When it was first part of a batch. */
-  triedAt: number | undefined;
-  /** Batches of unknown outcome, or on torn readings, that it was part of. */
-  doubts: number;
-  /** The wallet's version that a write of unknown outcome was conditional on. */
-  doubtedEtag: string | undefined;
-}
 
 /** A claim that loses its race has cost little, and one that wins it needs no second transaction for most callers. */
 const CLAIM_OPERATIONS_MAX = 8;

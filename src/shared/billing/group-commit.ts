@@ -4,7 +4,8 @@ import {
   type RowWrite,
   type TransactionResult,
 } from "../runtime/storage/row.ts";
-import { Batch, claimSize, viewOf, type Outcome, type Pending } from "./batch.ts";
+import { Batch, claimSize, viewOf } from "./batch.ts";
+import { goBack, isRepeat, newPending, unread, type Outcome, type Pending } from "./pending.ts";
 import { Contest, pause, RACE_PAUSE_MS_MAX } from "./contest.ts";
 import type { CoreOperation, CorePartition, StoredWallet } from "./core-operation.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
@@ -27,38 +28,6 @@ const TRYING_MS_MAX = 8_000;
  * in flight the next operations gather; an idle wallet writes at once. Across processes the wallet's ETag decides.
  * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide anew. An
  * operation that storage refuses leaves the others' transaction, and fails alone.
- *
- * An operation's state, what happens, and its next state:
- *
- *   (submitted)  with rows that its caller has read            known
- *   (submitted)  without, or this process knows better         unread
- *   unread       known to be a repeat: looks aside, and it     settled: answer
- *                was done before
- *   unread       its rows are read, after the wallet           read
- *   unread       its rows can't be read                        settled: the error
- *   read         the wallet has another version by now         unread
- *   known, read  writes, is done, throws                       decided
- *   known        refuses: its rows are older than the wallet   unread, wallet old
- *   read         refuses, and was asked since the wallet was   unread, wallet old
- *   read         refuses on what was read since it was asked   decided
- *   known        the transaction is full                       known
- *   read         the transaction is full                       unread
- *   known, read  too large for a transaction of its own        settled: the error
- *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
- *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
- *   decided      another process wrote the wallet first        known as before, or unread
- *   decided      a row of its own was another one              unread, in a later batch, or
- *                                                              aside as a repeat
- *   decided      a row of another operation was another one    as before it was decided
- *   decided      the transaction is in doubt                   known as before, or unread
- *   decided      somebody threw: wallet and rows are not of    unread
- *                one moment, and may show what never was
- *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
- *   decided      storage never takes the transaction           as before it was decided, alone
- *   decided      the same, and it was alone                    settled: the error
- *
- * `wallet old`: the cached wallet is dropped before the next transaction. A refusal while a write in doubt may still be
- * applied is answered as `service_unavailable`.
  */
 export class GroupCommit {
   readonly #partition: CorePartition;
@@ -109,22 +78,10 @@ export class GroupCommit {
   }
 
   #begin(operation: CoreOperation<unknown>): Pending {
-    const { known, rowKeys } = operation;
-    const isOutdated = rowKeys.some((rowKey) => this.#storedRows.has(this.#storedRowKey(rowKey)));
-    const pending: Pending = {
-      operation,
-      submittedAt: performance.now(),
-      askedAt: performance.now(),
-      ...Promise.withResolvers<unknown>(),
-      state:
-        known === undefined || isOutdated
-          ? { kind: "unread", isWalletOld: false }
-          : { kind: "known", rows: known },
-      joins: "any",
-      triedAt: undefined,
-      doubts: 0,
-      doubtedEtag: undefined,
-    };
+    const isOutdated = operation.rowKeys.some((rowKey) =>
+      this.#storedRows.has(this.#storedRowKey(rowKey)),
+    );
+    const pending = newPending(operation, isOutdated);
     this.#byId.set(operation.id, pending);
     if (isOutdated && isRepeat(pending)) void this.#answerRepeat(pending);
     else this.#enqueue(pending);
@@ -375,22 +332,4 @@ export class GroupCommit {
       return isInTime;
     });
   }
-}
-
-function unread(pending: Pending): void {
-  pending.state = { kind: "unread", isWalletOld: false };
-}
-
-/** Returns whether the operation would create the one row that it reads, so that its decision rests on that row alone. */
-function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
-  const [rowKey = ""] = rowKeys;
-  return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;
-}
-
-/** Undoes a decision that was made on rows of this kind; returns whether there was one. */
-function goBack(pending: Pending, kind?: "known"): boolean {
-  const { state } = pending;
-  if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;
-  pending.state = state.basis;
-  return true;
 }

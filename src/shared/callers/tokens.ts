@@ -1,5 +1,4 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload } from "jose";
-import type { OperatorConfig } from "../runtime/config.ts";
 import { AppError, boundedText, serviceUnavailable } from "../runtime/errors.ts";
 import { OWN_HOSTS } from "../runtime/http-call.ts";
 import type { Log } from "../runtime/log.ts";
@@ -31,6 +30,15 @@ export interface Operators {
    * @throws AppError `invalid_credentials`; `service_unavailable` when the issuer's keys can't be had
    */
   verify(token: string): Promise<OperatorCaller>;
+}
+
+/** Where operators sign in, and for whom their tokens have to be. */
+export interface OperatorConfig {
+  readonly issuers: readonly string[];
+  /** One of them has to be the token's. */
+  readonly audiences: readonly string[];
+  readonly jwksUrl: string;
+  readonly tenantId: string | undefined;
 }
 
 function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) {

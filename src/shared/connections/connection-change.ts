@@ -54,6 +54,14 @@ export function revokedAt(connection: Connection, now: Date): Connection {
   return { ...connection, ...changes, status: "revoked" };
 }
 
+/** Returns the connection with credentials that were renewed. */
+export function renewedAt(before: Connection, expiresAt: string | null, now: Date): Connection {
+  const at = now.toISOString();
+  const { generation } = before;
+  const changes = { generation: generation + 1, expiresAt, checkedAt: at, updatedAt: at };
+  return { ...before, ...changes, lastError: null };
+}
+
 /** Returns the writes that mark a connection as refused, or with null as accepted again. */
 export function markWrites(
   { row: { rowKey }, etag }: StoredRow,

@@ -1,6 +1,6 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { Origin } from "../runtime/telemetry/work-context.ts";
-import { eventWrite, type EventType } from "../webhooks/events/event.ts";
+import { type EventType, eventWrite } from "../events/events.ts";
 import type { Connection, ConnectionView } from "./connection.ts";
 
 /** Why a connection ended that neither its platform nor another account ended. */

@@ -1,9 +1,8 @@
 import type { LeaseColumns, Leased } from "../runtime/lease.ts";
-import { setTimeout as wait } from "node:timers/promises";
 import { accessOperation } from "../billing/access-version.ts";
 import { countsKey, countWrite } from "../billing/application-counts.ts";
 import type { Commit } from "../billing/core-operation.ts";
-import { AppError, invariant } from "../runtime/errors.ts";
+import { invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -14,10 +13,12 @@ import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
 import type { AuthorisationStore } from "./authorisation-store.ts";
+import { despiteOutages } from "./despite-outages.ts";
 import {
   byNetwork,
   isUseRecent,
   markWrites,
+  renewedAt,
   revokedAt,
   rowWrite,
   AT_NO_COST,
@@ -50,9 +51,6 @@ import {
   type OpenedConnection,
   type ProfileRef,
 } from "./connection.ts";
-
-const SAVE_TRIES_MAX = 5;
-const SAVE_WAIT_MS = 50;
 
 interface Parts {
   readonly core: Table;
@@ -310,7 +308,6 @@ export class ConnectionStore {
     connection: Connection,
     fresh: { readonly credentials: NetworkData; readonly expiresAt: string | null },
   ): Promise<Connection | undefined> {
-    const generation = connection.generation + 1;
     const sealed = this.#seal(connection, fresh.credentials);
     let isUnchanged = false;
     const save = () =>
@@ -318,27 +315,11 @@ export class ConnectionStore {
         const { connection: before } = fromConnectionRow(connection, row);
         isUnchanged = before.generation === connection.generation;
         if (!isUnchanged) return LEAVE;
-        const updatedAt = this.#parts.clock.now().toISOString();
-        const after = {
-          ...before,
-          generation,
-          expiresAt: fresh.expiresAt,
-          lastError: null,
-          checkedAt: updatedAt,
-          updatedAt,
-        };
+        const after = renewedAt(before, fresh.expiresAt, this.#parts.clock.now());
         return { kind: "write", columns: toConnectionRow(after, sealed) };
       });
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const saved = await save();
-        return isUnchanged ? saved : undefined;
-      } catch (error) {
-        const isOutage = error instanceof AppError && error.code === "service_unavailable";
-        if (!isOutage || attempt === SAVE_TRIES_MAX) throw error;
-        await wait(SAVE_WAIT_MS * 2 ** attempt);
-      }
-    }
+    const saved = await despiteOutages(save);
+    return isUnchanged ? saved : undefined;
   }
 
   /** Returns the connection after the change; undefined when there is none. */

@@ -1,6 +1,6 @@
 import { actorOf, type Caller } from "../callers/caller.ts";
 import type { Credential } from "../callers/credential.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../config/config.ts";
 import { AppError } from "../runtime/errors.ts";
 import { rateLimited } from "../limits/rate-limiter.ts";
 import type { Admission } from "../limits/shared-window.ts";

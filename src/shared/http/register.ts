@@ -4,7 +4,7 @@ import {
   type HttpResponseInit,
   type InvocationContext,
 } from "@azure/functions";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Invocation } from "../runtime/telemetry/work-context.ts";
 import type { Outgoing } from "./answer.ts";
 import type { Incoming } from "./parse-input.ts";

@@ -4,7 +4,7 @@ import { RecentMap } from "../runtime/recent-map.ts";
 import { FRESH_BESIDE_MS } from "./sliding-window.ts";
 import { admitTogether, SharedWindow, type Admission } from "./shared-window.ts";
 import { AppError } from "../runtime/errors.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../config/config.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import type { LoginHistoryStore } from "./login-history-store.ts";
 

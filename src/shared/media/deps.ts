@@ -1,5 +1,5 @@
 import type { Clock } from "../runtime/process.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 

@@ -1,6 +1,6 @@
 import { secondsUntil } from "../billing/wallet.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import { hintIfSoon, type HintedWakes } from "../wake/hint-wakes.ts";
+import { type HintedWakes, hintIfSoon } from "../wake/wake.ts";
 import type { PublishingDeps } from "./deps.ts";
 import type { Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";

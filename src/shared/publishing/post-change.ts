@@ -16,7 +16,7 @@ import {
   type StoredLeg,
 } from "./post-store.ts";
 import { postWake, refOf, type Post, type PostRef, hasStarted } from "./post.ts";
-import { eventWrite, type EventType } from "../webhooks/events/event.ts";
+import { type EventType, eventWrite } from "../events/events.ts";
 import { legRecord, postRecord } from "./read/post-view.ts";
 
 interface PostEvent {

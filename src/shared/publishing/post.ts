@@ -1,7 +1,7 @@
 import type { Actor } from "../callers/caller.ts";
 import type { LegDraft, NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { Wake } from "../wake/wake-store.ts";
+import type { Wake } from "../wake/wake.ts";
 
 export type PostStatus =
   "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";

@@ -1,4 +1,3 @@
-import type { Config } from "./config.ts";
 import { HttpFailure, type HttpRequest } from "./http-call.ts";
 import type { Outbound } from "./outbound.ts";
 
@@ -13,7 +12,7 @@ export interface CallLimits {
 
 /** What makes the calls, and how long one may take that names no time. */
 export interface Calling {
-  readonly config: { readonly publishing: Pick<Config["publishing"], "networkTimeoutMs"> };
+  readonly config: { readonly publishing: { readonly networkTimeoutMs: number } };
   readonly outbound: Pick<Outbound, "request" | "open">;
 }
 

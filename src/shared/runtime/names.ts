@@ -1,6 +1,5 @@
 import type { LookupAddress } from "node:dns";
 import { NOTFOUND, Resolver } from "node:dns/promises";
-import type { Config } from "./config.ts";
 import { FairLimit } from "./fair-limit.ts";
 
 /** From the request to the addresses, with the time in which the look-up waits for a slot. */
@@ -80,12 +79,16 @@ function saysNoSuchName(answer: PromiseSettledResult<unknown>): boolean {
   return (answer.reason as NodeJS.ErrnoException).code === NOTFOUND;
 }
 
+export interface NamesConfig {
+  readonly outbound: { readonly nameServers: readonly string[] };
+}
+
 /**
  * Creates the resolver for names that strangers chose. It asks name servers itself: `dns.lookup` waits in the process's
  * thread pool, where names whose servers are silent hold up files, password hashes and other look-ups, and can't be
  * canceled. Names are absolute, and `/etc/hosts` is not read.
  */
-export function createNames({ outbound }: Pick<Config, "outbound">): Names {
+export function createNames({ outbound }: NamesConfig): Names {
   const limit = new FairLimit(LIMITS);
   return {
     async resolve(host, owner) {

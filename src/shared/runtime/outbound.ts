@@ -1,9 +1,8 @@
 import { BlockList, isIP } from "node:net";
 import type { Agent, Dispatcher } from "undici";
 import { checkedConnector } from "./checked-connector.ts";
-import type { Config } from "./config.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse, OWN_HOSTS } from "./http-call.ts";
-import { createNames, type Names } from "./names.ts";
+import { createNames, type Names, type NamesConfig } from "./names.ts";
 import {
   copyForm,
   readResponse,
@@ -215,8 +214,16 @@ function createAgents(names: Names, allowed: BlockList) {
   };
 }
 
+export interface OutboundConfig {
+  readonly outbound: NamesConfig["outbound"] & {
+    readonly hostMap: Readonly<Record<string, string>>;
+    readonly allowCidrs: readonly string[];
+  };
+  readonly publishing: { readonly networkTimeoutMs: number };
+}
+
 /** Creates the only client for outbound calls. */
-export function createOutbound(config: Config, names = createNames(config)): Outbound {
+export function createOutbound(config: OutboundConfig, names = createNames(config)): Outbound {
   const allowed = allowList(config.outbound.allowCidrs);
   const hostMap = new Map(Object.entries(config.outbound.hostMap));
   const agents = createAgents(names, allowed);

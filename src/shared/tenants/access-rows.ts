@@ -2,7 +2,7 @@ import type { Connection } from "../connections/connection.ts";
 import type { TenantsDeps } from "./deps.ts";
 import type { Application } from "./applications/application.ts";
 import type { KeyWithHash } from "./keys/key-store.ts";
-import type { PlatformAccess } from "./platforms/platform.ts";
+import type { PlatformAccess } from "./platform.ts";
 import type { Profile } from "./profiles/profile.ts";
 import type { User } from "./staff/user.ts";
 

@@ -2,7 +2,7 @@ import type { LinkGuard } from "../connections/connection-change.ts";
 import { applicationKey, applicationRow } from "./applications/application-store.ts";
 import { keyRowKey, toKey } from "./keys/key-row.ts";
 import { keyStatus } from "./keys/key.ts";
-import { PLATFORM_ROW_KEY, platformRow } from "./platforms/platform-row.ts";
+import { PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import { profileKey, profileRow } from "./profiles/profile-store.ts";
 import { userKey } from "./staff/user-store.ts";
 

@@ -3,7 +3,7 @@ import { count, idOf, time } from "../runtime/fields.ts";
 import { shape } from "../runtime/shape.ts";
 import { DELIVERY_ERRORS, type DeliveryView } from "./deliveries/delivery.ts";
 import type { EndpointView, EndpointWithSecret } from "./endpoints/endpoint.ts";
-import { EVENT_TYPES } from "./events/event.ts";
+import { EVENT_TYPES } from "../events/events.ts";
 import type { EventPayload } from "./events/list-events.ts";
 import type { RedriveCounts } from "./deliveries/redrive.ts";
 import { eventFilter } from "./schema.ts";

@@ -1,5 +1,5 @@
 import type { BillingDeps } from "../billing/deps.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../config/config.ts";
 import type { WaitingRequests } from "../limits/waiting-requests.ts";
 import type { WorkShares } from "../limits/work-shares.ts";
 import type { Names } from "../runtime/names.ts";
@@ -7,13 +7,13 @@ import type { RecentMap } from "../runtime/recent-map.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
-import type { WakeDeps } from "../wake/deps.ts";
+import type { Wakes } from "../wake/wake.ts";
 import type { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
 import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
-import type { EventStore } from "./events/event-store.ts";
+import type { Events } from "../events/events.ts";
 import type { FanOutQueue, Rerun, WebhookQueue } from "./hint-queue.ts";
 
 /** A delivery as the timeline of its post shows it. */
@@ -30,8 +30,10 @@ export interface WebhookStep {
 }
 
 /** What events and their deliveries need of the process. */
-export interface WebhooksDeps extends BillingDeps, WakeDeps {
+export interface WebhooksDeps extends BillingDeps {
   readonly config: Config;
+  /** What is to be looked at, and when. */
+  readonly wakes: Wakes;
   readonly metrics: Metrics;
   readonly outbound: Outbound;
   readonly names: Names;
@@ -48,7 +50,7 @@ export interface WebhooksDeps extends BillingDeps, WakeDeps {
   readonly timeline: {
     append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
   };
-  readonly events: EventStore;
+  readonly events: Events;
   readonly endpoints: EndpointStore;
   readonly endpointHealth: EndpointHealthStore;
   readonly deliveries: DeliveryStore;

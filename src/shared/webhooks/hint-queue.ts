@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Log } from "../runtime/log.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { hintOf, type HintQueue } from "../runtime/storage/queue.ts";
-import type { WakeStore } from "../wake/wake-store.ts";
+import type { Wakes } from "../wake/wake.ts";
 
 export const WebhookHint = shape(() =>
   z.discriminatedUnion("kind", [
@@ -26,10 +26,13 @@ export type WebhookQueue = HintQueue<WebhookHint>;
 /** Sends hints for events and walks. A failure to send does no harm: the sweep and the timer find the work. */
 export class FanOutQueue {
   readonly #queue: WebhookQueue;
-  readonly #wakes: WakeStore;
+  readonly #wakes: Pick<Wakes, "mark">;
   readonly #log: Log;
 
-  constructor(queue: WebhookQueue, parts: { readonly wakes: WakeStore; readonly log: Log }) {
+  constructor(
+    queue: WebhookQueue,
+    parts: { readonly wakes: Pick<Wakes, "mark">; readonly log: Log },
+  ) {
     this.#queue = queue;
     this.#wakes = parts.wakes;
     this.#log = parts.log;

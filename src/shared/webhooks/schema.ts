@@ -3,7 +3,7 @@ import { instant } from "../runtime/fields.ts";
 import { exampleId, isId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { EVENT_TYPES } from "./events/event.ts";
+import { EVENT_TYPES } from "../events/events.ts";
 
 const URL_CHARACTERS_MAX = 2_048;
 const DESCRIPTION_CHARACTERS_MAX = 500;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../../src/shared/config/config.ts";
 import { createLog } from "../../../src/shared/runtime/log.ts";
 import { warnOfApiVersions } from "../../../src/shared/background/walks.ts";
 import { buildServices } from "../../../src/shared/compose.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../../src/shared/config/config.ts";
 import { classify, classifyStatus } from "../../../src/shared/networks/facebook/errors.ts";
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
 import { pageUrl, readVideo } from "../../../src/shared/networks/facebook/video-status.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../../src/shared/config/config.ts";
 import { renderConnectPage } from "../../../src/shared/connections/hosted-page/connect-page.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
 import { findAvailable } from "../../../src/shared/networks/lookup.ts";

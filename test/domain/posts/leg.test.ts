@@ -1,15 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Leg, nextLegStep } from "../../../src/shared/publishing/leg.ts";
 import {
-  type Leg,
   claimed,
   failed,
   markedSent,
-  nextLegStep,
   postponed,
   toRetry,
   succeeded,
-} from "../../../src/shared/publishing/leg.ts";
+} from "../../../src/shared/publishing/publish/leg-attempt.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import {
   nextReconcileSeconds,

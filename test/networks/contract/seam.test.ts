@@ -8,7 +8,7 @@ import { ERRORS as MASTODON } from "../../../src/shared/networks/mastodon/errors
 import type { ErrorTable } from "../../../src/shared/networks/contract/answers.ts";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
-import { SETTINGS } from "../../../src/shared/runtime/settings.ts";
+import { SETTINGS } from "../../../src/shared/config/settings.ts";
 
 const TABLES = {
   facebook: FACEBOOK,

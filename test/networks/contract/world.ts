@@ -1,4 +1,4 @@
-import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../../src/shared/config/config.ts";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
 import { newId } from "../../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { chapters } from "../../../src/functions/routes.ts";
-import { parseConfig } from "../../../src/shared/runtime/config.ts";
+import { parseConfig } from "../../../src/shared/config/config.ts";
 import { openApi } from "../../../src/shared/http/reference/openapi.ts";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
 import type * as Registry from "../../../src/shared/networks/registry.ts";
-import { SETTINGS } from "../../../src/shared/runtime/settings.ts";
+import { SETTINGS } from "../../../src/shared/config/settings.ts";
 import { Browser, readable } from "../../connect/browser.ts";
 import { BASE, openWorld, anOwner, type Owner, type World } from "../../connect/world.ts";
 import { dataOf } from "../../setup/factories.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { Language } from "./language.ts";
 import { equalSecrets, randomToken, sha256Hex } from "../../runtime/secrets.ts";
 import type { ConnectionsDeps } from "../deps.ts";

@@ -1,5 +1,5 @@
 import { CacheMiss, type AccessRows } from "../../tenants/access-rows.ts";
-import type { PlatformAccess } from "../../tenants/platforms/platform.ts";
+import type { PlatformAccess } from "../../tenants/platform.ts";
 import { verifySession } from "../../tenants/staff/verify-session.ts";
 import type { Application } from "../../tenants/applications/application.ts";
 import { recordAudit } from "../../audit/record.ts";

@@ -3,7 +3,7 @@ import { readinessChecks } from "../../tenants/platforms/check-readiness.ts";
 import type { ErrorCode } from "../../runtime/errors.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
 import { networkName } from "../../connections/answer-schema.ts";
-import { networkValidations } from "../../publishing/read/answer-schema.ts";
+import { networkValidations } from "../../publishing/answer-schema.ts";
 import { shape } from "../../runtime/shape.ts";
 
 interface ErrorMeaning {

@@ -6,7 +6,7 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
-import { asBeforeClaim, movedTo } from "../leg.ts";
+import { asBeforeClaim, movedTo } from "./leg-attempt.ts";
 import { fail, reconcileLater, asUnknown, reject, tryLater } from "./settle.ts";
 import { firstRemote, saveAndHint, save, type LegRun } from "./leg-run.ts";
 

@@ -3,7 +3,7 @@ import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";
 import { nextRetrySeconds } from "../leg-times.ts";
-import { markedSent, toRetry, unsent } from "../leg.ts";
+import { markedSent, toRetry, unsent } from "./leg-attempt.ts";
 import { returnUnusedQuota } from "./prepare.ts";
 import { fail, reconcileLater, reject, succeed, tryLater } from "./settle.ts";
 import { saveAndHint, save, type LegRun } from "./leg-run.ts";

@@ -7,7 +7,8 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { lastReconcileSeconds, nextReconcileSeconds, nextRetrySeconds } from "../leg-times.ts";
-import { failed, type Leg, toRetry, succeeded, toReconcile } from "../leg.ts";
+import type { Leg } from "../leg.ts";
+import { failed, toRetry, succeeded, toReconcile } from "./leg-attempt.ts";
 import {
   commitPost,
   postOperation,

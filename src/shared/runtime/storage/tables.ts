@@ -1,4 +1,4 @@
-import type { Config, StorageAccount } from "../config.ts";
+import type { StorageAccount } from "../storage-account.ts";
 import { Table } from "./table.ts";
 import type { TokenCredential } from "@azure/identity";
 import { Queue } from "./queue.ts";
@@ -97,9 +97,14 @@ export const TABLE_NAMES = [
 
 export type Tables = { readonly [Name in (typeof TABLE_NAMES)[number]]: Table };
 
+interface TablesConfig {
+  readonly data: StorageAccount;
+  /** What the names of all tables begin with. */
+  readonly prefix: string;
+}
+
 /** Opens every table of the app; none is dialled before its first use. */
-export function openTables(config: Config): Tables {
-  const { data, prefix } = config.storage;
+export function openTables({ data, prefix }: TablesConfig): Tables {
   return Object.fromEntries(
     TABLE_NAMES.map((name) => [name, openTable(data, prefix + name)]),
   ) as Tables;

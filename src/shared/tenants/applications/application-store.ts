@@ -7,7 +7,7 @@ import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/ro
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
-import { disabledColumns, PLATFORM_ROW_KEY } from "../platforms/platform-row.ts";
+import { disabledColumns, PLATFORM_ROW_KEY } from "../platform-row.ts";
 
 /** An application; the row key has its id. */
 export const applicationRow = rowCodec("application", {

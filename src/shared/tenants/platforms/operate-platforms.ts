@@ -3,15 +3,13 @@ import type { OperatorScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { ListPlatforms, UpdatePlatform } from "./schema.ts";
+import type { ListPlatforms, UpdatePlatform } from "../platform-schema.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import { creditWallet } from "../../billing/charge.ts";
 import { actorOf } from "../../callers/caller.ts";
-import { newId } from "../../runtime/ids.ts";
-import { claimAndHash } from "../staff/manage-users.ts";
+import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
-import { newUser, viewUser, type User, type UserView } from "../staff/user.ts";
-import type { Platform } from "./platform.ts";
+import { viewUser, type UserView } from "../staff/user.ts";
 
 /** Lists all platforms, newest first. @throws AppError `invalid_cursor` */
 export async function listPlatforms(
@@ -46,42 +44,6 @@ export async function updatePlatform(
     platformId,
   });
   return await summarizePlatform(services, platform);
-}
-
-/** The name of a platform, and how its first user signs in. */
-interface NewPlatform {
-  readonly name: string;
-  readonly email: string;
-  readonly password: string;
-}
-
-/**
- * Creates a platform with its first user. The e-mail is claimed first and both are stored in one transaction then, so
- * that a crash leaves nothing, or a claim that can be taken over after ten minutes.
- * @throws AppError `conflict` when somebody signs in with the e-mail already; `service_unavailable`
- */
-export async function openPlatform(
-  services: TenantsDeps,
-  { name, email, password }: NewPlatform,
-): Promise<{ readonly platform: Platform; readonly user: User }> {
-  const now = services.clock.now();
-  const createdAt = now.toISOString();
-  const platform: Platform = {
-    id: newId("platform", now),
-    name,
-    status: "active",
-    createdAt,
-    updatedAt: createdAt,
-  };
-  const [id, platformId] = [newId("user", now), platform.id];
-  const passwordHash = await claimAndHash(
-    services,
-    { email, password },
-    { platformId, userId: id },
-  );
-  const user = newUser({ id, platformId, email, passwordHash, createdAt });
-  await services.platforms.createWithOwner(platform, user);
-  return { platform, user };
 }
 
 export interface CreatedPlatform {

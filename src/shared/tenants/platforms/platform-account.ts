@@ -5,7 +5,7 @@ import type { Application, ApplicationStatus } from "../applications/application
 import { summed } from "../../billing/application-counts.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Platform, PlatformStatus } from "./platform.ts";
+import type { Platform, PlatformStatus } from "../platform.ts";
 
 /** What the account of a platform shows of an application. */
 export interface ApplicationSummary {

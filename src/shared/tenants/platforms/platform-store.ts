@@ -7,10 +7,10 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import type { Platform, PlatformAccess, PlatformStatus } from "./platform.ts";
+import type { Platform, PlatformAccess, PlatformStatus } from "../platform.ts";
 import type { User } from "../staff/user.ts";
 import { newUserRow } from "../staff/user-store.ts";
-import { parseDisabled, PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
+import { parseDisabled, PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
 
 /** The partition that lists all platforms. */
 const INDEX = "platforms";

@@ -1,5 +1,5 @@
 import { genSaltSync, getRounds } from "bcryptjs";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../config/config.ts";
 import type { FailedCheck } from "../../runtime/errors.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import { hashingThreads, type Hasher, type Urgency } from "./hashing-threads.ts";

@@ -8,7 +8,7 @@ import {
   platformExample,
   platformSummary,
   platformSummaryExample,
-} from "../platforms/schema.ts";
+} from "../platform-schema.ts";
 import type { RecoveryCodes, TotpSecret } from "./second-factor.ts";
 import type { SignedIn, UserView } from "./user.ts";
 

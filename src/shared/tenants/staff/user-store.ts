@@ -7,7 +7,7 @@ import { integer, rowCodec, text, textOrNull, truth } from "../../runtime/storag
 import type { Columns, Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import { isLastUser, PLATFORM_ROW_KEY, userCountWrite } from "../platforms/platform-row.ts";
+import { isLastUser, PLATFORM_ROW_KEY, userCountWrite } from "../platform-row.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { User } from "./user.ts";
 

@@ -1,5 +1,5 @@
 import type { IssuedSession } from "../../callers/tokens.ts";
-import type { Platform } from "../platforms/platform.ts";
+import type { Platform } from "../platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
 
 /** A member of a platform's staff, who signs in to the dashboard. */

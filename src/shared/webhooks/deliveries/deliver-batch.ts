@@ -3,7 +3,7 @@ import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
 import { continueWork } from "../../runtime/telemetry/work-context.ts";
 import { circuitOf } from "../endpoints/endpoint-health-store.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
-import type { Event } from "../events/event.ts";
+import type { Event } from "../../events/events.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 import type { Drain, Item } from "./drain.ts";
 import { prolongForCall } from "./endpoint-lease.ts";

@@ -9,7 +9,7 @@ import {
   textOrNull,
 } from "../../runtime/storage/codec.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { EventType } from "../events/event.ts";
+import type { EventType } from "../../events/events.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 
 /** A delivery; the partition has its endpoint. */

@@ -2,7 +2,7 @@ import { inverted, isId } from "../../runtime/ids.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
-import type { EventType } from "../events/event.ts";
+import type { EventType } from "../../events/events.ts";
 import { DELIVERY_ROWS, deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
 
 export interface StoredDelivery {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Origin } from "../../runtime/telemetry/work-context.ts";
-import type { EventType } from "../events/event.ts";
+import type { EventType } from "../../events/events.ts";
 
 /** Why no answer came, or why no call is made yet or any more. */
 export const DELIVERY_ERRORS = [

@@ -6,7 +6,7 @@ import { type Drain, RowWriter } from "./drain.ts";
 import { BATCH, takeEndpoint } from "./endpoint-lease.ts";
 import { nextAttemptOf, type EndpointWork, type Pending } from "./pending-store.ts";
 import { addDueDelivery, hintDueDelivery, hintEndpoint } from "./queue-delivery.ts";
-import { wakeOf } from "../../wake/wake-store.ts";
+import { wakeOf } from "../../wake/wake.ts";
 
 /*
  * How deliveries get to an endpoint

@@ -3,7 +3,7 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { viewDelivery, waitsForCircuit, type Delivery, type DeliveryView } from "./delivery.ts";
-import { getEndpoint } from "../endpoints/manage-endpoints.ts";
+import { getEndpoint } from "../endpoints/get-endpoint.ts";
 import type { ListDeliveries } from "../schema.ts";
 
 const isWaiting = (delivery: Delivery) =>

@@ -1,10 +1,17 @@
 import type { WebhooksDeps } from "../deps.ts";
 import { deliveryIdOf, type Delivery } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import type { Event } from "../events/event.ts";
+import type { Event } from "../../events/events.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
-import { hintIfSoon, hintWakes, isSoon, type HintedWakes } from "../../wake/hint-wakes.ts";
-import { minuteOf, wakeOf, type Wake } from "../../wake/wake-store.ts";
+import {
+  type HintedWakes,
+  hintIfSoon,
+  hintWakes,
+  isSoon,
+  minuteOf,
+  type Wake,
+  wakeOf,
+} from "../../wake/wake.ts";
 import { isHeld } from "../../runtime/lease.ts";
 import { isArmed, nextAttemptOf } from "./pending-store.ts";
 

@@ -9,7 +9,7 @@ import { queueDelivery, redriveOf } from "./queue-delivery.ts";
 import type { RedriveDead } from "../schema.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import type { StoredDelivery } from "./delivery-store.ts";
-import { getEndpoint, requireActive } from "../endpoints/manage-endpoints.ts";
+import { getEndpoint, requireActive } from "../endpoints/get-endpoint.ts";
 
 const REQUEUED_MAX = 500;
 const SCANNED_MAX = 1_000;

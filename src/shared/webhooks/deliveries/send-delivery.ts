@@ -2,8 +2,8 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { type Delivery, type DeliveryError, retryAfterSeconds } from "./delivery.ts";
 import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
-import { type Event, eventPayload } from "../events/event.ts";
-import { signatureHeaders } from "./signature.ts";
+import { type Event, eventPayload } from "../../events/events.ts";
+import { signatureHeaders } from "../endpoints/signature.ts";
 
 export const BODY_BYTES_MAX = 64 * 1024;
 /** Of a post's text, when the whole event does not fit. */

@@ -9,7 +9,7 @@ import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.t
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
-import { secretHint } from "../deliveries/signature.ts";
+import { secretHint } from "./signature.ts";
 import {
   json,
   oneOf,

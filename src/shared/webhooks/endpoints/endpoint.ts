@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
-import type { EventType } from "../events/event.ts";
+import type { EventType } from "../../events/events.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { WaitingRequests } from "../../limits/waiting-requests.ts";
 import type { Names } from "../../runtime/names.ts";
 import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
 import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../config/config.ts";
 
 /** What an endpoint wants: every event, or those that it names. */
 export type EventFilter = EventType | "*";

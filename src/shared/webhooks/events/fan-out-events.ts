@@ -3,8 +3,7 @@ import { isHeld, Lease, type LeaseColumns, LeaseLost, type LeaseOf } from "../..
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
-import type { Event } from "./event.ts";
-import type { LoggedEvent, PendingEvents } from "./event-store.ts";
+import type { Event, LoggedEvent, PendingEvents } from "../../events/events.ts";
 import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts";
 
 const ROUND_EVENTS_MAX = 100;

@@ -3,7 +3,7 @@ import type { ApplicationScope } from "../../callers/scope.ts";
 import { idBefore, timeOfId } from "../../runtime/ids.ts";
 import type { Page } from "../../runtime/page.ts";
 import type { WebhooksDeps } from "../deps.ts";
-import { eventPayload, type Event } from "./event.ts";
+import { type Event, eventPayload } from "../../events/events.ts";
 import type { ListEvents } from "../schema.ts";
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;

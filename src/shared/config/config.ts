@@ -1,22 +1,8 @@
+import type { OperatorConfig } from "../callers/tokens.ts";
+import type { StorageAccount } from "../runtime/storage-account.ts";
 import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
-
-export type StorageAccount =
-  | { readonly kind: "connection_string"; readonly connectionString: string }
-  | {
-      readonly kind: "identity";
-      readonly accountName: string;
-      readonly clientId: string | undefined;
-    };
-
-export interface OperatorConfig {
-  readonly issuers: readonly string[];
-  /** One of them has to be the token's. */
-  readonly audiences: readonly string[];
-  readonly jwksUrl: string;
-  readonly tenantId: string | undefined;
-}
 
 export interface Config {
   readonly production: boolean;
@@ -205,6 +191,29 @@ function identityConfig(settings: Settings): Config["identity"] {
   };
 }
 
+const hostAccount = (settings: Settings) =>
+  storageAccount(
+    settings.AzureWebJobsStorage,
+    settings.AzureWebJobsStorage__accountName,
+    settings.AZURE_CLIENT_ID,
+  );
+
+const dataAccount = (settings: Settings) =>
+  storageAccount(
+    settings.DATA_STORAGE,
+    settings.DATA_STORAGE__accountName,
+    settings.AZURE_CLIENT_ID,
+  );
+
+function serviceIdentity(settings: Settings): ServiceIdentity {
+  const linkReader = settings.LINK_CARD_USER_AGENT;
+  return {
+    name: settings.SERVICE_NAME,
+    url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
+    ...(linkReader === undefined ? {} : { linkReader }),
+  };
+}
+
 /**
  * Reads the environment into a typed `Config`.
  * @throws Error with one message that names every setting that is missing or wrong
@@ -214,11 +223,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   const production = settings.AZURE_FUNCTIONS_ENVIRONMENT === "Production";
   const networks = readNetworks(settings);
   const problems = [...problemsBetween(settings, production), ...networks.problems];
-  const host = storageAccount(
-    settings.AzureWebJobsStorage,
-    settings.AzureWebJobsStorage__accountName,
-    settings.AZURE_CLIENT_ID,
-  );
+  const host = hostAccount(settings);
   if (host === undefined)
     problems.push("AzureWebJobsStorage: must be given, or AzureWebJobsStorage__accountName");
   if (problems.length > 0 || host === undefined) throw wrongSettings(problems);
@@ -226,20 +231,9 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     production,
     logLevel: settings.LOG_LEVEL,
     publicBaseUrl: settings.PUBLIC_BASE_URL,
-    service: {
-      name: settings.SERVICE_NAME,
-      url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
-      ...(settings.LINK_CARD_USER_AGENT === undefined
-        ? {}
-        : { linkReader: settings.LINK_CARD_USER_AGENT }),
-    },
+    service: serviceIdentity(settings),
     storage: {
-      data:
-        storageAccount(
-          settings.DATA_STORAGE,
-          settings.DATA_STORAGE__accountName,
-          settings.AZURE_CLIENT_ID,
-        ) ?? host,
+      data: dataAccount(settings) ?? host,
       host,
       prefix: settings.STORAGE_PREFIX,
     },

@@ -1,10 +1,10 @@
 import type * as z from "zod";
-import { docUrl } from "../../runtime/doc-url.ts";
-import { exampleId } from "../../runtime/ids.ts";
-import type { ShapeOf } from "../../runtime/shape.ts";
+import { docUrl } from "../runtime/doc-url.ts";
+import { exampleId } from "../runtime/ids.ts";
+import type { ShapeOf } from "../runtime/shape.ts";
 import type { post, timeline, validation } from "./answer-schema.ts";
-import type { DraftBody } from "../accept/schema.ts";
-import { timelineStep } from "../timeline-store.ts";
+import type { DraftBody } from "./accept/schema.ts";
+import { timelineStep } from "./timeline-store.ts";
 
 type PostAnswer = ShapeOf<typeof post>;
 

@@ -1,14 +1,8 @@
-import { withDocUrl } from "../../runtime/doc-url.ts";
-import { newId } from "../../runtime/ids.ts";
-import {
-  integerOrNull,
-  longJson,
-  rowCodec,
-  text,
-  textOrNull,
-} from "../../runtime/storage/codec.ts";
-import type { Row, RowWrite } from "../../runtime/storage/row.ts";
-import { NO_ORIGIN, type Origin } from "../../runtime/telemetry/work-context.ts";
+import { withDocUrl } from "../runtime/doc-url.ts";
+import { newId } from "../runtime/ids.ts";
+import { integerOrNull, longJson, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import type { Row, RowWrite } from "../runtime/storage/row.ts";
+import { NO_ORIGIN, type Origin } from "../runtime/telemetry/work-context.ts";
 
 /** Every type of event. */
 export const EVENT_TYPES = [

@@ -1,11 +1,11 @@
-import { integer, longText, oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+import { integer, longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
 import {
   replacedChunks,
   type Columns,
   type Row,
   type RowWrite,
   type StoredRow,
-} from "../../runtime/storage/row.ts";
+} from "../runtime/storage/row.ts";
 
 /** The row key of the platform itself, in its partition of table `core`. */
 export const PLATFORM_ROW_KEY = "P";

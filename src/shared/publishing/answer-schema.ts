@@ -4,15 +4,15 @@ import {
   legErrorCode,
   networkName,
   quota,
-} from "../../connections/answer-schema.ts";
-import { count, idOf, time } from "../../runtime/fields.ts";
-import { WARNING_CODES } from "../../networks/contract/errors.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
-import { NETWORK_NAMES } from "../../networks/names.ts";
-import { shape } from "../../runtime/shape.ts";
-import type { PostView } from "./post-view.ts";
-import { TIMELINE_STEPS, type TimelineStep } from "../timeline-store.ts";
-import type { ValidationResult } from "../accept/validate-post.ts";
+} from "../connections/answer-schema.ts";
+import { count, idOf, time } from "../runtime/fields.ts";
+import { WARNING_CODES } from "../networks/contract/errors.ts";
+import type { NetworkName } from "../networks/lookup.ts";
+import { NETWORK_NAMES } from "../networks/names.ts";
+import { shape } from "../runtime/shape.ts";
+import type { PostView } from "./read/post-view.ts";
+import { TIMELINE_STEPS, type TimelineStep } from "./timeline-store.ts";
+import type { ValidationResult } from "./accept/validate-post.ts";
 
 const docAddress = shape(() =>
   z.url().describe("Address of the code's paragraph in the reference."),

@@ -25,8 +25,8 @@ import {
   withDefault,
   type Setting,
   type ValueOf,
-} from "./setting.ts";
-import { shape } from "./shape.ts";
+} from "../runtime/setting.ts";
+import { shape } from "../runtime/shape.ts";
 
 /** What the product itself is configured by. */
 const OWN_SETTINGS = {

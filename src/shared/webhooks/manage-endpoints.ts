@@ -1,11 +1,11 @@
-import { recordAudit } from "../../audit/record.ts";
-import type { Debit } from "../../billing/charge.ts";
-import { priceOf } from "../../billing/rate-card.ts";
-import { actorOf, listViewOf } from "../../callers/caller.ts";
-import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
-import { AppError, notFound } from "../../runtime/errors.ts";
-import { newId } from "../../runtime/ids.ts";
-import type { WebhooksDeps } from "../deps.ts";
+import { recordAudit } from "../audit/record.ts";
+import type { Debit } from "../billing/charge.ts";
+import { priceOf } from "../billing/rate-card.ts";
+import { actorOf, listViewOf } from "../callers/caller.ts";
+import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";
+import { AppError, notFound } from "../runtime/errors.ts";
+import { newId } from "../runtime/ids.ts";
+import type { WebhooksDeps } from "./deps.ts";
 import {
   HEALTHY,
   viewEndpoint,
@@ -13,27 +13,16 @@ import {
   type EndpointWithSecret,
   endpointUrl,
   type EndpointView,
-} from "./endpoint.ts";
-import { ENDPOINTS_MAX } from "./endpoint-store.ts";
-import type { CreateEndpoint, UpdateEndpoint, ListEndpoints } from "../schema.ts";
-import { newSigningSecret, secretHint } from "../deliveries/signature.ts";
-import { wakeEndpoint, firstDelivery, queueDelivery } from "../deliveries/queue-delivery.ts";
-import { toPage, type Page } from "../../runtime/page.ts";
-import { currentOrigin } from "../../runtime/telemetry/work-context.ts";
-import { viewDelivery, type DeliveryView } from "../deliveries/delivery.ts";
-import { newEvent } from "../events/event.ts";
-
-/** Returns an endpoint of the platform, or of the application that the scope names. @throws AppError `not_found` */
-export async function getEndpoint(
-  services: WebhooksDeps,
-  { platformId, applicationId }: PlatformScope,
-  endpointId: string,
-): Promise<Endpoint> {
-  const endpoint = await services.endpoints.find(platformId, endpointId);
-  if (endpoint === undefined) throw notFound();
-  if (applicationId !== null && endpoint.applicationId !== applicationId) throw notFound();
-  return endpoint;
-}
+} from "./endpoints/endpoint.ts";
+import { ENDPOINTS_MAX } from "./endpoints/endpoint-store.ts";
+import { getEndpoint, requireActive } from "./endpoints/get-endpoint.ts";
+import type { CreateEndpoint, UpdateEndpoint, ListEndpoints } from "./schema.ts";
+import { newSigningSecret, secretHint } from "./endpoints/signature.ts";
+import { wakeEndpoint, firstDelivery, queueDelivery } from "./deliveries/queue-delivery.ts";
+import { toPage, type Page } from "../runtime/page.ts";
+import { currentOrigin } from "../runtime/telemetry/work-context.ts";
+import { viewDelivery, type DeliveryView } from "./deliveries/delivery.ts";
+import { newEvent } from "../events/events.ts";
 
 /**
  * Lists the application's endpoints, or the platform's for a session that names none; newest first. A restricted key
@@ -61,13 +50,6 @@ export async function listEndpoints(
     (next) => services.cursors.make(next, bound),
     (view) => view,
   );
-}
-
-/** Requires that the endpoint is active. @throws AppError `invalid_state` */
-export function requireActive({ status }: Endpoint): void {
-  if (status === "active") return;
-  const message = "The webhook endpoint is disabled. Make it active first.";
-  throw new AppError("invalid_state", message, { details: { status } });
 }
 
 const priceFor = (scope: ApplicationScope): Debit => ({

@@ -1,15 +1,15 @@
 import * as z from "zod";
-import { count, idOf, time } from "../../runtime/fields.ts";
-import { exampleId } from "../../runtime/ids.ts";
-import { pageQuery } from "../../runtime/page.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { APPLICATION_STATUSES } from "../applications/application.ts";
+import { count, idOf, time } from "../runtime/fields.ts";
+import { exampleId } from "../runtime/ids.ts";
+import { pageQuery } from "../runtime/page.ts";
+import { shape, type ShapeOf } from "../runtime/shape.ts";
+import { APPLICATION_STATUSES } from "./applications/application.ts";
 import type {
   ApplicationSummary,
   Me,
   PlatformAccount,
   PlatformSummary,
-} from "./platform-account.ts";
+} from "./platforms/platform-account.ts";
 import { PLATFORM_STATUSES, type Platform } from "./platform.ts";
 
 export const UpdatePlatformBody = shape(() =>

@@ -1,16 +1,10 @@
-import { idBefore } from "../../runtime/ids.ts";
-import {
-  FREE,
-  isHeld,
-  LEASE_COLUMNS,
-  type LeaseColumns,
-  type Leased,
-} from "../../runtime/lease.ts";
-import { RecentMap } from "../../runtime/recent-map.ts";
-import { rowCodec } from "../../runtime/storage/codec.ts";
-import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { findAll, scan } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import { idBefore } from "../runtime/ids.ts";
+import { FREE, isHeld, LEASE_COLUMNS, type LeaseColumns, type Leased } from "../runtime/lease.ts";
+import { RecentMap } from "../runtime/recent-map.ts";
+import { rowCodec } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import { findAll, scan } from "../runtime/storage/scan.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
 /** Right before the pending events, so that one read has both. */

@@ -1,0 +1,115 @@
+import type { AppError } from "../runtime/errors.ts";
+import type { StoredRow } from "../runtime/storage/row.ts";
+import type { CoreOperation } from "./core-operation.ts";
+
+/*
+ * An operation's state, what happens, and its next state:
+ *
+ *   (submitted)  with rows that its caller has read            known
+ *   (submitted)  without, or this process knows better         unread
+ *   unread       known to be a repeat: looks aside, and it     settled: answer
+ *                was done before
+ *   unread       its rows are read, after the wallet           read
+ *   unread       its rows can't be read                        settled: the error
+ *   read         the wallet has another version by now         unread
+ *   known, read  writes, is done, throws                       decided
+ *   known        refuses: its rows are older than the wallet   unread, wallet old
+ *   read         refuses, and was asked since the wallet was   unread, wallet old
+ *   read         refuses on what was read since it was asked   decided
+ *   known        the transaction is full                       known
+ *   read         the transaction is full                       unread
+ *   known, read  too large for a transaction of its own        settled: the error
+ *   decided      the transaction is applied, or not needed     settled: answer, refusal or error
+ *   decided      the same, a refusal, asked for meanwhile      unread, wallet old
+ *   decided      another process wrote the wallet first        known as before, or unread
+ *   decided      a row of its own was another one              unread, in a later batch, or
+ *                                                              aside as a repeat
+ *   decided      a row of another operation was another one    as before it was decided
+ *   decided      the transaction is in doubt                   known as before, or unread
+ *   decided      somebody threw: wallet and rows are not of    unread
+ *                one moment, and may show what never was
+ *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
+ *   decided      storage never takes the transaction           as before it was decided, alone
+ *   decided      the same, and it was alone                    settled: the error
+ *
+ * `wallet old`: the cached wallet is dropped before the next transaction. A refusal while a write in doubt may still be
+ * applied is answered as `service_unavailable`.
+ */
+
+type Rows = ReadonlyMap<string, StoredRow | undefined>;
+
+/** The answer to an operation's caller once its transaction is applied. */
+export type Outcome =
+  | { readonly kind: "answer"; readonly answer: unknown }
+  | { readonly kind: "refusal"; readonly error: AppError }
+  /** It threw: because of a torn read, or of a defect. */
+  | { readonly kind: "failure"; readonly error: unknown };
+
+/** The rows that an operation can be decided on. `etag`: the wallet's version under which they were read. */
+export type Readable =
+  | { readonly kind: "known"; readonly rows: Rows }
+  | { readonly kind: "read"; readonly rows: Rows; readonly etag: string };
+
+/** The state of an operation; the table above has the transitions. */
+type State =
+  | Readable
+  | { readonly kind: "unread"; readonly isWalletOld: boolean }
+  | { readonly kind: "decided"; readonly outcome: Outcome; readonly basis: Readable }
+  | { readonly kind: "settled" };
+
+/** An operation that waits for its answer. */
+export interface Pending {
+  readonly operation: CoreOperation<unknown>;
+  readonly submittedAt: number;
+  /** When the last request that shares the answer arrived. */
+  askedAt: number;
+  readonly promise: Promise<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+  state: State;
+  /** `next`: not before the batch that comes next; `alone`: in a transaction of its own. */
+  joins: "any" | "next" | "alone";
+  /** When it was first part of a batch. */
+  triedAt: number | undefined;
+  /** Batches of unknown outcome, or on torn readings, that it was part of. */
+  doubts: number;
+  /** The wallet's version that a write of unknown outcome was conditional on. */
+  doubtedEtag: string | undefined;
+}
+
+/** Makes a pending operation. `isOutdated`: this process knows better than the rows that the caller has read. */
+export function newPending(operation: CoreOperation<unknown>, isOutdated: boolean): Pending {
+  const { known } = operation;
+  return {
+    operation,
+    submittedAt: performance.now(),
+    askedAt: performance.now(),
+    ...Promise.withResolvers<unknown>(),
+    state:
+      known === undefined || isOutdated
+        ? { kind: "unread", isWalletOld: false }
+        : { kind: "known", rows: known },
+    joins: "any",
+    triedAt: undefined,
+    doubts: 0,
+    doubtedEtag: undefined,
+  };
+}
+
+export function unread(pending: Pending): void {
+  pending.state = { kind: "unread", isWalletOld: false };
+}
+
+/** Returns whether the operation would create the one row that it reads, so that its decision rests on that row alone. */
+export function isRepeat({ operation: { known, rowKeys } }: Pending): boolean {
+  const [rowKey = ""] = rowKeys;
+  return rowKeys.length === 1 && known?.has(rowKey) === true && known.get(rowKey) === undefined;
+}
+
+/** Undoes a decision that was made on rows of this kind; returns whether there was one. */
+export function goBack(pending: Pending, kind?: "known"): boolean {
+  const { state } = pending;
+  if (state.kind !== "decided" || (kind !== undefined && state.basis.kind !== kind)) return false;
+  pending.state = state.basis;
+  return true;
+}

@@ -1,0 +1,8 @@
+/** How a storage account is reached. */
+export type StorageAccount =
+  | { readonly kind: "connection_string"; readonly connectionString: string }
+  | {
+      readonly kind: "identity";
+      readonly accountName: string;
+      readonly clientId: string | undefined;
+    };

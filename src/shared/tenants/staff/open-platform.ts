@@ -1,0 +1,41 @@
+import { newId } from "../../runtime/ids.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { Platform } from "../platform.ts";
+import { claimAndHash } from "./manage-users.ts";
+import { newUser, type User } from "./user.ts";
+
+/** The name of a platform, and how its first user signs in. */
+interface NewPlatform {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * Creates a platform with its first user. The e-mail is claimed first and both are stored in one transaction then, so
+ * that a crash leaves nothing, or a claim that can be taken over after ten minutes.
+ * @throws AppError `conflict` when somebody signs in with the e-mail already; `service_unavailable`
+ */
+export async function openPlatform(
+  services: TenantsDeps,
+  { name, email, password }: NewPlatform,
+): Promise<{ readonly platform: Platform; readonly user: User }> {
+  const now = services.clock.now();
+  const createdAt = now.toISOString();
+  const platform: Platform = {
+    id: newId("platform", now),
+    name,
+    status: "active",
+    createdAt,
+    updatedAt: createdAt,
+  };
+  const [id, platformId] = [newId("user", now), platform.id];
+  const passwordHash = await claimAndHash(
+    services,
+    { email, password },
+    { platformId, userId: id },
+  );
+  const user = newUser({ id, platformId, email, passwordHash, createdAt });
+  await services.platforms.createWithOwner(platform, user);
+  return { platform, user };
+}

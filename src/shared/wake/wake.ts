@@ -1,0 +1,15 @@
+/* What other folders use of the wake index. */
+
+export { hintIfSoon, hintWakes, isSoon, needOf, type HintedWakes } from "./hint-wakes.ts";
+export { overWakes } from "./over-wakes.ts";
+export {
+  MARK_MS,
+  minuteOf,
+  wakeOf,
+  WakeStore as Wakes,
+  type MarkKind,
+  type StoredWake,
+  type Wake,
+  type WakeKind,
+  type WakeRange,
+} from "./wake-store.ts";
