@@ -30,7 +30,7 @@ const downwards = FOLDERS.slice(1).map((folder, index) => ({
 }));
 
 /** The folders of which others import `<folder>/<folder>.ts`, and `schema.ts` for routes, and nothing else. */
-export const MODULES = ["events", "wake"];
+export const MODULES = ["audit", "events", "wake"];
 
 const faces = MODULES.map((folder) => ({
   name: `face-of-${folder}`,

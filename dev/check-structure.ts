@@ -29,7 +29,6 @@ for (const [role, kinds] of Object.entries(limits.rowKinds))
     kinds.filter((kind) => structure.rowKinds.includes(kind)),
   );
 list("queues", structure.queues);
-console.log("without a limit yet:");
 const fields = [...structure.depsFields].sort(([, left], [, right]) => right - left);
 console.log(`fields of deps: ${fields.map(([name, count]) => `${name} ${count}`).join(", ")}`);
 list("stores of other folders imported", structure.foreignStores);

@@ -5,6 +5,8 @@ import ts from "typescript";
 const TREES = ["src", "test", "dev", "bench"] as const;
 const FILE_LINES_MAX = 350;
 const FUNCTION_LINES_MAX = 60;
+/** Fields of what a module takes of the process. */
+const DEPS_FIELDS_MAX = 12;
 const MODULES = "src/shared/";
 
 /** What the tracked file of limits says. */
@@ -14,6 +16,8 @@ export interface Limits {
   readonly queues: number;
   /** Every kind of row, by its role. A role's limit is the number of its kinds. */
   readonly rowKinds: Readonly<Record<string, readonly string[]>>;
+  /** The deps that are still wider than others may be, with the number of their fields. */
+  readonly wideDeps: Readonly<Record<string, number>>;
 }
 
 /** A list of places, so that whoever reads the figure sees what it counts. */
@@ -23,7 +27,7 @@ export interface Structure {
   readonly lines: Readonly<Record<string, number>>;
   readonly rowKinds: Places;
   readonly queues: Places;
-  /** Fields of each interface in a `deps.ts`, inherited ones included. */
+  /** Fields of each interface named `…Deps`, inherited ones included. */
   readonly depsFields: ReadonlyMap<string, number>;
   readonly foreignStores: Places;
   readonly folderCycles: Places;
@@ -93,13 +97,14 @@ function argumentsOf(sources: readonly Source[], name: string, index: number): s
   return [...found].sort();
 }
 
-/** Returns the number of fields of the interfaces in files named `deps.ts`, with those that they inherit. */
+/** Returns the number of fields of the interfaces named `…Deps`, with those that they inherit. */
 function depsFieldsOf(sources: readonly Source[]): ReadonlyMap<string, number> {
   const declared = new Map<string, ts.InterfaceDeclaration>();
   for (const { path, tree } of sources)
-    if (path.endsWith("/deps.ts"))
+    if (path.startsWith(MODULES))
       visit(tree, (node) => {
-        if (ts.isInterfaceDeclaration(node)) declared.set(node.name.text, node);
+        if (ts.isInterfaceDeclaration(node) && node.name.text.endsWith("Deps"))
+          declared.set(node.name.text, node);
       });
   const fieldsOf = (name: string): ReadonlySet<string> => {
     const node = declared.get(name);
@@ -192,7 +197,9 @@ export function structureOf(root: string, order: readonly string[]): Structure {
 }
 
 /** Returns what is beyond the limits. */
-export function problemsOf({ lines, rowKinds, queues }: Structure, limits: Limits): string[] {
+export function problemsOf(structure: Structure, limits: Limits): string[] {
+  const { lines, rowKinds, queues, depsFields } = structure;
+  const none = (what: string, places: Places) => places.map((place) => `${what}: ${place}`);
   const known = new Set(Object.values(limits.rowKinds).flat());
   return [
     ...Object.entries(lines)
@@ -204,5 +211,14 @@ export function problemsOf({ lines, rowKinds, queues }: Structure, limits: Limit
     ...rowKinds
       .filter((kind) => !known.has(kind))
       .map((kind) => `the row kind "${kind}" has no role`),
+    ...[...depsFields]
+      .map(([name, count]) => ({ name, count, most: limits.wideDeps[name] ?? DEPS_FIELDS_MAX }))
+      .filter(({ count, most }) => count > most)
+      .map(({ name, count, most }) => `${name} has ${count} fields of at most ${most}`),
+    ...none("a store of another folder is imported", structure.foreignStores),
+    ...none("folders import each other", structure.folderCycles),
+    ...none("an import runs up", structure.importsUp),
+    ...none(`a file has more than ${FILE_LINES_MAX} lines`, structure.longFiles),
+    ...none(`a function has more than ${FUNCTION_LINES_MAX} lines`, structure.longFunctions),
   ];
 }

@@ -17,13 +17,7 @@ import {
   updatePlatform,
 } from "../shared/tenants/platforms/operate-platforms.ts";
 import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
-import {
-  auditEvent,
-  auditExample,
-  listAllAudit,
-  ListAuditQuery,
-} from "../shared/audit/list-audit.ts";
-import { operatorRead } from "../shared/audit/record.ts";
+import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { operator } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 
@@ -38,7 +32,7 @@ export const adminRoutes = [
     response: platformSummary,
     examples: () => ({ answer: platformSummaryExample() }),
     run: ({ services, scope, query }) =>
-      operatorRead(services, scope, { action: "platform.listed" }, () =>
+      services.audit.readBy(scope, { action: "platform.listed" }, () =>
         listPlatforms(services, scope, query),
       ),
   }),
@@ -71,7 +65,7 @@ export const adminRoutes = [
     errors: ["not_found"],
     examples: () => ({ answer: platformAccountExample() }),
     run: ({ services, scope, params: { platformId } }) =>
-      operatorRead(services, scope, { action: "platform.read", platformId }, () =>
+      services.audit.readBy(scope, { action: "platform.read", platformId }, () =>
         readAccount(services, platformId, null),
       ),
   }),
@@ -102,8 +96,8 @@ export const adminRoutes = [
     response: auditEvent,
     examples: () => ({ answer: auditExample() }),
     run: ({ services, scope, query }) =>
-      operatorRead(services, scope, { action: "audit.listed" }, () =>
-        listAllAudit(services, scope, query),
+      services.audit.readBy(scope, { action: "audit.listed" }, () =>
+        services.audit.listAll(scope, query),
       ),
   }),
 ];

@@ -1,4 +1,4 @@
-import { auditEvent, auditExample, listAudit, ListAuditQuery } from "../shared/audit/list-audit.ts";
+import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { prices } from "../shared/billing/answer-schema.ts";
 import { rateCard } from "../shared/billing/rate-card.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
@@ -51,7 +51,7 @@ export const accountRoutes = [
     list: true,
     response: auditEvent,
     examples: () => ({ answer: auditExample() }),
-    run: ({ services, scope, query }) => listAudit(services, scope, query),
+    run: ({ services, scope, query }) => services.audit.list(scope, query),
   }),
 ];
 

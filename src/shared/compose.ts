@@ -3,7 +3,7 @@ import { createPasswords } from "./tenants/staff/password.ts";
 import { PlatformStore } from "./tenants/platforms/platform-store.ts";
 import { UserStore } from "./tenants/staff/user-store.ts";
 import { ApplicationStore } from "./tenants/applications/application-store.ts";
-import { AuditRing } from "./audit/ring.ts";
+import { createAudit } from "./audit/audit.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import { WalletStore } from "./billing/wallet-store.ts";
 import type { HttpDeps } from "./http/deps.ts";
@@ -49,7 +49,7 @@ import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
 import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
 import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
-import { Events } from "./events/events.ts";
+import { EventStore } from "./events/events.ts";
 import { FanOutQueue, Rerun, WEBHOOK_QUEUE, type WebhookHint } from "./webhooks/hint-queue.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
@@ -93,7 +93,7 @@ function webhookServices(
 ) {
   const webhookQueue = new HintQueue<WebhookHint>(queue(WEBHOOK_QUEUE));
   return {
-    events: new Events(tables.core, tables.events),
+    events: new EventStore(tables.core, tables.events),
     endpointHealth: new EndpointHealthStore(tables.deliveries),
     deliveries: new DeliveryStore(tables.deliveries),
     pending: new PendingStore(tables.deliveries),
@@ -229,6 +229,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const outbound = overrides.outbound ?? createOutbound(config, names);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const metrics = new Metrics(log);
+  const tokens = tokenServices(identity, now);
   const wakes = new Wakes(tables.wake);
   const webhooks = webhookServices(tables, { log, queue, wakes });
   const wallets = walletsOf(config, tables.core, { metrics, wakes, clock, ...webhooks });
@@ -241,7 +242,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     outbound,
     names,
     ...shares(),
-    ...tokenServices(identity, now),
+    ...tokens,
     ...accessStores(tables, wallets, now),
     emails: new EmailStore(tables.emails),
     erasures: new ErasureStore(tables.erasures),
@@ -251,7 +252,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     accessCache: new AccessCache(),
     companions: new ConcurrencyLimit(COMPANIONS_MAX),
     operators: createOperators(identity.operators, { outbound, log, now }),
-    audit: new AuditRing(),
+    audit: createAudit({ clock, log, cursors: tokens.cursors }),
     ...connectionStores(config, tables, { clock, wallets }),
     ...linkingStores(tables, wallets, identity),
     appFaults: new AppFaults(log, clock),

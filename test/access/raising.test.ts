@@ -10,7 +10,7 @@ import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store
 import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
 import { WalletStore } from "../../src/shared/billing/wallet-store.ts";
-import { Events } from "../../src/shared/events/events.ts";
+import { EventStore } from "../../src/shared/events/events.ts";
 import { IdempotencyStore } from "../../src/shared/publishing/idempotency-store.ts";
 import { PostStore } from "../../src/shared/publishing/post-store.ts";
 import { EndpointStore } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
@@ -136,7 +136,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
 const OTHERS: readonly { readonly name: string }[] = [
   ConnectSessionStore,
   EndpointStore,
-  Events,
+  EventStore,
   IdempotencyStore,
   PostStore,
   WalletStore,

@@ -16,6 +16,12 @@ import {
 } from "./world.ts";
 import { reconcileWallets } from "../setup/walks.ts";
 
+const OPERATOR = {
+  requestId: "",
+  ip: "",
+  caller: { kind: "operator", subject: "test", roles: ["Admin"] },
+} as const;
+
 let sandbox: Sandbox;
 let receiver: EndCustomers;
 let relay: Relay;
@@ -141,8 +147,9 @@ describe("a profile that is erased", () => {
     await untilGone(relay, profile);
     expect((await erase(relay, profile)).status).toBe(404);
     const told = relay.services.audit
-      .list(({ event }) => event.target?.id === profile.profileId, undefined, 100)
-      .items.filter(({ action }) => action === "profile.erased");
+      .listAll(OPERATOR, { limit: 100 })
+      .items.filter((event) => event.target?.id === profile.profileId)
+      .filter(({ action }) => action === "profile.erased");
     expect(told).toMatchObject([
       {
         actor: { kind: "system", id: "erase-profiles" },

@@ -9,6 +9,7 @@ const LIMITS: Limits = {
   lines: { src: 20, test: 1, dev: 1, bench: 1 },
   queues: 1,
   rowKinds: { lease: ["leg"], record: ["post"] },
+  wideDeps: { PublishingDeps: 13 },
 };
 /** Sources with which every figure is within its limit, or 0. */
 const SOUND: Readonly<Record<string, string>> = {
@@ -56,11 +57,15 @@ test("finds nothing in sound sources", () => {
 });
 
 const OTHER = "src/shared/runtime/other.ts";
+const deps = (name: string, fields: number) =>
+  `interface ${name} { ${Array.from({ length: fields }, (_, index) => `f${index}: 1;`).join(" ")} }`;
 
 test.each([
   ["lines of src", { [OTHER]: "\n".repeat(11) }, "src has 21 lines of at most 20"],
   ["lines of bench", { "bench/a.ts": "a\nb" }, "bench has 2 lines of at most 1"],
   ["queues", { [OTHER]: "worker(OTHER_QUEUE, {})" }, "there are 2 queues of at most 1"],
+  ["deps", { [OTHER]: deps("NewDeps", 13) }, "NewDeps has 13 fields of at most 12"],
+  ["wide deps", { [OTHER]: deps("PublishingDeps", 14) }, "PublishingDeps has 14 fields"],
   ["row kinds", { [OTHER]: 'rowCodec("new", {})' }, 'the row kind "new" has no role'],
 ])("refuses what is beyond a limit: %s", (_, changed, problem) => {
   expect(problemsOf(measured(changed), LIMITS).join()).toContain(problem);
@@ -88,8 +93,10 @@ test.each<[keyof Structure, Readonly<Record<string, string>>, string]>([
   ],
   ["longFiles", { [OTHER]: "\n".repeat(351) }, `${OTHER} (351)`],
   ["longFunctions", { [OTHER]: long }, `${OTHER}:1`],
-])("counts %s", (figure, changed, place) => {
-  expect(measured(changed)[figure]).toEqual([place]);
+])("counts and refuses %s", (figure, changed, place) => {
+  const structure = measured(changed);
+  expect(structure[figure]).toEqual([place]);
+  expect(problemsOf(structure, LIMITS)).toContainEqual(expect.stringContaining(place));
 });
 
 test("counts the fields that an interface picks of another one", () => {

@@ -1,5 +1,3 @@
-import type { AuditDeps } from "../audit/deps.ts";
-import { recordAudit } from "../audit/record.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 
@@ -16,7 +14,7 @@ interface GivenUp {
  * at is not lost with it: its row is still there, and the sweep finds it.
  */
 export function recordPoison(
-  services: AuditDeps & Pick<BackgroundDeps, "metrics">,
+  services: Pick<BackgroundDeps, "audit" | "log" | "metrics">,
   queue: string,
   { message, error }: GivenUp,
 ): void {
@@ -28,8 +26,7 @@ export function recordPoison(
     hint: text.slice(0, TEXT_MAX),
     error,
   });
-  recordAudit(
-    services,
+  services.audit.record(
     { requestId: "", ip: "", caller: { kind: "system", worker: queue } },
     { action: "message.poisoned", target: { type: "queue", id: queue } },
   );

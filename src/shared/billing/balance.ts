@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { recordAudit } from "../audit/record.ts";
 import type { PlatformScope, OperatorScope } from "../callers/scope.ts";
 import type { BillingDeps } from "./deps.ts";
 import { nextUtcDay, spentToday, type Wallet, viewBalance, type Balance } from "./wallet.ts";
@@ -56,7 +55,7 @@ export async function updateLimits(
       answer: undefined,
     }),
   });
-  recordAudit(services, scope, { action: "billing.limits_updated" });
+  services.audit.record(scope, { action: "billing.limits_updated" });
   return getLimits(services, scope);
 }
 
@@ -80,7 +79,7 @@ export async function creditPlatform(services: BillingDeps, scope: OperatorScope
     ...(note === undefined ? {} : { note }),
   });
   if (applied)
-    recordAudit(services, scope, {
+    services.audit.record(scope, {
       action: "billing.credited",
       target: { type: "platform", id: platformId },
       platformId,

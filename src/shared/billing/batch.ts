@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { serviceUnavailable, type AppError, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
-import type { CoreDecision, CoreOperation, CoreView, StoredWallet } from "./core-operation.ts";
+import type { CoreDecision, CoreView, StoredWallet } from "./core-operation.ts";
 import type { Outcome, Pending, Readable } from "./pending.ts";
 import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 

@@ -1,4 +1,3 @@
-import { recordAudit } from "../audit/record.ts";
 import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
@@ -52,7 +51,7 @@ export async function startConnectSession(
   };
   await services.connectSessions.insert(session, priceOfLink(session, scope.requestId));
   const target = { type: "connect_session", id };
-  recordAudit(services, scope, { action: "connect_session.created", target });
+  services.audit.record(scope, { action: "connect_session.created", target });
   const connectUrl = pageAddress(services.config, id, token);
   return { ...toSessionView(session, [], "open"), connectUrl };
 }
@@ -146,7 +145,7 @@ export async function cancelSession(
   const canceled = await services.connectSessions.cancel(session);
   if (canceled === undefined) throw notOpen("no longer open");
   const target = { type: "connect_session", id: session.id };
-  recordAudit(services, scope, { action: "connect_session.canceled", target });
+  services.audit.record(scope, { action: "connect_session.canceled", target });
   const { items } = await listConnections(services, scope);
   return toSessionView(canceled, items, "canceled");
 }

@@ -1,4 +1,3 @@
-import { recordAudit } from "../audit/record.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../runtime/errors.ts";
 import type { ConnectionsDeps } from "./deps.ts";
@@ -39,7 +38,7 @@ async function remove(
     const unneeded = { network, owner, grantId: grantIdOf(connection), instanceUrl, credentials };
     await revokeAtNetwork(services, unneeded);
     const target = { type: "connection", id: connectionId };
-    recordAudit(services, scope, { action: "connection.removed", target });
+    services.audit.record(scope, { action: "connection.removed", target });
   }
   return toConnectionView(connection, { quota: null, missingScopes: [] });
 }

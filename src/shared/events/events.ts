@@ -11,4 +11,4 @@ export {
   type Event,
   type EventType,
 } from "./event.ts";
-export { EventStore as Events, type LoggedEvent, type PendingEvents } from "./event-store.ts";
+export { EventStore, type LoggedEvent, type PendingEvents } from "./event-store.ts";

@@ -13,7 +13,7 @@ import type { DeliveryStore } from "./deliveries/delivery-store.ts";
 import type { PendingStore } from "./deliveries/pending-store.ts";
 import type { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
-import type { Events } from "../events/events.ts";
+import type { EventStore } from "../events/events.ts";
 import type { FanOutQueue, Rerun, WebhookQueue } from "./hint-queue.ts";
 
 /** A delivery as the timeline of its post shows it. */
@@ -50,7 +50,7 @@ export interface WebhooksDeps extends BillingDeps {
   readonly timeline: {
     append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
   };
-  readonly events: Events;
+  readonly events: EventStore;
   readonly endpoints: EndpointStore;
   readonly endpointHealth: EndpointHealthStore;
   readonly deliveries: DeliveryStore;

@@ -1,4 +1,3 @@
-import { recordAudit } from "../audit/record.ts";
 import type { Debit } from "../billing/charge.ts";
 import { priceOf } from "../billing/rate-card.ts";
 import { actorOf, listViewOf } from "../callers/caller.ts";
@@ -96,7 +95,7 @@ export async function createEndpoint(
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
     );
   const target = { type: "webhook", id: endpoint.id };
-  recordAudit(services, scope, { action: "webhook.created", target });
+  services.audit.record(scope, { action: "webhook.created", target });
   return { ...viewEndpoint(endpoint, HEALTHY), secret };
 }
 
@@ -135,7 +134,7 @@ export async function updateEndpoint(
   if (startsAnew) await wakeEndpoint(services, webhookId);
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
-  recordAudit(services, scope, { action: "webhook.updated", target, applicationId });
+  services.audit.record(scope, { action: "webhook.updated", target, applicationId });
   return viewEndpoint(endpoint, await services.endpointHealth.find(webhookId));
 }
 
@@ -150,7 +149,7 @@ export async function deleteEndpoint(
   if (!(await services.endpoints.delete(endpoint))) throw notFound();
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
-  recordAudit(services, scope, { action: "webhook.deleted", target, applicationId });
+  services.audit.record(scope, { action: "webhook.deleted", target, applicationId });
   return viewEndpoint(endpoint, health);
 }
 
@@ -171,7 +170,7 @@ export async function rotateSecret(
   });
   if (endpoint === undefined) throw notFound();
   const target = { type: "webhook", id: webhookId };
-  recordAudit(services, scope, { action: "webhook.secret_rotated", target, applicationId });
+  services.audit.record(scope, { action: "webhook.secret_rotated", target, applicationId });
   const health = await services.endpointHealth.find(webhookId);
   return { ...viewEndpoint(endpoint, health), secret };
 }
@@ -197,6 +196,6 @@ export async function testEndpoint(
   const delivery = firstDelivery(event, endpoint, now);
   await queueDelivery(services, delivery, event);
   const target = { type: "webhook", id: webhookId };
-  recordAudit(services, scope, { action: "webhook.tested", target, applicationId });
+  services.audit.record(scope, { action: "webhook.tested", target, applicationId });
   return viewDelivery(delivery);
 }

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { LinkField, LinkOutcome } from "../../networks/contract/link.ts";
 import { findAvailable, type RegisteredNetwork } from "../../networks/lookup.ts";
 import type { ConnectionsDeps } from "../deps.ts";
@@ -202,7 +201,7 @@ export async function settleLink(
   const caller = { kind: "connect_session", sessionId: session.id } as const;
   const target = { type: "connection", id: result.connection.id };
   const scope = { caller, platformId, applicationId, requestId, ip };
-  recordAudit(services, scope, { action: "connection.linked", target });
+  services.audit.record(scope, { action: "connection.linked", target });
   if (result.session.status === "completed") return leave(services, request, result.session);
   const report = { network: network.name, linked: "yes" };
   return redirect(pageAddress(services.config, session.id, token, report));

@@ -2,7 +2,6 @@ import { CacheMiss, type AccessRows } from "../../tenants/access-rows.ts";
 import type { PlatformAccess } from "../../tenants/platform.ts";
 import { verifySession } from "../../tenants/staff/verify-session.ts";
 import type { Application } from "../../tenants/applications/application.ts";
-import { recordAudit } from "../../audit/record.ts";
 import type { ApiKeyCaller, Caller, OperatorCaller, SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import type {
@@ -86,8 +85,7 @@ export function denied(
 
 function recordDenied(request: AccessRequest, caller: Caller, code: ErrorCode): void {
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
-  recordAudit(
-    request.services,
+  request.services.audit.record(
     { ...requestScope(request), caller },
     {
       action: `access.${code}`,

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import { OutdatedAccess } from "../../billing/access-version.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
@@ -196,7 +195,7 @@ async function acceptPost(
   invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
   noteWork({ postId: post.id });
   services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: isScheduled ? "post.scheduled" : "post.accepted",
     target: { type: "post", id: post.id },
   });

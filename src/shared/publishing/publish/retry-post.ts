@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { recordAudit } from "../../audit/record.ts";
 import { priceOf } from "../../billing/rate-card.ts";
 import { refusal, type Movement } from "../../billing/wallet.ts";
 import { actorOf } from "../../callers/caller.ts";
@@ -129,7 +128,7 @@ export async function retryPost(
   };
   const networks = await commitPost(services, retryOperation(retry));
   services.log.info("legs retried", { networks });
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "post.retried",
     target: { type: "post", id: found.post.id },
   });

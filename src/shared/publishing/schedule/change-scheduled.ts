@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { recordAudit } from "../../audit/record.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
@@ -70,7 +69,7 @@ export async function updatePost(
   const legs = checks.map((check) => firstLeg(post, check, now));
   // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
   await commitPost(services, changeOperation(found.post, { post, legs }));
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
   });
@@ -111,7 +110,7 @@ export async function cancelPost(
   await commitPost(services, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
   await services.wakes.remove(postWake(refOf(post), dueAt));
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "post.canceled",
     target: { type: "post", id: post.id },
   });

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope, PlatformScope } from "../../callers/scope.ts";
 import { newId } from "../../runtime/ids.ts";
 import { issueKey } from "../keys/create-key.ts";
@@ -36,7 +35,7 @@ export async function createApplication(
     updatedAt: createdAt,
   };
   await services.applications.create(platformId, application);
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "application.created",
     target: { type: "application", id: application.id },
     applicationId: application.id,
@@ -78,7 +77,7 @@ export async function updateApplication(
   if (name !== undefined)
     application = await applications.rename(platformId, applicationId, name, at);
   if (application === undefined) throw notFound();
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: status === "disabled" ? "application.disabled" : "application.updated",
     target: { type: "application", id: applicationId },
     applicationId,

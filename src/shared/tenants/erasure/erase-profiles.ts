@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant, AppError } from "../../runtime/errors.ts";
@@ -176,7 +175,7 @@ const STAGES: Readonly<Record<Erasure["stage"], Advance>> = {
 async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasure): Promise<void> {
   const { profileId, applicationId, requestedAt, requestedBy, removed } = erasure;
   // Before the row is removed: after a crash it is recorded twice, but never left out.
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "profile.erased",
     target: { type: "profile", id: profileId },
     applicationId,

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { invariant, notFound } from "../../runtime/errors.ts";
@@ -64,6 +63,6 @@ export async function requestErasure(
   const closed = await closeProfile(services, platformId, profileId);
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
-  recordAudit(services, scope, { action: "profile.erasure_requested", target, applicationId });
+  services.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });
   return await viewProfile(services, platformId, closed);
 }

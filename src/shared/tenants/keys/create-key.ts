@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../../runtime/errors.ts";
@@ -75,7 +74,7 @@ export async function issueKey(
     throw limitReached(
       `An application has at most ${LIVE_KEYS_MAX} API keys in use, and ${EXPIRING_KEYS_MAX} with those that expired within the hour. Revoke one, or wait.`,
     );
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "api_key.created",
     target: { type: "api_key", id },
     applicationId: key.applicationId,

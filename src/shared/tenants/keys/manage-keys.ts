@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, serviceUnavailable } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -52,7 +51,7 @@ export async function renameKey(
   const key = await getKey(services, scope, keyId);
   const renamed = await services.keys.rename(key, name);
   if (renamed === undefined) throw notFound();
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "api_key.renamed",
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,
@@ -71,7 +70,7 @@ function recordEach(
   ended: readonly Descendant[],
 ): void {
   for (const { id, applicationId } of ended)
-    recordAudit(services, scope, { action, target: { type: "api_key", id }, applicationId });
+    services.audit.record(scope, { action, target: { type: "api_key", id }, applicationId });
 }
 
 /**
@@ -126,7 +125,7 @@ export async function revokeKey(
 ): Promise<void> {
   const key = await getKey(services, scope, keyId);
   await services.keys.revoke(key);
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "api_key.revoked",
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,
@@ -150,7 +149,7 @@ export async function deleteKey(
     await deleteDescendants(services, scope, key);
   }
   await services.keys.purge(key);
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "api_key.deleted",
     target: { type: "api_key", id: keyId },
     applicationId: key.applicationId,

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
@@ -22,7 +21,7 @@ export async function mintGrant(
   const mintedBy = actorOf(scope.caller).id;
   const grant = { platformId, applicationId, profileId, mintedBy };
   const { token, expiresAt } = await services.grants.mint(grant, expiresIn);
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "profile_grant.minted",
     target: { type: "profile", id: profileId },
     applicationId,

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { OperatorScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
@@ -38,7 +37,7 @@ export async function updatePlatform(
   const at = services.clock.now().toISOString();
   const platform = await services.platforms.setStatus(platformId, status, at);
   if (platform === undefined) throw notFound();
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: status === "suspended" ? "platform.suspended" : "platform.activated",
     target: { type: "platform", id: platformId },
     platformId,
@@ -71,7 +70,7 @@ export async function createPlatform(
       actor: actorOf(scope.caller),
       requestId: scope.requestId,
     });
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "platform.created",
     target: { type: "platform", id: platform.id },
     platformId: platform.id,

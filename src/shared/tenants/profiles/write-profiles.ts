@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { ApplicationScope, ProfileScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
@@ -36,7 +35,7 @@ export async function createProfile(
     updatedAt: createdAt,
   });
   const profile = requireWritten(result);
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "profile.created",
     target: { type: "profile", id: profile.id },
   });
@@ -70,7 +69,7 @@ export async function updateProfile(
   );
   if (result === undefined) throw notFound();
   const profile = requireWritten(result);
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: change.status === "disabled" ? "profile.disabled" : "profile.updated",
     target: { type: "profile", id: profileId },
   });

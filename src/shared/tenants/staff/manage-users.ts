@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { admitPasswords } from "../../limits/password-limits.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
@@ -88,11 +87,11 @@ export async function createUser(
     const passwordHash = await claimAndHash(services, { email, password }, owner);
     const user = newUser({ id, platformId, email, passwordHash, createdAt: now.toISOString() });
     await store(services, user);
-    recordAudit(services, scope, { action, target: { type: "user", id } });
+    services.audit.record(scope, { action, target: { type: "user", id } });
     return viewUser(user);
   } catch (error) {
     if (error instanceof AppError && isRefusal(error))
-      recordAudit(services, scope, { action, outcome: "denied" });
+      services.audit.record(scope, { action, outcome: "denied" });
     throw error;
   }
 }
@@ -139,7 +138,7 @@ export async function deleteUser(
   if (user === undefined) throw notFound();
   const outcome = await services.users.deleteUnlessLast(platformId, userId);
   const record = (outcome: "ok" | "denied") =>
-    recordAudit(services, scope, {
+    services.audit.record(scope, {
       action: "user.deleted",
       target: { type: "user", id: userId },
       outcome,

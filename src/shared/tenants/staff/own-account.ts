@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { recordAudit } from "../../audit/record.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import {
@@ -36,7 +35,7 @@ function recordOwn(
   outcome: "ok" | "denied" = "ok",
 ): void {
   const target = { type: "user", id: scope.caller.userId };
-  recordAudit(services, scope, { action, target, outcome });
+  services.audit.record(scope, { action, target, outcome });
 }
 
 /** Records and returns the refusal of what the account's state does not allow. */

@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
@@ -44,8 +43,7 @@ export async function signUp(
     sessionId: null,
     sessionVersion: user.sessionVersion,
   };
-  recordAudit(
-    services,
+  services.audit.record(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
@@ -159,7 +157,7 @@ function recordLogin(
   };
   const target = { type: "user", id: userId };
   const action = "user.logged_in";
-  recordAudit(services, { ...scope, caller, platformId }, { action, target, outcome });
+  services.audit.record({ ...scope, caller, platformId }, { action, target, outcome });
 }
 
 /** Ends every session of the user. @throws AppError `invalid_credentials` when the caller's has ended meanwhile */
@@ -171,7 +169,7 @@ export async function logOut(services: TenantsDeps, scope: SessionScope): Promis
       : undefined,
   );
   if (updated === undefined) throw invalidCredentials();
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "user.logged_out",
     target: { type: "user", id: userId },
   });

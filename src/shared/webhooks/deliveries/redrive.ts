@@ -1,4 +1,3 @@
-import { recordAudit } from "../../audit/record.ts";
 import type { OperatorScope, PlatformScope } from "../../callers/scope.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import { newId } from "../../runtime/ids.ts";
@@ -99,7 +98,7 @@ export async function redriveDead(
     scanned < SCANNED_MAX &&
     performance.now() - startedAt < RUN_MS_MAX
   );
-  recordAudit(services, scope, {
+  services.audit.record(scope, {
     action: "webhook.dead_redriven",
     ...(platformId === undefined ? {} : { platformId }),
     ...(webhookId === undefined ? {} : { target: { type: "webhook", id: webhookId } }),
@@ -149,6 +148,6 @@ export async function redriveDelivery(
   await queueDelivery(services, again);
   await markRedriven(services, stored, again.id);
   const target = { type: "webhook_delivery", id: delivery.id };
-  recordAudit(services, scope, { action: "webhook.redriven", target, applicationId });
+  services.audit.record(scope, { action: "webhook.redriven", target, applicationId });
   return viewDelivery(again);
 }
