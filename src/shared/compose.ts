@@ -25,11 +25,7 @@ import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
 import { linkGuard } from "./tenants/link-guard.ts";
 import { KeyStore } from "./tenants/keys/key-store.ts";
 import { isActorActive } from "./tenants/keys/profile-grants.ts";
-import { createLimits } from "./limits/rate-limiter.ts";
-import { WaitingRequests } from "./limits/waiting-requests.ts";
-import { WorkShares } from "./limits/work-shares.ts";
-import { LoginHistoryStore } from "./limits/login-history-store.ts";
-import { RateWindowStore } from "./limits/rate-window-store.ts";
+import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
 import { createLog, type Log } from "./runtime/log.ts";
 import { createNames, type Names } from "./runtime/names.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
@@ -260,13 +256,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     wallets,
     ...postStores(tables),
     wakes,
-    limits: createLimits({
-      config: config.limits,
-      now,
-      log,
-      windows: new RateWindowStore(tables.ratewindows),
-      logins: new LoginHistoryStore(tables.ratewindows),
-    }),
+    limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
     accountQueues: new AccountQueueStore(tables.accounts),
     unmappedSignals: new UnmappedSignals(log, metrics),
     publishQueue: new HintQueue<PublishingHint>(queue(PUBLISHING_QUEUE)),

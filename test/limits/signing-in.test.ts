@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { beginLoginAttempt } from "../../src/shared/limits/password-limits.ts";
 import { aPlatform, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
@@ -117,10 +116,10 @@ describe("a try outside the log-in, with a password or a code", () => {
   test("counts with the log-ins of the e-mail", async () => {
     const { email } = await aPlatform(relay);
     for (let index = 0; index < 5; index += 1) {
-      const attempt = await beginLoginAttempt(relay.services, email);
+      const attempt = await relay.services.limits.beginLoginAttempt(email);
       expect((await attempt.failed()).code).toBe("invalid_credentials");
     }
-    await expect(beginLoginAttempt(relay.services, email)).rejects.toMatchObject({
+    await expect(relay.services.limits.beginLoginAttempt(email)).rejects.toMatchObject({
       code: "rate_limited",
       retryAfterSeconds: 60,
     });
@@ -129,7 +128,7 @@ describe("a try outside the log-in, with a password or a code", () => {
 
   test("that was begun in time and was right is refused when others used up the limit meanwhile", async () => {
     const { email } = await aPlatform(relay);
-    const attempt = await beginLoginAttempt(relay.services, email);
+    const attempt = await relay.services.limits.beginLoginAttempt(email);
     await failing(email, 5);
     await expect(attempt.succeeded()).rejects.toMatchObject({ code: "rate_limited" });
     expect((await attempt.failed()).code).toBe("rate_limited");

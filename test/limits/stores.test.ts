@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NO_FAILURES } from "../../src/shared/limits/login-history-store.ts";
+import { LoginHistoryStore, NO_FAILURES } from "../../src/shared/limits/login-history-store.ts";
+import { RateWindowStore } from "../../src/shared/limits/rate-window-store.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -21,6 +22,11 @@ const unique = (word: string) => `${word}-${(count += 1)}`;
 const total = (counts: ReadonlyMap<string, number>) =>
   [...counts.values()].reduce((sum, value) => sum + value, 0);
 
+const storesOf = ({ tables }: Relay) => ({
+  windows: new RateWindowStore(tables.ratewindows),
+  logins: new LoginHistoryStore(tables.ratewindows),
+});
+
 const countRows = (of: Relay) =>
   storedRows(of).then((rows) =>
     rows.filter(({ table }) => table === "ratewindows").map(({ text }) => text),
@@ -28,7 +34,7 @@ const countRows = (of: Relay) =>
 
 describe("counts by subject and minute", () => {
   test("of any number of processes that write at once none is lost", async () => {
-    const { windows } = relay.services.limits;
+    const { windows } = storesOf(relay);
     const subject = unique("key");
     const columns = Array.from({ length: 60 }, (_, index) => `column${index}`);
     await Promise.all(columns.map((column) => windows.publish(subject, MINUTE, column, 5)));
@@ -36,7 +42,7 @@ describe("counts by subject and minute", () => {
   });
 
   test("a process replaces its own count alone", async () => {
-    const { windows } = relay.services.limits;
+    const { windows } = storesOf(relay);
     const subject = unique("key");
     await windows.publish(subject, MINUTE, "mine", 3);
     await windows.publish(subject, MINUTE, "other", 4);
@@ -45,7 +51,7 @@ describe("counts by subject and minute", () => {
   });
 
   test("subjects and minutes are kept apart", async () => {
-    const { windows } = relay.services.limits;
+    const { windows } = storesOf(relay);
     const [one, two] = [unique("key"), unique("key")];
     await windows.publish(one, MINUTE, "mine", 1);
     expect(total(await windows.read(two, MINUTE))).toBe(0);
@@ -53,7 +59,7 @@ describe("counts by subject and minute", () => {
   });
 
   test("instances see each other's counts through it", async () => {
-    const { windows: rows } = relay.services.limits;
+    const { windows: rows } = storesOf(relay);
     const subject = unique("key");
     const options = { subject, rows, now: () => NOW, onFailure: () => undefined };
     const instances = [1, 2, 3].map(() => new SharedWindow(options));
@@ -67,17 +73,17 @@ describe("counts by subject and minute", () => {
 
 describe("failed log-ins", () => {
   const fail = (email: string, of: Relay = relay) =>
-    of.services.limits.logins.change(email, (history) => ({
+    storesOf(of).logins.change(email, (history) => ({
       ...history,
       failedAt: [...history.failedAt, NOW],
     }));
 
   test("an e-mail without any has an empty history", async () => {
-    expect(await relay.services.limits.logins.find(unique("nobody"))).toEqual(NO_FAILURES);
+    expect(await storesOf(relay).logins.find(unique("nobody"))).toEqual(NO_FAILURES);
   });
 
   test("are found again by the e-mail in any case, with the space around it", async () => {
-    const { logins } = relay.services.limits;
+    const { logins } = storesOf(relay);
     const email = `${unique("somebody")}@example.com`;
     const history = { failedAt: [NOW, NOW + 1], blocks: 2, blockedUntil: NOW + 60_000 };
     await logins.change(email, () => history);
@@ -87,11 +93,11 @@ describe("failed log-ins", () => {
   test("of any number that are counted at once none is lost", async () => {
     const email = unique("crowd");
     await Promise.all(Array.from({ length: 8 }, () => fail(email)));
-    expect((await relay.services.limits.logins.find(email)).failedAt).toHaveLength(8);
+    expect((await storesOf(relay).logins.find(email)).failedAt).toHaveLength(8);
   });
 
   test("can be looked at without a change, and be forgotten", async () => {
-    const { logins } = relay.services.limits;
+    const { logins } = storesOf(relay);
     const email = unique("forgiven");
     await fail(email);
     await logins.change(email, () => undefined);
@@ -114,7 +120,7 @@ describe("failed log-ins", () => {
 describe("the purge", () => {
   test("removes past days and forgotten log-ins, and nothing that still counts", async () => {
     const own = await startRelay();
-    const { windows, logins } = own.services.limits;
+    const { windows, logins } = storesOf(own);
     const minute = Math.floor(own.clock.now().getTime() / WINDOW_MS);
     const now = minute * WINDOW_MS;
     const publish = (subject: string, at: number) => windows.publish(subject, at, "c", 1);
@@ -149,7 +155,7 @@ describe("the purge", () => {
 
   test("shortly after midnight keeps the minutes that still overlap", async () => {
     const own = await startRelay();
-    const { windows } = own.services.limits;
+    const { windows } = storesOf(own);
     const midnight = Date.parse("2026-03-05T00:00:00.000Z");
     const before = midnight / WINDOW_MS - 1;
     await windows.publish("key", before, "c", 7);

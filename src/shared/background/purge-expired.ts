@@ -43,8 +43,8 @@ const ago = ({ clock }: BackgroundDeps, ms: number) => new Date(clock.now().getT
 
 /** Rows that are no platform's. */
 const SHARED: Readonly<Record<string, RemovePage>> = {
-  windows: (services, after) => services.limits.windows.removeOld(services.clock.now(), after),
-  logins: (services, after) => services.limits.logins.removeForgotten(services.clock.now(), after),
+  windows: ({ limits }, after) => limits.purge.windows(after),
+  logins: ({ limits }, after) => limits.purge.logins(after),
   "dead-deliveries": (services, after) =>
     services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
   "oauth-states": (services, after) =>

@@ -1,8 +1,7 @@
 import { invalidCredentials } from "../callers/credential.ts";
 import type { AppError, FailedCheck } from "../runtime/errors.ts";
-import type { LimitsDeps } from "./deps.ts";
-import { afterFailure, blockedSeconds } from "./login-history-store.ts";
-import { rateLimited } from "./rate-limiter.ts";
+import { afterFailure, blockedSeconds, type LoginHistoryStore } from "./login-history-store.ts";
+import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 
 /** An attempt to sign in with a password or a code. */
 export interface LoginAttempt {
@@ -17,19 +16,24 @@ export interface LoginAttempt {
   succeeded(): Promise<void>;
 }
 
+interface AttemptDeps {
+  readonly logins: LoginHistoryStore;
+  /** Failures in a row until the first block. */
+  readonly loginAttempts: number;
+  readonly now: () => number;
+}
+
 /**
  * Begins a try of a password, TOTP code or recovery code, whether the e-mail is known or not. Concurrent tries gain
  * nothing: once the limit is reached, none of them learns its outcome.
  * @throws AppError `rate_limited`
  */
 export async function beginLoginAttempt(
-  services: LimitsDeps,
+  { logins, loginAttempts, now }: AttemptDeps,
   email: string,
 ): Promise<LoginAttempt> {
-  const { clock, config, limits } = services;
-  const now = () => clock.now().getTime();
   const openHistory = async () => {
-    const history = await limits.logins.find(email);
+    const history = await logins.find(email);
     const seconds = blockedSeconds(history, now());
     if (seconds > 0) throw rateLimited(seconds);
     return history;
@@ -38,10 +42,10 @@ export async function beginLoginAttempt(
   return {
     async failed(failedCheck) {
       let seconds = 0;
-      await limits.logins.change(email, (history) => {
+      await logins.change(email, (history) => {
         const at = now();
         seconds = blockedSeconds(history, at);
-        return seconds > 0 ? undefined : afterFailure(history, config.limits.loginAttempts, at);
+        return seconds > 0 ? undefined : afterFailure(history, loginAttempts, at);
       });
       return seconds > 0 ? rateLimited(seconds) : invalidCredentials(failedCheck);
     },
@@ -50,7 +54,7 @@ export async function beginLoginAttempt(
     },
     async succeeded() {
       const history = await openHistory();
-      if (history.failedAt.length > 0) await limits.logins.clear(email);
+      if (history.failedAt.length > 0) await logins.clear(email);
     },
   };
 }
@@ -60,9 +64,9 @@ const PER_MINUTE = { platform: 30, user: 10 } as const;
 
 /** Counts a password that is about to be hashed for a signed-in user. @throws AppError `rate_limited` */
 export async function admitPasswords(
-  { limits }: LimitsDeps,
+  rates: RateLimiter,
   { kind, id }: { readonly kind: keyof typeof PER_MINUTE; readonly id: string },
 ): Promise<void> {
-  const { allowed, seconds } = await limits.rates.admit(`passwords|${id}`, PER_MINUTE[kind]);
+  const { allowed, seconds } = await rates.admit(`passwords|${id}`, PER_MINUTE[kind]);
   if (!allowed) throw rateLimited(seconds);
 }

@@ -1,12 +1,9 @@
 import type { Log } from "../runtime/log.ts";
-import type { RateWindowRows, RateWindowStore } from "./rate-window-store.ts";
+import type { RateWindowRows } from "./rate-window-store.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import { FRESH_BESIDE_MS } from "./sliding-window.ts";
 import { admitTogether, SharedWindow, type Admission } from "./shared-window.ts";
 import { AppError } from "../runtime/errors.ts";
-import type { Config } from "../config/config.ts";
-import { BadCredentials } from "./bad-credentials.ts";
-import type { LoginHistoryStore } from "./login-history-store.ts";
 
 const SUBJECTS_MAX = 20_000;
 const LOG_INTERVAL_MS = 60_000;
@@ -76,33 +73,4 @@ export function rateLimited(retryAfter: number): AppError {
     details: { retryAfter },
     retryAfterSeconds: retryAfter,
   });
-}
-
-/** The limit of wrong credentials is higher than that of signing in, which costs more. */
-const BAD_CREDENTIALS_PER_AUTH = 2;
-const BAD_CREDENTIALS_MIN = 60;
-
-export interface RequestLimits {
-  readonly rates: RateLimiter;
-  readonly badCredentials: BadCredentials;
-  readonly logins: LoginHistoryStore;
-  readonly windows: RateWindowStore;
-}
-
-export function createLimits(options: {
-  readonly config: Config["limits"];
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly windows: RateWindowStore;
-  readonly logins: LoginHistoryStore;
-}): RequestLimits {
-  const { config, log, windows, logins } = options;
-  const now = () => options.now().getTime();
-  const badMax = Math.max(BAD_CREDENTIALS_MIN, BAD_CREDENTIALS_PER_AUTH * config.authPerMinute);
-  return {
-    rates: new RateLimiter({ rows: windows, now, log }),
-    badCredentials: new BadCredentials(badMax),
-    logins,
-    windows,
-  };
 }

@@ -1,5 +1,5 @@
 import type { ConnectionsDeps } from "../connections/deps.ts";
-import type { WorkShares } from "../limits/work-shares.ts";
+import type { WorkShares } from "../limits/limits.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { TimelineStore } from "./timeline-store.ts";
 import type { AccountStore } from "./accounts/account-store.ts";

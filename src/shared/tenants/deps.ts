@@ -1,5 +1,5 @@
 import type { Sessions } from "../callers/tokens.ts";
-import type { LimitsDeps } from "../limits/deps.ts";
+import type { Limits } from "../limits/limits.ts";
 import type { PublishingDeps } from "../publishing/deps.ts";
 import type { SharedOutcome } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
@@ -15,7 +15,8 @@ import type { ProfileStore } from "./profiles/profile-store.ts";
 import type { UserStore } from "./staff/user-store.ts";
 
 /** What the verbs of platforms, their staff and what they own need from the process. */
-export interface TenantsDeps extends LimitsDeps, PublishingDeps {
+export interface TenantsDeps extends PublishingDeps {
+  readonly limits: Limits;
   readonly platforms: PlatformStore;
   readonly applications: ApplicationStore;
   readonly profiles: ProfileStore;

@@ -1,7 +1,6 @@
 import type { BillingDeps } from "../billing/deps.ts";
 import type { Config } from "../config/config.ts";
-import type { WaitingRequests } from "../limits/waiting-requests.ts";
-import type { WorkShares } from "../limits/work-shares.ts";
+import type { WaitingRequests, WorkShares } from "../limits/limits.ts";
 import type { Names } from "../runtime/names.ts";
 import type { RecentMap } from "../runtime/recent-map.ts";
 import type { Outbound } from "../runtime/outbound.ts";

@@ -1,5 +1,4 @@
 import type { SessionScope } from "../../callers/scope.ts";
-import { admitPasswords } from "../../limits/password-limits.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
@@ -80,7 +79,7 @@ export async function createUser(
   const { platformId } = scope;
   const action = "user.created";
   try {
-    await admitPasswords(services, { kind: "platform", id: platformId });
+    await services.limits.admitPasswords({ kind: "platform", id: platformId });
     const now = services.clock.now();
     const id = newId("user", now);
     const owner = { platformId, userId: id };

@@ -1,11 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
-import {
-  admitPasswords,
-  beginLoginAttempt,
-  type LoginAttempt,
-} from "../../limits/password-limits.ts";
+import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";
@@ -67,7 +63,7 @@ async function confirmIdentity(
       throw error;
     }
   };
-  const attempt = await recorded(() => beginLoginAttempt(services, user.email));
+  const attempt = await recorded(() => services.limits.beginLoginAttempt(user.email));
   return {
     failed() {
       recordOwn(services, scope, action, "denied");
@@ -91,7 +87,7 @@ export async function changePassword(
 ): Promise<void> {
   const user = await getOwnUser(services, scope);
   // Without a limit, whoever knows the password could make the service hash without end.
-  await admitPasswords(services, { kind: "user", id: user.id });
+  await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   if (!(await services.passwords.matches(currentPassword, user.passwordHash)))
     throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));

@@ -1,7 +1,6 @@
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
-import { beginLoginAttempt } from "../../limits/password-limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -101,7 +100,7 @@ export async function logIn(
   scope: RequestScope,
   { email, password, totpCode = "" }: LogIn,
 ): Promise<SignedIn> {
-  const attempt = await beginLoginAttempt(services, email);
+  const attempt = await services.limits.beginLoginAttempt(email);
   const user = await findUser(services, email);
   const right = await services.passwords.matches(password, user?.passwordHash, "log_in");
   if (user === undefined) throw await attempt.failed();

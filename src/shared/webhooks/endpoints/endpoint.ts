@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { EventType } from "../../events/events.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
-import type { WaitingRequests } from "../../limits/waiting-requests.ts";
+import type { WaitingRequests } from "../../limits/limits.ts";
 import type { Names } from "../../runtime/names.ts";
 import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
 import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";

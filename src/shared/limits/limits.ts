@@ -1,0 +1,49 @@
+import type { Config } from "../config/config.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Clock } from "../runtime/process.ts";
+import type { Table } from "../runtime/storage/table.ts";
+import { BadCredentials } from "./bad-credentials.ts";
+import { LoginHistoryStore } from "./login-history-store.ts";
+import { admitPasswords, beginLoginAttempt } from "./password-limits.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+import { RateWindowStore } from "./rate-window-store.ts";
+
+export type { LoginAttempt } from "./password-limits.ts";
+export { rateLimited } from "./rate-limiter.ts";
+export type { Admission } from "./shared-window.ts";
+export { WaitingRequests } from "./waiting-requests.ts";
+export { WorkShares } from "./work-shares.ts";
+
+/** The limit of wrong credentials is higher than that of signing in, which costs more. */
+const BAD_CREDENTIALS_PER_AUTH = 2;
+const BAD_CREDENTIALS_MIN = 60;
+
+interface LimitsDeps {
+  readonly config: Config["limits"];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly table: Table;
+}
+
+/** Creates what counts requests, wrong credentials and log-ins of a deployment, in one table. */
+export function createLimits({ config, clock, log, table }: LimitsDeps) {
+  const now = () => clock.now().getTime();
+  const windows = new RateWindowStore(table);
+  const logins = new LoginHistoryStore(table);
+  const rates = new RateLimiter({ rows: windows, now, log });
+  const badMax = Math.max(BAD_CREDENTIALS_MIN, BAD_CREDENTIALS_PER_AUTH * config.authPerMinute);
+  const { loginAttempts } = config;
+  return {
+    rates,
+    badCredentials: new BadCredentials(badMax),
+    beginLoginAttempt: (email: string) => beginLoginAttempt({ logins, loginAttempts, now }, email),
+    admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),
+    /** Removes a page of what no longer counts: minutes of requests, or failed log-ins. */
+    purge: {
+      windows: (after: string | undefined) => windows.removeOld(clock.now(), after),
+      logins: (after: string | undefined) => logins.removeForgotten(clock.now(), after),
+    },
+  };
+}
+
+export type Limits = ReturnType<typeof createLimits>;
