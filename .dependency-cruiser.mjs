@@ -10,6 +10,7 @@ export const FOLDERS = [
   "connections",
   "webhooks",
   "billing",
+  "core",
   "events",
   "media",
   "limits",
@@ -30,7 +31,7 @@ const downwards = FOLDERS.slice(1).map((folder, index) => ({
 }));
 
 /** The folders of which others import `<folder>/<folder>.ts`, and `schema.ts` for routes, and nothing else. */
-export const MODULES = ["audit", "events", "limits", "wake"];
+export const MODULES = ["audit", "core", "events", "limits", "wake"];
 
 const faces = MODULES.map((folder) => ({
   name: `face-of-${folder}`,

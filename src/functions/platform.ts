@@ -1,6 +1,6 @@
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { prices } from "../shared/billing/answer-schema.ts";
-import { rateCard } from "../shared/billing/rate-card.ts";
+import { rateCard } from "../shared/core/core.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 import {

@@ -9,7 +9,7 @@ import { KeyStore } from "../../src/shared/tenants/keys/key-store.ts";
 import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store.ts";
 import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
-import { WalletStore } from "../../src/shared/billing/wallet-store.ts";
+import { WalletStore } from "../../src/shared/core/core.ts";
 import { EventStore } from "../../src/shared/events/events.ts";
 import { IdempotencyStore } from "../../src/shared/publishing/idempotency-store.ts";
 import { PostStore } from "../../src/shared/publishing/post-store.ts";

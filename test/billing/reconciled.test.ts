@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { checkWallet, reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { charge, creditWallet } from "../../src/shared/billing/charge.ts";
-import { toEntry } from "../../src/shared/billing/wallet-row.ts";
+import { toEntry } from "../../src/shared/core/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";

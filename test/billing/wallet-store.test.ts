@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, inject, test } from "vitest";
 import { chargeTogether, creditWallet, type Charge } from "../../src/shared/billing/charge.ts";
-import type { StoredEntry } from "../../src/shared/billing/wallet-row.ts";
-import { WalletStore } from "../../src/shared/billing/wallet-store.ts";
+import { type StoredEntry, WalletStore } from "../../src/shared/core/core.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { openTable } from "../../src/shared/runtime/storage/tables.ts";

@@ -1,4 +1,4 @@
-import { OutdatedAccess } from "../../src/shared/billing/access-version.ts";
+import { OutdatedAccess } from "../../src/shared/core/core.ts";
 import { charge } from "../../src/shared/billing/charge.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { removeConnection } from "../../src/shared/connections/remove-connection.ts";

@@ -1,5 +1,5 @@
-import type { StoredEntry } from "../../src/shared/billing/wallet-row.ts";
-import { available, type Wallet } from "../../src/shared/billing/wallet.ts";
+import { available } from "../../src/shared/core/wallet.ts";
+import type { StoredEntry, Wallet } from "../../src/shared/core/core.ts";
 import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
 import type { Observer } from "./observer.ts";

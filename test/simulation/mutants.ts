@@ -1,4 +1,4 @@
-import type { Wallet } from "../../src/shared/billing/wallet.ts";
+import type { Wallet } from "../../src/shared/core/core.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
 import { STORM_EVERY } from "../model/weather.ts";

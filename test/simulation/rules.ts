@@ -1,10 +1,5 @@
-import type { Wallet } from "../../src/shared/billing/wallet.ts";
-import {
-  ledgerRow,
-  totalsRow,
-  type DayTotal,
-  type StoredEntry,
-} from "../../src/shared/billing/wallet-row.ts";
+import type { DayTotal, StoredEntry, Wallet } from "../../src/shared/core/core.ts";
+import { ledgerRow, totalsRow } from "../../src/shared/core/wallet-row.ts";
 import { postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";

@@ -6,21 +6,20 @@ import {
   profileSessionRow,
 } from "../../src/shared/connections/connect-session-store.ts";
 import { authorisationRow } from "../../src/shared/connections/authorisation-store.ts";
-import { countsRow } from "../../src/shared/billing/application-counts.ts";
+import { countsRow } from "../../src/shared/core/application-counts.ts";
+import { creditMarkerRow, markerRow } from "../../src/shared/core/core.ts";
+import {
+  ledgerRow,
+  reconciledRow,
+  totalsRow,
+  walletRow,
+} from "../../src/shared/core/wallet-row.ts";
 import { connectionRow } from "../../src/shared/connections/connection-row.ts";
 import { hostRow } from "../../src/shared/connections/host-store.ts";
 import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts";
 import { withdrawalRow } from "../../src/shared/connections/withdrawal-store.ts";
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import {
-  creditMarkerRow,
-  ledgerRow,
-  markerRow,
-  reconciledRow,
-  totalsRow,
-  walletRow,
-} from "../../src/shared/billing/wallet-row.ts";
 import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../src/shared/events/event.ts";
 import { fanOutRow } from "../../src/shared/events/event-store.ts";

@@ -2,8 +2,7 @@ import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
-import type { StoredEntry } from "../billing/wallet-row.ts";
-import type { Wallet } from "../billing/wallet.ts";
+import type { StoredEntry, Wallet } from "../core/core.ts";
 import type { Leg } from "../publishing/leg.ts";
 import { inBatches } from "../runtime/promises.ts";
 

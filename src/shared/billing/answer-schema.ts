@@ -3,10 +3,15 @@ import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape } from "../runtime/shape.ts";
-import type { Balance } from "./wallet.ts";
+import {
+  type Balance,
+  type BillableOperation,
+  type Operation,
+  RATE_CARD,
+  type RateCard,
+} from "../core/core.ts";
 import type { creditPlatform, SpendingLimits } from "./balance.ts";
 import type { entryView, UsageTotal, UsageTotals } from "./usage.ts";
-import { RATE_CARD, type BillableOperation, type Operation, type RateCard } from "./rate-card.ts";
 
 // Safe: these are all keys of the card.
 const billable = Object.keys(RATE_CARD) as [BillableOperation, ...BillableOperation[]];

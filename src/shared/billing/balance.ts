@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { PlatformScope, OperatorScope } from "../callers/scope.ts";
 import type { BillingDeps } from "./deps.ts";
-import { nextUtcDay, spentToday, type Wallet, viewBalance, type Balance } from "./wallet.ts";
+import { type Balance, nextUtcDay, spentToday, viewBalance, type Wallet } from "../core/core.ts";
 import { actorOf } from "../callers/caller.ts";
 import { AppError, invariant, notFound } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";

@@ -1,11 +1,17 @@
 import type { Actor } from "../callers/caller.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { CoreView } from "./core-operation.ts";
+import {
+  canCredit,
+  type CoreView,
+  creditMarkerRow,
+  markerKey,
+  markerRow,
+  type Movement,
+  type Operation,
+  refusal,
+} from "../core/core.ts";
 import type { BillingDeps } from "./deps.ts";
-import type { Operation } from "./rate-card.ts";
-import { creditMarkerRow, markerKey, markerRow } from "./wallet-row.ts";
-import { canCredit, refusal, type Movement } from "./wallet.ts";
 
 export interface Charge {
   /** Chosen by the caller: the same id charges once, however often it is repeated. */

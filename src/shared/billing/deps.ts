@@ -2,7 +2,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { WalletStore } from "./wallet-store.ts";
+import type { WalletStore } from "../core/core.ts";
 
 /** What charging and reading a wallet need of the process. */
 export interface BillingDeps {

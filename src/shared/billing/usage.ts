@@ -1,11 +1,17 @@
 import { serviceUnavailable, validationFailed, AppError } from "../runtime/errors.ts";
 import { isId, timeOfId } from "../runtime/ids.ts";
-import { changesBalance, dayOf, toTotal } from "./day-totals.ts";
+import {
+  changesBalance,
+  dayOf,
+  type DayTotal,
+  type EntryFilter,
+  fitsFilter,
+  nextUtcDay,
+  type StoredEntry,
+  toTotal,
+} from "../core/core.ts";
 import type { BillingDeps } from "./deps.ts";
 import type { GroupBy, ListUsage } from "./schema.ts";
-import type { DayTotal, StoredEntry } from "./wallet-row.ts";
-import { fitsFilter, type EntryFilter } from "./wallet-store.ts";
-import { nextUtcDay } from "./wallet.ts";
 import { boundToView, listViewOf } from "../callers/caller.ts";
 import type { PlatformScope } from "../callers/scope.ts";
 import type { Page } from "../runtime/page.ts";

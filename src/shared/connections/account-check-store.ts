@@ -1,6 +1,5 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
-import { accessOperation } from "../billing/access-version.ts";
-import type { Commit } from "../billing/core-operation.ts";
+import { accessOperation, type Commit } from "../core/core.ts";
 import { reseal, sealingKey, type DataKeys } from "../runtime/secrets.ts";
 import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import { accessOperation } from "../billing/access-version.ts";
+import { accessOperation, type Commit, type CoreView } from "../core/core.ts";
 import { debitOf, type Debit } from "../billing/charge.ts";
-import type { Commit, CoreView } from "../billing/core-operation.ts";
 import { actor } from "../callers/caller.ts";
 import { inverted, isId, timeOfId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";

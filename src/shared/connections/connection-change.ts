@@ -1,5 +1,4 @@
-import type { CoreView } from "../billing/core-operation.ts";
-import type { Movement } from "../billing/wallet.ts";
+import type { CoreView, Movement } from "../core/core.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { FREE } from "../runtime/lease.ts";

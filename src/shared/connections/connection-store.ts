@@ -1,7 +1,5 @@
 import type { LeaseColumns, Leased } from "../runtime/lease.ts";
-import { accessOperation } from "../billing/access-version.ts";
-import { countsKey, countWrite } from "../billing/application-counts.ts";
-import type { Commit } from "../billing/core-operation.ts";
+import { accessOperation, type Commit, countsKey, countWrite } from "../core/core.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";

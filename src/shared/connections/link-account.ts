@@ -1,6 +1,5 @@
 import { debitOf, type Debit } from "../billing/charge.ts";
-import type { CoreView } from "../billing/core-operation.ts";
-import { priceOf } from "../billing/rate-card.ts";
+import { type CoreView, priceOf } from "../core/core.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";

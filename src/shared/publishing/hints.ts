@@ -1,4 +1,4 @@
-import { secondsUntil } from "../billing/wallet.ts";
+import { secondsUntil } from "../core/core.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { type HintedWakes, hintIfSoon } from "../wake/wake.ts";
 import type { PublishingDeps } from "./deps.ts";

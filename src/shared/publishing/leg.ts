@@ -1,7 +1,6 @@
 import { isHeld } from "../runtime/lease.ts";
 import type { Connection } from "../connections/connection.ts";
-import { priceOf, type Operation } from "../billing/rate-card.ts";
-import { utcDay } from "../billing/wallet.ts";
+import { type Operation, priceOf, utcDay } from "../core/core.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";

@@ -1,5 +1,4 @@
-import type { CoreOperation, CoreView, CoreDecision } from "../billing/core-operation.ts";
-import { paced } from "../billing/wallet.ts";
+import { type CoreDecision, type CoreOperation, type CoreView, paced } from "../core/core.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";

@@ -1,5 +1,5 @@
 import type { Actor } from "../callers/caller.ts";
-import type { Operation } from "../billing/rate-card.ts";
+import type { Operation } from "../core/core.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Debit } from "../billing/charge.ts";
-import { priceOf } from "../billing/rate-card.ts";
+import { priceOf } from "../core/core.ts";
 import { actorOf, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";
 import { AppError, notFound } from "../runtime/errors.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
-import type { CoreOperation, CorePartition } from "../../../src/shared/billing/core-operation.ts";
-import { GroupCommit } from "../../../src/shared/billing/group-commit.ts";
-import { markerKey } from "../../../src/shared/billing/wallet-row.ts";
+import { type CoreOperation, markerKey } from "../../../src/shared/core/core.ts";
+import type { CorePartition } from "../../../src/shared/core/core-operation.ts";
+import { GroupCommit } from "../../../src/shared/core/group-commit.ts";
 import { AppError, serviceUnavailable } from "../../../src/shared/runtime/errors.ts";
 import { InvalidTransaction, keyOfWrite } from "../../../src/shared/runtime/storage/row.ts";
 import { casesOf } from "../../setup/long-check.ts";

@@ -2,8 +2,9 @@ import type {
   CorePartition,
   StoredWallet,
   WrittenWallet,
-} from "../../../src/shared/billing/core-operation.ts";
-import { EMPTY_WALLET, type LedgerEntry, type Wallet } from "../../../src/shared/billing/wallet.ts";
+} from "../../../src/shared/core/core-operation.ts";
+import { EMPTY_WALLET, type LedgerEntry } from "../../../src/shared/core/wallet.ts";
+import type { Wallet } from "../../../src/shared/core/core.ts";
 import type {
   Row,
   RowWrite,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createOverlay } from "../../../src/shared/billing/batch.ts";
+import { createOverlay } from "../../../src/shared/core/batch.ts";
 import type { RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { CALM, MemoryPartition } from "./memory-partition.ts";
 

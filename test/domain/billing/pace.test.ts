@@ -1,11 +1,7 @@
 import { array, assert, integer, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  EMPTY_WALLET,
-  type Wallet,
-  paced,
-  secondsUntil,
-} from "../../../src/shared/billing/wallet.ts";
+import { EMPTY_WALLET } from "../../../src/shared/core/wallet.ts";
+import { paced, secondsUntil, type Wallet } from "../../../src/shared/core/core.ts";
 
 const START = Date.parse("2030-01-31T10:00:00.000Z");
 const at = (ms: number) => new Date(START + ms);

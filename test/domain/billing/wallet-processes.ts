@@ -1,5 +1,6 @@
-import type { CoreOperation, CorePartition } from "../../../src/shared/billing/core-operation.ts";
-import { GroupCommit } from "../../../src/shared/billing/group-commit.ts";
+import type { CoreOperation } from "../../../src/shared/core/core.ts";
+import type { CorePartition } from "../../../src/shared/core/core-operation.ts";
+import { GroupCommit } from "../../../src/shared/core/group-commit.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
 import type { Accepted } from "../../../src/shared/publishing/idempotency-store.ts";

@@ -4,17 +4,19 @@ import {
   applyChange,
   applyMovement,
   available,
-  canCredit,
   EMPTY_WALLET,
+  type EntryType,
+  type LedgerEntry,
+} from "../../../src/shared/core/wallet.ts";
+import {
+  canCredit,
+  type Movement,
   nextUtcDay,
   refusal,
   spentToday,
   utcDay,
-  type EntryType,
-  type LedgerEntry,
-  type Movement,
   type Wallet,
-} from "../../../src/shared/billing/wallet.ts";
+} from "../../../src/shared/core/core.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const START = Date.parse("2030-01-31T20:00:00.000Z");

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { OutdatedAccess } from "../../../src/shared/billing/access-version.ts";
-import type { CoreView } from "../../../src/shared/billing/core-operation.ts";
-import { EMPTY_WALLET, type Wallet } from "../../../src/shared/billing/wallet.ts";
+import { type CoreView, OutdatedAccess, type Wallet } from "../../../src/shared/core/core.ts";
+import { EMPTY_WALLET } from "../../../src/shared/core/wallet.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
 import {
   idempotencyRowKey,

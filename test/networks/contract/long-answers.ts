@@ -4,7 +4,7 @@ import { newId } from "../../../src/shared/runtime/ids.ts";
 import { aProfile } from "../../setup/factories.ts";
 import { IS_LONG } from "../../setup/long-check.ts";
 import { allow, signIn } from "../../setup/sign-in.ts";
-import { priceOf } from "../../../src/shared/billing/rate-card.ts";
+import { priceOf } from "../../../src/shared/core/core.ts";
 import { submitPost, unique, type Publisher } from "../../setup/publisher.ts";
 import type { Answer } from "../../setup/relay.ts";
 import type { NetworkContract } from "./contracts.ts";

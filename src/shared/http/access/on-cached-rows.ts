@@ -1,4 +1,4 @@
-import { OutdatedAccess } from "../../billing/access-version.ts";
+import { OutdatedAccess } from "../../core/core.ts";
 import { isWellFormed, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { parseApiKey } from "../../runtime/secrets.ts";

@@ -1,8 +1,5 @@
-import { OutdatedAccess } from "../../billing/access-version.ts";
-import type { CoreView } from "../../billing/core-operation.ts";
+import { type CoreView, type Movement, OutdatedAccess, priceOf, refusal } from "../../core/core.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { priceOf } from "../../billing/rate-card.ts";
-import { refusal, type Movement } from "../../billing/wallet.ts";
 import { newDueTime } from "../hints.ts";
 import {
   idempotencyRowKey,

@@ -1,4 +1,4 @@
-import { OutdatedAccess } from "../../billing/access-version.ts";
+import { OutdatedAccess } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";

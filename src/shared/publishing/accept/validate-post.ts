@@ -1,5 +1,5 @@
 import { chargeTogether } from "../../billing/charge.ts";
-import { estimateTokens, priceOf } from "../../billing/rate-card.ts";
+import { estimateTokens, priceOf } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connection.ts";

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { priceOf } from "../../billing/rate-card.ts";
-import { refusal, type Movement } from "../../billing/wallet.ts";
+import { type Movement, priceOf, refusal } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { NetworkName } from "../../networks/lookup.ts";

@@ -1,4 +1,4 @@
-import type { Movement } from "../../billing/wallet.ts";
+import type { Movement } from "../../core/core.ts";
 import type { Connection } from "../../connections/connection.ts";
 import { blamed } from "../../connections/fresh-credentials.ts";
 import type { LegFailure, Published, Rejected, TryLater } from "../../networks/contract/outcome.ts";

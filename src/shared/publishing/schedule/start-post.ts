@@ -1,5 +1,4 @@
-import type { CoreView } from "../../billing/core-operation.ts";
-import { refusal } from "../../billing/wallet.ts";
+import { type CoreView, refusal } from "../../core/core.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { AppError } from "../../runtime/errors.ts";

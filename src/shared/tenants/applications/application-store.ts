@@ -1,5 +1,4 @@
-import { accessOperation } from "../../billing/access-version.ts";
-import type { Commit } from "../../billing/core-operation.ts";
+import { accessOperation, type Commit } from "../../core/core.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";

@@ -1,6 +1,4 @@
-import { accessOperation } from "../../billing/access-version.ts";
-import { countsKey, countsWrite, toCounts } from "../../billing/application-counts.ts";
-import type { Commit } from "../../billing/core-operation.ts";
+import { accessOperation, type Commit, countsKey, countsWrite, toCounts } from "../../core/core.ts";
 import { idBefore, isId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";

@@ -2,7 +2,7 @@ import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { Application, ApplicationStatus } from "../applications/application.ts";
-import { summed } from "../../billing/application-counts.ts";
+import { summed } from "../../core/core.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Platform, PlatformStatus } from "../platform.ts";

@@ -1,6 +1,4 @@
-import { accessOperation } from "../../billing/access-version.ts";
-import { readCounts, type Counts } from "../../billing/application-counts.ts";
-import type { Commit } from "../../billing/core-operation.ts";
+import { accessOperation, type Commit, type Counts, readCounts } from "../../core/core.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";

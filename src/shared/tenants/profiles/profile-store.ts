@@ -1,6 +1,10 @@
-import { accessOperation } from "../../billing/access-version.ts";
-import { countsKey, countWrite } from "../../billing/application-counts.ts";
-import type { Commit, CoreView } from "../../billing/core-operation.ts";
+import {
+  accessOperation,
+  type Commit,
+  type CoreView,
+  countsKey,
+  countWrite,
+} from "../../core/core.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";

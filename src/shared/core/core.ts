@@ -1,0 +1,44 @@
+/* What other folders use of a platform's partition: its wallet, and the transactions that change it. */
+
+export { accessOperation, OutdatedAccess } from "./access-version.ts";
+export {
+  countsKey,
+  countsWrite,
+  countWrite,
+  readCounts,
+  summed,
+  toCounts,
+  type Counts,
+} from "./application-counts.ts";
+export type { Commit, CoreDecision, CoreOperation, CoreView } from "./core-operation.ts";
+export { changesBalance, dayOf, toTotal } from "./day-totals.ts";
+export {
+  estimateTokens,
+  priceOf,
+  RATE_CARD,
+  rateCard,
+  type BillableOperation,
+  type Operation,
+  type RateCard,
+} from "./rate-card.ts";
+export {
+  creditMarkerRow,
+  markerKey,
+  markerRow,
+  type DayTotal,
+  type StoredEntry,
+} from "./wallet-row.ts";
+export { fitsFilter, WalletStore, type EntryFilter } from "./wallet-store.ts";
+export {
+  canCredit,
+  nextUtcDay,
+  paced,
+  refusal,
+  secondsUntil,
+  spentToday,
+  utcDay,
+  viewBalance,
+  type Balance,
+  type Movement,
+  type Wallet,
+} from "./wallet.ts";
