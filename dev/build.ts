@@ -94,7 +94,7 @@ export const SETTINGS_BY_NETWORK = { ${entries.join(", ")} };
 export const NETWORK_NAMES = Object.keys(SETTINGS_BY_NETWORK);`;
 }
 
-/** Modules that the build knows the outcome of, in place of all that it takes to get there. */
+/** Modules that the build knows the outcome of, instead of all that it takes to get there. */
 const WORKED_OUT: readonly {
   readonly filter: RegExp;
   readonly make: (facts: BuildFacts) => string;

@@ -119,7 +119,7 @@ async function formatProblems(bicep: string, folder: string): Promise<string[]> 
     .map(([name]) => `${name} is not formatted`);
 }
 
-/** Formats the templates and makes the snapshots anew. */
+/** Formats the templates and regenerates the snapshots. */
 async function write(bicep: string): Promise<void> {
   const runs = [await format(bicep, INFRA)];
   for (const name of SNAPSHOTS) runs.push(await snapshot(bicep, INFRA, name));
@@ -146,7 +146,7 @@ async function main(): Promise<void> {
     return;
   }
   console.error(`${problems.join("\n\n")}\n`);
-  console.error("npm run check:infra -- --write formats them and makes the snapshots anew.");
+  console.error("npm run check:infra -- --write formats them and regenerates the snapshots.");
   process.exitCode = 1;
 }
 

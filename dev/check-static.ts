@@ -9,6 +9,7 @@ const CHECKS = [
   "check:types",
   "check:layers",
   "check:structure",
+  "check:words",
   "check:unused",
 ];
 

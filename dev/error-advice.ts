@@ -13,7 +13,7 @@ const CREDENTIAL = "with another credential";
 /** What a caller does about an error; a code that nobody has advice for does not compile. */
 export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   invalid_json: { advice: "Send JSON in UTF-8.", again: NO },
-  validation_failed: { advice: "Mend the fields that `details.issues` names.", again: NO },
+  validation_failed: { advice: "Fix the fields that `details.issues` names.", again: NO },
   idempotency_key_required: {
     advice: "Make a key for the post, store it with the post, and send it.",
     again: "with the header",
@@ -39,7 +39,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     advice: "Send `Authorization: Bearer …`, once, and not in the URL.",
     again: "with the header",
   },
-  invalid_credentials: { advice: "Look the credential up anew.", again: CREDENTIAL },
+  invalid_credentials: { advice: "Check the credential.", again: CREDENTIAL },
   api_key_revoked: {
     advice: "Use another key; a revoked one never works again.",
     again: CREDENTIAL,
@@ -89,7 +89,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     advice: "Change the text, or wait until `details.allowedAfter`.",
     again: "after that time",
   },
-  invalid_state: { advice: "Read it again and decide anew.", again: NO },
+  invalid_state: { advice: "Read it again, then decide.", again: NO },
   nothing_to_retry: { advice: "Name only legs that are `failed`, or none.", again: NO },
   limit_reached: { advice: "Remove what you no longer use.", again: "once there is room" },
   not_publishable: {

@@ -7,5 +7,5 @@ export const HOST_SETTINGS: Readonly<Record<string, string>> = {
     "`managedidentity`, where the host reaches its storage account by an identity.",
   AzureWebJobsStorage__clientId: "Client id of that identity.",
   AzureFunctionsJobHost__extensions__queues__maxPollingInterval:
-    "How long an idle queue is left alone at most, in place of what `host.json` says.",
+    "How long an idle queue is left alone at most, instead of what `host.json` says.",
 };

@@ -20,7 +20,7 @@ export interface Limits {
   readonly wideDeps: Readonly<Record<string, number>>;
 }
 
-/** A list of places, so that whoever reads the figure sees what it counts. */
+/** A list of places, so that a reader of the figure sees what it counts. */
 type Places = readonly string[];
 
 export interface Structure {
@@ -128,7 +128,7 @@ function depsFieldsOf(sources: readonly Source[]): ReadonlyMap<string, number> {
 const moduleOf = (path: string) =>
   path.startsWith(MODULES) ? path.slice(MODULES.length).split("/")[0] : undefined;
 
-/** Returns the groups of subfolders, below any folder, each of which imports itself by way of the others. */
+/** Returns the groups of subfolders, below any folder, each of which imports itself through the others. */
 function folderCyclesOf(imports: readonly Import[]): string[] {
   const edges = new Map<string, Set<string>>();
   for (const { from, to } of imports) {

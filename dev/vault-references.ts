@@ -2,7 +2,7 @@ import { askPatiently, az } from "./az.ts";
 
 const API = "api-version=2025-03-01";
 const RESOLVED = "Resolved";
-/** What time does not mend, once the app has looked after the secrets were made. */
+/** What time does not repair, once the app has looked after the secrets were made. */
 const FINAL = ["SecretNotFound", "InvalidSyntax", "VaultNotFound"];
 /** Looks after which such a status counts: the app reads the vault some time after it was told to. */
 const LOOKS_LEAST = 4;

@@ -20,7 +20,7 @@ const USAGE = `usage: node dev/vault-secrets.ts <command>, with AZURE_KEY_VAULT_
   prepare <name>                 makes the next one, to be accepted beside the one in use
   switch <name>                  puts the prepared one in use; the other one is still accepted
   retire ${DATA_KEYS} <key id>     takes out a key with which nothing is sealed any more
-  refresh                        has the app read the vault anew, and restarts it
+  refresh                        has the app read the vault again, and restarts it
 names: ${[...TEXT_SECRETS, DATA_KEYS].join(", ")}`;
 
 interface Vault {

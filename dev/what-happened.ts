@@ -81,7 +81,7 @@ async function main(): Promise<number> {
   }
   const found = linesAbout(await readLines(file), id);
   if (found.length === 0) {
-    console.error(`${file} has no line about ${id}. Each start begins the file anew.`);
+    console.error(`${file} has no line about ${id}. Each start begins a new file.`);
     return 1;
   }
   for (const line of found) console.log(values.json ? JSON.stringify(line) : shown(line));

@@ -53,7 +53,7 @@ export const postRoutes = [
     operationId: "createPost",
     summary: "Publish a post.",
     description:
-      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it went out and released when it failed. A network that can't take the post does not delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
+      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it was published and released when it failed. A network that can't take the post does not delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
     access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
@@ -144,7 +144,7 @@ export const mediaRoutes: readonly Route[] = [
     access: anyone,
     status: 200,
     produces: "image",
-    answers: { 200: "The image, a JPEG as a rule." },
+    answers: { 200: "The image, a JPEG usually." },
     errors: ["not_found", "service_unavailable"],
     async run({ services, params }) {
       // Loaded when it is first asked for: no other route needs what it takes to read an image.

@@ -46,7 +46,8 @@ export const chapters: readonly Chapter[] = [
   },
   {
     name: "Posts",
-    about: "One post in, one leg per network: published at most once, charged when it went out.",
+    about:
+      "One post in, one leg per network: published at most once, charged when it was published.",
     routes: postRoutes,
   },
   {

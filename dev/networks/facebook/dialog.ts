@@ -108,7 +108,7 @@ export function newProvider(shared: FacebookShared): OAuthProvider {
   return provider;
 }
 
-/** Remembers the decision beside what was granted before; what is asked again is decided anew. */
+/** Remembers the decision beside what was granted before; what is asked again is decided again. */
 function saveGrant(
   shared: FacebookShared,
   who: { readonly appId: string; readonly userId: string },

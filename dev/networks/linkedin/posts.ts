@@ -105,7 +105,7 @@ function find(shared: LinkedInShared, token: Token, exchange: Exchange): Answer 
   return elements(exchange, found.map(entity));
 }
 
-/** Magic words may be anywhere in the body, escaped as little text wants it. An upload anew makes no other post. */
+/** Magic words may be anywhere in the body, escaped as little text wants it. Another upload makes no other post. */
 function magicOf(exchange: Exchange): { text: string; key: string } {
   const body = exchange.body.toString("utf8").replace(/urn:li:(image|video|document):[\w-]+/g, "");
   return { text: unescaped(body.replaceAll("\\\\", "\\")), key: "" };

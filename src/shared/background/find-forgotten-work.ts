@@ -34,7 +34,7 @@ async function isPlatformDamaged(services: BackgroundDeps, platformId: string): 
 /**
  * Makes the steps that mark every platform with open work for the sweep, whatever was marked before, and look at every
  * endpoint as the sweep looks at marked ones. Platforms and endpoints are marked before their work is written; a process
- * that stands still in between for longer than a mark lasts, and dies right after it wrote, leaves work that only this
+ * that is suspended in between for longer than a mark lasts, and dies right after it wrote, leaves work that only this
  * finds.
  */
 export function findForgottenWork(services: BackgroundDeps): TakeStep {

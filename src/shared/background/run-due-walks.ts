@@ -4,9 +4,9 @@ import { isDue, runWalk, secondsBehind, type RunEnd, type Walk } from "./walk.ts
 import type { WalkState } from "./walk-store.ts";
 import { WALKS } from "./walks.ts";
 
-/** Of the timer's run; the next one has to begin in time. */
+/** Time limit of the timer's run; the next one has to begin in time. */
 const TIMER_MS_MAX = 20_000;
-/** Of a message. */
+/** Time limit of one queue-triggered run. */
 const MESSAGE_MS_MAX = 60_000;
 const WALKS_AT_ONCE = 2;
 /** Walks share a queue with deliveries: eight of them take all that one owner of the queue's messages may have. */
@@ -84,7 +84,7 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
 }
 
 /**
- * Runs what is due by the schedules, as the one timer of the service: first what makes posts and deliveries go out on
+ * Runs what is due by the schedules, as the one timer of the service: first what gets posts and deliveries done on
  * time, then every other walk, within 20 seconds; what is left then is handed to the queue. Safe when
  * missed, doubled or late.
  */

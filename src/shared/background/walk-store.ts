@@ -40,7 +40,7 @@ export const walkRow = rowCodec("walk", {
 });
 export type WalkState = ReturnType<typeof walkRow.decode>;
 
-/** How far every walk is (table `housekeeping`). A damaged row is as none: its walk begins anew. */
+/** How far every walk is (table `housekeeping`). A damaged row is as none: its walk begins again. */
 export class WalkStore {
   readonly #table: Table;
 

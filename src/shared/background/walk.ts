@@ -19,7 +19,7 @@ const LEASE_MS = 12_000;
 const SLOW_LEASE_MS = 120_000;
 /** A process that dies repeats at most this much; of a slow walk a step. */
 const SAVE_AFTER_MS = 2_000;
-/** Then the round begins anew: its position may be one that storage does not understand any more. */
+/** Then the round begins again: its position may be one that storage does not understand any more. */
 const FAILURES_MAX = 6;
 /** Timers come a moment early at times. */
 const EARLY_MS_MAX = 1_000;

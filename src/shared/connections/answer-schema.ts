@@ -75,7 +75,7 @@ export const connection = shape(
         quota: quota()
           .nullable()
           .describe(
-            "The account's use of the network's publishing quota, whoever published; null if the network has none.",
+            "The account's use of the network's publishing quota, no matter who published; null if the network has none.",
           ),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),

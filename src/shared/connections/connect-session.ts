@@ -89,7 +89,7 @@ export const linkedIds = ({ links }: ConnectSession): string[] =>
   links.map(({ connectionId }) => connectionId);
 
 /**
- * Returns the session with an account linked in place of another one of the network. It is completed once every
+ * Returns the session with an account linked instead of another one of the network. It is completed once every
  * requested network has an account.
  */
 export function withLinked(session: ConnectSession, link: SessionLink): ConnectSession {

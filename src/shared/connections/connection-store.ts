@@ -136,7 +136,7 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores the connection in place of any earlier one. May be repeated. Returns the account that it replaced, too.
+   * Stores the connection instead of any earlier one. May be repeated. Returns the account that it replaced, too.
    * @throws AppError as `terms` do; nothing is written then but the row that leads to the profile
    */
   async saveLinked(

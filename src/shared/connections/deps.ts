@@ -48,7 +48,7 @@ export interface ConnectionsDeps extends WebhooksDeps {
   /** Tells the refusals of accounts from those of our apps. */
   readonly appFaults: AppFaults;
   readonly credentialFlights: SingleFlight<FreshCredentials>;
-  /** How much of its quotas a real account has used, whoever linked it. */
+  /** How much of its quotas a real account has used, no matter who linked it. */
   readonly networkAccounts: {
     readQuota(
       account: { readonly network: NetworkName; readonly accountId: string },

@@ -42,7 +42,7 @@ export class HostStore {
     return opened === undefined ? undefined : networkData().parse(JSON.parse(opened));
   }
 
-  /** Stores the facts of a host in place of any earlier ones. */
+  /** Stores the facts of a host instead of any earlier ones. */
   async save(network: NetworkName, host: string, facts: NetworkData): Promise<void> {
     const data = seal(JSON.stringify(facts), bindingOf(network, host), this.#dataKeys);
     const columns = hostRow.encode({ network, host, data });

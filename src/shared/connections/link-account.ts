@@ -14,7 +14,7 @@ import { revokeAtNetwork } from "./remove-connection.ts";
 
 export type LinkResult =
   | { readonly kind: "linked"; readonly session: ConnectSession; readonly connection: Connection }
-  /** Nothing is linked: the session is over, whoever started it is gone, or the profile was disabled. */
+  /** Nothing is linked: the session is over, the user who started it is gone, or the profile was disabled. */
   | { readonly kind: "closed" }
   /** Nothing is linked: the wallet can't pay for it. */
   | { readonly kind: "unpaid" };

@@ -66,7 +66,7 @@ export class OAuthStateStore {
     this.#dataKeys = dataKeys;
   }
 
-  /** Stores an attempt under its `state`, in place of any earlier one. */
+  /** Stores an attempt under its `state`, instead of any earlier one. */
   async insert(state: string, attempt: OAuthAttempt): Promise<void> {
     const stateHash = sha256Hex(state);
     const secrets = seal(JSON.stringify(attempt.secrets), bindingOf(stateHash), this.#dataKeys);

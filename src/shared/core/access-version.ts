@@ -15,7 +15,7 @@ const VERSION_BYTES = 12;
 
 /**
  * Nothing was done, because what the request was decided on is older than a change that may have been answered: it is to
- * be read and decided anew. Whoever gets it as an answer may repeat the request.
+ * be read and decided again. A caller that gets it may repeat the request.
  */
 export class OutdatedAccess extends AppError {
   constructor() {

@@ -54,7 +54,7 @@ export class Contest {
   /** Whether the service had too much to do when this process last tried to write. */
   isBusy = false;
 
-  /** `readWallet` reads it anew. */
+  /** `readWallet` reads it again. */
   constructor(readWallet: () => Promise<StoredWallet>) {
     this.#readWallet = readWallet;
   }
@@ -130,7 +130,7 @@ export class Contest {
     return this.#waitingSince === 0 ? 0 : performance.now() - this.#waitingSince;
   }
 
-  /** Returns a random pause of up to `maxMs`, by which whoever has waited longest comes first. */
+  /** Returns a random pause of up to `maxMs`, by which the process that has waited longest comes first. */
   latenessMs(maxMs: number): number {
     return Math.random() * maxMs * Math.max(0, 1 - this.#waitedMs / PATIENCE_MS);
   }

@@ -52,7 +52,7 @@ export function totalsByDay(
 
 /**
  * Adds totals to the last row of a day, and returns the rows that change. What is in that row is added to; what is not,
- * and may be in an earlier one, begins anew at the end, so that no day takes more than its last row to be read.
+ * and may be in an earlier one, begins again at the end, so that no day takes more than its last row to be read.
  */
 export function addTotals(last: TotalsPart, totals: readonly DayTotal[]): readonly TotalsPart[] {
   const groups = [...addAll(addAll(new Map(), last.totals), totals).values()];

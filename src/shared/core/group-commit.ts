@@ -26,7 +26,7 @@ const TRYING_MS_MAX = 8_000;
 /**
  * Serialises the writes to one platform's wallet in this process and writes them together: while one transaction is
  * in flight the next operations gather; an idle wallet writes at once. Across processes the wallet's ETag decides.
- * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide anew. An
+ * An answer that is lost, late or wrong is never believed: the rows are read again and the operations decide again. An
  * operation that storage refuses leaves the others' transaction, and fails alone.
  */
 export class GroupCommit {

@@ -96,7 +96,7 @@ export class LedgerStore {
 
   /**
    * Adds checked entries to the totals of their days and moves the mark behind them, in one transaction: each entry is
-   * added once, whoever repeats it. Of entries of very many days the first ones. Returns false when somebody else moved
+   * added once, no matter how often it is repeated. Of entries of very many days the first ones. Returns false when somebody else moved
    * the mark, or may have.
    */
   async fold(

@@ -104,7 +104,7 @@ function formatOf(definition: Definition): string | undefined {
   return formats.find((format) => format !== undefined);
 }
 
-/** Says what came in place of it, and nothing of what it says: it may be a secret. */
+/** Says what came instead of it, and nothing of what it says: it may be a secret. */
 function received(input: unknown): string {
   if (input === null || typeof input === "boolean") return String(input);
   if (Array.isArray(input)) return "a list";

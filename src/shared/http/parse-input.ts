@@ -29,7 +29,7 @@ const ISSUES_MAX = 100;
 function lengthRequired(): AppError {
   return new AppError(
     "length_required",
-    "The body came with Transfer-Encoding: chunked and can't be read. Send Content-Length instead: in .NET, make a JsonContent, await its LoadIntoBufferAsync() and post that, in place of PostAsJsonAsync.",
+    "The body came with Transfer-Encoding: chunked and can't be read. Send Content-Length instead: in .NET, make a JsonContent, await its LoadIntoBufferAsync() and post that, instead of PostAsJsonAsync.",
   );
 }
 

@@ -69,7 +69,7 @@ export function image({
     headers: [
       ["content-type", contentType],
       ["cache-control", `public, max-age=${freshSeconds}`],
-      // Whatever the bytes are, a browser must treat them as an image only.
+      // A browser must treat them as an image only.
       ["content-security-policy", "default-src 'none'; sandbox"],
     ],
     body: bytes,

@@ -25,7 +25,7 @@ function rolled(window: Window, minute: number): Window {
 }
 
 /**
- * Counts wrong credentials by address, in this process, so that whoever guesses is refused before storage is read.
+ * Counts wrong credentials by address, in this process, so that a guesser is refused before storage is read.
  * Nobody is locked out by a neighbour behind the same address: a credential that was right lately is still checked, and
  * one of the right form that this process does not know is checked once a minute, up to a limit for the address. Each
  * check is a full one.

@@ -24,7 +24,7 @@ const ATTEMPTS_MAX = 3;
 const BEFORE_BYTES_MAX = 64 * 1024;
 /** Answers to the request for one piece, from a server that sends less at a time. */
 const PARTS_MAX = 32;
-/** For a whole file from a server without ranges; whoever dials for it has a limit of its own. */
+/** For a whole file from a server without ranges; the code that dials has a limit of its own. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
 interface Known {

@@ -69,7 +69,7 @@ export const post = shape(
         profileId: idOf("profile"),
         status: z
           .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
-          .describe("Of all legs together. `partial`: some went out, some did not."),
+          .describe("Of all legs together. `partial`: some were published, some were not."),
         text: z.string(),
         platforms: z.array(networkName()),
         mediaUrls: z.array(z.string()),

@@ -39,7 +39,7 @@ export interface LegProblem {
   readonly networkCode: string | null;
 }
 
-/** What is said of a leg that goes out, not quite as it was given. */
+/** What is said of a leg that is published, though not quite as it was given. */
 export interface LegWarning {
   readonly code: string;
   readonly message: string;

@@ -24,7 +24,7 @@ export const heldBy = (leaseId: string, now: Date, leaseMs: number): LeaseColumn
   leaseUntil: new Date(now.getTime() + leaseMs).toISOString(),
 });
 
-/** That another worker has taken the lease: this one stood still for longer than it lasts. */
+/** That another worker has taken the lease: this one was suspended for longer than it lasts. */
 export class LeaseLost extends Error {}
 
 /** A row with a lease, as it was read. */
@@ -55,7 +55,7 @@ export interface LeaseOf<State extends LeaseColumns, Found extends Leased<State>
  *
  * A worker that finds the lease held changes the row's version, with any write. The holder gives back only the version
  * in which it last read what there is to do, so it reads again when somebody has asked since. All that it writes is
- * conditional on the version, so a holder that stood still for longer than its lease changes nothing.
+ * conditional on the version, so a holder that was suspended for longer than its lease changes nothing.
  */
 export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   readonly #of: LeaseOf<State, Found>;

@@ -11,7 +11,7 @@ const REMEMBERED_MAX = 10_000;
 
 /**
  * How long a mark lasts. Its owner's work is written right after it, and a sweep that comes before the end of the mark
- * leaves it, so a process may stand still for two minutes in between.
+ * leaves it, so a process may be suspended for two minutes in between.
  */
 export const MARK_MS = 3 * MINUTE_MS;
 
@@ -74,7 +74,7 @@ const partitionOf = ({ kind, at }: Wake) => `${kind}|${minuteOf(at)}`;
 const rowKeyOf = ({ at, id }: Wake) => `${at}|${id}`;
 
 /**
- * The wake index (table `wake`): what is to be looked at, and when. Whoever makes work writes its row first, and whoever
+ * The wake index (table `wake`): what is to be looked at, and when. Code that makes work writes its row first, and code that
  * has done the work removes the row, so the rows whose time has come are what is left to do, however old they are. A row
  * whose work is done or never came to be is harmless. A damaged row stays, and is reported with every look.
  *

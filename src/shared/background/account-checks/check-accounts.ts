@@ -64,7 +64,7 @@ async function guarded<T>(
   }
 }
 
-/** Checks these of a profile's accounts, and seals their secrets anew after a rotation of data keys. */
+/** Checks these of a profile's accounts, and reseals their secrets after a rotation of data keys. */
 export async function checkAccountsOfProfile(
   services: BackgroundDeps,
   profile: ProfileRef,
@@ -260,7 +260,7 @@ async function finish(
 
 /**
  * Makes the steps that check all linked accounts once a day, a part of them at each time of the schedule, and seal
- * secrets anew after a rotation of data keys. Whatever is done twice is harmless.
+ * secrets again after a rotation of data keys. Everything may be done twice.
  */
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
   const paced = { ...services, outbound: pacedOutbound(services.outbound) };

@@ -141,7 +141,7 @@ export function pageAnswer(
   };
 }
 
-/** Returns the address of a session's hosted page. Whoever has it may link accounts in the session. */
+/** Returns the address of a session's hosted page. Anyone who has it may link accounts in the session. */
 export function pageAddress(
   config: Config,
   sessionId: string,

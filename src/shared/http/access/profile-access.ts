@@ -101,7 +101,7 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
 }
 
 /**
- * Admits whoever may act for the profile: of a key's application, or of a session's platform. A restricted key needs the
+ * Admits callers that may act for the profile: of a key's application, or of a session's platform. A restricted key needs the
  * profile on its allowlist, or a grant.
  */
 export const profileScope: Access<ProfileScope> = {
@@ -161,7 +161,7 @@ export const acceptingScope: Access<AcceptingScope> = {
 export const readingScope: Access<ProfileScope> = { ...profileScope, onCachedRows: "in_parallel" };
 
 /**
- * Admits whoever may act for the profile of the connect session that the path names. The caller is checked before the
+ * Admits callers that may act for the profile of the connect session that the path names. The caller is checked before the
  * session is read, and another platform's session is not found.
  */
 export const connectSessionScope: Access<ProfileScope> = {

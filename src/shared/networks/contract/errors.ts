@@ -64,7 +64,7 @@ export const LEG_ERRORS = {
   },
   media_processing_failed: {
     message: "The network could not process a media file.",
-    remediation: "Retry; if it fails again, encode the file anew.",
+    remediation: "Retry; if it fails again, re-encode the file.",
     retryable: true,
   },
   media_not_ready: {

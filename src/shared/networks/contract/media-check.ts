@@ -163,7 +163,7 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
   },
   damaged: {
     message: "The file is damaged and can't be read.",
-    remediation: "Save the file anew.",
+    remediation: "Re-export the file.",
   },
   animation: {
     message: "The moving image has more bytes than the network takes.",
@@ -183,15 +183,15 @@ const REASONS: Readonly<Record<MediaReason, Refusal>> = {
   },
   memory: {
     message: "The file takes more memory to read than is allowed.",
-    remediation: "Save the file anew, or use a smaller one.",
+    remediation: "Re-export the file, or use a smaller one.",
   },
   time: {
     message: "The file takes longer to read than is allowed.",
-    remediation: "Save the file anew, or use a smaller one.",
+    remediation: "Re-export the file, or use a smaller one.",
   },
   crash: {
     message: "Reading the file failed so badly that it is not read again.",
-    remediation: "Save the file anew with another program.",
+    remediation: "Re-export the file with another program.",
   },
 };
 

@@ -103,7 +103,7 @@ export const rules = {
   }),
   "instagram.media.videoType": error("media_rejected", {
     message: "Instagram takes MP4 and MOV videos with H.264 or HEVC and AAC.",
-    remediation: "Encode the video anew.",
+    remediation: "Re-encode the video.",
   }),
   "instagram.media.thumbOffset": error("media_rejected", {
     message: "The cover is to be taken from beyond the video's end.",

@@ -98,7 +98,7 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
  * Accepts a post in one transaction and then sends a hint. A scheduled post is stored, and starts when it is due. The
  * same Idempotency-Key with the same request returns the original post and charges nothing. Nothing is accepted with
  * what a change has taken away that was answered before: see `access-version.ts`.
- * @throws OutdatedAccess when the scope is older than such a change: it is to be resolved anew
+ * @throws OutdatedAccess when the scope is older than such a change: it is to be resolved again
  * @throws AppError 400 on the key, 402 when the wallet is short (nothing is written and the key stays unused),
  * `idempotency_conflict`, `not_publishable`
  */
@@ -124,7 +124,7 @@ export async function createPost(
   }
 }
 
-/** Returns whether the request is decided anew on rows that are read for it, instead of being told this. */
+/** Returns whether the request is decided again on rows that are read for it, instead of being told this. */
 function isRepeated({ isKept }: AcceptingScope, error: AppError): boolean {
   return error instanceof OutdatedAccess || (isKept && error.code !== "service_unavailable");
 }

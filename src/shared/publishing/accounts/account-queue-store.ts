@@ -85,7 +85,7 @@ const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
   lease.leaseId !== legKey && isHeld(lease, now);
 
 /**
- * The queue of each real account, whoever linked it (table `accounts`): one leg at a time has the account's lease, and
+ * The queue of each real account, no matter who linked it (table `accounts`): one leg at a time has the account's lease, and
  * the others wait, each with a row of its own, however many they are. A leg that ends calls the first of them, so that a
  * busy account is never idle, and no queued leg costs anything until it is called.
  *

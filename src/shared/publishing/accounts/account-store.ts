@@ -9,7 +9,7 @@ import type { PostRef } from "../post.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A real account of a network, whoever linked it: profiles and platforms share it. */
+/** A real account of a network, no matter who linked it: profiles and platforms share it. */
 export interface NetworkAccount {
   readonly network: NetworkName;
   readonly accountId: string;
@@ -80,7 +80,7 @@ export class AccountStore {
     return stored === undefined ? undefined : toClaim(stored.row, stored.etag);
   }
 
-  /** Claims a text for a leg, in place of `instead` if given. Returns false when another leg's claim came first. */
+  /** Claims a text for a leg, instead of `instead` if given. Returns false when another leg's claim came first. */
   async claimText(
     account: NetworkAccount,
     textHash: string,

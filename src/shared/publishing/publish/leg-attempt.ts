@@ -49,7 +49,7 @@ export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
   return leaseUntil !== null && end < leaseUntil ? { ...leg, leaseUntil: end } : leg;
 }
 
-/** Returns the leg on the account that is linked now. `remote` is what the network chose anew for that account. */
+/** Returns the leg on the account that is linked now. `remote` is what the network chose again for that account. */
 export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null): Leg {
   return { ...leg, connectionId: linked.id, account: accountOn(linked), remote };
 }

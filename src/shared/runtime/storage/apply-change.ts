@@ -13,7 +13,7 @@ interface RowKeys {
   readonly rowKey: string;
 }
 
-/** Writes a whole row, new or in place of the one that was read. */
+/** Writes a whole row, new or instead of the one that was read. */
 async function writeRow(
   table: ConditionalWrites,
   partitionKey: string,

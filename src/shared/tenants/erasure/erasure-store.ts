@@ -48,7 +48,7 @@ export class ErasureStore {
     this.#table = table;
   }
 
-  /** Stores an erasure, in place of one whose profile was not closed. A run that drops that one loses the race. */
+  /** Stores an erasure, instead of one whose profile was not closed. A run that drops that one loses the race. */
   async open(erasure: Erasure): Promise<void> {
     await this.#table.put(PARTITION, toRow(erasure));
   }

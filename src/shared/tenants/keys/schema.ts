@@ -37,7 +37,7 @@ export const CreateKeyBody = shape(() =>
       .min(1)
       .max(64)
       .optional()
-      .describe("For sessions, in place of X-Application-Id; a key's is its own."),
+      .describe("For sessions, instead of X-Application-Id; a key's is its own."),
   }),
 );
 export type CreateKey = ShapeOf<typeof CreateKeyBody>;

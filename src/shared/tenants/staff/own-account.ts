@@ -86,7 +86,7 @@ export async function changePassword(
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<void> {
   const user = await getOwnUser(services, scope);
-  // Without a limit, whoever knows the password could make the service hash without end.
+  // Without a limit, a caller that knows the password could make the service hash without end.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   if (!(await services.passwords.matches(currentPassword, user.passwordHash)))

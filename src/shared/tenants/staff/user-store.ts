@@ -27,7 +27,7 @@ export const userRow = rowCodec("user", {
   totpLastStep: integer(),
   recoveryHashes: text(),
   lastLoginAt: textOrNull(),
-  // Absent: the user was never changed.
+  // It is absent until the user is first changed.
   changeMark: text(),
 });
 

@@ -26,12 +26,12 @@ import { wakeOf } from "../../wake/wake.ts";
  * takes the lease, reads what is due, and makes calls, four at a time, as long as it keeps the lease. Before a call the
  * attempt is counted; after it, the outcome is written. When nothing is due, it writes a due row for the earliest time
  * at which something will be, notes that time as `nextAt`, and gives the lease back. All that it changes is conditional
- * on the version that it read, so a process that stood still for longer than its lease changes nothing.
+ * on the version that it read, so a process that was suspended for longer than its lease changes nothing.
  *
- * Who starts a drain: a hint from whoever queued deliveries, the due row at `nextAt`, or the sweep. Who finds the lease
+ * Who starts a drain: a hint from the code that queued deliveries, the due row at `nextAt`, or the sweep. Who finds the lease
  * taken writes to the state; that makes the holder's attempt to give the lease back fail, and it looks again.
  *
- * What a crash leaves, and who heals it:
+ * What a crash leaves, and what repairs it:
  *
  *   before the deliveries are written        the event is still pending; the sweep has it fanned out again
  *   after them, or the hint was lost         the mark in the wake index, made before and after the write: the sweep

@@ -43,7 +43,7 @@ export class RowWriter {
 
   async #run(): Promise<void> {
     this.#isWriting = true;
-    // Whatever is requested in the same tick is part of the same write.
+    // All requests of one tick are part of the same write.
     await Promise.resolve();
     for (let batch = this.#next(); batch.length > 0; batch = this.#next())
       await this.#commit(batch);

@@ -120,7 +120,7 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
  * that were not queued already; of a repeat after a crash the hints are sent again.
  *
  * The mark is what finds a delivery whose hint is lost. It is made before the delivery, for a crash right after the
- * write, and once more after it, since a process may stand still in between until the first one was looked at.
+ * write, and once more after it, since a process may be suspended in between until the first one was looked at.
  */
 export async function queueDeliveries(
   services: WebhooksDeps,

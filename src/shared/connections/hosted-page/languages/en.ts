@@ -33,7 +33,7 @@ export const en = {
     linkedAs: "Connected as {name}",
     unlinked: "Not connected",
     attention: "Needs attention",
-    again: "{name} has to be connected again. Posts that are waiting for it go out then.",
+    again: "{name} has to be connected again. Posts that are waiting for it are published then.",
     unavailable: "Not available at the moment.",
     leaves: "You log in at {network} and come back here.",
     connect: "Connect {network}",
