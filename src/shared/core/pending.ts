@@ -7,7 +7,7 @@ import type { CoreOperation } from "./core-operation.ts";
  *
  *   (submitted)  with rows that its caller has read            known
  *   (submitted)  without, or this process knows better         unread
- *   unread       known to be a repeat: is skipped, and it     settled: answer
+ *   unread       known to be a repeat, checked first: it    settled: answer
  *                was done before
  *   unread       its rows are read, after the wallet           read
  *   unread       its rows can't be read                        settled: the error
