@@ -1,4 +1,7 @@
 import { routeKeys, queues } from "../src/functions/manifest.ts";
+import { chapters } from "../src/functions/routes.ts";
+import { renderReference } from "../src/shared/http/reference/rendered.ts";
+import type { ReferenceTexts } from "../src/shared/http/reference/reference-texts.ts";
 import { SETTINGS_BY_NETWORK } from "../src/shared/networks/names.ts";
 
 /** What the build takes from the sources by running them. */
@@ -7,6 +10,7 @@ export interface BuildFacts {
   readonly manifest: Readonly<Record<string, unknown>>;
   /** Under which name a network's `settings.ts` exports its settings; null for a network that has none. */
   readonly settingsByNetwork: Readonly<Record<string, string | null>>;
+  readonly reference: ReferenceTexts;
 }
 
 async function exportOf(network: string, settings: unknown): Promise<string | null> {
@@ -25,6 +29,7 @@ async function readFacts(): Promise<BuildFacts> {
   return {
     manifest: { routeKeys, queues },
     settingsByNetwork: Object.fromEntries(await Promise.all(names)),
+    reference: renderReference(chapters),
   };
 }
 

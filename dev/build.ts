@@ -15,6 +15,8 @@ const ENTRIES = {
 
 /** Loading all sources takes a second, and much longer on a busy machine. */
 const FACTS_MS_MAX = 120_000;
+/** The texts of the reference have two megabytes. */
+const FACTS_BYTES_MAX = 16_000_000;
 
 const FOLDER = "dist";
 /** Where what is loaded when it is first needed lies, under names made of its content. */
@@ -69,7 +71,10 @@ const execute = promisify(execFile);
 
 async function readFacts(): Promise<BuildFacts> {
   const program = fileURLToPath(new URL("build-facts.ts", import.meta.url));
-  const { stdout } = await execute(process.execPath, [program], { timeout: FACTS_MS_MAX });
+  const { stdout } = await execute(process.execPath, [program], {
+    timeout: FACTS_MS_MAX,
+    maxBuffer: FACTS_BYTES_MAX,
+  });
   // Safe: that is what the program prints.
   return JSON.parse(stdout) as BuildFacts;
 }
@@ -94,6 +99,9 @@ export const SETTINGS_BY_NETWORK = { ${entries.join(", ")} };
 export const NETWORK_NAMES = Object.keys(SETTINGS_BY_NETWORK);`;
 }
 
+const toRendered = ({ reference }: BuildFacts) =>
+  `const texts = ${JSON.stringify(reference)}; export const renderReference = () => texts;`;
+
 /** Modules that the build knows the outcome of, instead of all that it takes to get there. */
 const WORKED_OUT: readonly {
   readonly filter: RegExp;
@@ -101,6 +109,7 @@ const WORKED_OUT: readonly {
 }[] = [
   { filter: /[\\/]src[\\/]functions[\\/]manifest\.ts$/, make: toManifest },
   { filter: /[\\/]networks[\\/]names\.ts$/, make: toNames },
+  { filter: /[\\/]reference[\\/]rendered\.ts$/, make: toRendered },
 ];
 
 const workedOut: Plugin = {

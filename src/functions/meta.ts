@@ -1,40 +1,55 @@
 import { anyone } from "../shared/http/access/access.ts";
 import { route, type Chapter, type Route } from "../shared/http/route.ts";
-import { document, htmlReply } from "../shared/http/reply.ts";
+import type { HttpDeps } from "../shared/http/deps.ts";
+import type { ReferenceName } from "../shared/http/reference/reference-texts.ts";
 import { healthRoutes } from "./health.ts";
 
-/** Returns the routes about the service itself. The two that describe the API read all chapters, and load what they need when called. */
+/** Returns what the routes that describe the API share. They load what they need when called. */
+function readable(name: ReferenceName, chapters: () => readonly Chapter[]) {
+  return {
+    access: anyone,
+    status: 200,
+    answerHeaders: ["Vary", "Content-Encoding"],
+    run: async ({
+      services,
+      headers,
+    }: {
+      readonly services: HttpDeps;
+      readonly headers: Headers;
+    }) => {
+      const { serveReference } = await import("../shared/http/reference/serve-reference.ts");
+      return serveReference(name, chapters(), { config: services.config, headers });
+    },
+  } as const;
+}
+
+/** Returns the routes about the service itself. */
 export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[] {
   return [
     ...healthRoutes,
     route("GET", "v1/openapi.json", {
       operationId: "getOpenApi",
       summary: "This description of the API, for machines.",
-      access: anyone,
-      status: 200,
       produces: "document",
-      run: async ({ services }) => {
-        const { openApi } = await import("../shared/http/reference/openapi.ts");
-        return document(
-          openApi(chapters(), services.config.publicBaseUrl, services.config.service.name),
-        );
-      },
+      ...readable("openapi", chapters),
     }),
     route("GET", "docs", {
       operationId: "getDocs",
       summary: "The same description for people.",
-      access: anyone,
-      status: 200,
       produces: "page",
-      run: async ({ services }) => {
-        const { docsPage } = await import("../shared/http/reference/docs-page.ts");
-        const { text, headers } = docsPage(
-          chapters(),
-          services.config.publicBaseUrl,
-          services.config.service.name,
-        );
-        return htmlReply(text, { headers });
-      },
+      ...readable("docs", chapters),
+    }),
+    route("GET", "docs.md", {
+      operationId: "getDocsMarkdown",
+      summary: "The same description in Markdown.",
+      produces: "markdown",
+      ...readable("markdown", chapters),
+    }),
+    route("GET", "llms.txt", {
+      operationId: "getLlmsIndex",
+      summary: "An index of the description for language models, as llmstxt.org has it.",
+      produces: "markdown",
+      ...readable("llms", chapters),
     }),
   ];
 }

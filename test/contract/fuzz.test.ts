@@ -23,7 +23,7 @@ const TEST_MS_MAX = 120_000 + RUNS_PER_ROUTE * 100;
 /** Of a tenant that nobody else may see anything of. */
 const MARK = "Seen-By-Its-Owner-Only";
 
-const document = openApi(chapters, "https://relay.example.net/api");
+const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
 const shape = createShapes(document);
 
 /** `null`: the owner's own object or value. */

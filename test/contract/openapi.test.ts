@@ -17,7 +17,7 @@ import { startRelay } from "../setup/relay.ts";
 import { lintDocument, toolsFolder, TOOLS_MS_MAX } from "./document-lint.ts";
 
 const BASE_URL = "https://relay.example.net/api";
-const document = openApi(chapters, BASE_URL);
+const document = openApi(chapters, BASE_URL, "Publishing Relay");
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const named = routes.map((route) => [nameOf(route), route] as const);
 
@@ -59,6 +59,8 @@ describe("the document as a whole", () => {
         "operation-4xx-response #/paths/~1ready/get/responses",
         "operation-4xx-response #/paths/~1v1~1openapi.json/get/responses",
         "operation-4xx-response #/paths/~1docs/get/responses",
+        "operation-4xx-response #/paths/~1docs.md/get/responses",
+        "operation-4xx-response #/paths/~1llms.txt/get/responses",
         // What all errors have in common, for clients that treat them alike, and what no operation can answer.
         "no-unused-components #/components/schemas/Error",
         "no-unused-components #/components/schemas/MethodNotAllowedError",
@@ -85,8 +87,12 @@ describe("the document as a whole", () => {
     expect([...used].toSorted()).toEqual(chapters.map(({ name }) => name).toSorted());
   });
 
-  test("is made once", () => {
-    expect(openApi(chapters, BASE_URL)).toBe(document);
+  test("names each call by its id, in words", () => {
+    expect(operation("POST v1/posts").summary).toBe("Create post");
+    expect(operation("GET v1/openapi.json").summary).toBe("Get OpenAPI");
+    expect(operation("POST v1/auth/totp").summary).toBe("Start TOTP");
+    const names = routes.map((route) => operation(nameOf(route)).summary);
+    expect(new Set(names).size).toBe(names.length);
   });
 
   test("every error code is answered somewhere", () => {

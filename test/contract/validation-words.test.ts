@@ -139,7 +139,7 @@ describe("a refused request is told in whole sentences what each field has to be
   });
 });
 
-const document = openApi(chapters, "https://relay.example.net/api");
+const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
 const shape = createShapes(document);
 const withBody = routes
   .filter(({ spec }) => spec.body !== undefined)

@@ -4,7 +4,7 @@ import { openApi } from "../../src/shared/http/reference/openapi.ts";
 import type { JsonSchema } from "../../src/shared/http/reference/openapi-types.ts";
 import type { Block } from "./blocks.ts";
 
-const document = openApi(chapters, "https://relay.example.net/api");
+const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
 
 /** A schema in which nothing is required, and nothing is allowed that it does not name. */
 function shortened(schema: JsonSchema): JsonSchema {

@@ -23,6 +23,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   "GET ready": "anyone",
   "GET v1/openapi.json": "anyone",
   "GET docs": "anyone",
+  "GET docs.md": "anyone",
+  "GET llms.txt": "anyone",
   "POST v1/auth/signup": "anyone",
   "POST v1/auth/login": "anyone",
   "POST v1/auth/logout": "session",

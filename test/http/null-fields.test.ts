@@ -19,7 +19,7 @@ beforeAll(async () => {
   publisher = await aPublisher(relay);
 });
 
-const document = openApi(chapters, "https://relay.example.net/api");
+const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
 
 function resolved(schema: JsonSchema): JsonSchema {
   const name = schema.$ref?.split("/").at(-1);

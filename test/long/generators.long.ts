@@ -6,7 +6,7 @@ import { GENERATORS, generateAndCompile, postmanRequests } from "../generators/g
 import { INSTALL_MS_MAX } from "../setup/install-packages.ts";
 
 const timeout = INSTALL_MS_MAX + 240_000;
-const document = openApi(chapters, "https://relay.example.net/api");
+const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
 
 test.each(GENERATORS)("the client that $name makes compiles", { timeout }, async (generator) => {
   const startedAt = performance.now();

@@ -47,13 +47,16 @@ function problemOfRouted(declared: DeclaredAnswer, answer: Answer): string | und
     return declared.isPage ? undefined : "a page where none is declared";
   if (type.startsWith("image/"))
     return declared.isImage ? undefined : "a picture where none is declared";
+  if (type.startsWith("text/markdown"))
+    return declared.isMarkdown ? undefined : "Markdown where none is declared";
+  if (answer.headers.has("content-encoding")) return undefined;
   const isTyped = answer.body === undefined || type.startsWith("application/json");
   return isTyped ? problemOf(declared.body, answer) : `as ${type}`;
 }
 
 /** Absent from what is refused before the caller is known, from what is no replay, and from a body of another type. */
 function isOptional(name: string, status: number): boolean {
-  if (["Idempotent-Replayed", "Accept-Encoding"].includes(name)) return true;
+  if (["Idempotent-Replayed", "Accept-Encoding", "Content-Encoding"].includes(name)) return true;
   return name.startsWith("RateLimit-") && status >= 400;
 }
 

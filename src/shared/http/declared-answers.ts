@@ -16,6 +16,7 @@ export interface DeclaredAnswer {
   readonly body: z.ZodType | undefined;
   readonly isPage: boolean;
   readonly isImage: boolean;
+  readonly isMarkdown: boolean;
   readonly codes: readonly ErrorCode[];
   readonly headers: readonly AnswerHeader[];
 }
@@ -181,6 +182,7 @@ export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
         body: own.length > 0 ? errorBody(own) : successBody(spec),
         isPage: isPage && page !== undefined && status !== 303,
         isImage: spec.produces === "image" && page !== undefined,
+        isMarkdown: spec.produces === "markdown" && page !== undefined,
         codes: own,
         headers: [
           ...common,

@@ -71,6 +71,10 @@ export const ANSWER_HEADERS = {
   "Accept-Encoding": shape(() =>
     z.literal("identity").describe("Sent when the body was compressed: send it uncompressed."),
   ),
+  Vary: shape(() => z.literal("Accept-Encoding").describe("Each encoding has a body of its own.")),
+  "Content-Encoding": shape(() =>
+    z.enum(["br", "gzip"]).describe("Absent where the request accepts neither."),
+  ),
   Location: shape(() => z.string().describe("Where the browser goes on.")),
 } as const;
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;

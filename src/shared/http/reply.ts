@@ -41,20 +41,6 @@ export function paged<T>(page: Page<T>): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 
-export function htmlReply(
-  text: string,
-  options: {
-    readonly status?: number;
-    readonly headers?: readonly (readonly [string, string])[];
-  } = {},
-): Reply {
-  return new Reply({
-    status: options.status ?? 200,
-    headers: [["content-type", "text/html; charset=utf-8"], ...(options.headers ?? [])],
-    body: text,
-  });
-}
-
 /** Answers an image, which caches may keep for `freshSeconds`. */
 export function image({
   bytes,

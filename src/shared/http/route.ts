@@ -74,8 +74,8 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   readonly status: number;
   /** What `data` holds; of a list, one item. Absent where the answer is not JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
-  /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. */
-  readonly produces?: "data" | "document" | "page" | "image";
+  /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. `markdown`: text. */
+  readonly produces?: "data" | "document" | "page" | "image" | "markdown";
   /** The meaning of each status, where several mean success, and of every status of a page. */
   readonly answers?: Readonly<Record<number, string>>;
   readonly answerHeaders?: readonly AnswerHeader[];

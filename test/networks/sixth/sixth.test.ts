@@ -94,7 +94,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
   });
 
   test("is part of the API's document", () => {
-    const { schemas } = openApi(chapters, BASE).components;
+    const { schemas } = openApi(chapters, BASE, "Publishing Relay").components;
     expect(schemas["Network"]).toMatchObject({ enum: NETWORK_NAMES });
     const options = z
       .object({ properties: z.record(z.string(), z.unknown()) })

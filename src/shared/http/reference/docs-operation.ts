@@ -7,51 +7,8 @@ import {
   prose,
   typeOf,
 } from "./docs-schema.ts";
+import { codeBlock, samples, type Placed } from "./docs-code.ts";
 import type { Answer, OpenApiOperation, Parameter } from "./openapi-types.ts";
-
-export interface Placed {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: OpenApiOperation;
-}
-
-const CREDENTIAL: Readonly<Record<string, string>> = {
-  apiKey: "$API_KEY",
-  session: "$SESSION",
-  operator: "$OPERATOR_TOKEN",
-};
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
-function exampleOf({ example, schema, name }: Parameter): string {
-  const found = example ?? schema.enum?.[0];
-  return typeof found === "string" ? found : `{${name}}`;
-}
-
-/** Returns a curl call that works with the reader's own credential and ids. */
-function curl(
-  { method, path, operation }: Placed,
-  parameters: readonly Parameter[],
-  baseUrl: string,
-) {
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  const address = inPath.reduce(
-    (text, parameter) => text.replace(`{${parameter.name}}`, exampleOf(parameter)),
-    baseUrl + path,
-  );
-  const [scheme] = operation.security.flatMap((one) => Object.keys(one));
-  const headers = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
-  const body = operation.requestBody?.content["application/json"]?.example;
-  const parts = [
-    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(address)}`,
-    ...(scheme === undefined ? [] : [`-H "Authorization: Bearer ${CREDENTIAL[scheme] ?? ""}"`]),
-    ...headers.map((header) => `-H ${quoted(`${header.name}: ${exampleOf(header)}`)}`),
-    ...(body === undefined
-      ? []
-      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body, null, 2))}`]),
-  ];
-  return parts.join(" \\\n  ");
-}
 
 function parametersOf(parameters: readonly Parameter[], where: Parameter["in"], title: string) {
   const found = parameters.filter((parameter) => parameter.in === where);
@@ -71,13 +28,6 @@ function requestOf({ requestBody }: OpenApiOperation, reader: DocumentReader) {
     ${bodyFields(schema, reader)}`;
 }
 
-function codeBlock(title: string, text: string): Markup {
-  return html`<details>
-    <summary>${title}</summary>
-    <pre tabindex="0"><code>${text}</code></pre>
-  </details>`;
-}
-
 /** Headers that the guide describes once for all answers. */
 const COMMON_HEADER = /^(X-|Cache-|Strict-|RateLimit-)/;
 
@@ -90,7 +40,6 @@ function success(status: string, { description, content, headers }: Answer): Mar
     ${data !== undefined && html`<span class="type">data: ${typeOf(data)}</span>`}
     ${content?.["text/html"] !== undefined && html`<span class="type">an HTML page</span>`}
     ${own.length > 0 && html`<span class="type">with ${own.join(", ")}</span>`}
-    ${json?.example !== undefined && codeBlock("Example", JSON.stringify(json.example, null, 2))}
   </li>`;
 }
 
@@ -117,21 +66,36 @@ function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Mar
     </ul>`;
 }
 
+/** Shows what the first success answers, if its route has an example. */
+function exampleAnswer({ responses }: OpenApiOperation, reader: DocumentReader): Markup | null {
+  for (const [status, answer] of Object.entries(responses)) {
+    const example = reader.answer(answer).content?.["application/json"]?.example;
+    if (example !== undefined)
+      return codeBlock(`Answer ${status}`, "json", JSON.stringify(example, null, 2));
+  }
+  return null;
+}
+
 export function operationSection(placed: Placed, reader: DocumentReader): Markup {
   const { method, path, operation } = placed;
   const parameters = (operation.parameters ?? []).map((one) => reader.parameter(one));
   const baseUrl = reader.document.servers[0]?.url ?? "";
   const { operationId, description } = operation;
   return html`<article id="${operationId}">
-    <h3><a href="#${operationId}">${phrase(operation.summary)}</a></h3>
-    <p class="place">
-      <span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>
-    </p>
-    <p class="soft">Who may call: ${phrase(operation["x-callers"])}.</p>
-    ${description !== undefined && prose(description)}
-    ${parametersOf(parameters, "path", "In the path")}
-    ${parametersOf(parameters, "query", "In the query")}
-    ${parametersOf(parameters, "header", "Headers")} ${requestOf(operation, reader)}
-    ${answersOf(operation, reader)} ${codeBlock("curl", curl(placed, parameters, baseUrl))}
+    <div class="about">
+      <h3><a href="#${operationId}">${phrase(operation.summary)}</a></h3>
+      <p class="place">
+        <span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code>
+      </p>
+      ${description !== undefined && prose(description)}
+      <p class="soft">Who may call: ${phrase(operation["x-callers"])}.</p>
+      ${parametersOf(parameters, "path", "In the path")}
+      ${parametersOf(parameters, "query", "In the query")}
+      ${parametersOf(parameters, "header", "Headers")} ${requestOf(operation, reader)}
+      ${answersOf(operation, reader)}
+    </div>
+    <div class="samples">
+      ${samples(placed, parameters, baseUrl)} ${exampleAnswer(operation, reader)}
+    </div>
   </article>`;
 }

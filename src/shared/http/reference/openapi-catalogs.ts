@@ -180,11 +180,12 @@ function exampleBody({ spec }: Route): unknown {
 
 function contentOf(
   route: Route,
-  { status, body, isPage, isImage }: DeclaredAnswer,
+  { status, body, isPage, isImage, isMarkdown }: DeclaredAnswer,
   schemas: SchemaCatalog,
 ): Record<string, Content> {
   const content: Record<string, Content> = {};
   if (isPage) content["text/html"] = { schema: { type: "string" } };
+  if (isMarkdown) content["text/markdown"] = { schema: { type: "string" } };
   if (isImage) content["image/*"] = { schema: {} };
   if (body === undefined) return content;
   // Of several successes the declared status is the one that the example shows.

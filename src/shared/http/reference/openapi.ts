@@ -23,9 +23,9 @@ function webhooksOf(
       post: {
         operationId: "receiveEvent",
         tags: [tag],
-        summary: "An event, sent to an endpoint of yours",
+        summary: "Receive event",
         description:
-          "Verify the signature, answer 2xx within 10 seconds, and work afterwards. The same event can come more than once.",
+          "An event, sent to an endpoint of yours. Verify the signature, answer 2xx within 10 seconds, and work afterwards. The same event can come more than once.",
         "x-callers": "the relay",
         security: [],
         parameters: [
@@ -116,6 +116,26 @@ interface Catalogs {
   readonly answers: AnswerCatalog;
 }
 
+/** Spells of names that would read wrong in lower case. */
+const SPELLED: Readonly<Record<string, string>> = {
+  "open api": "OpenAPI",
+  totp: "TOTP",
+  "o auth": "OAuth",
+  api: "API",
+  llms: "llms.txt",
+  jwks: "JWKS",
+};
+
+/** Returns the one name of a call, wherever it is shown: `createPost` → `Create post`. */
+function callName(operationId: string): string {
+  const words = operationId.replace(/[A-Z]+/g, (capital) => ` ${capital.toLowerCase()}`);
+  const named = Object.entries(SPELLED).reduce(
+    (text, [from, to]) => text.replace(new RegExp(`\\b${from}\\b`), to),
+    words,
+  );
+  return named.charAt(0).toUpperCase() + named.slice(1);
+}
+
 function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs): OpenApiOperation {
   const { operationId, summary, description } = route.spec;
   const { callers, credentials } = accessContractOf(route);
@@ -124,8 +144,8 @@ function toOperation(route: Route, tag: string, { schemas, answers }: Catalogs):
   return {
     operationId,
     tags: [tag],
-    summary: summary.replace(/\.$/, ""),
-    ...(description === undefined ? {} : { description }),
+    summary: callName(operationId),
+    description: [`${summary.replace(/\.$/, "")}.`, description ?? []].flat().join("\n\n"),
     "x-callers": callers,
     security: credentials.map((kind) => ({ [kind]: [] })),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -153,7 +173,12 @@ function headersOfAnswers(catalog: SchemaCatalog): Record<string, Header> {
   );
 }
 
-function build(chapters: readonly Chapter[], baseUrl: string, serviceName: string): OpenApi {
+/** Describes these routes as OpenAPI has it. */
+export function openApi(
+  chapters: readonly Chapter[],
+  baseUrl: string,
+  serviceName: string,
+): OpenApi {
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
@@ -185,20 +210,4 @@ function build(chapters: readonly Chapter[], baseUrl: string, serviceName: strin
       securitySchemes: SECURITY_SCHEMES,
     },
   };
-}
-
-/** The name of a service that has no other. */
-const NAMELESS = "Publishing Relay";
-
-let made: { readonly key: string; readonly document: OpenApi } | undefined;
-
-/** Returns the OpenAPI document of these routes. Made once, because a process has one base address and one name. */
-export function openApi(
-  chapters: readonly Chapter[],
-  baseUrl: string,
-  serviceName = NAMELESS,
-): OpenApi {
-  const key = `${baseUrl} ${serviceName}`;
-  if (made?.key !== key) made = { key, document: build(chapters, baseUrl, serviceName) };
-  return made.document;
 }

@@ -1,0 +1,168 @@
+import { html, type Markup } from "../../connections/hosted-page/markup.ts";
+import type { OpenApiOperation, Parameter } from "./openapi-types.ts";
+
+export interface Placed {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: OpenApiOperation;
+}
+
+/** A call as the samples make it. */
+interface SampleCall {
+  readonly method: string;
+  readonly address: string;
+  /** The environment variable that holds the credential; undefined where none is needed. */
+  readonly credential: string | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+  /** What is sent as JSON. */
+  readonly body: unknown;
+  readonly answers: "json" | "text" | "nothing";
+}
+
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  apiKey: "API_KEY",
+  session: "SESSION",
+  operator: "OPERATOR_TOKEN",
+};
+
+function exampleOf({ example, schema, name }: Parameter): string {
+  const found = example ?? schema.examples?.[0] ?? schema.enum?.[0];
+  return typeof found === "string" ? found : `{${name}}`;
+}
+
+function addressOf(path: string, parameters: readonly Parameter[], baseUrl: string): string {
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  const address = inPath.reduce(
+    (text, parameter) => text.replace(`{${parameter.name}}`, exampleOf(parameter)),
+    baseUrl + path,
+  );
+  const inQuery = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
+  const query = inQuery.map((parameter) => `${parameter.name}=${exampleOf(parameter)}`).join("&");
+  return query === "" ? address : `${address}?${query}`;
+}
+
+function answerKind({ responses }: OpenApiOperation): SampleCall["answers"] {
+  const [success] = Object.values(responses);
+  if (success === undefined || !("content" in success) || success.content === undefined)
+    return "nothing";
+  return success.content["application/json"] === undefined ? "text" : "json";
+}
+
+function sampleCall(
+  { method, path, operation }: Placed,
+  parameters: readonly Parameter[],
+  baseUrl: string,
+): SampleCall {
+  const [scheme] = operation.security.flatMap((one) => Object.keys(one));
+  const headers = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
+  return {
+    method,
+    address: addressOf(path, parameters, baseUrl),
+    credential: scheme === undefined ? undefined : CREDENTIALS[scheme],
+    headers: headers.map((header) => [header.name, exampleOf(header)]),
+    body: operation.requestBody?.content["application/json"]?.example,
+    answers: answerKind(operation),
+  };
+}
+
+const jsonOf = (value: unknown) => JSON.stringify(value, null, 2);
+const indented = (text: string, by: string) => text.replaceAll("\n", `\n${by}`);
+const shellQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+function curl({ method, address, credential, headers, body }: SampleCall): string {
+  return [
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${shellQuoted(address)}`,
+    ...(credential === undefined ? [] : [`-H "Authorization: Bearer $${credential}"`]),
+    ...headers.map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${shellQuoted(jsonOf(body))}`]),
+  ].join(" \\\n  ");
+}
+
+const READ_JAVASCRIPT = {
+  json: "console.log(await response.json());",
+  text: "console.log(await response.text());",
+  nothing: "console.log(response.status);",
+} as const;
+
+function javaScript({ method, address, credential, headers, body, answers }: SampleCall): string {
+  const shown = [
+    ...(credential === undefined
+      ? []
+      : [`Authorization: \`Bearer \${process.env.${credential}}\`,`]),
+    ...headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+    ...(body === undefined ? [] : [`"Content-Type": "application/json",`]),
+  ];
+  const options = [
+    ...(method === "GET" ? [] : [`method: "${method}",`]),
+    ...(shown.length === 0 ? [] : [`headers: {\n    ${shown.join("\n    ")}\n  },`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${indented(jsonOf(body), "  ")}),`]),
+  ];
+  const second = options.length === 0 ? "" : `, {\n  ${options.join("\n  ")}\n}`;
+  return `const response = await fetch(${JSON.stringify(address)}${second});
+${READ_JAVASCRIPT[answers]}`;
+}
+
+/** Returns a value of JSON as Python writes it. */
+function pythonOf(value: unknown, indent: string): string {
+  if (value === null) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (typeof value !== "object") return JSON.stringify(value);
+  const inner = `${indent}    `;
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  const parts = Array.isArray(value)
+    ? value.map((item) => pythonOf(item, inner))
+    : Object.entries(value).map(
+        ([name, part]) => `${JSON.stringify(name)}: ${pythonOf(part, inner)}`,
+      );
+  if (parts.length === 0) return `${open}${close}`;
+  return `${open}\n${parts.map((part) => `${inner}${part},`).join("\n")}\n${indent}${close}`;
+}
+
+const READ_PYTHON = {
+  json: "print(response.json())",
+  text: "print(response.text)",
+  nothing: "print(response.status_code)",
+} as const;
+
+function python({ method, address, credential, headers, body, answers }: SampleCall): string {
+  const shown = [
+    ...(credential === undefined
+      ? []
+      : [`"Authorization": f"Bearer {os.environ['${credential}']}",`]),
+    ...headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+  ];
+  const lines = [
+    `${JSON.stringify(address)},`,
+    ...(shown.length === 0 ? [] : [`headers={\n        ${shown.join("\n        ")}\n    },`]),
+    ...(body === undefined ? [] : [`json=${pythonOf(body, "    ")},`]),
+  ];
+  const imports = credential === undefined ? "import requests" : "import os\nimport requests";
+  const call = `requests.${method.toLowerCase()}(\n    ${lines.join("\n    ")}\n)`;
+  return `${imports}\n\nresponse = ${call}\n${READ_PYTHON[answers]}`;
+}
+
+const LANGUAGES = [
+  { title: "curl", language: "sh", write: curl },
+  { title: "JavaScript", language: "js", write: javaScript },
+  { title: "Python", language: "python", write: python },
+] as const;
+
+export function codeBlock(title: string, language: string, text: string): Markup {
+  return html`<div class="sample ${language}">
+    <p class="caption">${title}</p>
+    <pre class="${language}" tabindex="0"><code>${text}</code></pre>
+  </div>`;
+}
+
+/** Renders the call in each language, ready to be pasted but for the reader's own credential and ids. */
+export function samples(
+  placed: Placed,
+  parameters: readonly Parameter[],
+  baseUrl: string,
+): readonly Markup[] {
+  const call = sampleCall(placed, parameters, baseUrl);
+  return LANGUAGES.map(({ title, language, write }) => codeBlock(title, language, write(call)));
+}

@@ -1,0 +1,115 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { html } from "../../connections/hosted-page/markup.ts";
+import type { Config } from "../../config/config.ts";
+import { Reply } from "../reply.ts";
+import type { Chapter } from "../route.ts";
+import { DOCS_POLICY } from "./docs-assets.ts";
+import { renderReference } from "./rendered.ts";
+import {
+  BASE_URL_PLACE,
+  SERVICE_NAME_PLACE,
+  type ReferenceName,
+  type ReferenceTexts,
+} from "./reference-texts.ts";
+
+/** The name of a service that has no other. */
+const NAMELESS = "Publishing Relay";
+
+const TYPES: Readonly<Record<ReferenceName, string>> = {
+  openapi: "application/json; charset=utf-8",
+  docs: "text/html; charset=utf-8",
+  markdown: "text/markdown; charset=utf-8",
+  llms: "text/markdown; charset=utf-8",
+};
+
+/** Writes a value as the document's form asks. */
+const WRITTEN: Readonly<Record<ReferenceName, (value: string) => string>> = {
+  openapi: (value) => JSON.stringify(value).slice(1, -1),
+  docs: (value) => html`${value}`.text,
+  markdown: (value) => value,
+  llms: (value) => value,
+};
+
+const PAGE_HEADERS = [
+  ["content-security-policy", DOCS_POLICY],
+  ["x-frame-options", "DENY"],
+  ["referrer-policy", "no-referrer"],
+] as const;
+
+const ENCODINGS = ["br", "gzip", "identity"] as const;
+type Encoding = (typeof ENCODINGS)[number];
+
+const compressed: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Uint8Array>>> = {
+  br: (bytes) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
+  identity: (bytes) => Promise.resolve(bytes),
+};
+
+/** Returns the best encoding that the reader takes (RFC 9110, 12.5.3). */
+export function encodingFor(accepted: string | null): Encoding {
+  const weights = new Map(
+    (accepted ?? "").split(",").map((part) => {
+      const [name = "", ...parameters] = part.toLowerCase().split(";");
+      const weight = parameters.map((text) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(text)?.[1]);
+      return [name.trim(), Number(weight.find((found) => found !== undefined) ?? 1)] as const;
+    }),
+  );
+  return ENCODINGS.find((name) => (weights.get(name) ?? weights.get("*") ?? 0) > 0) ?? "identity";
+}
+
+let texts: ReferenceTexts | undefined;
+
+interface Served {
+  readonly for: string;
+  /** At most one for each document and encoding. */
+  readonly bodies: Map<string, Promise<Uint8Array>>;
+}
+
+let served: Served = { for: "", bodies: new Map() };
+
+/** Returns a document of this relay, compressed once: a process has one address and one name. */
+async function bodyOf(
+  name: ReferenceName,
+  encoding: Encoding,
+  chapters: readonly Chapter[],
+  config: Pick<Config, "publicBaseUrl" | "service">,
+): Promise<Uint8Array> {
+  const { publicBaseUrl, service } = config;
+  const key = JSON.stringify([publicBaseUrl, service.name]);
+  if (served.for !== key) served = { for: key, bodies: new Map() };
+  const { bodies } = served;
+  const known = bodies.get(`${name} ${encoding}`);
+  if (known !== undefined) return known;
+  const write = WRITTEN[name];
+  texts ??= renderReference(chapters);
+  const text = texts[name]
+    .replaceAll(BASE_URL_PLACE, () => write(publicBaseUrl))
+    .replaceAll(SERVICE_NAME_PLACE, () => write(service.name ?? NAMELESS));
+  const made = compressed[encoding](Buffer.from(text));
+  bodies.set(`${name} ${encoding}`, made);
+  return made;
+}
+
+/**
+ * Answers a document of the reference. These are the only answers that are compressed: they hold nothing of a customer,
+ * whereas the length of a compressed answer would tell of the tokens in it.
+ */
+export async function serveReference(
+  name: ReferenceName,
+  chapters: readonly Chapter[],
+  { config, headers }: { readonly config: Config; readonly headers: Headers },
+): Promise<Reply> {
+  const encoding = encodingFor(headers.get("accept-encoding"));
+  const bytes = await bodyOf(name, encoding, chapters, config);
+  return new Reply({
+    headers: [
+      ["content-type", TYPES[name]],
+      ["vary", "Accept-Encoding"],
+      ...(encoding === "identity" ? [] : [["content-encoding", encoding] as const]),
+      ...(name === "docs" ? PAGE_HEADERS : []),
+    ],
+    body: encoding === "identity" ? Buffer.from(bytes).toString() : bytes,
+  });
+}
