@@ -155,6 +155,20 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     },
   );
 
+  test("opens one row at a time, and is short before any is opened", async () => {
+    const page = await chromium.newPage({ viewport: { width: 360, height: 100 } });
+    const [shown] = gallery();
+    if (shown === undefined) throw new Error("there is no page");
+    await stand.show(page, shown);
+    const height = await page.evaluate<number>("document.documentElement.scrollHeight");
+    expect(height).toBeLessThanOrEqual(900);
+    for (const network of ["facebook", "mastodon"])
+      await page.locator(`#row-${network} > summary`).click();
+    const open = page.locator(".row > details[open]");
+    expect(await open.evaluateAll((all) => all.map(({ id }) => id))).toEqual(["row-mastodon"]);
+    await page.close();
+  });
+
   test("does not move for who wants no movement", async () => {
     const context = await chromium.newContext({ reducedMotion: "reduce" });
     const page = await context.newPage();
@@ -175,7 +189,8 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     expect(problems.length).toBeGreaterThan(3);
     for (const shown of problems) {
       await stand.show(page, shown);
-      await page.locator("#problem:focus").waitFor({ timeout: 5_000 });
+      const wrong = page.locator("#problem:focus, [aria-describedby~=problem]:focus");
+      await wrong.waitFor({ timeout: 5_000 });
     }
     await page.close();
   });

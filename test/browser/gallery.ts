@@ -54,6 +54,7 @@ export function aPage(more: Partial<ConnectPage> = {}): ConnectPage {
     problem: null,
     justLinked: null,
     hasLinked: false,
+    hasWayBack: true,
     doneAction: `${ACTION}/done`,
     ...more,
   };
@@ -80,6 +81,11 @@ function withProblem(card: Card): Card[] {
   return NETWORK_NAMES.map((network) => (network === card.network ? card : aCard(network)));
 }
 
+const LINKED = [
+  { network: "facebook", title: "Facebook", name: "demobakery" },
+  { network: "bluesky", title: "Bluesky", name: "alice.bsky.social" },
+] as const;
+
 const NOTICES = Object.keys(LANGUAGES.en.notices) as readonly NoticeName[];
 
 function connectPages(): readonly (readonly [string, Partial<ConnectPage>])[] {
@@ -87,6 +93,7 @@ function connectPages(): readonly (readonly [string, Partial<ConnectPage>])[] {
   return [
     ["new", {}],
     ["mixed", { cards: mixedCards(), hasLinked: true, justLinked: "facebook" }],
+    ["without-way-back", { hasWayBack: false }],
     ["plain", { branding: {}, cards: [aCard("mastodon")] }],
     ["general-problem", { problem: "nothing_linked" }],
     [
@@ -176,7 +183,10 @@ export function gallery(language: Language = "en", branding: Branding = BRANDING
     render: (nonce: string) => {
       const hasBack = ["completed", "canceled", "expired", "open"].includes(notice);
       const back = hasBack ? "https://app.customer.test/back" : null;
-      return renderNotice({ language, notice, back, branding, requestId: "req_1" }, nonce);
+      const goOn = notice === "paused" ? { goOn: ACTION } : {};
+      const accounts = ["allSet", "completed", "expired"].includes(notice) ? LINKED : [];
+      const page = { language, notice, back, ...goOn, branding, accounts, requestId: "req_1" };
+      return renderNotice(page, nonce);
     },
   }));
   return [...pages, ...choices, ...notices];

@@ -86,6 +86,14 @@ export class Visitor {
     }[];
   }
 
+  /** Opens a network's row if it is closed. */
+  async openRow(network: string): Promise<void> {
+    const row = this.page.locator(".row > details", {
+      has: this.page.getByRole("heading", { name: network, exact: true }),
+    });
+    if ((await row.getAttribute("open")) === null) await row.locator("summary").first().click();
+  }
+
   press(name: string | RegExp): Promise<void> {
     return this.page.getByRole("button", { name }).click();
   }

@@ -131,7 +131,7 @@ describe("an authorisation that covers several accounts", () => {
     });
     const { shown } = await visit();
     expect(shown.body.match(/name="candidate"/g)).toHaveLength(500);
-    expect(readable(shown.body)).toContain("There are more than are shown here.");
+    expect(readable(shown.body)).toContain("Not all of your accounts fit on this page.");
   });
 
   test("is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
@@ -155,10 +155,10 @@ describe("an authorisation that covers several accounts", () => {
     expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(303);
     const again = await choose(browser, shown, SECOND_PAGE);
     expect(again.status).toBe(422);
-    expect(readable(again.body)).toContain("took too long or was used already");
+    expect(readable(again.body)).toContain("took too long or was already used");
     expect(await connections()).toMatchObject([{ account: { id: DEMO_PAGE } }]);
     const reloaded = await browser.follow(back);
-    expect(readable(reloaded.body)).toContain("took too long or was used already");
+    expect(readable(reloaded.body)).toContain("took too long or was already used");
   });
 
   test("of two choices at once one counts", async () => {
@@ -177,7 +177,7 @@ describe("an authorisation that covers several accounts", () => {
       const { browser, shown } = await visit();
       const refused = await choose(browser, shown, candidate);
       expect(refused.status).toBe(422);
-      expect(readable(refused.body)).toContain("Choose one of these first.");
+      expect(readable(refused.body)).toContain("Choose an account first.");
       expect(await connections()).toEqual([]);
       expect((await choose(browser, refused, DEMO_PAGE)).status).toBe(303);
     },
@@ -250,9 +250,9 @@ describe("an authorisation that covers several accounts", () => {
 
 describe("an authorisation that leads nowhere is told in words that help", () => {
   test.each([
-    ["facebook", { account: FRIEND_USER }, "showed us no page that you may publish for"],
+    ["facebook", { account: FRIEND_USER }, "did not list any page that you can publish to"],
     ["facebook", { decision: "deny" }, "You did not give permission at Facebook"],
-    ["instagram", { account: PERSONAL_ACCOUNT }, "Make it a professional one"],
+    ["instagram", { account: PERSONAL_ACCOUNT }, "Switch to a professional account"],
   ])("%s %j", async (network, form, words) => {
     const { shown } = await visit({ network, form });
     expect(shown.status).toBe(200);

@@ -186,7 +186,7 @@ describe("what a browser sends", () => {
       });
       expect(answer.status).toBe(status);
       expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
-      expect(readable(answer.body)).toContain("Dieses Formular war nicht lesbar");
+      expect(readable(answer.body)).toContain("Das Formular konnte nicht gelesen werden");
     },
   );
 

@@ -90,7 +90,8 @@ describe("the page", () => {
     const text = renderConnectPage(aPage({ cards: [aCard("bluesky", { problem })] }), "n");
     const [first, other] = formsOf(text);
     expect([first?.fields["identifier"], other?.fields["identifier"]]).toEqual(["", "alice"]);
-    expect(text.match(/aria-invalid="true"/g)).toHaveLength(3);
+    expect(text.match(/aria-invalid="true"/g)).toHaveLength(1);
+    expect(text).toMatch(/id="bluesky-other-appPassword"[^>]*aria-invalid="true"/);
     expect(text).toMatch(/<details open/);
   });
 
@@ -108,12 +109,27 @@ describe("the page", () => {
     const wordsFor = (problem: (typeof LINK_ERRORS)[number]) => {
       const told = { problem, way: "first", typed: {} } as const;
       const text = renderConnectPage(aPage({ cards: [aCard("facebook", { problem: told })] }), "n");
-      return readable(/<p class="error"[\s\S]*?<\/p>/.exec(text)?.[0] ?? "");
+      return readable(/<(p|div) [^>]*id="problem"[\s\S]*?<\/\1>/.exec(text)?.[0] ?? "");
     };
     const words = wordsFor(code);
     expect(words.length).toBeGreaterThan(40);
     expect(LINK_ERRORS.filter((other) => wordsFor(other) === words)).toEqual([code]);
     expect(readProblem(code)).toBe(code);
+  });
+
+  test("shows the problem once, in the one row that is open, and the steps as they are", () => {
+    const problem = { problem: "instance_unreachable", way: "first", typed: {} } as const;
+    const text = renderConnectPage(
+      aPage({ cards: [aCard("facebook"), aCard("mastodon", { problem })], hasLinked: true }),
+      "n",
+    );
+    expect(readable(text).match(/could not be reached/g)).toHaveLength(1);
+    expect(
+      [...text.matchAll(/<details name="network" id="([\w-]+)" open/g)].map(([, id]) => id),
+    ).toEqual(["row-mastodon"]);
+    expect(readable(/<li aria-current="step"[\s\S]*?<\/li>/.exec(text)?.[0] ?? "")).toBe(
+      "1 Choose a network",
+    );
   });
 
   test("an address can't put words of its own on the page", () => {

@@ -50,6 +50,7 @@ describe("linking by a form", () => {
     const made = await aSession({ platforms: ["bluesky"] });
     const answer = await linkBluesky(made.connectUrl);
     expect(answer.status).toBe(200);
+    expect(readable(answer.body)).toContain(`Bluesky Connected as ${DEMO_HANDLE}`);
     expect(readable(answer.body)).toContain("You can close this window");
     expect((await session(made)).status).toBe("completed");
     expect((await new Browser(world).get(made.connectUrl)).status).toBe(410);
@@ -62,7 +63,7 @@ describe("linking by a form", () => {
     expect(answer.status).toBe(422);
     expect(answer.body).toContain(`value="${DEMO_HANDLE}"`);
     expect(answer.body).not.toContain(appPassword);
-    expect(readable(answer.body)).toContain("Bluesky did not accept this name and password");
+    expect(readable(answer.body)).toContain("Bluesky did not accept this app password");
     expect(await connections()).toEqual([]);
     expect(await balance(world, owner)).toBe(100);
   });
@@ -70,9 +71,17 @@ describe("linking by a form", () => {
   test.each([
     ["a main password", { ...BLUESKY, appPassword: "hunter2" }, "app password"],
     ["an unknown handle", { ...BLUESKY, identifier: "nobody.bsky.social" }, "does not know"],
-    ["nothing", { identifier: "", appPassword: "" }, "Something is missing"],
-    ["a control character", { ...BLUESKY, identifier: "a\u0000b" }, "Something is missing"],
-    ["a novel", { ...BLUESKY, identifier: "x".repeat(5000) }, "Something is missing"],
+    ["nothing", { identifier: "", appPassword: "" }, "This is missing or not written as expected"],
+    [
+      "a control character",
+      { ...BLUESKY, identifier: "a\u0000b" },
+      "This is missing or not written as expected",
+    ],
+    [
+      "a novel",
+      { ...BLUESKY, identifier: "x".repeat(5000) },
+      "This is missing or not written as expected",
+    ],
   ])("%s is answered with a way forward", async (_name, typed, words) => {
     const { connectUrl } = await aSession();
     const answer = await linkBluesky(connectUrl, typed);

@@ -170,7 +170,12 @@ describe("the hosted page", () => {
       accentColor: "#00AA11",
       backLabel: "Back to the bakery",
     };
-    const { connectUrl } = await aSession({ branding, platforms: ["facebook", "bluesky"] });
+    const returnUrl = "https://app.customer.test/back";
+    const { connectUrl } = await aSession({
+      branding,
+      returnUrl,
+      platforms: ["facebook", "bluesky"],
+    });
     const page = await new Browser(world).get(connectUrl);
     expect(page.body).toContain('<img src="https://cdn.customer.test/logo.png"');
     expect(page.body).toContain("--accent: #00AA11");
@@ -271,8 +276,21 @@ describe("the hosted page", () => {
 });
 
 describe("leaving the page", () => {
+  test("leaving without a way back ends nothing, and leads back to the page", async () => {
+    const made = await aSession();
+    const browser = new Browser(world);
+    const page = await browser.get(made.connectUrl);
+    expect(readable(page.body)).toContain("You can close this window");
+    const [form] = formsOf(page.body);
+    const fields = { ...form?.fields, action: "cancel" };
+    const left = await browser.post(`${BASE}/v1/connect/ui/done`, fields);
+    expect([left.status, (await session(made)).status]).toEqual([200, "open"]);
+    expect(readable(left.body)).toContain("Nothing is connected yet");
+    expect(left.body).toContain(`href="${made.connectUrl.replaceAll("&", "&amp;")}"`);
+  });
+
   test("done without an account keeps the page and says so", async () => {
-    const { connectUrl } = await aSession();
+    const { connectUrl } = await aSession({ returnUrl: "https://app.customer.test/back" });
     const browser = new Browser(world);
     const page = await browser.submit(await browser.get(connectUrl), "done", { action: "done" });
     expect(page.status).toBe(422);

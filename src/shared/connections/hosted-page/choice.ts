@@ -138,9 +138,8 @@ export interface ChoicePage extends Capability {
 export function renderChoicePage(page: ChoicePage, nonce: string): string {
   const { language, branding, network, title, choice, problem } = page;
   const words = wordsOf(language).choice;
-  const report =
-    problem !== null && renderProblem({ language, problem, network: null, target: null });
-  const body = html`${report}${renderSteps("allow", language)}
+  const report = problem !== null && renderProblem({ language, problem, network: null });
+  const body = html`${renderSteps("allow", language)}
     <div class="card plain">
       <div class="ahead">
         ${markOf(network, title)}
@@ -151,6 +150,7 @@ export function renderChoicePage(page: ChoicePage, nonce: string): string {
       </div>
       <form method="post" action="${page.action}">
         ${renderCapability(page)}<input type="hidden" name="choice" value="${choice.id}" />
+        ${report}
         <fieldset ${problem !== null && html`aria-describedby="problem"`}>
           <legend>${words.legend}</legend>
           ${choice.candidates.map(renderCandidate)}

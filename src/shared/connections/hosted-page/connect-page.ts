@@ -11,8 +11,8 @@ import {
   type Capability,
 } from "./layout.ts";
 import { fill, wordsOf, type Language } from "./language.ts";
-import { fieldId, renderForm, type AskedForm, type Way } from "./form.ts";
-import { CHECK, markOf, WARNING } from "./marks.ts";
+import { fieldAtFault, renderForm, type AskedForm, type FieldFault, type Way } from "./form.ts";
+import { CHECK, CHEVRON, markOf, WARNING } from "./marks.ts";
 
 export interface ConnectPage extends CardPage {
   readonly branding: Branding;
@@ -22,12 +22,14 @@ export interface ConnectPage extends CardPage {
   readonly justLinked: NetworkName | null;
   /** Whether an account was linked in this session. */
   readonly hasLinked: boolean;
+  /** Whether the platform waits for the user at an address. */
+  readonly hasWayBack: boolean;
   readonly doneAction: string;
 }
 
-/** Renders the page with a card for each network. */
+/** Renders the page with a row for each network. */
 export function renderConnectPage(page: ConnectPage, nonce: string): string {
-  const { language, branding, cards, hasLinked } = page;
+  const { language, branding, cards } = page;
   const words = wordsOf(language);
   const lead =
     branding.name === undefined
@@ -35,45 +37,46 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
       : fill(words.page.leadFor, { brand: nameOf(branding.name) });
   const linked = cards.filter(({ state }) => state === "linked").length;
   const progress = { linked: String(linked), total: String(cards.length) };
+  const opened = openedOf(page);
   const body = html`${renderReport(page)}
     <h1>${words.page.title}</h1>
     <p class="soft">${lead}</p>
-    ${renderSteps(hasLinked ? "done" : "network", language)}
-    <ul class="cards">
-      ${cards.map((card) => renderCard(page, card))}
+    ${renderSteps("network", language)}
+    <ul class="rows">
+      ${cards.map((card) => renderRow(page, card, card.network === opened))}
     </ul>
     ${renderEnd(page)}
-    <footer>
-      <p>${fill(words.page.progress, progress)}. ${words.page.note}</p>
-    </footer>`;
+    <p class="tail">${fill(words.page.progress, progress)}. ${words.page.note}</p>`;
   const hasProblem = page.problem !== null || cards.some(({ problem }) => problem !== null);
   return layout({ language, nonce, branding, title: words.page.title, hasProblem, body });
 }
 
-/** Renders the result of the last step, which comes before everything else. */
+/** Returns the row that is open when the page is shown: where something is wrong, or the only one there is. */
+function openedOf({ cards, justLinked }: ConnectPage): NetworkName | undefined {
+  const wrong = cards.find(({ problem }) => problem !== null);
+  if (wrong !== undefined) return wrong.network;
+  if (justLinked !== null) return undefined;
+  const only = cards.length === 1 ? cards[0] : undefined;
+  const again = cards.find(({ state }) => state === "needs_reauth");
+  return (again ?? (only?.state === "unlinked" ? only : undefined))?.network;
+}
+
+/** Renders the result of the last step, where no row says it. */
 function renderReport({ language, cards, problem, justLinked }: ConnectPage): Markup | null {
-  if (problem !== null) return renderProblem({ language, problem, network: null, target: null });
-  const card = cards.find((one) => one.problem !== null);
-  if (card?.problem != null) {
-    const { title: network } = card;
-    return renderProblem({
-      language,
-      problem: card.problem.problem,
-      network,
-      target: targetOf(card),
-    });
-  }
+  if (problem !== null) return renderProblem({ language, problem, network: null });
   const made = cards.find(({ network, state }) => network === justLinked && state === "linked");
   if (made === undefined) return null;
   const words = wordsOf(language).page;
-  return html`<p class="note good" role="status">
-    ${fill(words.linked, { network: made.title })}
+  return html`<p class="note good" role="status" tabindex="-1" autofocus>
+    ${CHECK}${fill(words.linked, { network: made.title })}
   </p>`;
 }
 
+/** Renders the way on. Without a way back, the window is closed to leave, and nothing ends by that. */
 function renderEnd(page: ConnectPage): Markup {
-  const { language, branding, hasLinked, doneAction } = page;
+  const { language, branding, hasLinked, hasWayBack, doneAction } = page;
   const words = wordsOf(language).page;
+  if (!hasLinked && !hasWayBack) return html`<p class="end soft">${words.later}</p>`;
   return html`<form class="end" method="post" action="${doneAction}">
     ${renderCapability(page)}
     <div class="actions">
@@ -99,6 +102,8 @@ export interface ShownAccount {
 export interface CardProblem {
   readonly problem: LinkProblem;
   readonly way: Way;
+  /** The field whose input can't be read, where that is known. */
+  readonly field?: string | undefined;
   /** What was entered before; never a secret. */
   readonly typed: Readonly<Record<string, string>>;
 }
@@ -121,24 +126,27 @@ interface CardPage extends Capability {
   readonly language: Language;
 }
 
-function renderCard(page: CardPage, card: Card): Markup {
+/** Renders a network's row. Rows of one name are a group, of which the browser has one open at most. */
+function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
   const { network, title, state, account } = card;
-  return html`<li class="card${state === "unavailable" && " off"}" id="card-${network}">
-    ${markOf(network, title)}
-    <div class="head">
-      <h2>${title}</h2>
-      ${renderState(page, card)}
-    </div>
-    ${state !== "unavailable" && account !== null && renderAvatar(account)}
-    ${state !== "unavailable" && html`<div class="body">${renderBody(page, card)}</div>`}
+  const isOff = state === "unavailable";
+  const head = html`${markOf(network, title)}
+    <span class="head"
+      ><span class="name" role="heading" aria-level="2">${title}</span
+      >${renderState(page, card)}</span
+    >
+    ${!isOff && account !== null && renderAvatar(account)}`;
+  if (isOff)
+    return html`<li class="row off">
+      <div class="line">${head}</div>
+      ${card.problem !== null && html`<div class="body">${renderRowProblem(page, card)}</div>`}
+    </li>`;
+  return html`<li class="row">
+    <details name="network" id="row-${network}" ${isOpen && html`open`}>
+      <summary class="line">${head}${CHEVRON}</summary>
+      <div class="body">${renderBody(page, card)}</div>
+    </details>
   </li>`;
-}
-
-/** Returns the id of the element to look at when the card has a problem: its first field, or else the card. */
-function targetOf({ network, form, otherForm, problem }: Card): string {
-  const way = problem?.way ?? "first";
-  const [first] = (way === "first" ? form : otherForm)?.fields ?? [];
-  return first === undefined ? `card-${network}` : fieldId(network, way, first.name);
 }
 
 function renderState({ language }: CardPage, { state, account }: Card): Markup {
@@ -146,16 +154,15 @@ function renderState({ language }: CardPage, { state, account }: Card): Markup {
   const { username = "", displayName = "" } = account ?? {};
   switch (state) {
     case "linked":
-      return html`<p class="state is-good">
-          ${CHECK}${fill(words.linkedAs, { name: nameOf(username) })}
-        </p>
-        ${displayName !== "" && html`<p class="state">${nameOf(displayName)}</p>`}`;
+      return html`<span class="state is-good"
+          >${CHECK}<span>${fill(words.linkedAs, { name: nameOf(username) })}</span></span
+        >${displayName !== "" && html`<span class="state">${nameOf(displayName)}</span>`}`;
     case "needs_reauth":
-      return html`<p class="state is-bad">${WARNING}${words.attention}</p>`;
+      return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span>`;
     case "unavailable":
-      return html`<p class="state">${words.unavailable}</p>`;
+      return html`<span class="state">${words.unavailable}</span>`;
     case "unlinked":
-      return html`<p class="state">${words.unlinked}</p>`;
+      return html`<span class="state">${words.unlinked}</span>`;
   }
 }
 
@@ -171,54 +178,54 @@ function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Marku
 
 function renderBody(page: CardPage, card: Card): Markup {
   const words = wordsOf(page.language);
-  const { state, account, problem } = card;
+  const { network, title, state, account, form, otherForm, leaves, problem } = card;
   const name = nameOf(account?.username ?? "");
-  const again = state === "needs_reauth" && html`<p>${fill(words.card.again, { name })}</p>`;
-  const ways = renderWays(page, card);
-  const isSettled = state === "linked" && problem === null;
-  return html`${again}${
-    isSettled
-      ? html`<details>
-          <summary>${words.card.another}</summary>
-          <div class="ways">${ways}</div>
-        </details>`
-      : ways
+  const about: Readonly<Partial<Record<string, string>>> = words.about;
+  const summaries: Readonly<Partial<Record<string, string>>> = words.otherWays;
+  const hint = about[network];
+  const isOpen = problem?.way === "other";
+  return html`${renderRowProblem(page, card)}
+  ${state === "needs_reauth" && html`<p>${fill(words.card.again, { name })}</p>`}
+  ${state === "linked" && html`<p>${words.card.another}</p>`}
+  ${hint !== undefined && form.fields.length === 0 && html`<p>${hint}</p>`}
+  ${leaves && html`<p class="soft">${fill(words.card.leaves, { network: title })}</p>`}
+  ${renderWay(page, card, { way: "first", form, leaves })}
+  ${
+    otherForm !== null &&
+    html`<details ${isOpen && html`open`}>
+      <summary>${summaries[network] ?? words.card.otherWay}</summary>
+      ${renderWay(page, card, { way: "other", form: otherForm, leaves: false })}
+    </details>`
   }`;
 }
 
-/** Renders the first way to link and, below it, the second one if there is one. */
-function renderWays(page: CardPage, card: Card): Markup {
-  const { network, form, otherForm, leaves } = card;
-  const words = wordsOf(page.language);
-  const about: Readonly<Partial<Record<string, string>>> = words.about;
-  const hint = about[network];
-  const first = renderWay(page, card, { way: "first", form, leaves });
-  const explained = html`${hint !== undefined && form.fields.length === 0 && html`<p class="soft">${hint}</p>`}${first}`;
-  if (otherForm === null) return explained;
-  const summaries: Readonly<Partial<Record<string, string>>> = words.otherWays;
-  const isOpen = card.problem?.way === "other";
-  return html`${explained}
-    <details ${isOpen && html`open`}>
-      <summary>${summaries[network] ?? words.card.otherWay}</summary>
-      ${renderWay(page, card, { way: "other", form: otherForm, leaves: false })}
-    </details>`;
+/** Returns what is wrong with a field of one of the network's forms. */
+function faultOf({ language }: CardPage, card: Card, way: Way): FieldFault | null {
+  const { problem, title, form, otherForm } = card;
+  const { fields = [] } = (way === "first" ? form : otherForm) ?? {};
+  if (problem?.way !== way) return null;
+  const field = problem.field ?? fieldAtFault(problem.problem, fields, problem.typed);
+  const sentence = fill(wordsOf(language).problems[problem.problem], { network: title });
+  return field === undefined ? null : { field, sentence };
+}
+
+/** Renders the row's problem if no field has it. */
+function renderRowProblem(page: CardPage, card: Card): Markup | null {
+  const { problem, title: network } = card;
+  if (problem === null || faultOf(page, card, problem.way) !== null) return null;
+  return renderProblem({ language: page.language, problem: problem.problem, network });
 }
 
 function renderWay(
-  { sessionId, token, language }: CardPage,
-  { network, title, state, action, problem }: Card,
+  page: CardPage,
+  card: Card,
   { way, form, leaves }: { readonly way: Way; readonly form: AskedForm; readonly leaves: boolean },
 ): Markup {
+  const { sessionId, token, language } = page;
+  const { network, title, state, action, problem } = card;
   const words = wordsOf(language);
   const label = leaves ? words.card.continueAt : words.card.connect;
-  const report = problem?.way === way ? problem : null;
-  const problemId = `problem-${network}`;
-  const sentence =
-    report !== null &&
-    html`<p class="error" id="${problemId}">
-      ${fill(words.problems[report.problem], { network: title })}
-    </p>`;
-  const made = renderForm({
+  return renderForm({
     sessionId,
     token,
     language,
@@ -226,10 +233,8 @@ function renderWay(
     way,
     action,
     ...form,
-    typed: report?.typed ?? {},
-    problemId: report === null ? null : problemId,
+    typed: problem?.way === way ? problem.typed : {},
+    fault: faultOf(page, card, way),
     button: fill(state === "needs_reauth" ? words.card.reconnect : label, { network: title }),
-    isCalm: state !== "needs_reauth",
   });
-  return html`${sentence}${made}`;
 }

@@ -4,8 +4,10 @@ import type { NetworkApp, NetworkApps } from "../../networks/contract/settings.t
 import { html, type Markup } from "./markup.ts";
 import { renderCapability, type Capability } from "./layout.ts";
 import { wordsOf, type Language } from "./language.ts";
+import type { LinkProblem } from "./link-problem.ts";
 import type { FieldWords } from "./languages/en.ts";
 import type { AwayTo } from "./browser.ts";
+import { WARNING } from "./marks.ts";
 
 /** Which of the two ways to link an account of a network. */
 export type Way = "first" | "other";
@@ -26,13 +28,43 @@ export interface NetworkForm extends Capability, AskedForm {
   readonly action: string;
   /** What was entered before; never a secret. */
   readonly typed: Readonly<Record<string, string>>;
-  /** Id of the text that says what is wrong with the input. */
-  readonly problemId: string | null;
+  /** What is wrong with one of the fields; it is said there. */
+  readonly fault: FieldFault | null;
   readonly button: Markup;
-  readonly isCalm: boolean;
 }
 
-export function fieldId(network: NetworkName, way: Way, name: string): string {
+export interface FieldFault {
+  readonly field: string;
+  readonly sentence: Markup;
+}
+
+/** Fields that a problem may be about, by their names; the first one that the form has is the one. */
+const FIELDS_AT_FAULT: Partial<Record<LinkProblem, readonly string[]>> = {
+  wrong_credentials: ["appPassword"],
+  app_password_needed: ["appPassword"],
+  account_not_found: ["identifier"],
+  account_moved: ["identifier"],
+  other_account: ["identifier"],
+  instance_unreachable: ["server", "instance", "identifier"],
+  instance_unsupported: ["server", "instance", "identifier"],
+};
+
+/** Fields that may stay empty, and are then not at fault. */
+const MAY_BE_EMPTY = new Set(["server"]);
+
+/** Returns the field of the form that a problem is about; undefined when it is about none. */
+export function fieldAtFault(
+  problem: LinkProblem,
+  fields: readonly LinkField[],
+  typed: Readonly<Record<string, string>>,
+): string | undefined {
+  const names = fields.map(({ name }) => name);
+  const isSaid = (name: string) => !MAY_BE_EMPTY.has(name) || (typed[name] ?? "") !== "";
+  if (problem === "input_invalid") return names[0];
+  return FIELDS_AT_FAULT[problem]?.find((name) => names.includes(name) && isSaid(name));
+}
+
+function fieldId(network: NetworkName, way: Way, name: string): string {
   return way === "first" ? `${network}-${name}` : `${network}-other-${name}`;
 }
 
@@ -46,40 +78,46 @@ function fieldWords(
 }
 
 export function renderForm(form: NetworkForm): Markup {
-  const { action, fields, way, button, isCalm } = form;
+  const { action, fields, way, button } = form;
   const isLone = fields.length === 1;
   return html`<form method="post" action="${action}" ${isLone && html`class="lone"`}>
     ${renderCapability(form)}${way === "other" && html`<input type="hidden" name="${WAY_FIELD}" value="other" />`}
     ${fields.map((field) => renderField(form, field))}
-    <button ${isCalm && html`class="calm"`}><span>${button}</span></button>
+    <button><span>${button}</span></button>
   </form>`;
 }
 
 function renderField(form: NetworkForm, field: LinkField): Markup {
-  const { network, way, wordsAt, language, problemId } = form;
+  const { network, way, wordsAt, language, fault } = form;
   const id = fieldId(network, way, field.name);
   const { label, hint, choices } = fieldWords(language, wordsAt, field);
-  const described = [hint === "" ? "" : `${id}-hint`, problemId ?? ""].join(" ").trim();
+  const sentence = fault?.field === field.name ? fault.sentence : null;
+  const isWrong = sentence !== null;
+  const described = [isWrong ? "problem" : "", hint === "" ? "" : `${id}-hint`].join(" ").trim();
   const input =
     field.choices === undefined
-      ? renderInput(form, field, { id, described })
-      : renderSelect(form, field, { id, described, choices: choices ?? {} });
+      ? renderInput(form, field, { id, described, isWrong })
+      : renderSelect(form, field, { id, described, isWrong, choices: choices ?? {} });
   const hinted = hint !== "" && html`<span class="hint" id="${id}-hint">${hint}</span>`;
   return html`<div class="field">
     <label for="${id}">${label}${hinted}</label>
-    ${input}
+    ${isWrong && html`<p class="error" id="problem">${WARNING}<span>${sentence}</span></p>`}${input}
   </div>`;
 }
 
 interface InputIds {
   readonly id: string;
   readonly described: string;
+  readonly isWrong: boolean;
 }
+
+/** Attributes of a field that is wrong: it takes the focus when the page opens, so that it is read first. */
+const WRONG = html`aria-invalid="true" autofocus`;
 
 function renderSelect(
   { typed }: NetworkForm,
   { name, choices = [] }: LinkField,
-  { id, described, choices: labels }: InputIds & Required<Pick<FieldWords, "choices">>,
+  { id, described, isWrong, choices: labels }: InputIds & Required<Pick<FieldWords, "choices">>,
 ): Markup {
   const options = choices.map(
     ({ value, label }) =>
@@ -87,15 +125,15 @@ function renderSelect(
         ${labels[value] ?? label}
       </option>`,
   );
-  return html`<select id="${id}" name="${name}" aria-describedby="${described}">
+  return html`<select id="${id}" name="${name}" aria-describedby="${described}" ${isWrong && WRONG}>
     ${options}
   </select>`;
 }
 
 function renderInput(
-  { typed, problemId }: NetworkForm,
+  { typed }: NetworkForm,
   { name, secret, placeholder, autocomplete }: LinkField,
-  { id, described }: InputIds,
+  { id, described, isWrong }: InputIds,
 ): Markup {
   return html`<input
     id="${id}"
@@ -105,7 +143,7 @@ function renderInput(
     placeholder="${placeholder}"
     autocomplete="${autocomplete}"
     aria-describedby="${described}"
-    ${problemId !== null && html`aria-invalid="true"`}
+    ${isWrong && WRONG}
     autocapitalize="none"
     spellcheck="false"
   />`;

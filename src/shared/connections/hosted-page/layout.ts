@@ -1,7 +1,8 @@
-import { html, nameOf, plainName, type Markup } from "./markup.ts";
+import { html, initialOf, nameOf, plainName, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import { fill, fillText, wordsOf, type Language } from "./language.ts";
+import { CHECK } from "./marks.ts";
 import { stylesheet } from "./stylesheet.ts";
 
 export interface Layout {
@@ -42,15 +43,19 @@ export function layout(page: Layout): string {
     </html> `.text;
 }
 
-/** Renders the logo. If it does not load, its alternative text is the name. */
+/** Renders the logo over an initial, which shows if the logo does not load, and the name. */
 function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
-  if (logoUrl !== undefined) {
-    const alt = name === undefined ? logo : plainName(name);
-    return html`<header class="brand">
-      <img src="${logoUrl}" alt="${alt}" decoding="async" referrerpolicy="no-referrer" />
-    </header>`;
-  }
-  return name === undefined ? null : html`<header class="brand">${nameOf(name)}</header>`;
+  if (logoUrl === undefined && name === undefined) return null;
+  const alt = name === undefined ? logo : "";
+  const initial =
+    name !== undefined && html`<span class="letter" aria-hidden="true">${initialOf(name)}</span>`;
+  const picture =
+    logoUrl !== undefined &&
+    html`<img src="${logoUrl}" alt="${alt}" decoding="async" referrerpolicy="no-referrer" />`;
+  return html`<header class="brand">
+    <span class="logo">${initial}${picture}</span
+    >${name !== undefined && html`<span>${nameOf(name)}</span>`}
+  </header>`;
 }
 
 export function backLabel(branding: Branding, language: Language, otherwise: string): Markup {
@@ -62,15 +67,17 @@ export function backLabel(branding: Branding, language: Language, otherwise: str
 const STEPS = ["network", "allow", "done"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Renders the steps of linking, with the present one marked. */
+/** Renders the steps of linking: those before the present one have a tick, and the last one too once it is reached. */
 export function renderSteps(current: Step, language: Language): Markup {
   const words = wordsOf(language).steps;
-  const items = STEPS.map(
-    (step, index) =>
-      html`<li ${step === current && html`aria-current="step"`}>
-        <span aria-hidden="true">${index + 1}</span>${words[step]}
-      </li>`,
-  );
+  const at = STEPS.indexOf(current);
+  const items = STEPS.map((step, index) => {
+    const isOver = index < at || step === "done";
+    const state = html`${index === at && html`aria-current="step"`}${index < at && html` class="over"`}`;
+    return html`<li ${state}>
+      <span aria-hidden="true">${index <= at && isOver ? CHECK : index + 1}</span>${words[step]}
+    </li>`;
+  });
   return html`<ol class="steps" aria-label="${words.label}">
     ${items}
   </ol>`;
@@ -81,14 +88,10 @@ export interface ProblemSummary {
   readonly problem: LinkProblem;
   /** The network that the problem is about; null for the page as a whole. */
   readonly network: string | null;
-  /** Id of the element to look at. */
-  readonly target: string | null;
 }
 
-/**
- * Renders a problem. It takes the focus when the page opens, so that it is read first, and links to what must be done.
- */
-export function renderProblem({ language, problem, network, target }: ProblemSummary): Markup {
+/** Renders a problem that no field has. It takes the focus when the page opens, so that it is read first. */
+export function renderProblem({ language, problem, network }: ProblemSummary): Markup {
   const words = wordsOf(language);
   const named = { network: network ?? "" };
   return html`<div class="note bad" role="alert" tabindex="-1" autofocus id="problem">
@@ -96,7 +99,6 @@ export function renderProblem({ language, problem, network, target }: ProblemSum
       ${network === null ? words.problem.general : fill(words.problem.at, named)}
     </p>
     <p>${fill(words.problems[problem], named)}</p>
-    ${target !== null && html`<p><a href="#${target}">${fill(words.problem.goTo, named)}</a></p>`}
   </div>`;
 }
 

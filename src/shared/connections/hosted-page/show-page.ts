@@ -115,6 +115,7 @@ export async function connectPage(
     problem: report?.kind === "general" ? report.problem : null,
     justLinked: report?.kind === "linked" ? report.network : null,
     hasLinked: linkedIds(session).length > 0,
+    hasWayBack: session.returnUrl !== null,
     doneAction: stepAddress(services.config, "done"),
   };
   const { networkApps } = services.config;

@@ -74,72 +74,87 @@ ${RULES}`);
 
 const RULES = `
 *, *::before { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
+html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink); border-top: .25rem solid var(--accent);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }
 .skip { position: absolute; inset-inline-start: 1rem; top: -10rem; padding: .6rem 1rem; border-radius: 0 0 .5rem .5rem;
   background: var(--card); color: var(--ink); z-index: 1; }
 .skip:focus { top: 0; }
-.wrap { max-width: 40rem; margin: 0 auto; padding: 1.5rem 1rem 2.5rem; }
-.brand { display: flex; align-items: center; min-height: 2.5rem; margin: 0 0 1.25rem; font-weight: 650; }
-.brand img { display: block; overflow: hidden; line-height: 1.2; max-height: 2.5rem; max-width: min(14rem, 70%); object-fit: contain; }
-h1 { font-size: 1.625rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 0 .5rem; text-wrap: balance; }
-h2 { font-size: 1.0625rem; line-height: 1.3; margin: 0; }
+.wrap { max-width: 36rem; margin: 0 auto; padding: 1.25rem 1rem 2rem; }
+.brand { display: flex; align-items: center; gap: .75rem; min-height: 2.5rem; margin: 0 0 1.25rem; font-weight: 650; }
+.brand > span:last-child { min-width: 0; }
+.logo { display: grid; flex: none; max-width: 60%; }
+.logo > * { grid-area: 1 / 1; place-self: center; border-radius: .5rem; }
+.letter { width: 2.5rem; line-height: 2.5rem; text-align: center; background: var(--accent); color: var(--on-accent);
+  box-shadow: inset 0 0 0 1px var(--accent-ink); }
+/* No size of its own: a picture that does not load would hide the initial. */
+.logo img { position: relative; max-width: 100%; max-height: 2.5rem; background: #fff; color: #16181d; }
+h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; margin: 0 0 .375rem; text-wrap: balance; }
 p { margin: 0; }
 .soft { color: var(--soft); }
 .steps { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: .5rem; list-style: none;
-  margin: 1rem 0 1.25rem; padding: 0; font-size: .875rem; color: var(--soft); }
+  margin: 1rem 0; padding: 0; font-size: .8125rem; color: var(--soft); }
 .steps li { display: grid; grid-template-columns: auto 1fr; align-items: center; gap: .4rem; line-height: 1.2; }
 .steps span { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 1px solid var(--edge);
   border-radius: 50%; font-size: .8125rem; font-weight: 650; }
+.steps svg { width: .75rem; }
+.steps .over span { color: var(--good); border-color: var(--good); }
 .steps [aria-current] { color: var(--ink); font-weight: 650; }
 .steps [aria-current] span { background: var(--accent); color: var(--on-accent); border-color: var(--accent-ink); }
-.note { padding: .8rem 1rem; margin: 0 0 1rem; border-radius: .75rem; border: 1px solid; }
+.note { padding: .75rem 1rem; margin: 0 0 1rem; border-radius: .75rem; border: 1px solid; }
 .bad p { color: var(--ink); }
 .bad p.strong { color: inherit; font-weight: 650; }
 a { color: var(--accent-ink); font-weight: 600; }
-.note a { color: inherit; font-weight: 600; }
 .bad { color: var(--bad); background: var(--bad-ground); }
 .good { color: var(--good); background: var(--good-ground); font-weight: 600; }
-.cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; box-shadow: var(--shade); padding: 1rem;
-  display: grid; grid-template-columns: 2.75rem minmax(0, 1fr) auto; gap: 0 .875rem; align-items: center; }
-.head { min-width: 0; overflow: clip; }
-.card.plain { display: block; padding: 1.25rem; }
-.mark, .avatar { align-self: start; flex: none; }
-.mark { width: 2.75rem; height: 2.75rem; display: block; border-radius: .7rem; }
+.note > svg { width: 1em; height: 1em; vertical-align: -.125em; margin-inline-end: .4rem; }
+.rows, .linked { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line); border-radius: 1rem;
+  box-shadow: var(--shade); overflow: clip; }
+.row + .row,  .linked li + li { border-top: 1px solid var(--line); }
+.line { display: flex; align-items: center; gap: .75rem; min-height: 4rem; padding: .625rem 1rem; }
+summary.line { list-style: none; color: inherit; font-weight: 400; cursor: pointer; }
+summary.line::-webkit-details-marker { display: none; }
+summary.line:hover { background: var(--ground); }
+summary.line:hover .name { text-decoration: underline; text-underline-offset: .2em; }
+summary.line:focus-visible { outline-offset: -3px; border-radius: 1rem; }
+.chevron { flex: none; width: 1rem; height: 1rem; color: var(--soft); line-height: 0; }
+details[open] > summary .chevron { transform: rotate(180deg); }
+.head { flex: 1; min-width: 0; display: grid; overflow: clip; line-height: 1.35; }
+.name { font-weight: 650; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 1rem; box-shadow: var(--shade); padding: 1.25rem; }
+.mark, .avatar { flex: none; }
+.mark { width: 2.25rem; height: 2.25rem; display: block; border-radius: .6rem; }
 .initial { display: grid; place-items: center; background: var(--soft); color: var(--card); font-weight: 700; }
 .off .mark { filter: grayscale(1); opacity: .55; }
-.state { font-size: .9375rem; color: var(--soft); }
+.state { font-size: .875rem; color: var(--soft); }
 .state svg { width: 1em; height: 1em; vertical-align: -.125em; margin-inline-end: .3rem; }
 .state.is-good { color: var(--good); font-weight: 600; }
 .state.is-bad { color: var(--warn); font-weight: 600; }
-.body { grid-column: 1 / -1; margin-top: .75rem; min-width: 0; }
-.body, .ways { display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; }
-.ways { padding-top: .35rem; }
-.avatar { position: relative; flex: none; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border-radius: 50%;
+.body { display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; padding: .25rem 1rem 1rem; }
+.body .note { margin: 0; }
+.avatar { position: relative; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border-radius: 50%;
   overflow: hidden; border: 1px solid var(--line); background: var(--ground); color: var(--soft); font-weight: 650; }
 .avatar img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
 form { display: grid; gap: .75rem; }
-.field { display: grid; gap: .3rem; }
+.field { display: grid; gap: .375rem; }
 label { font-weight: 600; }
 .hint { display: block; font-weight: 400; font-size: .875rem; color: var(--soft); }
-.error { color: var(--bad); font-weight: 600; font-size: .9375rem; }
+.error { display: flex; gap: .4rem; color: var(--bad); font-weight: 600; font-size: .9375rem; line-height: 1.4; }
+.error svg { flex: none; width: 1em; height: 1em; margin-top: .2em; }
 input, select { width: 100%; min-height: 2.75rem; padding: .55rem .75rem; font: inherit; color: inherit; background: var(--card);
   border: 1px solid var(--edge); border-radius: .6rem; }
 input::placeholder { color: var(--soft); opacity: 1; }
-input[aria-invalid] { border-color: var(--bad); border-width: 2px; }
+[aria-invalid] { border-color: var(--bad); border-width: 2px; }
 button, .button { display: inline-flex; align-items: center; justify-content: center; min-height: 2.75rem; padding: .55rem 1.1rem;
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; border-radius: .6rem;
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent-ink); }
-.calm { color: var(--accent-ink); background: transparent; }
-.quiet { color: var(--ink); background: transparent; border-color: var(--edge); }
+.quiet, .body:has(> details[open]) > form > button, main:has(.row > details[open]) .end button { color: var(--ink);
+  background: transparent; border-color: var(--edge); }
 button:hover, .button:hover { text-decoration: underline; text-underline-offset: .2em; }
 :focus-visible { outline: 3px solid var(--ink); outline-offset: 2px; }
-[tabindex="-1"]:focus { outline: 3px solid var(--bad); outline-offset: 2px; }
+[tabindex="-1"]:focus { outline: 2px solid; outline-offset: 2px; }
 summary { cursor: pointer; color: var(--accent-ink); font-weight: 600; padding: .5rem 0; min-height: 2.5rem; }
-details > form, details > .error { margin-top: .5rem; }
-.body > details { margin-bottom: -.5rem; }
+.body > details > form { margin-top: .5rem; }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; display: grid; gap: .5rem; }
 legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .choice { display: flex; gap: .75rem; align-items: center; min-height: 3.25rem; padding: .5rem .875rem; border: 1px solid var(--edge);
@@ -148,30 +163,25 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .choice:has(:checked) { border-color: var(--accent-ink); box-shadow: inset 0 0 0 1px var(--accent-ink); }
 .ahead { display: flex; align-items: center; gap: .875rem; margin-bottom: 1rem; }
 .ahead h1 { margin: 0; }
-.seal { display: grid; place-items: center; width: 3.5rem; height: 3.5rem; border-radius: 50%; margin-bottom: 1rem;
+.seal { display: grid; place-items: center; width: 3rem; height: 3rem; border-radius: 50%; margin-bottom: .875rem;
   color: var(--good); background: var(--good-ground); border: 1px solid; }
-.seal svg { width: 1.6rem; }
-.end { margin-top: 1.25rem; }
+.seal svg { width: 1.4rem; }
+.linked { margin-top: 1.25rem; box-shadow: none; }
+.end { margin-top: 1rem; }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center; }
 .actions > button { flex: 1 1 100%; }
-footer { margin-top: 1.5rem; font-size: .875rem; color: var(--soft); }
-.plain h1 + p { margin-bottom: 1.25rem; }
-.plain .actions:empty { display: none; }
+.card > .actions { margin-top: 1.25rem; }
+.tail, footer { margin-top: 1rem; font-size: .875rem; color: var(--soft); }
+footer ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin: 0; padding: 0; }
+footer a { display: inline-block; padding: .25rem 0; color: inherit; font-weight: 400; }
 @media (min-width: 36rem) {
   .wrap { padding: 3rem 1.5rem 4rem; }
-  h1 { font-size: 2rem; }
-  .card { padding: 1.125rem 1.25rem; }
-  .card.plain { padding: 2rem; }
-  .body { grid-column: 2 / -1; }
-  .steps { justify-content: start; gap: 1.5rem; }
+  h1 { font-size: 1.75rem; }
+  .line { padding: .75rem 1.25rem; }
+  .body { padding: .25rem 1.25rem 1.25rem 4.25rem; }
+  .card { padding: 2rem; }
+  .steps { justify-content: start; gap: 1.5rem; font-size: .875rem; margin: 1.25rem 0; }
   .actions > button { flex: none; }
-  .lone { grid-template-columns: minmax(0, 1fr) auto; gap: .35rem .75rem; }
-  .lone .field { display: contents; }
-  .lone label { grid-column: 1 / -1; }
   button { justify-self: start; }
 }
-@media (prefers-color-scheme: dark) {
-  .brand img { background: #ffffff; color: #16181d; padding: .3rem .5rem; border-radius: .5rem; }
-}
-@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 `;

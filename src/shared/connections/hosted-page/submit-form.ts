@@ -17,7 +17,7 @@ import { createNetworkTools } from "../network-tools.ts";
 import { WAY_FIELD, wayOf, waysIn, type WayIn } from "./form.ts";
 import { connectPage, problemOf } from "./show-page.ts";
 import { startOAuth } from "./start-oauth.ts";
-import { endNotice, foreignForm, leave, openVisit, type OpenVisit } from "./visit.ts";
+import { endNotice, foreignForm, leave, openVisit, paused, type OpenVisit } from "./visit.ts";
 
 const FIELD_CHARACTERS_MAX = 1_000;
 /** Keeps the page from being used to guess passwords. */
@@ -68,20 +68,26 @@ async function signIn(
 ): Promise<BrowserAnswer> {
   const ways = waysIn(network, services.config.networkApps[network.name]);
   const [way, chosen] = wayOf(ways, fields[WAY_FIELD]);
-  const form = readFields(chosen.fields, fields);
-  const typed = withoutSecrets(chosen.fields, form ?? {});
-  const trouble = (problem: LinkProblem) =>
+  const { form, unread } = readFields(chosen.fields, fields);
+  const typed = withoutSecrets(chosen.fields, form);
+  const trouble = (problem: LinkProblem, field?: string) =>
     connectPage(services, request, visit, {
       status: STATUS[problem] ?? STATUS_OTHERWISE,
-      report: { kind: "problem", network: network.name, problem, way, typed },
+      report: { kind: "problem", network: network.name, problem, way, field, typed },
     });
-  if (form === undefined) return await trouble("input_invalid");
+  if (unread !== undefined) return await trouble("input_invalid", unread);
   const counted = await countAttempt(services, visit);
   if (counted === "over")
     return endNotice(services, request, await services.connectSessions.find(visit.session));
   if (counted !== "counted") return await trouble(counted);
   const answer = await begin(services, request, { visit, network, chosen, form });
-  return "problem" in answer ? await trouble(answer.problem) : answer;
+  return "problem" in answer ? await trouble(answer.problem, answer.field) : answer;
+}
+
+/** Why nothing was linked, and the field of the form that is wrong, where the network knows it. */
+interface Trouble {
+  readonly problem: LinkProblem;
+  readonly field?: string | undefined;
 }
 
 /** Leads to the network's own page, or signs in with the typed fields. */
@@ -94,7 +100,7 @@ async function begin(
     chosen,
     form,
   }: Omit<SignIn, "fields"> & { readonly chosen: WayIn; readonly form: Fields },
-): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+): Promise<BrowserAnswer | Trouble> {
   const { name } = network;
   if (chosen.kind === "oauth")
     return await startOAuth(services, request, { visit, network: name, link: chosen.link, form });
@@ -133,19 +139,21 @@ async function choose(
   return "problem" in answer ? await trouble(answer.problem) : answer;
 }
 
-/** Returns only the form's own fields; undefined when one of them is malformed. */
+/** Returns only the form's own fields, and the name of one that can't be read. */
 function readFields(
   fields: readonly LinkField[],
   given: Fields,
-): Record<string, string> | undefined {
+): { readonly form: Record<string, string>; readonly unread: string | undefined } {
   const form: Record<string, string> = {};
+  let unread: string | undefined;
   for (const { name } of fields) {
     const value = given[name] ?? "";
-    if (value.length > FIELD_CHARACTERS_MAX || !/^\P{Cc}*$/u.test(value) || !value.isWellFormed())
-      return undefined;
-    form[name] = value;
+    const isRead =
+      value.length <= FIELD_CHARACTERS_MAX && /^\P{Cc}*$/u.test(value) && value.isWellFormed();
+    if (isRead) form[name] = value;
+    else unread ??= name;
   }
-  return form;
+  return { form, unread };
 }
 
 function withoutSecrets(fields: readonly LinkField[], form: Fields): Record<string, string> {
@@ -179,17 +187,17 @@ export async function settleLink(
     network,
     outcome,
   }: { visit: OpenVisit; network: RegisteredNetwork; outcome: LinkOutcome },
-): Promise<BrowserAnswer | { readonly problem: LinkProblem }> {
+): Promise<BrowserAnswer | Trouble> {
   const { session, token } = visit;
   if (outcome.kind === "failed") {
-    const { code, note } = outcome;
+    const { code, note, field } = outcome;
     services.log.info("an account was not linked", {
       network: network.name,
       session: session.id,
       code,
       note,
     });
-    return { problem: code };
+    return { problem: code, field };
   }
   const { requestId, ip } = request;
   const { linked } = outcome;
@@ -225,12 +233,14 @@ export async function finishVisit(
   const ended = await services.connectSessions.change(visit.session, (current) => {
     if (sessionStatus(current, now) !== "open") return undefined;
     if (linkedIds(current).length > 0) return { ...current, status: "completed" };
-    return isCancel ? { ...current, status: "canceled" } : undefined;
+    return isCancel && current.returnUrl !== null ? { ...current, status: "canceled" } : undefined;
   });
   if (ended !== undefined) return leave(services, request, ended);
   const after = await services.connectSessions.find(visit.session);
   if (after === undefined || sessionStatus(after, now) !== "open")
     return end(services, request, visit.session);
+  // Nobody waits for an answer: the user may leave and come back.
+  if (isCancel) return paused(services, request, visit);
   const report = { kind: "general", problem: "nothing_linked" } as const;
   return await connectPage(services, request, visit, { status: 422, report });
 }

@@ -1,6 +1,6 @@
 import type { ConnectionsDeps } from "../deps.ts";
 import {
-  formTargets,
+  pageAddress,
   pageAnswer,
   redirect,
   type BrowserAnswer,
@@ -8,19 +8,21 @@ import {
 } from "./browser.ts";
 import {
   isTokenOf,
+  linkedIds,
   platformOfToken,
   returnAddress,
   sessionStatus,
   type ConnectSession,
 } from "../connect-session.ts";
 import { sessionState } from "../session-state.ts";
-import { html, plainName } from "./markup.ts";
+import { html, nameOf, plainName, type Markup } from "./markup.ts";
 import type { Branding } from "../schema.ts";
 import { fill, wordsOf, type Language } from "./language.ts";
 import { backLabel, layout, renderSteps } from "./layout.ts";
-import { CHECK } from "./marks.ts";
+import { CHECK, markOf } from "./marks.ts";
 import type { Words } from "./languages/en.ts";
 import { AppError } from "../../runtime/errors.ts";
+import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 
 /** A browser with a session's address. `over`: the token is right, but nothing can be linked any more. */
 export type Visit =
@@ -44,35 +46,68 @@ export async function openVisit(
   return state === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
-/** Answers with a page that says what is wrong, and has the way back if it is known. */
+/** Answers with a page that says what is wrong, what was linked, and has the way back if it is known. */
 export async function endNotice(
   services: ConnectionsDeps,
   request: BrowserRequest,
   session: ConnectSession | undefined,
 ): Promise<BrowserAnswer> {
   if (session === undefined) return plainNotice(request, "unknown", 404);
-  const { language } = request;
-  const { branding } = session;
   const notice = await sessionState(services, session);
   const address = returnAddress(session, notice);
   const back = address === undefined ? null : services.outbound.browserUrl(address);
-  const page = { language, notice, back, branding };
+  const accounts = await linkedAccounts(services, session);
+  const page = { language: request.language, notice, back, branding: session.branding, accounts };
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
-/** Ends a visit. Leads back to the platform's own page, or says that the window can be closed. */
-export function leave(
+/** Ends a visit. Leads back to the platform's own page, or says what was linked and that the window can be closed. */
+export async function leave(
   services: ConnectionsDeps,
   { language }: BrowserRequest,
   session: ConnectSession,
-): BrowserAnswer {
+): Promise<BrowserAnswer> {
   const address = returnAddress(session, sessionStatus(session, services.clock.now()));
   if (address !== undefined) return redirect(services.outbound.browserUrl(address));
+  const accounts = await linkedAccounts(services, session);
   const { branding } = session;
-  const notice = session.status === "completed" ? "allSet" : "nothing";
-  const page = { language, notice, back: null, branding } as const;
-  const render = (nonce: string) => renderNotice(page, nonce);
-  return pageAnswer(200, render, formTargets(services, undefined));
+  const page = { language, notice: "allSet", back: null, branding, accounts } as const;
+  return pageAnswer(200, (nonce) => renderNotice(page, nonce));
+}
+
+/** Says that the window can be closed, and leads back to the page of a session that stays open. */
+export function paused(
+  services: ConnectionsDeps,
+  { language }: BrowserRequest,
+  { session, token }: OpenVisit,
+): BrowserAnswer {
+  const goOn = pageAddress(services.config, session.id, token);
+  const { branding } = session;
+  const page = { language, notice: "paused", back: null, goOn, branding } as const;
+  return pageAnswer(200, (nonce) => renderNotice(page, nonce));
+}
+
+/** An account that was linked, as an end page lists it. */
+interface LinkedName {
+  readonly network: NetworkName;
+  readonly title: string;
+  readonly name: string;
+}
+
+/** Returns the accounts that were linked in a session and still are. */
+async function linkedAccounts(
+  services: ConnectionsDeps,
+  session: ConnectSession,
+): Promise<readonly LinkedName[]> {
+  const ids = linkedIds(session);
+  if (ids.length === 0) return [];
+  const made = await services.connections.listOfProfile(session);
+  return made
+    .filter(({ id, status }) => ids.includes(id) && status !== "revoked")
+    .map(({ network, account: { username, displayName } }) => {
+      const name = username === "" ? displayName : username;
+      return { network, title: networkOf(network).title, name };
+    });
 }
 
 /** Answers with a page about a visit whose session is unknown, or must not be shown. */
@@ -97,31 +132,53 @@ export interface Notice {
   readonly notice: NoticeName;
   /** Where the platform waits for the user; null if unknown. */
   readonly back: string | null;
+  /** The page of the session, where it is still open. */
+  readonly goOn?: string;
   readonly branding: Branding;
+  /** What was linked. */
+  readonly accounts?: readonly LinkedName[];
   /** The id under which the log has what happened. */
   readonly requestId?: string;
 }
 
 /** Renders a page whose only action is to go back. */
 export function renderNotice(page: Notice, nonce: string): string {
-  const { language, notice, back, branding, requestId = "" } = page;
+  const { language, notice, back, goOn, branding, accounts = [], requestId = "" } = page;
   const words = wordsOf(language);
   const { title, text } = words.notices[notice];
   const body = html`${notice === "allSet" && renderSteps("done", language)}
-    <div class="card plain">
+    <div class="card">
       ${notice === "allSet" && html`<p class="seal">${CHECK}</p>`}
       <h1>${title}</h1>
       <p>${fill(text, { id: plainName(requestId) })}</p>
-      ${
-        back !== null &&
-        html`<div class="actions">
-          <a class="button" href="${back}" rel="noreferrer"
-            ><span>${backLabel(branding, language, words.page.back)}</span></a
-          >
-        </div>`
-      }
+      ${accounts.length > 0 && renderAccounts(accounts, words)}
+      ${back !== null && renderLink(back, backLabel(branding, language, words.page.back))}
+      ${goOn !== undefined && renderLink(goOn, html`${words.page.goOn}`)}
     </div>`;
   return layout({ language, nonce, branding, title, body });
+}
+
+function renderLink(address: string, label: Markup): Markup {
+  return html`<div class="actions">
+    <a class="button" href="${address}" rel="noreferrer"><span>${label}</span></a>
+  </div>`;
+}
+
+function renderAccounts(accounts: readonly LinkedName[], words: Words): Markup {
+  const items = accounts.map(
+    ({ network, title, name }) =>
+      html`<li class="line">
+        ${markOf(network, title)}<span class="head"
+          ><span class="name">${title}</span
+          ><span class="state is-good"
+            >${CHECK}<span>${fill(words.card.linkedAs, { name: nameOf(name) })}</span></span
+          ></span
+        >
+      </li>`,
+  );
+  return html`<ul class="linked" aria-label="${words.page.accounts}">
+    ${items}
+  </ul>`;
 }
 
 /** Runs a step and answers with a page even if it throws. The error is logged under the id that the page shows. */

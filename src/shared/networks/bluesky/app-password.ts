@@ -111,9 +111,9 @@ function readForm(form: Readonly<Record<string, string>>): SignIn | LinkFailure 
   const server = typedServer === "" ? null : serverOrigin(typedServer);
   const identifier = readIdentifier(typedText(form["identifier"]), server === null);
   const password = typedText(form["appPassword"]);
-  if (server === undefined || identifier === undefined || password === "") {
-    return linkFailed("input_invalid");
-  }
+  if (identifier === undefined) return { ...linkFailed("input_invalid"), field: "identifier" };
+  if (password === "") return { ...linkFailed("input_invalid"), field: "appPassword" };
+  if (server === undefined) return { ...linkFailed("input_invalid"), field: "server" };
   // A main password would work as well: it must not even be sent, let alone kept as a session.
   if (!APP_PASSWORD.test(password)) return linkFailed("app_password_needed");
   return { identifier, password: password.toLowerCase(), server };

@@ -52,6 +52,8 @@ export interface LinkFailure {
   readonly kind: "failed";
   readonly code: LinkErrorCode;
   readonly note?: string;
+  /** The field of the form that is wrong, where the code alone does not say it. */
+  readonly field?: string;
 }
 
 export type LinkOutcome = { readonly kind: "linked"; readonly linked: LinkedAccount } | LinkFailure;

@@ -53,7 +53,7 @@ export const linkedinLink = {
     {
       name: "kind",
       label: "Publish as",
-      hint: "A company page can be chosen by who administers it",
+      hint: "Choose a company page only if you are one of its admins",
       secret: false,
       placeholder: "",
       autocomplete: "off",

@@ -2,12 +2,11 @@ import type { Words } from "./en.ts";
 
 export const de: Words = {
   skip: "Zum Inhalt springen",
-  logo: "Firmenzeichen",
+  logo: "Firmenlogo",
   problem: {
     title: "Fehler: {title}",
     general: "Das hat nicht geklappt",
     at: "{network} wurde nicht verbunden",
-    goTo: "Zu {network}",
   },
   page: {
     title: "Verbinden Sie Ihre Konten",
@@ -17,10 +16,13 @@ export const de: Words = {
     progress: "{linked} von {total} verbunden",
     linked: "{network} ist verbunden.",
     done: "Fertig",
-    doneHint: "Verbinden Sie weitere Konten oder schließen Sie mit „Fertig“ ab.",
+    doneHint: "Sie können weitere Konten verbinden oder hier abschließen.",
     cancel: "Abbrechen",
     back: "Zurück",
     backTo: "Zurück zu {brand}",
+    later: "Sie können dieses Fenster schließen. Der Link funktioniert, bis er abläuft.",
+    goOn: "Weiter verbinden",
+    accounts: "Verbundene Konten",
   },
   steps: {
     label: "Schritte",
@@ -29,17 +31,16 @@ export const de: Words = {
     done: "Fertig",
   },
   card: {
-    linked: "Verbunden",
     linkedAs: "Verbunden als {name}",
     unlinked: "Nicht verbunden",
     attention: "Bitte neu verbinden",
-    again: "{name} muss erneut verbunden werden. Wartende Beiträge werden danach veröffentlicht.",
+    again: "Verbinden Sie {name} erneut. Wartende Beiträge werden danach veröffentlicht.",
     unavailable: "Zurzeit nicht verfügbar.",
     leaves: "Sie melden sich bei {network} an und kommen hierher zurück.",
     connect: "{network} verbinden",
     continueAt: "Weiter bei {network}",
     reconnect: "{network} erneut verbinden",
-    another: "Stattdessen ein anderes Konto verbinden",
+    another: "Wenn Sie ein anderes Konto verbinden, ersetzt es dieses.",
     otherWay: "Auf anderem Weg verbinden",
   },
   about: {
@@ -51,10 +52,10 @@ export const de: Words = {
   },
   choice: {
     title: "Wählen Sie ein Konto",
-    lead: "Bei {network} können Sie für mehrere veröffentlichen.",
-    legend: "Welches soll verbunden werden?",
-    cut: "Es gibt mehr, als hier stehen. Fehlt Ihres, beginnen Sie noch einmal und wählen Sie bei {network} nur dieses aus.",
-    submit: "Dieses verbinden",
+    lead: "Mit Ihrer Anmeldung bei {network} haben Sie Zugriff auf mehrere Konten.",
+    legend: "Welches Konto möchten Sie verbinden?",
+    cut: "Nicht alle Ihre Konten passen auf diese Seite. Fehlt Ihres, beginnen Sie noch einmal und wählen Sie bei {network} nur dieses aus.",
+    submit: "Dieses Konto verbinden",
     back: "Zurück zu allen Netzwerken",
   },
   notices: {
@@ -64,7 +65,7 @@ export const de: Words = {
     },
     completed: {
       title: "Hier sind Sie fertig",
-      text: "Diese Seite wurde schon benutzt und Ihre Konten sind verbunden. Um weitere zu verbinden, beginnen Sie dort neu, wo Sie hergekommen sind.",
+      text: "Ihre Konten sind verbunden, und dieser Link wurde schon benutzt. Um weitere zu verbinden, beginnen Sie dort neu, wo Sie hergekommen sind.",
     },
     canceled: {
       title: "Das wurde abgebrochen",
@@ -80,23 +81,23 @@ export const de: Words = {
     },
     open: {
       title: "Das geht gerade nicht",
-      text: "Für Sie können im Moment keine Konten verbunden werden. Bitte fragen Sie den Dienst, der Sie hierher geschickt hat.",
+      text: "Ihre Konten können im Moment nicht verbunden werden. Bitte wenden Sie sich an den Dienst, der Sie hierher geschickt hat.",
     },
     allSet: {
       title: "Alles erledigt",
       text: "Ihre Konten sind verbunden. Sie können dieses Fenster schließen.",
     },
-    nothing: {
-      title: "Es wurde nichts verbunden",
-      text: "Sie haben die Seite verlassen, ohne ein Konto zu verbinden. Sie können dieses Fenster schließen.",
+    paused: {
+      title: "Noch ist nichts verbunden",
+      text: "Sie können dieses Fenster schließen. Um später ein Konto zu verbinden, öffnen Sie Ihren Link noch einmal.",
     },
     foreign: {
       title: "Das kam nicht von unserer Seite",
-      text: "Zu Ihrer Sicherheit wurde nichts getan. Öffnen Sie noch einmal den Link, den Sie bekommen haben, und machen Sie dort weiter.",
+      text: "Zu Ihrer Sicherheit wurde nichts ausgeführt. Öffnen Sie Ihren Link noch einmal und machen Sie dort weiter.",
     },
     unreadable: {
-      title: "Dieses Formular war nicht lesbar",
-      text: "Es enthielt mehr, als diese Seite annimmt, oder kam beschädigt an; es ist nichts geschehen. Öffnen Sie noch einmal den Link, den Sie bekommen haben, und machen Sie dort weiter.",
+      title: "Das Formular konnte nicht gelesen werden",
+      text: "Es war zu groß oder kam beschädigt an; es ist nichts geschehen. Öffnen Sie Ihren Link noch einmal und machen Sie dort weiter.",
     },
     deletionReceived: {
       title: "Wir haben Ihre Anfrage erhalten",
@@ -108,11 +109,11 @@ export const de: Words = {
     },
     usedStep: {
       title: "Dieser Schritt ist vorbei",
-      text: "Er wurde schon benutzt oder hat zu lange gedauert. Öffnen Sie noch einmal den Link, den Sie bekommen haben: Dort sehen Sie, was verbunden ist, und können weitermachen.",
+      text: "Er wurde schon benutzt oder hat zu lange gedauert. Öffnen Sie Ihren Link noch einmal: Dort sehen Sie, was verbunden ist, und können weitermachen.",
     },
     otherBrowser: {
       title: "Bitte bleiben Sie in einem Browser",
-      text: "Begonnen wurde in einem anderen Browser, oder dieser hier behält keine Cookies. Zu Ihrer Sicherheit wurde nichts verbunden. Öffnen Sie den Link, den Sie bekommen haben, in einem Browser und gehen Sie alle Schritte dort.",
+      text: "Sie haben in einem anderen Browser begonnen, oder dieser speichert keine Cookies. Zu Ihrer Sicherheit wurde nichts verbunden. Öffnen Sie Ihren Link in einem Browser und führen Sie alle Schritte dort aus.",
     },
     outage: {
       title: "Bitte versuchen Sie es noch einmal",
@@ -120,58 +121,58 @@ export const de: Words = {
     },
     failure: {
       title: "Etwas ist schiefgegangen",
-      text: "Das ist unser Fehler und wurde aufgezeichnet ({id}). Öffnen Sie noch einmal den Link, den Sie bekommen haben: Dort sehen Sie, was verbunden ist.",
+      text: "Der Fehler liegt bei uns und wurde aufgezeichnet ({id}). Öffnen Sie Ihren Link noch einmal: Dort sehen Sie, was verbunden ist.",
     },
   },
   problems: {
     wrong_credentials:
-      "{network} hat diesen Namen und dieses Passwort nicht angenommen. Prüfen Sie beides auf Tippfehler und versuchen Sie es noch einmal.",
+      "{network} hat dieses App-Passwort für dieses Konto nicht angenommen. Prüfen Sie es auf Tippfehler oder erstellen Sie ein neues.",
     app_password_needed:
-      "Hier wird ein App-Passwort gebraucht, nicht das Passwort, mit dem Sie sich anmelden. Erstellen Sie eines in den Einstellungen von {network} und geben Sie es hier ein.",
+      "Das ist kein App-Passwort. Erstellen Sie eines in den Einstellungen von {network} und geben Sie es hier ein.",
     account_moved:
-      "Dieses Konto ist auf einen anderen Server umgezogen. Geben Sie hier seinen Namen ein, nicht die E-Mail-Adresse.",
+      "Dieses Konto ist auf einen anderen Server umgezogen. Geben Sie sein Handle ein, nicht die E-Mail-Adresse.",
     account_not_found:
       "{network} kennt dieses Konto nicht. Prüfen Sie die Schreibweise, auch den Teil nach dem letzten Punkt.",
     account_restricted:
-      "{network} hat dieses Konto eingeschränkt. Melden Sie sich bei {network} an, tun Sie, was dort verlangt wird, und versuchen Sie es dann hier noch einmal.",
+      "{network} hat dieses Konto eingeschränkt. Melden Sie sich bei {network} an, folgen Sie den Anweisungen dort und versuchen Sie es dann hier noch einmal.",
     instance_unreachable:
-      "Dieser Server war nicht zu erreichen. Prüfen Sie die Adresse; wenn sie stimmt, versuchen Sie es in ein paar Minuten noch einmal.",
+      "Dieser Server ist nicht erreichbar. Prüfen Sie die Adresse. Wenn sie stimmt, versuchen Sie es in ein paar Minuten noch einmal.",
     instance_unsupported:
-      "Dieser Server antwortet nicht so, wie Server von {network} es tun. Prüfen Sie die Adresse oder nehmen Sie ein Konto auf einem anderen Server.",
+      "Dieser Server antwortet nicht wie ein Server von {network}. Prüfen Sie die Adresse oder verwenden Sie ein Konto auf einem anderen Server.",
     access_denied:
-      "Sie haben bei {network} keine Erlaubnis gegeben, deshalb wurde nichts verbunden. Beginnen Sie noch einmal, wenn das ein Versehen war.",
+      "Sie haben bei {network} keine Erlaubnis gegeben, deshalb wurde nichts verbunden. War das ein Versehen, beginnen Sie noch einmal.",
     other_account:
-      "Sie haben die Erlaubnis für ein anderes Konto gegeben als das eingegebene, deshalb wurde nichts verbunden. Melden Sie sich bei {network} mit dem eingegebenen an oder geben Sie hier den anderen Namen ein.",
+      "Sie haben die Erlaubnis für ein anderes Konto gegeben, deshalb wurde nichts verbunden. Melden Sie sich bei {network} mit dem hier eingegebenen Konto an oder geben Sie das andere ein.",
     permission_missing:
-      "Eine Berechtigung, die zum Veröffentlichen nötig ist, wurde bei {network} nicht erteilt. Beginnen Sie noch einmal und lassen Sie alles angekreuzt.",
+      "Eine Berechtigung, die zum Veröffentlichen nötig ist, wurde bei {network} nicht erteilt. Beginnen Sie noch einmal und lassen Sie alles ausgewählt.",
     rate_limited:
-      "{network} verlangt nach so vielen Versuchen eine Pause. Warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.",
+      "Bei {network} gab es zu viele Versuche. Warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.",
     network_unavailable:
       "{network} antwortet im Moment nicht. Es wurde nichts verbunden; versuchen Sie es in ein paar Minuten noch einmal.",
     account_kind_unsupported:
-      "{network} lässt andere Dienste für Konten dieser Art nicht veröffentlichen. Machen Sie es in den Einstellungen bei {network} zu einem professionellen Konto und versuchen Sie es dann hier noch einmal.",
+      "{network} erlaubt anderen Diensten nicht, für diese Art von Konto zu veröffentlichen. Stellen Sie es in den Einstellungen von {network} auf ein professionelles Konto um und versuchen Sie es dann hier noch einmal.",
     nothing_to_choose:
-      "{network} hat uns keine Seite gezeigt, für die Sie veröffentlichen dürfen. Beginnen Sie noch einmal und lassen Sie jede Seite angekreuzt. Wenn Sie keine haben, legen Sie dort eine an oder bitten Sie den Inhaber einer Seite, Sie Inhalte erstellen zu lassen.",
+      "{network} hat keine Seite genannt, auf der Sie veröffentlichen dürfen. Beginnen Sie noch einmal und lassen Sie alle Seiten ausgewählt. Wenn Sie keine haben, legen Sie dort eine an oder bitten Sie die Administratoren einer Seite, Sie Inhalte erstellen zu lassen.",
     input_invalid:
-      "Etwas fehlt oder ist anders geschrieben als erwartet. Prüfen Sie die Felder und versuchen Sie es noch einmal.",
+      "Diese Angabe fehlt oder ist nicht wie erwartet geschrieben. Prüfen Sie sie und versuchen Sie es noch einmal.",
     unpaid:
-      "Im Moment können keine Konten verbunden werden. Es wurde nichts geändert; bitte sagen Sie es dem Dienst, der Sie hierher geschickt hat.",
+      "Im Moment können keine Konten verbunden werden. Es wurde nichts geändert. Bitte informieren Sie den Dienst, der Sie hierher geschickt hat.",
     too_many_attempts:
       "Auf dieser Seite gab es zu viele Versuche. Gehen Sie zurück zu dem Dienst, der Sie hierher geschickt hat, und beginnen Sie dort neu.",
     not_available: "{network} kann im Moment nicht verbunden werden.",
     nothing_linked: "Noch ist kein Konto verbunden. Verbinden Sie zuerst mindestens eines.",
-    nothing_chosen: "Wählen Sie zuerst eines davon aus.",
+    nothing_chosen: "Wählen Sie zuerst ein Konto aus.",
     step_over:
-      "Der Besuch bei {network} hat zu lange gedauert oder wurde schon benutzt. Beginnen Sie ihn noch einmal.",
+      "Der Besuch bei {network} hat zu lange gedauert oder wurde schon genutzt. Beginnen Sie noch einmal.",
   },
   fields: {
     "linkedin.kind": {
       label: "Veröffentlichen als",
-      hint: "Eine Unternehmensseite kann wählen, wer sie verwaltet",
+      hint: "Eine Unternehmensseite können nur ihre Administratoren wählen",
       choices: { member: "Ich selbst", organization: "Eine Unternehmensseite" },
     },
     "bluesky.identifier": {
-      label: "Handle (freiwillig)",
+      label: "Ihr Handle (optional)",
       hint: "Zum Beispiel alice.bsky.social oder die Adresse Ihres eigenen Servers. Bleibt das Feld leer, melden Sie sich bei bsky.social an",
     },
     "bluesky.alternative.identifier": {
@@ -180,15 +181,15 @@ export const de: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "App-Passwort",
-      hint: "Nicht Ihr eigenes Passwort: Erstellen Sie eines bei Bluesky unter Einstellungen, Privatsphäre und Sicherheit, App-Passwörter",
+      hint: "Nicht das Passwort, mit dem Sie sich anmelden: Erstellen Sie eines bei Bluesky unter Einstellungen, Privatsphäre und Sicherheit, App-Passwörter",
     },
     "bluesky.alternative.server": {
-      label: "Adresse des Servers (freiwillig)",
+      label: "Adresse des Servers (optional)",
       hint: "Nur wenn Ihr Konto auf einem eigenen Server liegt, der über das Handle nicht zu finden ist",
     },
     "mastodon.instance": {
       label: "Ihr Server",
-      hint: "Die Adresse Ihres Mastodon-Servers oder Ihr voller Name wie @alice@mastodon.social",
+      hint: "Die Adresse Ihres Mastodon-Servers oder Ihr vollständiges Handle, zum Beispiel @alice@mastodon.social",
     },
   },
 };

@@ -7,7 +7,6 @@ export const en = {
     title: "Error: {title}",
     general: "That did not work",
     at: "{network} was not connected",
-    goTo: "Go to {network}",
   },
   page: {
     title: "Connect your accounts",
@@ -17,10 +16,13 @@ export const en = {
     progress: "{linked} of {total} connected",
     linked: "{network} is connected.",
     done: "Done",
-    doneHint: "Connect more accounts, or press “Done” to finish.",
+    doneHint: "You can connect more accounts, or finish here.",
     cancel: "Cancel",
     back: "Go back",
     backTo: "Back to {brand}",
+    later: "You can close this window. The link keeps working until it expires.",
+    goOn: "Continue connecting",
+    accounts: "Connected accounts",
   },
   steps: {
     label: "Steps",
@@ -29,17 +31,16 @@ export const en = {
     done: "Done",
   },
   card: {
-    linked: "Connected",
     linkedAs: "Connected as {name}",
     unlinked: "Not connected",
     attention: "Needs attention",
-    again: "{name} has to be connected again. Posts that are waiting for it are published then.",
+    again: "Connect {name} again. Posts that are waiting for it are published after that.",
     unavailable: "Not available at the moment.",
-    leaves: "You log in at {network} and come back here.",
+    leaves: "You log in at {network} and then come back here.",
     connect: "Connect {network}",
     continueAt: "Continue at {network}",
     reconnect: "Connect {network} again",
-    another: "Connect another account instead",
+    another: "If you connect another account, it replaces this one.",
     otherWay: "Connect in another way",
   },
   about: {
@@ -51,10 +52,10 @@ export const en = {
   } as const satisfies Partial<Record<string, string>>,
   choice: {
     title: "Choose an account",
-    lead: "{network} lets you publish for several.",
-    legend: "Which one should be connected?",
-    cut: "There are more than are shown here. If yours is missing, start again and select only that one at {network}.",
-    submit: "Connect this one",
+    lead: "Your login at {network} gives access to several accounts.",
+    legend: "Which account do you want to connect?",
+    cut: "Not all of your accounts fit on this page. If yours is missing, start again and select only that one at {network}.",
+    submit: "Connect this account",
     back: "Back to all networks",
   },
   notices: {
@@ -64,7 +65,7 @@ export const en = {
     },
     completed: {
       title: "You are done here",
-      text: "This page was used already and your accounts are connected. To connect others, start again where you came from.",
+      text: "Your accounts are connected, and this link can't be used again. To connect others, start again where you came from.",
     },
     canceled: {
       title: "This was canceled",
@@ -79,24 +80,24 @@ export const en = {
       text: "It was open for too long. Accounts that were connected stay connected; for others, start again where you came from.",
     },
     open: {
-      title: "This can't be done now",
-      text: "Accounts can't be connected for you at the moment. Please ask the service that sent you here.",
+      title: "This isn't possible right now",
+      text: "Your accounts can't be connected at the moment. Please contact the service that sent you here.",
     },
     allSet: {
       title: "All set",
       text: "Your accounts are connected. You can close this window.",
     },
-    nothing: {
-      title: "Nothing was connected",
-      text: "You left without connecting an account. You can close this window.",
+    paused: {
+      title: "Nothing is connected yet",
+      text: "You can close this window. Open your link again to connect an account later.",
     },
     foreign: {
       title: "This did not come from our page",
-      text: "For your safety nothing was done. Open the link you were given again and go on from there.",
+      text: "For your safety, nothing was done. Open your link again and continue from there.",
     },
     unreadable: {
       title: "This form could not be read",
-      text: "It held more than this page can take, or arrived damaged; nothing was done. Open the link you were given again and go on from there.",
+      text: "It was too large or arrived damaged, so nothing was done. Open your link again and continue from there.",
     },
     deletionReceived: {
       title: "We have received your request",
@@ -108,60 +109,58 @@ export const en = {
     },
     usedStep: {
       title: "This step is over",
-      text: "It was used already or took too long. Open the link you were given again to see what is connected, and go on from there.",
+      text: "It was already used, or it took too long. Open your link again to see what is connected, and continue from there.",
     },
     otherBrowser: {
       title: "Please stay in one browser",
-      text: "This was started in another browser, or this one keeps no cookies. For your safety nothing was connected. Open the link you were given in one browser and go through all steps there.",
+      text: "You started in another browser, or this one doesn't keep cookies. For your safety, nothing was connected. Open your link in one browser and complete all steps there.",
     },
     outage: {
       title: "Please try again",
-      text: "We could not do this right now. Reload the page in a minute; nothing is lost.",
+      text: "We couldn't do this just now. Reload the page in a minute; nothing is lost.",
     },
     failure: {
       title: "Something went wrong",
-      text: "This is our fault and was recorded ({id}). Open the link you were given again to see what is connected.",
+      text: "The error is on our side and was recorded ({id}). Open your link again to see what is connected.",
     },
   },
   problems: {
     wrong_credentials:
-      "{network} did not accept this name and password. Check both for typing errors and try again.",
+      "{network} did not accept this app password for this account. Check it for typing errors, or create a new one.",
     app_password_needed:
-      "This has to be an app password, not the password you log in with. Make one in the settings of {network} and enter it here.",
+      "This is not an app password. Create one in the settings of {network} and enter it here.",
     account_moved:
-      "This account has moved to another server. Enter its handle here, not the e-mail address.",
+      "This account has moved to another server. Enter its handle instead of the e-mail address.",
     account_not_found:
       "{network} does not know this account. Check the spelling, including the part after the last dot.",
     account_restricted:
-      "{network} has restricted this account. Log in at {network}, do what it asks for, then come back and try again.",
+      "{network} has restricted this account. Log in at {network} and follow the instructions there, then come back and try again.",
     instance_unreachable:
-      "This server could not be reached. Check the address; if it is right, try again in a few minutes.",
+      "This server could not be reached. Check the address. If it is correct, try again in a few minutes.",
     instance_unsupported:
       "This server does not answer the way {network} servers do. Check the address, or use an account on another server.",
     access_denied:
       "You did not give permission at {network}, so nothing was connected. Start again if that was a mistake.",
     other_account:
-      "You gave permission for another account than the one you entered, so nothing was connected. Log in at {network} with that one, or enter the other name here.",
+      "You gave permission for a different account, so nothing was connected. Log in at {network} with the account entered here, or enter the other one.",
     permission_missing:
-      "A permission that is needed for posting was not given at {network}. Start again and leave everything ticked.",
-    rate_limited:
-      "{network} wants a pause after so many attempts. Wait a few minutes, then try again.",
+      "A permission that is needed for posting was not given at {network}. Start again and leave everything selected.",
+    rate_limited: "There were too many attempts at {network}. Wait a few minutes, then try again.",
     network_unavailable:
       "{network} is not answering at the moment. Nothing was connected; try again in a few minutes.",
     account_kind_unsupported:
-      "{network} does not let other services publish for an account of this kind. Make it a professional one in its settings at {network}, then come back and try again.",
+      "{network} does not let other services publish for this kind of account. Switch to a professional account in the settings of {network}, then come back and try again.",
     nothing_to_choose:
-      "{network} showed us no page that you may publish for. Start again and leave every page ticked; if you have none, make one there or ask its owner to let you create content.",
-    input_invalid:
-      "Something is missing or not written as expected. Check the fields and try again.",
+      "{network} did not list any page that you can publish to. Start again and leave every page selected. If you have no page, create one there, or ask a page’s admin to let you create content.",
+    input_invalid: "This is missing or not written as expected. Check it and try again.",
     unpaid:
-      "Accounts can't be connected right now. Nothing was changed; please tell the service that sent you here.",
+      "Accounts can't be connected right now. Nothing was changed. Please tell the service that sent you here.",
     too_many_attempts:
       "There were too many attempts on this page. Go back to the service that sent you here and start again.",
     not_available: "{network} can't be connected at the moment.",
     nothing_linked: "No account is connected yet. Connect at least one first.",
-    nothing_chosen: "Choose one of these first.",
-    step_over: "The visit to {network} took too long or was used already. Start it again.",
+    nothing_chosen: "Choose an account first.",
+    step_over: "The visit to {network} took too long or was already used. Start again.",
   } as const satisfies Record<LinkProblem, string>,
 } as const;
 

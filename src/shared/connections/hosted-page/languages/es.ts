@@ -7,20 +7,22 @@ export const es: Words = {
     title: "Error en la página: {title}",
     general: "No ha funcionado",
     at: "{network} no se ha conectado",
-    goTo: "Ir a {network}",
   },
   page: {
     title: "Conecta tus cuentas",
-    lead: "Elige las cuentas en las que se puede publicar.",
-    leadFor: "Elige las cuentas en las que {brand} puede publicar.",
+    lead: "Elige las cuentas en las que se podrá publicar.",
+    leadFor: "Elige las cuentas en las que {brand} podrá publicar.",
     note: "Desde esta página no se publica nada.",
     progress: "{linked} de {total} conectadas",
     linked: "{network} está conectado.",
     done: "Listo",
-    doneHint: "Conecta más cuentas o pulsa «Listo» para terminar.",
+    doneHint: "Puedes conectar más cuentas o terminar aquí.",
     cancel: "Cancelar",
     back: "Volver",
     backTo: "Volver a {brand}",
+    later: "Puedes cerrar esta ventana. El enlace funciona hasta que caduque.",
+    goOn: "Seguir conectando",
+    accounts: "Cuentas conectadas",
   },
   steps: {
     label: "Pasos",
@@ -29,17 +31,16 @@ export const es: Words = {
     done: "Listo",
   },
   card: {
-    linked: "Conectada",
     linkedAs: "Conectada como {name}",
     unlinked: "Sin conectar",
     attention: "Hay que reconectarla",
-    again: "Hay que volver a conectar {name}. Las publicaciones en espera saldrán después.",
+    again: "Vuelve a conectar {name}. Después se publicarán las publicaciones en espera.",
     unavailable: "No disponible por ahora.",
     leaves: "Inicias sesión en {network} y vuelves aquí.",
     connect: "Conectar {network}",
     continueAt: "Continuar en {network}",
     reconnect: "Volver a conectar {network}",
-    another: "Conectar otra cuenta en su lugar",
+    another: "Si conectas otra cuenta, sustituirá a esta.",
     otherWay: "Conectar de otra manera",
   },
   about: {
@@ -51,10 +52,10 @@ export const es: Words = {
   },
   choice: {
     title: "Elige una cuenta",
-    lead: "En {network} puedes publicar para varias.",
-    legend: "¿Cuál quieres conectar?",
-    cut: "Hay más de las que se muestran aquí. Si falta la tuya, empieza de nuevo y selecciona solo esa en {network}.",
-    submit: "Conectar esta",
+    lead: "Tu inicio de sesión en {network} da acceso a varias cuentas.",
+    legend: "¿Qué cuenta quieres conectar?",
+    cut: "No todas tus cuentas caben en esta página. Si falta la tuya, empieza de nuevo y selecciona solo esa en {network}.",
+    submit: "Conectar esta cuenta",
     back: "Volver a todas las redes",
   },
   notices: {
@@ -63,11 +64,11 @@ export const es: Words = {
       text: "Puede estar incompleto o haber caducado. Vuelve al servicio que te envió aquí y empieza de nuevo.",
     },
     completed: {
-      title: "Aquí ya has terminado",
-      text: "Esta página ya se usó y tus cuentas están conectadas. Para conectar otras, empieza de nuevo donde estabas antes.",
+      title: "Ya has terminado",
+      text: "Tus cuentas están conectadas y este enlace ya se ha usado. Para conectar otras, empieza de nuevo donde estabas antes.",
     },
     canceled: {
-      title: "Esto se canceló",
+      title: "La conexión se canceló",
       text: "En esta página ya no se puede conectar nada. Para seguir, empieza de nuevo donde estabas antes.",
     },
     ended: {
@@ -80,39 +81,39 @@ export const es: Words = {
     },
     open: {
       title: "Ahora no es posible",
-      text: "En este momento no se pueden conectar cuentas para ti. Pregunta al servicio que te envió aquí.",
+      text: "En este momento no se pueden conectar tus cuentas. Ponte en contacto con el servicio que te envió aquí.",
     },
     allSet: {
       title: "Todo listo",
       text: "Tus cuentas están conectadas. Puedes cerrar esta ventana.",
     },
-    nothing: {
-      title: "No se ha conectado nada",
-      text: "Has salido sin conectar ninguna cuenta. Puedes cerrar esta ventana.",
+    paused: {
+      title: "Todavía no hay nada conectado",
+      text: "Puedes cerrar esta ventana. Para conectar una cuenta más tarde, abre otra vez tu enlace.",
     },
     foreign: {
-      title: "Esto no venía de nuestra página",
-      text: "Por tu seguridad no se ha hecho nada. Abre otra vez el enlace que recibiste y sigue desde ahí.",
+      title: "Esta solicitud no venía de nuestra página",
+      text: "Por tu seguridad, no se ha hecho nada. Abre otra vez tu enlace y continúa desde ahí.",
     },
     unreadable: {
       title: "No se pudo leer el formulario",
-      text: "Contenía más de lo que admite esta página o llegó dañado; no se ha hecho nada. Abre otra vez el enlace que recibiste y sigue desde ahí.",
+      text: "Era demasiado grande o llegó dañado; no se ha hecho nada. Abre otra vez tu enlace y continúa desde ahí.",
     },
     deletionReceived: {
-      title: "Hemos recibido su solicitud",
-      text: "Sus cuentas se están desconectando y sus datos de acceso se están eliminando.",
+      title: "Hemos recibido tu solicitud",
+      text: "Estamos desconectando tus cuentas y eliminando sus datos de acceso.",
     },
     deletionDone: {
-      title: "Sus cuentas están desconectadas",
+      title: "Tus cuentas están desconectadas",
       text: "Sus datos de acceso se han eliminado.",
     },
     usedStep: {
-      title: "Este paso ya pasó",
-      text: "Ya se usó o tardó demasiado. Abre otra vez el enlace que recibiste para ver qué está conectado y sigue desde ahí.",
+      title: "Este paso ya no es válido",
+      text: "Ya se usó o tardó demasiado. Abre otra vez tu enlace para ver qué está conectado y continúa desde ahí.",
     },
     otherBrowser: {
-      title: "Quédate en un solo navegador",
-      text: "Esto se empezó en otro navegador, o este no guarda cookies. Por tu seguridad no se ha conectado nada. Abre el enlace que recibiste en un solo navegador y da ahí todos los pasos.",
+      title: "Usa un solo navegador",
+      text: "Empezaste en otro navegador o este no guarda las cookies. Por tu seguridad, no se ha conectado nada. Abre tu enlace en un solo navegador y completa ahí todos los pasos.",
     },
     outage: {
       title: "Inténtalo de nuevo",
@@ -120,53 +121,53 @@ export const es: Words = {
     },
     failure: {
       title: "Algo ha salido mal",
-      text: "Es culpa nuestra y ha quedado registrado ({id}). Abre otra vez el enlace que recibiste para ver qué está conectado.",
+      text: "El error es nuestro y ha quedado registrado ({id}). Abre otra vez tu enlace para ver qué está conectado.",
     },
   },
   problems: {
     wrong_credentials:
-      "{network} no ha aceptado este nombre y esta contraseña. Comprueba que no haya errores al escribirlos e inténtalo de nuevo.",
+      "{network} no ha aceptado esta contraseña de aplicación para esta cuenta. Comprueba que esté bien escrita o crea una nueva.",
     app_password_needed:
-      "Tiene que ser una contraseña de aplicación, no la contraseña con la que inicias sesión. Crea una en los ajustes de {network} e introdúcela aquí.",
+      "Esta no es una contraseña de aplicación. Crea una en los ajustes de {network} e introdúcela aquí.",
     account_moved:
-      "Esta cuenta se ha mudado a otro servidor. Escribe aquí su nombre de usuario, no el correo electrónico.",
+      "Esta cuenta se ha mudado a otro servidor. Escribe su identificador en lugar del correo electrónico.",
     account_not_found:
-      "{network} no conoce esta cuenta. Comprueba cómo está escrita, también la parte después del último punto.",
+      "{network} no reconoce esta cuenta. Comprueba que esté bien escrita, también la parte después del último punto.",
     account_restricted:
-      "{network} ha restringido esta cuenta. Inicia sesión en {network}, haz lo que te pida y después vuelve a intentarlo aquí.",
+      "{network} ha restringido esta cuenta. Inicia sesión en {network}, sigue las instrucciones y después vuelve a intentarlo aquí.",
     instance_unreachable:
-      "No se ha podido llegar a este servidor. Comprueba la dirección; si es correcta, inténtalo de nuevo en unos minutos.",
+      "No se ha podido acceder a este servidor. Comprueba la dirección. Si es correcta, inténtalo de nuevo en unos minutos.",
     instance_unsupported:
-      "Este servidor no responde como lo hacen los servidores de {network}. Comprueba la dirección o usa una cuenta de otro servidor.",
+      "Este servidor no responde como un servidor de {network}. Comprueba la dirección o usa una cuenta de otro servidor.",
     access_denied:
       "No has dado permiso en {network}, así que no se ha conectado nada. Empieza de nuevo si fue un error.",
     other_account:
-      "Has dado permiso para una cuenta distinta de la que escribiste, así que no se ha conectado nada. Inicia sesión en {network} con la que escribiste o escribe aquí el otro nombre.",
+      "Has dado permiso para otra cuenta, así que no se ha conectado nada. Inicia sesión en {network} con la cuenta escrita aquí o escribe la otra.",
     permission_missing:
-      "En {network} no se ha dado un permiso necesario para publicar. Empieza de nuevo y deja todo marcado.",
+      "En {network} no se ha dado un permiso necesario para publicar. Empieza de nuevo y deja todo seleccionado.",
     rate_limited:
-      "{network} pide una pausa después de tantos intentos. Espera unos minutos e inténtalo de nuevo.",
+      "Ha habido demasiados intentos en {network}. Espera unos minutos e inténtalo de nuevo.",
     network_unavailable:
       "{network} no responde en este momento. No se ha conectado nada; inténtalo de nuevo en unos minutos.",
     account_kind_unsupported:
-      "{network} no permite que otros servicios publiquen para una cuenta de este tipo. Conviértela en profesional en sus ajustes en {network} y después vuelve a intentarlo aquí.",
+      "{network} no permite que otros servicios publiquen en este tipo de cuenta. Cámbiala a profesional en los ajustes de {network} y después vuelve a intentarlo aquí.",
     nothing_to_choose:
-      "{network} no nos ha mostrado ninguna página para la que puedas publicar. Empieza de nuevo y deja marcadas todas las páginas; si no tienes ninguna, crea una o pide a su propietario que te deje crear contenido.",
+      "{network} no ha indicado ninguna página en la que puedas publicar. Empieza de nuevo y deja seleccionadas todas las páginas. Si no tienes ninguna, crea una o pide al administrador de una página que te deje crear contenido.",
     input_invalid:
-      "Falta algo o no está escrito como se esperaba. Comprueba los campos e inténtalo de nuevo.",
+      "Este dato falta o no está escrito como se esperaba. Compruébalo e inténtalo de nuevo.",
     unpaid:
-      "Ahora mismo no se pueden conectar cuentas. No se ha cambiado nada; avisa al servicio que te envió aquí.",
+      "Ahora mismo no se pueden conectar cuentas. No se ha cambiado nada. Avisa al servicio que te envió aquí.",
     too_many_attempts:
       "Ha habido demasiados intentos en esta página. Vuelve al servicio que te envió aquí y empieza de nuevo.",
     not_available: "{network} no se puede conectar en este momento.",
     nothing_linked: "Todavía no hay ninguna cuenta conectada. Conecta primero al menos una.",
-    nothing_chosen: "Elige primero una de estas.",
-    step_over: "La visita a {network} tardó demasiado o ya se usó. Empiézala de nuevo.",
+    nothing_chosen: "Elige primero una cuenta.",
+    step_over: "La visita a {network} tardó demasiado o ya se usó. Empieza de nuevo.",
   },
   fields: {
     "linkedin.kind": {
       label: "Publicar como",
-      hint: "Una página de empresa la puede elegir quien la administra",
+      hint: "Elige una página de empresa solo si la administras",
       choices: { member: "Yo", organization: "Una página de empresa" },
     },
     "bluesky.identifier": {
@@ -179,7 +180,7 @@ export const es: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "Contraseña de aplicación",
-      hint: "No es tu propia contraseña: crea una en Bluesky en Ajustes, Privacidad y seguridad, Contraseñas de aplicación",
+      hint: "No es la contraseña con la que inicias sesión: crea una en Bluesky en Ajustes, Privacidad y seguridad, Contraseñas de aplicación",
     },
     "bluesky.alternative.server": {
       label: "Dirección del servidor (opcional)",
@@ -187,7 +188,7 @@ export const es: Words = {
     },
     "mastodon.instance": {
       label: "Tu servidor",
-      hint: "La dirección de tu servidor de Mastodon o tu nombre completo, como @alice@mastodon.social",
+      hint: "La dirección de tu servidor de Mastodon o tu identificador completo, como @alice@mastodon.social",
     },
   },
 };

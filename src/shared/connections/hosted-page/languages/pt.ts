@@ -7,20 +7,22 @@ export const pt: Words = {
     title: "Erro: {title}",
     general: "Não funcionou",
     at: "{network} não foi conectado",
-    goTo: "Ir para {network}",
   },
   page: {
     title: "Conecte suas contas",
-    lead: "Escolha as contas em que se pode publicar.",
-    leadFor: "Escolha as contas em que {brand} pode publicar.",
+    lead: "Escolha as contas em que será possível publicar.",
+    leadFor: "Escolha as contas em que {brand} poderá publicar.",
     note: "Nada é publicado a partir desta página.",
     progress: "{linked} de {total} conectadas",
     linked: "{network} está conectado.",
     done: "Concluir",
-    doneHint: "Conecte mais contas ou toque em “Concluir” para terminar.",
+    doneHint: "Você pode conectar mais contas ou terminar aqui.",
     cancel: "Cancelar",
     back: "Voltar",
     backTo: "Voltar para {brand}",
+    later: "Você pode fechar esta janela. O link funciona até expirar.",
+    goOn: "Continuar conectando",
+    accounts: "Contas conectadas",
   },
   steps: {
     label: "Etapas",
@@ -29,17 +31,16 @@ export const pt: Words = {
     done: "Concluído",
   },
   card: {
-    linked: "Conectada",
     linkedAs: "Conectada como {name}",
     unlinked: "Não conectada",
     attention: "Precisa ser reconectada",
-    again: "{name} precisa ser conectada de novo. As publicações em espera sairão depois disso.",
+    again: "Conecte {name} de novo. As publicações em espera serão publicadas em seguida.",
     unavailable: "Indisponível no momento.",
     leaves: "Você entra no {network} e volta para cá.",
     connect: "Conectar {network}",
     continueAt: "Continuar no {network}",
     reconnect: "Conectar {network} de novo",
-    another: "Conectar outra conta no lugar desta",
+    another: "Se você conectar outra conta, ela substituirá esta.",
     otherWay: "Conectar de outra forma",
   },
   about: {
@@ -51,23 +52,23 @@ export const pt: Words = {
   },
   choice: {
     title: "Escolha uma conta",
-    lead: "No {network} você pode publicar por várias.",
-    legend: "Qual deve ser conectada?",
-    cut: "Há mais do que as mostradas aqui. Se a sua não aparece, comece de novo e selecione só ela no {network}.",
-    submit: "Conectar esta",
+    lead: "Seu login no {network} dá acesso a várias contas.",
+    legend: "Qual conta você quer conectar?",
+    cut: "Nem todas as suas contas cabem nesta página. Se a sua não aparece, comece de novo e selecione só ela no {network}.",
+    submit: "Conectar esta conta",
     back: "Voltar para todas as redes",
   },
   notices: {
     unknown: {
       title: "Este link não funciona",
-      text: "Ele pode estar incompleto ou vencido. Volte ao serviço que enviou você para cá e comece de novo.",
+      text: "Ele pode estar incompleto ou ter expirado. Volte ao serviço que enviou você para cá e comece de novo.",
     },
     completed: {
-      title: "Você já terminou aqui",
-      text: "Esta página já foi usada e suas contas estão conectadas. Para conectar outras, comece de novo de onde você veio.",
+      title: "Você já terminou",
+      text: "Suas contas estão conectadas e este link já foi usado. Para conectar outras, comece de novo de onde você veio.",
     },
     canceled: {
-      title: "Isto foi cancelado",
+      title: "A conexão foi cancelada",
       text: "Nada mais pode ser conectado nesta página. Para continuar, comece de novo de onde você veio.",
     },
     ended: {
@@ -80,39 +81,39 @@ export const pt: Words = {
     },
     open: {
       title: "Isto não é possível agora",
-      text: "No momento não é possível conectar contas para você. Pergunte ao serviço que enviou você para cá.",
+      text: "No momento não é possível conectar suas contas. Fale com o serviço que enviou você para cá.",
     },
     allSet: {
       title: "Tudo pronto",
       text: "Suas contas estão conectadas. Você pode fechar esta janela.",
     },
-    nothing: {
-      title: "Nada foi conectado",
-      text: "Você saiu sem conectar nenhuma conta. Você pode fechar esta janela.",
+    paused: {
+      title: "Nada foi conectado ainda",
+      text: "Você pode fechar esta janela. Para conectar uma conta mais tarde, abra o seu link de novo.",
     },
     foreign: {
-      title: "Isto não veio da nossa página",
-      text: "Para sua segurança, nada foi feito. Abra de novo o link que você recebeu e continue a partir dali.",
+      title: "Este pedido não veio da nossa página",
+      text: "Para sua segurança, nada foi feito. Abra o seu link de novo e continue a partir dele.",
     },
     unreadable: {
       title: "Não foi possível ler o formulário",
-      text: "Ele tinha mais do que esta página aceita ou chegou danificado; nada foi feito. Abra de novo o link que você recebeu e continue a partir dali.",
+      text: "Ele era grande demais ou chegou danificado; nada foi feito. Abra o seu link de novo e continue a partir dele.",
     },
     deletionReceived: {
       title: "Recebemos o seu pedido",
-      text: "As suas contas estão a ser desligadas e os respetivos dados de acesso eliminados.",
+      text: "Suas contas estão sendo desconectadas, e os dados de acesso, excluídos.",
     },
     deletionDone: {
-      title: "As suas contas foram desligadas",
-      text: "Os respetivos dados de acesso foram eliminados.",
+      title: "Suas contas foram desconectadas",
+      text: "Os dados de acesso foram excluídos.",
     },
     usedStep: {
-      title: "Esta etapa já passou",
-      text: "Ela já foi usada ou demorou demais. Abra de novo o link que você recebeu para ver o que está conectado e continue a partir dali.",
+      title: "Esta etapa não é mais válida",
+      text: "Ela já foi usada ou demorou demais. Abra o seu link de novo para ver o que está conectado e continue a partir dele.",
     },
     otherBrowser: {
-      title: "Fique em um só navegador",
-      text: "Isto foi iniciado em outro navegador, ou este não guarda cookies. Para sua segurança, nada foi conectado. Abra o link que você recebeu em um só navegador e siga todas as etapas nele.",
+      title: "Use um só navegador",
+      text: "Você começou em outro navegador, ou este não guarda cookies. Para sua segurança, nada foi conectado. Abra o seu link em um só navegador e conclua nele todas as etapas.",
     },
     outage: {
       title: "Tente de novo",
@@ -120,53 +121,52 @@ export const pt: Words = {
     },
     failure: {
       title: "Algo deu errado",
-      text: "A culpa é nossa e o erro foi registrado ({id}). Abra de novo o link que você recebeu para ver o que está conectado.",
+      text: "O erro é do nosso lado e foi registrado ({id}). Abra o seu link de novo para ver o que está conectado.",
     },
   },
   problems: {
     wrong_credentials:
-      "{network} não aceitou este nome e esta senha. Verifique se há erros de digitação e tente de novo.",
+      "{network} não aceitou esta senha de aplicativo para esta conta. Verifique se há erros de digitação ou crie uma nova.",
     app_password_needed:
-      "Aqui é preciso uma senha de aplicativo, não a senha com que você entra. Crie uma nas configurações do {network} e digite-a aqui.",
+      "Esta não é uma senha de aplicativo. Crie uma nas configurações do {network} e digite-a aqui.",
     account_moved:
-      "Esta conta mudou para outro servidor. Digite aqui o nome de usuário, não o e-mail.",
+      "Esta conta mudou para outro servidor. Digite o identificador dela em vez do e-mail.",
     account_not_found:
-      "{network} não conhece esta conta. Verifique como está escrita, também a parte depois do último ponto.",
+      "{network} não reconhece esta conta. Verifique se está escrita corretamente, inclusive a parte depois do último ponto.",
     account_restricted:
-      "{network} restringiu esta conta. Entre no {network}, faça o que for pedido e depois volte e tente de novo.",
+      "{network} restringiu esta conta. Entre no {network}, siga as instruções e depois volte e tente de novo.",
     instance_unreachable:
-      "Não foi possível alcançar este servidor. Verifique o endereço; se estiver certo, tente de novo em alguns minutos.",
+      "Não foi possível acessar este servidor. Verifique o endereço. Se estiver certo, tente de novo em alguns minutos.",
     instance_unsupported:
-      "Este servidor não responde como os servidores do {network}. Verifique o endereço ou use uma conta em outro servidor.",
+      "Este servidor não responde como um servidor do {network}. Verifique o endereço ou use uma conta em outro servidor.",
     access_denied:
       "Você não deu permissão no {network}, por isso nada foi conectado. Comece de novo se foi um engano.",
     other_account:
-      "Você deu permissão para uma conta diferente da que digitou, por isso nada foi conectado. Entre no {network} com a conta digitada ou digite aqui o outro nome.",
+      "Você deu permissão para outra conta, por isso nada foi conectado. Entre no {network} com a conta digitada aqui ou digite a outra.",
     permission_missing:
-      "Uma permissão necessária para publicar não foi dada no {network}. Comece de novo e deixe tudo marcado.",
-    rate_limited:
-      "{network} pede uma pausa depois de tantas tentativas. Espere alguns minutos e tente de novo.",
+      "Uma permissão necessária para publicar não foi dada no {network}. Comece de novo e deixe tudo selecionado.",
+    rate_limited: "Houve tentativas demais no {network}. Espere alguns minutos e tente de novo.",
     network_unavailable:
       "{network} não está respondendo no momento. Nada foi conectado; tente de novo em alguns minutos.",
     account_kind_unsupported:
-      "{network} não deixa outros serviços publicarem por uma conta deste tipo. Torne-a profissional nas configurações dela no {network}, depois volte e tente de novo.",
+      "{network} não deixa outros serviços publicarem neste tipo de conta. Mude para uma conta profissional nas configurações do {network}, depois volte e tente de novo.",
     nothing_to_choose:
-      "{network} não nos mostrou nenhuma página pela qual você possa publicar. Comece de novo e deixe todas as páginas marcadas; se não tiver nenhuma, crie uma ou peça ao dono que deixe você criar conteúdo.",
+      "{network} não informou nenhuma página em que você possa publicar. Comece de novo e deixe todas as páginas selecionadas. Se não tiver nenhuma, crie uma ou peça ao administrador de uma página que deixe você criar conteúdo.",
     input_invalid:
-      "Falta algo ou não está escrito como esperado. Verifique os campos e tente de novo.",
+      "Este dado está faltando ou não está escrito como esperado. Verifique e tente de novo.",
     unpaid:
-      "No momento não é possível conectar contas. Nada foi alterado; avise o serviço que enviou você para cá.",
+      "No momento não é possível conectar contas. Nada foi alterado. Avise o serviço que enviou você para cá.",
     too_many_attempts:
       "Houve tentativas demais nesta página. Volte ao serviço que enviou você para cá e comece de novo.",
     not_available: "{network} não pode ser conectado no momento.",
     nothing_linked: "Nenhuma conta está conectada ainda. Conecte primeiro pelo menos uma.",
-    nothing_chosen: "Escolha primeiro uma destas.",
-    step_over: "A visita ao {network} demorou demais ou já foi usada. Comece-a de novo.",
+    nothing_chosen: "Escolha primeiro uma conta.",
+    step_over: "A visita ao {network} demorou demais ou já foi usada. Comece de novo.",
   },
   fields: {
     "linkedin.kind": {
       label: "Publicar como",
-      hint: "Uma página de empresa pode ser escolhida por quem a administra",
+      hint: "Escolha uma página de empresa só se você a administra",
       choices: { member: "Eu mesmo", organization: "Uma página de empresa" },
     },
     "bluesky.identifier": {
@@ -179,7 +179,7 @@ export const pt: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "Senha de aplicativo",
-      hint: "Não é a sua própria senha: crie uma no Bluesky em Configurações, Privacidade e segurança, Senhas de aplicativo",
+      hint: "Não é a senha com que você entra: crie uma no Bluesky em Configurações, Privacidade e segurança, Senhas de aplicativo",
     },
     "bluesky.alternative.server": {
       label: "Endereço do servidor (opcional)",
@@ -187,7 +187,7 @@ export const pt: Words = {
     },
     "mastodon.instance": {
       label: "Seu servidor",
-      hint: "O endereço do seu servidor Mastodon ou o seu nome completo, como @alice@mastodon.social",
+      hint: "O endereço do seu servidor Mastodon ou o seu identificador completo, como @alice@mastodon.social",
     },
   },
 };
