@@ -30,8 +30,8 @@ const downwards = FOLDERS.slice(1).map((folder, index) => ({
   to: { path: `^src/shared/(${FOLDERS.slice(0, index + 1).join("|")})/` },
 }));
 
-/** The folders of which others import `<folder>/<folder>.ts`, and `schema.ts` for routes, and nothing else. */
-export const MODULES = ["audit", "core", "events", "limits", "wake"];
+/** The folders of which others import `<folder>/<folder>.ts`, and what routes declare: schemas and examples. */
+export const MODULES = ["audit", "billing", "core", "events", "limits", "wake"];
 
 const faces = MODULES.map((folder) => ({
   name: `face-of-${folder}`,
@@ -40,7 +40,7 @@ const faces = MODULES.map((folder) => ({
   from: { path: "^src/", pathNot: `^src/shared/${folder}/` },
   to: {
     path: `^src/shared/${folder}/`,
-    pathNot: `^src/shared/${folder}/(${folder}|schema)\\.ts$`,
+    pathNot: `^src/shared/${folder}/(${folder}|(answer-)?schema|examples)\\.ts$`,
   },
 }));
 

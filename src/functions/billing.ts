@@ -1,5 +1,11 @@
 import { balance, credited, limits, usage, usageAbout } from "../shared/billing/answer-schema.ts";
-import { creditPlatform, getLimits, updateLimits, getBalance } from "../shared/billing/balance.ts";
+import {
+  creditPlatform,
+  getBalance,
+  getLimits,
+  listUsage,
+  updateLimits,
+} from "../shared/billing/billing.ts";
 import {
   balanceExample,
   creditBodyExample,
@@ -7,7 +13,6 @@ import {
   entryExample,
   limitsExample,
 } from "../shared/billing/examples.ts";
-import { listUsage } from "../shared/billing/usage.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
 import { appAdmin, keyOrSession, operator } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { checkWallet, reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
-import { charge, creditWallet } from "../../src/shared/billing/charge.ts";
+import { charge, creditWallet } from "../../src/shared/billing/billing.ts";
 import { toEntry } from "../../src/shared/core/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";

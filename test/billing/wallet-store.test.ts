@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, inject, test } from "vitest";
-import { chargeTogether, creditWallet, type Charge } from "../../src/shared/billing/charge.ts";
+import { type Charge, chargeTogether, creditWallet } from "../../src/shared/billing/billing.ts";
 import { type StoredEntry, WalletStore } from "../../src/shared/core/core.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import type { Services } from "../../src/shared/compose.ts";

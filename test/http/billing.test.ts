@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/charge.ts";
+import { charge } from "../../src/shared/billing/billing.ts";
 import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
 import { unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/charge.ts";
+import { charge } from "../../src/shared/billing/billing.ts";
 import { dataOf } from "../setup/factories.ts";
 import {
   aPublisher as publisherOf,

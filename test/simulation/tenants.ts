@@ -1,4 +1,4 @@
-import { creditWallet } from "../../src/shared/billing/charge.ts";
+import { creditWallet } from "../../src/shared/billing/billing.ts";
 import type { ProfileScope } from "../../src/shared/callers/scope.ts";
 import { notFound } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";

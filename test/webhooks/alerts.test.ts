@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charge } from "../../src/shared/billing/charge.ts";
+import { charge } from "../../src/shared/billing/billing.ts";
 import { linkAccount } from "../../src/shared/connections/link-account.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { accessOperation, type Commit, type CoreView } from "../core/core.ts";
-import { debitOf, type Debit } from "../billing/charge.ts";
+import { type Debit, debitOf } from "../billing/billing.ts";
 import { actor } from "../callers/caller.ts";
 import { inverted, isId, timeOfId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";

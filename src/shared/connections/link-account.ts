@@ -1,4 +1,4 @@
-import { debitOf, type Debit } from "../billing/charge.ts";
+import { type Debit, debitOf } from "../billing/billing.ts";
 import { type CoreView, priceOf } from "../core/core.ts";
 import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";

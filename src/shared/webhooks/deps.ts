@@ -1,4 +1,4 @@
-import type { BillingDeps } from "../billing/deps.ts";
+import type { BillingDeps } from "../billing/billing.ts";
 import type { Config } from "../config/config.ts";
 import type { WaitingRequests, WorkShares } from "../limits/limits.ts";
 import type { Names } from "../runtime/names.ts";

@@ -1,4 +1,4 @@
-import type { Debit } from "../billing/charge.ts";
+import type { Debit } from "../billing/billing.ts";
 import { priceOf } from "../core/core.ts";
 import { actorOf, listViewOf } from "../callers/caller.ts";
 import type { ApplicationScope, PlatformScope } from "../callers/scope.ts";

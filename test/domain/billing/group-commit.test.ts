@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { chargeTogether, creditWallet } from "../../../src/shared/billing/charge.ts";
+import { chargeTogether, creditWallet } from "../../../src/shared/billing/billing.ts";
 import { type CoreOperation, markerKey } from "../../../src/shared/core/core.ts";
 import type { CorePartition } from "../../../src/shared/core/core-operation.ts";
 import { GroupCommit } from "../../../src/shared/core/group-commit.ts";

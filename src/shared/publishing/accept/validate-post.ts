@@ -1,4 +1,4 @@
-import { chargeTogether } from "../../billing/charge.ts";
+import { chargeTogether } from "../../billing/billing.ts";
 import { estimateTokens, priceOf } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";

@@ -4,7 +4,7 @@ import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { ListPlatforms, UpdatePlatform } from "../platform-schema.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
-import { creditWallet } from "../../billing/charge.ts";
+import { creditWallet } from "../../billing/billing.ts";
 import { actorOf } from "../../callers/caller.ts";
 import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";

@@ -1,5 +1,5 @@
 import { accessOperation, type Commit, countsKey, countWrite, toCounts } from "../../core/core.ts";
-import { debitOf, type Debit } from "../../billing/charge.ts";
+import { type Debit, debitOf } from "../../billing/billing.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";

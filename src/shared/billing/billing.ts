@@ -1,0 +1,13 @@
+/* What other folders use of billing: charges, and the verbs of its routes. */
+
+export { creditPlatform, getBalance, getLimits, updateLimits } from "./balance.ts";
+export {
+  charge,
+  chargeTogether,
+  creditWallet,
+  debitOf,
+  type Charge,
+  type Debit,
+} from "./charge.ts";
+export type { BillingDeps } from "./deps.ts";
+export { listUsage } from "./usage.ts";
