@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -124,6 +125,54 @@ const workedOut: Plugin = {
   },
 };
 
+/** `{ a, b as c, type D }` of an import or an export, without its types. */
+const namesOf = (list: string) =>
+  list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => name.split(" as "))
+    .map(([name = "", alias = name]) => ({ name, alias }));
+
+/** Returns where a module's public face has its exports from: by name, the statement that imports it under another. */
+function exportsOf(face: string): ReadonlyMap<string, (local: string) => string> {
+  const found = new Map<string, (local: string) => string>();
+  for (const [, list = "", from = ""] of readFileSync(face, "utf8").matchAll(EXPORT))
+    for (const { name, alias } of namesOf(list))
+      found.set(alias, (local) => importOf(name, local, join(dirname(face), from)));
+  return found;
+}
+
+const EXPORT = /^export \{([^}]*)\} from "(\.[^"]*)";$/gm;
+const IMPORT = /^import \{([^}]*)\} from "(\.[^"]*\/(\w+)\/\3\.ts)";$/gm;
+const importOf = (name: string, local: string, path: string) =>
+  `import { ${name} as ${local} } from ${JSON.stringify(path)};`;
+
+/**
+ * Imports from a module's public face as imports from the files behind it. Code is split by files, so that a face would
+ * bring all that its module does along with each of its names.
+ */
+const throughFaces: Plugin = {
+  name: "through-faces",
+  setup(bundler) {
+    bundler.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => ({
+      loader: "ts",
+      contents: (await readFile(path, "utf8")).replaceAll(
+        IMPORT,
+        (_, list: string, from: string) => {
+          const face = join(dirname(path), from);
+          const found = exportsOf(face);
+          const imports = namesOf(list).map(
+            ({ name, alias }) => found.get(name)?.(alias) ?? importOf(name, alias, face),
+          );
+          // Lines keep their numbers.
+          return imports.join(" ") + list.replaceAll(/[^\n]/g, "");
+        },
+      ),
+    }));
+  },
+};
+
 /**
  * Bundles the app into `dist/main.js`, the file that package.json's `main` names, and the parts that it loads when they
  * are first needed. `@azure/functions-core` stays outside: the Functions host provides it at run time. The banner gives
@@ -139,7 +188,7 @@ export async function buildApp(): Promise<Metafile> {
     bundle: true,
     splitting: true,
     chunkNames: `${PARTS}/[name]-[hash]`,
-    plugins: [plainHttp, smallSchemas, workedOut],
+    plugins: [plainHttp, smallSchemas, workedOut, throughFaces],
     platform: "node",
     target: "node22",
     format: "esm",

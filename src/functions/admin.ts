@@ -10,13 +10,11 @@ import {
   platformSummary,
   platformSummaryExample,
   UpdatePlatformBody,
-} from "../shared/tenants/platform-schema.ts";
-import {
   createPlatform,
   listPlatforms,
   updatePlatform,
-} from "../shared/tenants/platforms/operate-platforms.ts";
-import { readAccount } from "../shared/tenants/platforms/platform-account.ts";
+  readAccount,
+} from "../shared/tenants/tenants.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
 import { operator } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";

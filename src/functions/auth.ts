@@ -1,12 +1,17 @@
 import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
-import { createUser, deleteUser, listUsers } from "../shared/tenants/staff/manage-users.ts";
 import {
+  createUser,
+  deleteUser,
+  listUsers,
   changePassword,
   confirmTotp,
   removeTotp,
   startTotp,
-} from "../shared/tenants/staff/own-account.ts";
+  logIn,
+  logOut,
+  signUp,
+} from "../shared/tenants/tenants.ts";
 import {
   ChangePasswordBody,
   changePasswordExample,
@@ -29,7 +34,6 @@ import {
   user,
   userExample,
 } from "../shared/tenants/staff/schema.ts";
-import { logIn, logOut, signUp } from "../shared/tenants/staff/sign-in.ts";
 
 export const authRoutes = [
   route("POST", "v1/auth/signup", {

@@ -1,8 +1,6 @@
 import { continueWalk, runDueWalks } from "../shared/background/run-due-walks.ts";
-import { startPost } from "../shared/publishing/schedule/start-post.ts";
-import { publishLegs } from "../shared/publishing/publish/publish-leg.ts";
-import { deliverWebhook } from "../shared/webhooks/deliveries/deliver-webhook.ts";
-import { fanOutEvents } from "../shared/webhooks/events/fan-out-events.ts";
+import { startPost, publishLegs } from "../shared/publishing/publishing.ts";
+import { deliverWebhook, fanOutEvents } from "../shared/webhooks/webhooks.ts";
 
 /**
  * The verbs of workers and timers. They are in a part of the bundle of their own, because no answer to a request needs

@@ -1,10 +1,16 @@
 import type { RequestScope } from "../shared/callers/scope.ts";
-import { browserStep, plainNotice } from "../shared/connections/hosted-page/visit.ts";
-import type { BrowserAnswer, BrowserRequest } from "../shared/connections/hosted-page/browser.ts";
-import { finishOAuth } from "../shared/connections/hosted-page/finish-oauth.ts";
-import { finishVisit, submitForm } from "../shared/connections/hosted-page/submit-form.ts";
-import { chooseLanguage } from "../shared/connections/hosted-page/language.ts";
-import { showDeletion, showPage } from "../shared/connections/hosted-page/show-page.ts";
+import {
+  browserStep,
+  plainNotice,
+  type BrowserAnswer,
+  type BrowserRequest,
+  finishOAuth,
+  finishVisit,
+  submitForm,
+  chooseLanguage,
+  showDeletion,
+  showPage,
+} from "../shared/connections/connections.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { ERROR_STATUS } from "../shared/http/error-status.ts";
 import type { RefusedCall } from "../shared/http/route.ts";

@@ -18,15 +18,15 @@ import {
   getSession,
   listSessions,
   startConnectSession,
-} from "../shared/connections/connect-sessions.ts";
-import { listConnections } from "../shared/connections/view-connection.ts";
-import { removeConnection } from "../shared/connections/remove-connection.ts";
+  listConnections,
+  removeConnection,
+  publishedDocument,
+} from "../shared/connections/connections.ts";
 import {
   BrowserFields,
   CreateConnectSessionBody,
   ListSessionsQuery,
 } from "../shared/connections/schema.ts";
-import { publishedDocument } from "../shared/connections/network-tools.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
 import {

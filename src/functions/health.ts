@@ -1,9 +1,4 @@
-import {
-  checkReadiness,
-  health,
-  readiness,
-  readinessExample,
-} from "../shared/tenants/platforms/check-readiness.ts";
+import { checkReadiness, health, readiness, readinessExample } from "../shared/tenants/tenants.ts";
 import { anyone } from "../shared/http/access/access.ts";
 import { route } from "../shared/http/route.ts";
 

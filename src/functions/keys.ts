@@ -15,9 +15,15 @@ import {
   profileGrant,
   RenameKeyBody,
 } from "../shared/tenants/keys/schema.ts";
-import { createKey, expiryIssues } from "../shared/tenants/keys/create-key.ts";
-import { deleteKey, renameKey, revokeKey, listKeys } from "../shared/tenants/keys/manage-keys.ts";
-import { mintGrant } from "../shared/tenants/keys/profile-grants.ts";
+import {
+  createKey,
+  expiryIssues,
+  deleteKey,
+  renameKey,
+  revokeKey,
+  listKeys,
+  mintGrant,
+} from "../shared/tenants/tenants.ts";
 
 export const keyRoutes = [
   route("GET", "v1/keys", {

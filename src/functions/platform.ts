@@ -8,7 +8,10 @@ import {
   updateApplication,
   getApplication,
   listApplications,
-} from "../shared/tenants/applications/manage-applications.ts";
+  getMe,
+  me,
+  meExample,
+} from "../shared/tenants/tenants.ts";
 import {
   application,
   applicationCreated,
@@ -18,8 +21,6 @@ import {
   ListApplicationsQuery,
   UpdateApplicationBody,
 } from "../shared/tenants/applications/schema.ts";
-import { getMe } from "../shared/tenants/platforms/platform-account.ts";
-import { me, meExample } from "../shared/tenants/platform-schema.ts";
 
 export const accountRoutes = [
   route("GET", "v1/me", {

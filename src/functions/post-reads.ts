@@ -7,7 +7,7 @@ import {
   getTimeline,
   listPosts,
   ListPostsQuery,
-} from "../shared/publishing/read/read-posts.ts";
+} from "../shared/publishing/publishing.ts";
 
 /** The routes of posts that need no code of a network. */
 export const postReadRoutes = [

@@ -7,7 +7,15 @@ import {
 } from "../shared/http/access/profile-access.ts";
 import { image, withStatus } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
-import { createPost } from "../shared/publishing/accept/create-post.ts";
+import {
+  createPost,
+  validatePost,
+  issuesOfRetry,
+  retryPost,
+  cancelPost,
+  issuesOfUpdate,
+  updatePost,
+} from "../shared/publishing/publishing.ts";
 import {
   DraftBody,
   RetryBody,
@@ -15,8 +23,6 @@ import {
   ValidateQuery,
   issuesOfDraft,
 } from "../shared/publishing/accept/schema.ts";
-import { validatePost } from "../shared/publishing/accept/validate-post.ts";
-import { issuesOfRetry, retryPost } from "../shared/publishing/publish/retry-post.ts";
 import { post, validation } from "../shared/publishing/answer-schema.ts";
 import {
   acceptedExample,
@@ -25,11 +31,6 @@ import {
   scheduledExample,
   validationExample,
 } from "../shared/publishing/examples.ts";
-import {
-  cancelPost,
-  issuesOfUpdate,
-  updatePost,
-} from "../shared/publishing/schedule/change-scheduled.ts";
 import { postReadRoutes } from "./post-reads.ts";
 
 export const postRoutes = [

@@ -1,4 +1,10 @@
-import { requestErasure } from "../shared/tenants/erasure/request-erasure.ts";
+import {
+  requestErasure,
+  createProfile,
+  updateProfile,
+  getProfile,
+  listProfiles,
+} from "../shared/tenants/tenants.ts";
 import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access/access.ts";
 import { profileScope } from "../shared/http/access/profile-access.ts";
 import { route } from "../shared/http/route.ts";
@@ -11,8 +17,6 @@ import {
   profileExample,
   UpdateProfileBody,
 } from "../shared/tenants/profiles/schema.ts";
-import { createProfile, updateProfile } from "../shared/tenants/profiles/write-profiles.ts";
-import { getProfile, listProfiles } from "../shared/tenants/profiles/read-profiles.ts";
 
 export const profileRoutes = [
   route("GET", "v1/profiles", {

@@ -20,8 +20,12 @@ import {
   rotateSecret,
   listEndpoints,
   testEndpoint,
-} from "../shared/webhooks/manage-endpoints.ts";
-import { endpointUrlIssues } from "../shared/webhooks/endpoints/endpoint.ts";
+  endpointUrlIssues,
+  listDeliveries,
+  listEvents,
+  redriveDead,
+  redriveDelivery,
+} from "../shared/webhooks/webhooks.ts";
 import {
   createEndpointExample,
   deliveryExample,
@@ -31,9 +35,6 @@ import {
   redriveExample,
   testDeliveryExample,
 } from "../shared/webhooks/examples.ts";
-import { listDeliveries } from "../shared/webhooks/deliveries/list-deliveries.ts";
-import { listEvents } from "../shared/webhooks/events/list-events.ts";
-import { redriveDead, redriveDelivery } from "../shared/webhooks/deliveries/redrive.ts";
 import {
   CreateEndpointBody,
   ListDeliveriesQuery,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { receiveWithdrawal, withdrawalSenders } from "../shared/connections/withdraw.ts";
+import { receiveWithdrawal, withdrawalSenders } from "../shared/connections/connections.ts";
 import { signingIn } from "../shared/http/access/access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";

@@ -1,6 +1,6 @@
 import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
-import { PUBLISHING_QUEUE, PublishingHint } from "../shared/publishing/post-queue.ts";
-import { WEBHOOK_QUEUE, WebhookHint } from "../shared/webhooks/hint-queue.ts";
+import { PUBLISHING_QUEUE, PublishingHint } from "../shared/publishing/publishing.ts";
+import { WEBHOOK_QUEUE, WebhookHint } from "../shared/webhooks/webhooks.ts";
 
 const load = async () => (await import("./background.ts")).background;
 

@@ -1,51 +1,53 @@
-import { EmailStore } from "./tenants/staff/email-store.ts";
-import { createPasswords } from "./tenants/staff/password.ts";
-import { PlatformStore } from "./tenants/platforms/platform-store.ts";
-import { UserStore } from "./tenants/staff/user-store.ts";
-import { ApplicationStore } from "./tenants/applications/application-store.ts";
+import {
+  EmailStore,
+  createPasswords,
+  PlatformStore,
+  UserStore,
+  ApplicationStore,
+  ErasureStore,
+  linkGuard,
+  KeyStore,
+  isActorActive,
+  createGrants,
+  ProfileStore,
+} from "./tenants/tenants.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import { type Commit, WalletStore } from "./core/core.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import type { Clock } from "./runtime/process.ts";
 import type { Config } from "./config/config.ts";
-import { AppFaults } from "./connections/app-faults.ts";
-import { ConnectSessionStore } from "./connections/connect-session-store.ts";
-import { AuthorisationStore } from "./connections/authorisation-store.ts";
-import type { Viewer } from "./connections/connection-event.ts";
-import { ConnectionStore } from "./connections/connection-store.ts";
-import { AccountCheckStore } from "./connections/account-check-store.ts";
-import { WithdrawalStore } from "./connections/withdrawal-store.ts";
-import { HostStore } from "./connections/host-store.ts";
-import { OAuthStateStore } from "./connections/oauth-state-store.ts";
+import { AppFaults, createConnectionStores } from "./connections/connections.ts";
 import { ConcurrencyLimit, SharedOutcome, SingleFlight } from "./runtime/promises.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
-import { ErasureStore } from "./tenants/erasure/erasure-store.ts";
-import { linkGuard } from "./tenants/link-guard.ts";
-import { KeyStore } from "./tenants/keys/key-store.ts";
-import { isActorActive } from "./tenants/keys/profile-grants.ts";
 import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
 import { createLog, type Log } from "./runtime/log.ts";
 import { createNames, type Names } from "./runtime/names.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
-import { createGrants } from "./tenants/profiles/grant.ts";
-import { ProfileStore } from "./tenants/profiles/profile-store.ts";
-import { AccountStore } from "./publishing/accounts/account-store.ts";
+import {
+  AccountStore,
+  PUBLISHING_QUEUE,
+  type PublishingHint,
+  IdempotencyStore,
+  PostStore,
+  AccountQueueStore,
+  TimelineStore,
+  UnmappedSignals,
+} from "./publishing/publishing.ts";
 import { Wakes } from "./wake/wake.ts";
-import { PUBLISHING_QUEUE, type PublishingHint } from "./publishing/post-queue.ts";
-import { IdempotencyStore } from "./publishing/idempotency-store.ts";
-import { PostStore } from "./publishing/post-store.ts";
-import { AccountQueueStore } from "./publishing/accounts/account-queue-store.ts";
-import { TimelineStore } from "./publishing/timeline-store.ts";
-import { UnmappedSignals } from "./publishing/publish/unmapped-signals.ts";
-import { DeadDeliveryStore } from "./webhooks/deliveries/dead-delivery-store.ts";
-import { DeliveryStore } from "./webhooks/deliveries/delivery-store.ts";
-import { PendingStore } from "./webhooks/deliveries/pending-store.ts";
-import { EndpointHealthStore } from "./webhooks/endpoints/endpoint-health-store.ts";
-import { EndpointStore } from "./webhooks/endpoints/endpoint-store.ts";
+import {
+  DeadDeliveryStore,
+  DeliveryStore,
+  PendingStore,
+  EndpointHealthStore,
+  EndpointStore,
+  FanOutQueue,
+  Rerun,
+  WEBHOOK_QUEUE,
+  type WebhookHint,
+} from "./webhooks/webhooks.ts";
 import { EventStore } from "./events/events.ts";
-import { FanOutQueue, Rerun, WEBHOOK_QUEUE, type WebhookHint } from "./webhooks/hint-queue.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
@@ -145,45 +147,9 @@ function accessStores({ core, keys }: Tables, wallets: WalletStore, now: () => D
   };
 }
 
-function connectionStores(
-  config: Config,
-  { core, accounts, authorisations: table }: Tables,
-  { clock, wallets }: Pick<Services, "clock" | "wallets">,
-) {
-  const networkAccounts = new AccountStore(accounts);
-  const authorisations = new AuthorisationStore(table);
-  const parts = {
-    core,
-    authorisations,
-    dataKeys: config.identity.dataKeys,
-    clock,
-    commit: commitOf(wallets),
-    // Loaded when an account is linked: it brings along every network.
-    viewer: async (account: Parameters<Viewer>[0]) => {
-      const { viewerOf } = await import("./connections/view-connection.ts");
-      return await viewerOf({ config, clock, networkAccounts }, account);
-    },
-  };
-  return {
-    networkAccounts,
-    authorisations,
-    connections: new ConnectionStore(parts),
-    accountChecks: new AccountCheckStore(parts),
-  };
-}
-
 /** Returns how stores change their rows in a platform's partition. */
 function commitOf(wallets: WalletStore): Commit {
   return (platformId, operation) => wallets.commit(platformId, operation);
-}
-
-function linkingStores(tables: Tables, wallets: WalletStore, { dataKeys }: Config["identity"]) {
-  return {
-    connectSessions: new ConnectSessionStore(tables.core, commitOf(wallets)),
-    oauthStates: new OAuthStateStore(tables.oauthstates, dataKeys),
-    withdrawals: new WithdrawalStore(tables.oauthstates),
-    hosts: new HostStore(tables.instances, dataKeys),
-  };
 }
 
 /** Makes what signs and recognises our own tokens. */
@@ -228,6 +194,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const wakes = new Wakes(tables.wake);
   const webhooks = webhookServices(tables, { log, queue, wakes });
   const wallets = walletsOf(config, tables.core, { metrics, wakes, clock, ...webhooks });
+  const networkAccounts = new AccountStore(tables.accounts);
   return {
     config,
     clock,
@@ -248,8 +215,14 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     companions: new ConcurrencyLimit(COMPANIONS_MAX),
     operators: createOperators(identity.operators, { outbound, log, now }),
     audit: createAudit({ clock, log, cursors: tokens.cursors }),
-    ...connectionStores(config, tables, { clock, wallets }),
-    ...linkingStores(tables, wallets, identity),
+    networkAccounts,
+    ...createConnectionStores({
+      config,
+      tables,
+      clock,
+      commit: commitOf(wallets),
+      networkAccounts,
+    }),
     appFaults: new AppFaults(log, clock),
     credentialFlights: new SingleFlight(),
     wallets,

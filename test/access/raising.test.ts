@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountCheckStore } from "../../src/shared/connections/account-check-store.ts";
@@ -154,10 +155,11 @@ describe("what changes who may ask or what may be published is declared", () => 
   );
 
   test("no other store is handed the tables", async () => {
-    const composed = await readFile("src/shared/compose.ts", "utf8");
-    const handed = composed.matchAll(
-      /new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|core|parts)\b/g,
-    );
+    const composing = ["src/shared/compose.ts", ...globSync("src/shared/*/stores.ts")];
+    const composed = await Promise.all(composing.map((path) => readFile(path, "utf8")));
+    const handed = composed
+      .join("")
+      .matchAll(/new (\w+)\(\s*(?:\{\s*table: )?(?:tables\.)?(?:keys|core|parts)\b/g);
     const names = new Set([...handed].map(([, name]) => name));
     const known = [...DECLARED.keys(), ...OTHERS].map(({ name }) => name);
     expect(names).toEqual(new Set(known));

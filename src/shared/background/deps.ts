@@ -1,4 +1,4 @@
-import type { TenantsDeps } from "../tenants/deps.ts";
+import type { TenantsDeps } from "../tenants/tenants.ts";
 import type { Poisoned } from "./poison-queue.ts";
 import type { WalkStore } from "./walk-store.ts";
 

@@ -1,7 +1,7 @@
 import { inBatches } from "../runtime/promises.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
-import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
+import { lookAtEndpoint } from "../webhooks/webhooks.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
 

@@ -1,8 +1,7 @@
-import { removeSpentKeys } from "../publishing/accept/idempotency-key.ts";
-import { removeFreeTexts } from "../publishing/accounts/recent-text.ts";
+import { removeSpentKeys, removeFreeTexts } from "../publishing/publishing.ts";
 import { overItems, stepsWith, type TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { removeStrayClaims } from "../tenants/staff/manage-users.ts";
+import { removeStrayClaims } from "../tenants/tenants.ts";
 import { overPlatforms, type Walk } from "./walk.ts";
 
 const HOUR_MS = 60 * 60 * 1000;

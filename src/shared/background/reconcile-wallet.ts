@@ -3,7 +3,7 @@ import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
 import type { StoredEntry, Wallet } from "../core/core.ts";
-import type { Leg } from "../publishing/leg.ts";
+import type { Leg } from "../publishing/publishing.ts";
 import { inBatches } from "../runtime/promises.ts";
 
 /** Entries that are read and checked at a time. */

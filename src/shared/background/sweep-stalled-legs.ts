@@ -2,10 +2,15 @@ import type { BackgroundDeps } from "./deps.ts";
 import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
-import { isEnded, type Leg, nextLegStep } from "../publishing/leg.ts";
-import { nextCheck } from "../publishing/leg-times.ts";
-import type { Post, PostRef } from "../publishing/post.ts";
-import { lookAtEndpoint } from "../webhooks/deliveries/queue-delivery.ts";
+import {
+  isEnded,
+  type Leg,
+  nextLegStep,
+  nextCheck,
+  type Post,
+  type PostRef,
+} from "../publishing/publishing.ts";
+import { lookAtEndpoint } from "../webhooks/webhooks.ts";
 import { inBatches } from "../runtime/promises.ts";
 import { MARK_MS, type MarkKind, overWakes, type Wake } from "../wake/wake.ts";
 

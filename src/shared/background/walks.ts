@@ -1,6 +1,6 @@
-import { hintDuePosts } from "../publishing/schedule/start-post.ts";
-import { eraseProfiles } from "../tenants/erasure/erase-profiles.ts";
-import { hintDueDeliveries } from "../webhooks/deliveries/queue-delivery.ts";
+import { hintDuePosts } from "../publishing/publishing.ts";
+import { eraseProfiles } from "../tenants/tenants.ts";
+import { hintDueDeliveries } from "../webhooks/webhooks.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
 import { findForgottenWork } from "./find-forgotten-work.ts";
 import { clearPoisonQueues } from "./poison.ts";
@@ -11,7 +11,7 @@ import type { Walk } from "./walk.ts";
 import { networkOf } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { finishWithdrawal } from "../connections/withdraw.ts";
+import { finishWithdrawal } from "../connections/connections.ts";
 import { overItems, type TakeStep } from "../runtime/walk-step.ts";
 
 const LOOK_MS_MAX = 10_000;

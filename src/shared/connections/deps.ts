@@ -1,7 +1,7 @@
 import type { NetworkName } from "../networks/lookup.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
 import type { SingleFlight } from "../runtime/promises.ts";
-import type { WebhooksDeps } from "../webhooks/deps.ts";
+import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { AppFaults } from "./app-faults.ts";
 import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { AuthorisationStore } from "./authorisation-store.ts";

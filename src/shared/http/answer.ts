@@ -6,7 +6,7 @@ import { docUrl } from "../runtime/doc-url.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
 import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
-import { storedRows } from "../tenants/access-rows.ts";
+import { storedRows } from "../tenants/tenants.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { checkedWrite, isCheckedAgain, versionBefore } from "./access/checked-writes.ts";
 import { onCachedRows } from "./access/on-cached-rows.ts";

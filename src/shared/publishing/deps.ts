@@ -1,4 +1,4 @@
-import type { ConnectionsDeps } from "../connections/deps.ts";
+import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { WorkShares } from "../limits/limits.ts";
 import type { Stop } from "../runtime/process.ts";
 import type { TimelineStore } from "./timeline-store.ts";

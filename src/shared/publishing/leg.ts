@@ -1,5 +1,5 @@
 import { isHeld } from "../runtime/lease.ts";
-import type { Connection } from "../connections/connection.ts";
+import type { Connection } from "../connections/connections.ts";
 import { type Operation, priceOf, utcDay } from "../core/core.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";

@@ -1,4 +1,4 @@
-import type { Connection, QuotaView } from "../connections/connection.ts";
+import type { Connection, QuotaView } from "../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode, endsLegs } from "../networks/contract/errors.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";

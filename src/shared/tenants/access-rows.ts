@@ -1,4 +1,4 @@
-import type { Connection } from "../connections/connection.ts";
+import type { Connection } from "../connections/connections.ts";
 import type { TenantsDeps } from "./deps.ts";
 import type { Application } from "./applications/application.ts";
 import type { KeyWithHash } from "./keys/key-store.ts";

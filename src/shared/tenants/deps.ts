@@ -1,6 +1,6 @@
 import type { Sessions } from "../callers/tokens.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { PublishingDeps } from "../publishing/deps.ts";
+import type { PublishingDeps } from "../publishing/publishing.ts";
 import type { SharedOutcome } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
 import type { ErasureStore } from "./erasure/erasure-store.ts";

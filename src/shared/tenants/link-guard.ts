@@ -1,4 +1,4 @@
-import type { LinkGuard } from "../connections/connection-change.ts";
+import type { LinkGuard } from "../connections/connections.ts";
 import { applicationKey, applicationRow } from "./applications/application-store.ts";
 import { keyRowKey, toKey } from "./keys/key-row.ts";
 import { keyStatus } from "./keys/key.ts";

@@ -1,4 +1,9 @@
-import type { ConnectionRef, ProfileRef } from "../../connections/connection.ts";
+import {
+  type ConnectionRef,
+  type ProfileRef,
+  checkAccount,
+  type Checked,
+} from "../../connections/connections.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import {
   addCounts,
@@ -12,8 +17,7 @@ import { inBatches } from "../../runtime/promises.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { checkAccount, type Checked } from "../../connections/check-account.ts";
-import { resealSecondFactors } from "../../tenants/staff/check-second-factor.ts";
+import { resealSecondFactors } from "../../tenants/tenants.ts";
 
 /** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
 function isRotating({ config }: BackgroundDeps): boolean {

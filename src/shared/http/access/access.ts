@@ -1,7 +1,12 @@
-import { CacheMiss, type AccessRows } from "../../tenants/access-rows.ts";
-import type { PlatformAccess } from "../../tenants/platform.ts";
-import { verifySession } from "../../tenants/staff/verify-session.ts";
-import type { Application } from "../../tenants/applications/application.ts";
+import {
+  CacheMiss,
+  type AccessRows,
+  type PlatformAccess,
+  verifySession,
+  type Application,
+  verifyKey,
+  type Profile,
+} from "../../tenants/tenants.ts";
 import type { ApiKeyCaller, Caller, OperatorCaller, SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import type {
@@ -18,8 +23,6 @@ import {
   notFound,
   type ErrorCode,
 } from "../../runtime/errors.ts";
-import { verifyKey } from "../../tenants/keys/verify-key.ts";
-import type { Profile } from "../../tenants/profiles/profile.ts";
 import type { HttpDeps } from "../deps.ts";
 import { ACCESS_CONTRACTS, type AccessContract, operatorContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";

@@ -1,7 +1,7 @@
 import { AccessCheck } from "../../callers/access-check.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
-import { storedRows } from "../../tenants/access-rows.ts";
+import { storedRows } from "../../tenants/tenants.ts";
 import { ERROR_STATUS } from "../error-status.ts";
 import type { Route } from "../route.ts";
 import type { AccessRequest } from "./access.ts";

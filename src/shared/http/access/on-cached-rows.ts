@@ -3,7 +3,7 @@ import { isWellFormed, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { parseApiKey } from "../../runtime/secrets.ts";
 import { pauseAfter } from "../../runtime/until-won.ts";
-import { accessRows, CacheMiss, type AccessRows } from "../../tenants/access-rows.ts";
+import { accessRows, CacheMiss, type AccessRows } from "../../tenants/tenants.ts";
 import type { HttpDeps } from "../deps.ts";
 import type { Access, AccessRequest } from "./access.ts";
 

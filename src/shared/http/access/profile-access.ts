@@ -1,12 +1,10 @@
 import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/connection.ts";
-import type { AcceptingScope } from "../../publishing/accept/create-post.ts";
+import type { PublishingScope } from "../../connections/connections.ts";
+import type { AcceptingScope } from "../../publishing/publishing.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import { isActorActive } from "../../tenants/keys/profile-grants.ts";
-import { invalidGrant, type Grant } from "../../tenants/profiles/grant.ts";
-import type { Profile } from "../../tenants/profiles/profile.ts";
+import { isActorActive, invalidGrant, type Grant, type Profile } from "../../tenants/tenants.ts";
 import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import {
   denied,

@@ -1,4 +1,4 @@
-import { html, type Markup } from "../../connections/hosted-page/markup.ts";
+import { html, type Markup } from "../../connections/connections.ts";
 import { API_GUIDE } from "./api-guide.ts";
 import { DOCS_SCRIPT, DOCS_STYLE, FAVICON } from "./docs-assets.ts";
 import type { Placed } from "./docs-code.ts";

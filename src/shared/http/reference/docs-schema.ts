@@ -1,4 +1,4 @@
-import { html, Markup } from "../../connections/hosted-page/markup.ts";
+import { html, Markup } from "../../connections/connections.ts";
 import type { JsonSchema, Answer, OpenApi, Parameter, Reference } from "./openapi-types.ts";
 import { invariant } from "../../runtime/errors.ts";
 

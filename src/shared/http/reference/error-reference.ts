@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readinessChecks } from "../../tenants/platforms/check-readiness.ts";
+import { readinessChecks } from "../../tenants/tenants.ts";
 import type { ErrorCode } from "../../runtime/errors.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
 import { networkName } from "../../connections/answer-schema.ts";

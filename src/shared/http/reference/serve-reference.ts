@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { html } from "../../connections/hosted-page/markup.ts";
+import { html } from "../../connections/connections.ts";
 import type { Config } from "../../config/config.ts";
 import { Reply } from "../reply.ts";
 import type { Chapter } from "../route.ts";

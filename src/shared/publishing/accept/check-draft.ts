@@ -1,4 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
+import type { Connection } from "../../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";

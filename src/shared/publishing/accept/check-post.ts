@@ -1,5 +1,4 @@
-import type { Connection, QuotaView } from "../../connections/connection.ts";
-import { readQuota } from "../../connections/view-connection.ts";
+import { type Connection, type QuotaView, readQuota } from "../../connections/connections.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import { findAvailable } from "../../networks/lookup.ts";

@@ -1,7 +1,7 @@
 import { OutdatedAccess } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/connection.ts";
+import type { PublishingScope } from "../../connections/connections.ts";
 import { AppError, invariant, refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";

@@ -2,7 +2,7 @@ import { chargeTogether } from "../../billing/billing.ts";
 import { estimateTokens, priceOf } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/connection.ts";
+import type { PublishingScope } from "../../connections/connections.ts";
 import { refuseIssues } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";

@@ -1,5 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
-import { quotaOfKind, type Quota } from "../../connections/view-connection.ts";
+import { type Connection, quotaOfKind, type Quota } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";

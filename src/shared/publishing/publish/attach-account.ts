@@ -1,5 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
-import { freshCredentials } from "../../connections/fresh-credentials.ts";
+import { type Connection, freshCredentials } from "../../connections/connections.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { accountOf } from "../accounts/account-quota.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";

@@ -1,4 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
+import type { Connection } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { LegFailure, Published } from "../../networks/contract/outcome.ts";
 import { accountOn, unclaimed, type Leg } from "../leg.ts";

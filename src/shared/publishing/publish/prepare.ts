@@ -1,4 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
+import type { Connection } from "../../connections/connections.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";

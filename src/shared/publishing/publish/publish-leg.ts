@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Connection } from "../../connections/connection.ts";
-import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/network-tools.ts";
+import {
+  type Connection,
+  BACKGROUND_LIMITS,
+  createNetworkTools,
+} from "../../connections/connections.ts";
 import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
@@ -9,7 +12,7 @@ import { continueWork, withinWork } from "../../runtime/telemetry/work-context.t
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
-import { fanOutEvents } from "../../webhooks/events/fan-out-events.ts";
+import { fanOutEvents } from "../../webhooks/webhooks.ts";
 import { CRASHES_MAX, nextLegStep } from "../leg.ts";
 import { claimed } from "./leg-attempt.ts";
 import type { LegsHint } from "../post-queue.ts";

@@ -1,4 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
+import type { Connection } from "../../connections/connections.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import { lastReconcileSeconds } from "../leg-times.ts";
 import type { Leg } from "../leg.ts";

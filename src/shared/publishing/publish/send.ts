@@ -1,4 +1,4 @@
-import type { Connection } from "../../connections/connection.ts";
+import type { Connection } from "../../connections/connections.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";

@@ -1,6 +1,5 @@
 import type { Movement } from "../../core/core.ts";
-import type { Connection } from "../../connections/connection.ts";
-import { blamed } from "../../connections/fresh-credentials.ts";
+import { type Connection, blamed } from "../../connections/connections.ts";
 import type { LegFailure, Published, Rejected, TryLater } from "../../networks/contract/outcome.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { NetworkName } from "../../networks/lookup.ts";

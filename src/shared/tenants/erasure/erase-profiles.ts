@@ -1,13 +1,11 @@
 import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant, AppError } from "../../runtime/errors.ts";
-import { isEnded } from "../../publishing/leg.ts";
+import { isEnded, postWake, refOf, cancelPost } from "../../publishing/publishing.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { afterClosing, afterPage, QUIET_MS, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
-import { postWake, refOf } from "../../publishing/post.ts";
-import { removeConnection } from "../../connections/remove-connection.ts";
-import { cancelPost } from "../../publishing/schedule/change-scheduled.ts";
+import { removeConnection } from "../../connections/connections.ts";
 
 interface ClearedPage {
   readonly removed: number;

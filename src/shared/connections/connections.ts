@@ -1,0 +1,32 @@
+/* What other folders use of connections: the verbs of linked accounts, and the hosted page. */
+
+export { AppFaults } from "./app-faults.ts";
+export { checkAccount, type Checked } from "./check-account.ts";
+export {
+  cancelSession,
+  getSession,
+  listSessions,
+  startConnectSession,
+} from "./connect-sessions.ts";
+export type { LinkGuard } from "./connection-change.ts";
+export type {
+  ConnectionRef,
+  ProfileRef,
+  PublishingScope,
+  Connection,
+  QuotaView,
+} from "./connection.ts";
+export type { ConnectionsDeps } from "./deps.ts";
+export { freshCredentials, blamed } from "./fresh-credentials.ts";
+export type { BrowserAnswer, BrowserRequest } from "./hosted-page/browser.ts";
+export { finishOAuth } from "./hosted-page/finish-oauth.ts";
+export { chooseLanguage } from "./hosted-page/language.ts";
+export { html, Markup } from "./hosted-page/markup.ts";
+export { showDeletion, showPage } from "./hosted-page/show-page.ts";
+export { finishVisit, submitForm } from "./hosted-page/submit-form.ts";
+export { browserStep, plainNotice } from "./hosted-page/visit.ts";
+export { publishedDocument, BACKGROUND_LIMITS, createNetworkTools } from "./network-tools.ts";
+export { removeConnection } from "./remove-connection.ts";
+export { listConnections, readQuota, quotaOfKind, type Quota } from "./view-connection.ts";
+export { receiveWithdrawal, withdrawalSenders, finishWithdrawal } from "./withdraw.ts";
+export { createConnectionStores } from "./stores.ts";

@@ -1,0 +1,22 @@
+/* What other folders use of publishing: the verbs of posts, and what works on their legs. */
+
+export { createPost, type AcceptingScope } from "./accept/create-post.ts";
+export { removeSpentKeys } from "./accept/idempotency-key.ts";
+export { validatePost } from "./accept/validate-post.ts";
+export { AccountQueueStore } from "./accounts/account-queue-store.ts";
+export { AccountStore } from "./accounts/account-store.ts";
+export { removeFreeTexts } from "./accounts/recent-text.ts";
+export type { PublishingDeps } from "./deps.ts";
+export { IdempotencyStore } from "./idempotency-store.ts";
+export { nextCheck } from "./leg-times.ts";
+export { type Leg, isEnded, nextLegStep } from "./leg.ts";
+export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
+export { PostStore } from "./post-store.ts";
+export { type Post, type PostRef, postWake, refOf } from "./post.ts";
+export { publishLegs } from "./publish/publish-leg.ts";
+export { issuesOfRetry, retryPost } from "./publish/retry-post.ts";
+export { UnmappedSignals } from "./publish/unmapped-signals.ts";
+export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-posts.ts";
+export { cancelPost, issuesOfUpdate, updatePost } from "./schedule/change-scheduled.ts";
+export { startPost, hintDuePosts } from "./schedule/start-post.ts";
+export { TimelineStore } from "./timeline-store.ts";
