@@ -9,6 +9,7 @@ import { SETTINGS } from "../../src/shared/config/settings.ts";
 import { DOCUMENTS } from "./blocks.ts";
 
 const README_BYTES_MAX = 15_000;
+const CONTRIBUTING_BYTES_MAX = 8_192;
 const PICTURE_BYTES_MAX = 150_000;
 
 const readme = readFileSync("README.md", "utf8");
@@ -57,6 +58,7 @@ const OTHER_WORDS = [
   "CONNECTIONS",
   "POST",
   "EVENT_TYPES",
+  "MODULES",
 ];
 
 /** The text of a link's target, as the editors' outline and the forges make it. */
@@ -65,6 +67,12 @@ const anchor = (heading: string) =>
     .toLowerCase()
     .replace(/[^\w\s-]/g, "")
     .replace(/\s/g, "-");
+
+/** Returns the targets of a document's links, without those that leave the repository. */
+function linksOf(text: string): string[] {
+  const links = /(?:\]\(|src=")(?!https?:|mailto:|urn:)([^)"]+)/g;
+  return [...text.matchAll(links)].map(([, target = ""]) => target);
+}
 
 // Stale: run `node dev/document-tables.ts`.
 test.each(Object.keys(GENERATED))(
@@ -75,8 +83,9 @@ test.each(Object.keys(GENERATED))(
   },
 );
 
-test("the README is short enough to be read", () => {
+test("README and CONTRIBUTING are short enough to be read", () => {
   expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX);
+  expect(statSync("CONTRIBUTING.md").size).toBeLessThanOrEqual(CONTRIBUTING_BYTES_MAX);
 });
 
 test("the README's pictures are small, and described to those who do not see them", () => {
@@ -121,9 +130,7 @@ test.each(MARKDOWN)(
     const text = readFileSync(file, "utf8");
     const named = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-    const links = /(?:\]\(|src=")(?!https?:|mailto:|urn:)([^)"]+)/g;
-    const targets = [...text.matchAll(links)].map(([, target = ""]) => target);
-    for (const target of targets) {
+    for (const target of linksOf(text)) {
       const [path = "", heading] = target.split("#");
       const linked = path === "" ? file : join(dirname(file), path);
       expect(existsSync(linked), target).toBe(true);
@@ -136,6 +143,16 @@ test.each(MARKDOWN)(
     }
   },
 );
+
+test("links lead from the README to every page", () => {
+  const found = new Set(["README.md"]);
+  for (const file of found)
+    for (const target of linksOf(readFileSync(file, "utf8"))) {
+      const linked = join(dirname(file), target.split("#")[0] ?? "");
+      if (linked.endsWith(".md")) found.add(linked);
+    }
+  expect(MARKDOWN.filter((file) => !found.has(file))).toEqual([]);
+});
 
 test("code and documents name only documents that exist", () => {
   const files = [...MARKDOWN, ...filesOf(["src", "dev", "infra", "test"], /\.(?:ts|bicep|json)$/)];

@@ -24,7 +24,7 @@ interface Breach {
   readonly noticed: RegExp;
 }
 
-/** Builds that break the rule of CONTRIBUTING.md, each in one of its ways. */
+/** Builds that break the rules of `docs/dev/releases.md`, each in one of its ways. */
 export const BREACHES: readonly Breach[] = [
   {
     name: "gives a column another meaning",

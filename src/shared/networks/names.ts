@@ -4,7 +4,7 @@ import { NETWORKS } from "./registry.ts";
 
 /*
  * Loads no network in the built app: the build puts a module in its place that imports the networks' settings alone.
- * CONTRIBUTING.md, "What a start loads", says why.
+ * `docs/dev/start-up.md` says why.
  */
 
 type Names = keyof typeof NETWORKS;
