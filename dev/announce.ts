@@ -44,6 +44,7 @@ export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement)
     ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, log-ins, failures to cause"],
     ["Reference", `${demo.baseUrl}/docs`, "every call of the API"],
     ["Connect page", connectUrl, "where your customers link their accounts"],
+    ["Webhooks", "npm run listen", "receives, verifies and prints them, in another terminal"],
     ["API key", shortened(demo.apiKey), `in full, with the other ids: ${demoFile}`],
   ] as const;
   const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));

@@ -8,17 +8,20 @@ const PORTS = {
   AZURITE_BLOB_PORT: { fallback: 10_000, what: "Azurite's blobs" },
   AZURITE_QUEUE_PORT: { fallback: 10_001, what: "Azurite's queues" },
   AZURITE_TABLE_PORT: { fallback: 10_002, what: "Azurite's tables" },
+  LISTEN_PORT: { fallback: 7075, what: "npm run listen" },
 } as const;
 
-export type PortSetting = keyof typeof PORTS;
+/** The ports of `npm start`. That of `npm run listen` is not among them, so that both run at the same time. */
+export type PortSetting = Exclude<keyof typeof PORTS, "LISTEN_PORT">;
 export type Ports = Readonly<Record<PortSetting, number>>;
 
-export const PORT_SETTINGS = Object.keys(PORTS) as PortSetting[];
+const isOfStart = (setting: string): setting is PortSetting => setting !== "LISTEN_PORT";
+export const PORT_SETTINGS: readonly PortSetting[] = Object.keys(PORTS).filter(isOfStart);
 
 const CONNECT_MS = 1_000;
 
 /** The port that the environment names, or the usual one. */
-export function portOf(setting: PortSetting): number {
+export function portOf(setting: keyof typeof PORTS): number {
   const text = process.env[setting] ?? "";
   if (text === "") return PORTS[setting].fallback;
   const port = Number(text);

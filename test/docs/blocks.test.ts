@@ -20,7 +20,6 @@ const NOT_RUN = [
   "docs/operate.md: test/telemetry runs it over the log of a real run",
   "docs/webhooks.md: has its own test in test/webhooks/snippets.test.ts",
   "docs/webhooks.md: needs a program of yours; a test of this page starts one and runs it",
-  "docs/webhooks.md: the test that runs the rest of this page has started it so",
   "examples/README.md: test/examples starts the relay with this setting, and the backend",
 ];
 
@@ -60,6 +59,7 @@ describe("the check of examples", () => {
     words,
     code: JSON.stringify(value),
     notRun: undefined,
+    isBeside: false,
   });
 
   test("takes a right one, alone, shortened or in its envelope", () => {

@@ -12,6 +12,8 @@ export interface Block {
   readonly code: string;
   /** Why it is not run, as the document says; undefined where it does not say so. */
   readonly notRun: string | undefined;
+  /** Whether it goes on in a terminal of its own while those behind it run. */
+  readonly isBeside: boolean;
 }
 
 export const DOCUMENTS: readonly string[] = [
@@ -25,15 +27,17 @@ export const DOCUMENTS: readonly string[] = [
     .map((name) => `docs/${name}`),
 ];
 
-const FENCE = /^(?:<!-- not run: (.+?) -->\n\n)?```(.*)\n([\s\S]*?)^```$/gm;
+const FENCE =
+  /^(?:<!-- (?:not run: (.+?)|(in a terminal of its own)) -->\n\n)?```(.*)\n([\s\S]*?)^```$/gm;
 
 export function blocksOf(file: string): Block[] {
   const text = readFileSync(file, "utf8");
   return [...text.matchAll(FENCE)].map((match) => {
-    const [all, notRun, info = "", code = ""] = match;
+    const [all, notRun, beside, info = "", code = ""] = match;
     const [language = "", ...words] = info.trim().split(/\s+/);
     const before = text.slice(0, match.index + all.indexOf("```"));
-    return { file, line: before.split("\n").length, language, words, code, notRun };
+    const line = before.split("\n").length;
+    return { file, line, language, words, code, notRun, isBeside: beside !== undefined };
   });
 }
 
@@ -50,7 +54,7 @@ const OWN_TESTS: Readonly<Record<string, string>> = {
 
 /** What is done about a block. */
 export type Treatment =
-  | { readonly kind: "shell" | "json" }
+  | { readonly kind: "shell" | "json" | "output" }
   | { readonly kind: "listed"; readonly reason: string }
   /** Nobody knows what to do with it: that is a failure. */
   | { readonly kind: "unknown" };
@@ -59,6 +63,8 @@ export function treatmentOf({ file, language, code, notRun }: Block): Treatment 
   if (notRun !== undefined) return { kind: "listed", reason: notRun };
   if (language === "sh") return { kind: "shell" };
   if (language === "json") return { kind: "json" };
+  // What a block of the shell prints; all of these are compared with it.
+  if (language === "console") return { kind: "output" };
   const ownTest = OWN_TESTS[file];
   if (ownTest !== undefined) return { kind: "listed", reason: `has its own test in ${ownTest}` };
   if (language === "mermaid") return { kind: "listed", reason: "a drawing" };

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -11,6 +11,8 @@ import { DEMO_NETWORKS } from "../../dev/demo.ts";
 import { kill, newPlace, readDemo, start, until } from "../start/started.ts";
 import type { Place, Started } from "../start/started.ts";
 import { VECTOR } from "../webhooks/vector.ts";
+import { outputOf } from "../setup/child-output.ts";
+import { freePort } from "../setup/free-ports.ts";
 import { DOCUMENTS, blocksOf, treatmentOf, type Block } from "./blocks.ts";
 
 const START_TIMEOUT_MS = 180_000;
@@ -35,17 +37,45 @@ interface Printed {
   readonly example: Block | undefined;
 }
 
+/** Times, ids and addresses, which differ from run to run. */
+const CHANGING = /\b\d\d:\d\d:\d\d\b|\b[a-z]{3}_[0-9A-Z]{26}\b|https?:\S+/g;
+const linesOf = (text: string) =>
+  text.split("\n").flatMap((line) => {
+    const fixed = line.replace(CHANGING, "…").trim();
+    return fixed === "" ? [] : [fixed];
+  });
+
+/** Runs a document's blocks that go on while the others run, in terminals of their own. */
+async function openTerminals(file: string, place: Place) {
+  const terminals: (() => string)[] = [];
+  for (const { code } of blocksOf(file).filter(({ isBeside }) => isBeside)) {
+    const port = String(await freePort());
+    const child = spawn("bash", ["-c", code], {
+      env: { ...process.env, LOCAL_FOLDER: place.folder, LISTEN_PORT: port },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    const output = outputOf(child);
+    const close = () => process.kill(-(child.pid ?? 0), "SIGKILL");
+    onTestFinished(() => void (child.exitCode === null && close()));
+    await until(() => output().includes("Listening"), DOCUMENT_MS);
+    terminals.push(output);
+  }
+  return () => terminals.map((output) => output()).join("\n");
+}
+
 /** All of a document's blocks in one shell, as a reader pastes them one after the other. */
-async function runDocument(file: string, place: Place): Promise<Printed[]> {
+async function runDocument(file: string, place: Place, backend: string): Promise<Printed[]> {
   const { baseUrl, sandboxUrl } = readDemo(place);
   const blocks = blocksOf(file);
-  const shell = blocks.filter(isShell);
+  const shell = blocks.filter((block) => isShell(block) && !block.isBeside);
   const script = shell
     .map(({ code, line }) => `printf '\\n::${line}::\\n'\n${code}`)
     .join("\n")
-    .replaceAll(".local/demo.json", join(place.folder, "demo.json"))
+    .replaceAll(".local/demo.", join(place.folder, "demo."))
     .replaceAll("http://localhost:7071/api", baseUrl)
-    .replaceAll("http://127.0.0.1:7072", sandboxUrl);
+    .replaceAll("http://127.0.0.1:7072", sandboxUrl)
+    .replaceAll("http://localhost:3000", backend);
   const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], {
     timeout: DOCUMENT_MS,
     env: { ...process.env, RELAY_DEMO: join(place.folder, "demo.json") },
@@ -94,20 +124,21 @@ function lastAnswer(output: string): unknown {
 describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => {
   let place: Place;
   let started: Started;
-  let backend: Server;
+  /** A program that takes each delivery, and where it listens. */
+  let program: Server;
+  let backend: string;
 
   beforeAll(async () => {
     place = await newPlace();
-    backend = createServer((_request, response) => response.writeHead(204).end());
-    await once(backend.listen(0, "127.0.0.1"), "listening");
-    const { port } = backend.address() as AddressInfo;
-    const map = { "backend.example.com": `http://127.0.0.1:${port}` };
-    started = await start(place, { OUTBOUND_HOST_MAP: JSON.stringify(map) });
+    program = createServer((_request, response) => response.writeHead(204).end());
+    await once(program.listen(0, "127.0.0.1"), "listening");
+    backend = `http://localhost:${(program.address() as AddressInfo).port}`;
+    started = await start(place);
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    backend.close();
-    backend.closeAllConnections();
+    program.close();
+    program.closeAllConnections();
     await kill(started, place);
     await place.remove();
   }, START_TIMEOUT_MS);
@@ -115,7 +146,8 @@ describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => 
   test.each(documents)(
     "the shell blocks of %s work, one after the other",
     async (file) => {
-      const printed = await runDocument(file, place);
+      const beside = await openTerminals(file, place);
+      const printed = await runDocument(file, place, backend);
       for (const { block, output, example } of printed) {
         const name = `${file}:${block.line}`;
         expect(output, name).not.toMatch(/(?:^|\})\{"error":/m);
@@ -127,6 +159,10 @@ describe.skipIf(missing.length > 0)(`with what npm start runs${without}`, () => 
           [],
         );
       }
+      const output = () => linesOf([beside(), ...printed.map((one) => one.output)].join("\n"));
+      const shown = blocksOf(file).filter((block) => treatmentOf(block).kind === "output");
+      for (const line of shown.flatMap(({ code }) => linesOf(code)))
+        await expect.poll(output, { message: file }).toContain(line);
     },
     DOCUMENT_MS,
   );

@@ -230,7 +230,7 @@ const OWN_SETTINGS = {
       ),
     ),
     "",
-    "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32.",
+    "Development only. Private address ranges that may be dialled, e.g. 127.0.0.1/32. With this one, webhook endpoints may be `http://localhost` and `http://127.0.0.1`.",
   ),
   OUTBOUND_NAME_SERVERS: withDefault(
     shape(() =>

@@ -127,12 +127,34 @@ export function refusedUrl(text: string, allowed?: BlockList): string | undefine
   return undefined;
 }
 
+/** Where `localhost` is dialled. The name is never looked up, so no other address can be behind it. */
+const LOOPBACK = "127.0.0.1";
+
+/** Returns the URL to dial: for plain http to `localhost` the one with its address, else the URL itself. */
+function withoutLocalName(url: URL): URL {
+  if (url.protocol !== "http:" || url.hostname !== "localhost") return url;
+  const dialled = new URL(url);
+  dialled.hostname = LOOPBACK;
+  return dialled;
+}
+
 /** Returns whether a URL is plain http to an address that the settings allow, which production refuses. */
 function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
-  if (url.protocol !== "http:" || url.username !== "" || family === 0) return false;
-  return allowed.check(host, family === 6 ? "ipv6" : "ipv4");
+  if (url.protocol !== "http:" || url.username !== "" || url.password !== "") return false;
+  return family !== 0 && allowed.check(host, family === 6 ? "ipv6" : "ipv4");
+}
+
+/**
+ * Returns whether a URL is that of a program on a developer's machine: plain http to `localhost` or 127.0.0.1, where the
+ * settings allow this address.
+ */
+export function isLocalProgram(url: URL, allowed: BlockList): boolean {
+  const dialled = withoutLocalName(url);
+  return (
+    dialled.hostname === LOOPBACK && isAllowedPort(url) && isAllowedPlainHttp(dialled, allowed)
+  );
 }
 
 export interface Outbound {
@@ -178,8 +200,10 @@ function targetOf(
     };
   }
   const refusal = refusedUrl(text, allowed);
-  if (refusal !== undefined && !isAllowedPlainHttp(url, allowed)) throw blocked(new Error(refusal));
-  return { url: url.href, owner, headers: {} };
+  const dialled = withoutLocalName(url);
+  if (refusal !== undefined && !isAllowedPlainHttp(dialled, allowed))
+    throw blocked(new Error(refusal));
+  return { url: dialled.href, owner, headers: dialled === url ? {} : { host: url.host } };
 }
 
 /** Returns the trace header of a call: it names the calling step, and no other part of the trace is sent. */

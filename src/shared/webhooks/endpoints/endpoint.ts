@@ -3,7 +3,7 @@ import type { EventType } from "../../events/events.ts";
 import { refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { WaitingRequests } from "../../limits/limits.ts";
 import type { Names } from "../../runtime/names.ts";
-import { allowList, isAllowedAddress, refusedUrl } from "../../runtime/outbound.ts";
+import { allowList, isAllowedAddress, isLocalProgram, refusedUrl } from "../../runtime/outbound.ts";
 import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
 import type { Config } from "../../config/config.ts";
 
@@ -102,10 +102,12 @@ interface Settings {
 /** Whose address it is. */
 type Owner = Pick<Endpoint, "platformId">;
 
-/** Returns whether the settings map the host to a stand-in, whatever its name. Development only. */
-function isMapped({ config }: Settings, { protocol, hostname, username, password }: URL): boolean {
+/** Returns whether the settings map the host to a stand-in, or allow plain http to this machine. Development only. */
+function isOfDevelopment({ config: { outbound } }: Settings, url: URL): boolean {
+  const { protocol, hostname, username, password } = url;
   const isPlain = protocol === "https:" && username === "" && password === "";
-  return isPlain && config.outbound.hostMap[hostname] !== undefined;
+  const isMapped = isPlain && outbound.hostMap[hostname] !== undefined;
+  return isMapped || isLocalProgram(url, allowList(outbound.allowCidrs));
 }
 
 async function reasonAgainst(
@@ -117,11 +119,11 @@ async function reasonAgainst(
   const misread = misreadAddress(text);
   if (misread !== undefined) return misread;
   const url = new URL(text);
-  const isStandIn = isMapped(services, url);
-  const reason = isStandIn ? undefined : refusedUrl(text);
+  const isExempt = isOfDevelopment(services, url);
+  const reason = isExempt ? undefined : refusedUrl(text);
   if (reason !== undefined) return reason;
   if (url.hash !== "") return "must not have a fragment (#…): no server gets to see it";
-  return isStandIn ? undefined : await reasonOfName(services, owner, url);
+  return isExempt ? undefined : await reasonOfName(services, owner, url);
 }
 
 /** Returns why a host name must not be called, if so. Addresses change: each attempt also checks the one it dials. */
