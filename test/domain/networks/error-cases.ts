@@ -58,7 +58,7 @@ const throttled = (level: string) => ({
 });
 const DUPLICATE = "Content is a duplicate of urn:li:share:6844785523593134080";
 const THROTTLES = [4, 17, 32, 341, 613, 80001, 80002, 80014];
-const LOST_TOKENS = [458, 459, 460, 463, 464, 467];
+const LOST_TOKENS = [458, 459, 460, 463, 464, 467, 490];
 
 /** What Meta says of our app under numbers that are an account's otherwise. */
 export const APP_SENTENCES = [
@@ -79,7 +79,9 @@ export const CASES: readonly Case[] = [
     ...APP_SENTENCES.flatMap(([code, message]) =>
       meta("app_misconfigured", 400, worded(code, message)),
     ),
-    ...meta("app_misconfigured", 400, plain(2635)),
+    ...meta("app_misconfigured", 400, plain(2635, 5, 11, 104)),
+    ...meta("invalid_request", 400, plain(194, 2500)),
+    ...meta("connection_needs_reauth", 400, worded(2500, "An active access token must be used")),
     ...meta("permission_missing", 403, plain(10, 200, 210, 299)),
     ...meta("permission_missing", 400, graphs(100, 33)),
     ...meta("rate_limited", 400, plain(...THROTTLES)),
@@ -90,14 +92,14 @@ export const CASES: readonly Case[] = [
   ...facebook("permission_missing", 401, graphs(190, 492)),
   ...facebook("permission_missing", 400, graphs(100, 1363042)),
   ...facebook("permission_missing", 400, worded(100, "(#100) No permission to publish the video")),
-  ...facebook("media_rejected", 400, plain(351, 352, 324)),
+  ...facebook("media_rejected", 400, plain(351, 352, 324, 382)),
   ...facebook("media_rejected", 400, graphs(352, 1363024)),
   ...facebook("media_rejected", 400, graphs(100, 1363022, 1363023, 1363025, 1363026)),
   ...facebook("media_rejected", 400, graphs(100, 1363040, 1363127, 1363128, 1363129)),
   ...facebook("media_rejected", 400, graphs(100, 1366046, 2069019)),
   ...facebook("media_rejected", 413, [""]),
   ...facebook("media_unreachable", 400, [...graphs(324, 2069019), ...plain(389)]),
-  ...facebook("media_processing_failed", 400, [...plain(390), ...graphs(390, 1363030)]),
+  ...facebook("media_processing_failed", 400, [...plain(381, 390, 6001), ...graphs(390, 1363030)]),
   ...facebook("media_processing_failed", 400, [...graphs(351, 1363019), ...graphs(6000, 1363019)]),
   ...facebook("media_processing_failed", 400, graphs(100, 1363037)),
   ...facebook("invalid_request", 403, graphs(200, 2069030, 2069031, 2069033)),
@@ -113,7 +115,8 @@ export const CASES: readonly Case[] = [
   ...facebook("network_unavailable", 400, graphs(100, 1363047, 1609010)),
   ...facebook("network_unavailable", 400, [graph(77_777, undefined, { is_transient: true })]),
   ...facebook("network_unavailable", 200, [""]),
-  ...facebook("link_rejected", 400, graphs(100, 1609005, 1609008, 2061006)),
+  ...facebook("link_rejected", 400, [...plain(1500), ...graphs(100, 1609005, 1609008, 2061006)]),
+  ...facebook("text_invalid", 400, plain(197)),
   ...facebook("text_invalid", 400, worded(100, "(#100) Name parameter too long")),
   ...instagram("invalid_request", 400, graphs(100, 2207018, 2207081)),
   ...instagram("quota_exceeded", 403, graphs(9, 2207042)),
@@ -125,6 +128,8 @@ export const CASES: readonly Case[] = [
   ...instagram("media_unreachable", 400, graphs(100, 2207077, 2207082)),
   ...instagram("media_processing_failed", 400, graphs(-2, 2207020)),
   ...instagram("media_processing_failed", 400, graphs(24, 2207006, 2207008)),
+  ...instagram("media_processing_failed", 400, plain(-2)),
+  ...instagram("network_unavailable", 400, plain(-1)),
   ...instagram("network_unavailable", 400, graphs(-1, 2207001, 2207032, 2207053, 2207085)),
   ...instagram("media_rejected", 400, [...graphs(36000, 2207004), ...graphs(36001, 2207005)]),
   ...instagram("media_rejected", 400, [...graphs(36003, 2207009), ...graphs(352, 2207026)]),

@@ -1,34 +1,28 @@
 import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import {
-  type Classified,
-  type ErrorRow,
-  isProxyPage,
-  noteOf,
-  waitSeconds,
-  withQuota,
-  type TableRow,
-  codes,
-  errorTable,
-  rowOf as tableRow,
-  rows,
-} from "../contract/answers.ts";
+import { type Classified, type ErrorRow, isProxyPage, noteOf } from "../contract/answers.ts";
+import { waitSeconds, withQuota, type TableRow, codes } from "../contract/answers.ts";
+import { errorTable, refused, rowOf as tableRow, rows } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // The reference server checks session, scope, rate and record before it writes (`packages/pds/src/auth-verifier.ts`,
 // `packages/pds/src/api/com/atproto/repo/putRecord.ts`).
-const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
-const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse", isProof: true };
+const REAUTH = refused("connection_needs_reauth");
+const RESTRICTED = refused("account_restricted");
+const PERMISSION = refused("permission_missing");
 const FRESH: ErrorRow = { code: "network_unavailable", effect: "at_once", isProof: true };
 const LATER: ErrorRow = { code: "network_unavailable", effect: "later", isProof: true };
-const TOO_LARGE: ErrorRow = {
-  code: "media_rejected",
-  effect: "refuse",
+const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later", isProof: true };
+/** Uploads that no record refers to are thrown away after a while. */
+const LOST_BLOB: ErrorRow = {
+  code: "media_processing_failed",
+  effect: "prepare_again",
   isProof: true,
-  rule: "bluesky.media.size",
 };
+const TOO_LARGE = refused("media_rejected", { rule: "bluesky.media.size" });
+const FILE: ErrorRow = { code: "media_rejected", effect: "refuse" };
 const APP_PASSWORD =
   "Make an app password in the settings of Bluesky and reconnect the account with it on the connect page.";
 const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
@@ -44,26 +38,13 @@ function invalid(message: RegExp, meaning: ErrorRow): TableRow {
 
 /** https://atproto.com/specs/xrpc#error-responses and the errors of the reference server. */
 export const ERRORS = errorTable([
-  invalid(/could not find blob|blob.*not found/i, {
-    code: "media_processing_failed",
-    effect: "prepare_again",
-    isProof: true,
-  }),
-  invalid(/grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i, {
-    code: "text_too_long",
-    effect: "refuse",
-    isProof: true,
-  }),
-  invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, {
-    code: "media_rejected",
-    effect: "refuse",
-    isProof: true,
-  }),
-  invalid(/record:.*\b(?:text|facets?)\b/i, {
-    code: "text_invalid",
-    effect: "refuse",
-    isProof: true,
-  }),
+  invalid(/could not find blob|blob.*not found/i, LOST_BLOB),
+  invalid(
+    /grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
+    refused("text_too_long"),
+  ),
+  invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, refused("media_rejected")),
+  invalid(/record:.*\b(?:text|facets?)\b/i, refused("text_invalid")),
   // As the reference server says of a repository, in place of an error's name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
   invalid(/could not find repo\b/i, REAUTH),
@@ -72,39 +53,25 @@ export const ERRORS = errorTable([
   // The same of an OAuth token; a proof that came too late or to the wrong server is made anew as well.
   ...codes(FRESH, "invalid_token"),
   ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
-  ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "RepoNotFound"),
+  ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "RepoNotFound", "AccountNotFound"),
   ...codes({ ...REAUTH, remediation: APP_PASSWORD }, "AuthFactorTokenRequired"),
   ...codes(RESTRICTED, "AccountTakedown", "AccountSuspended", "RepoTakendown", "RepoSuspended"),
   ...codes({ ...RESTRICTED, remediation: REACTIVATE }, "AccountDeactivated", "RepoDeactivated"),
   ...codes({ ...RESTRICTED, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
-  ...codes(
-    { code: "permission_missing", effect: "refuse", isProof: true },
-    "ScopeMissingError",
-    "insufficient_scope",
-    "InsufficientScope",
-  ),
-  ...codes({ code: "rate_limited", effect: "later", isProof: true }, "RateLimitExceeded"),
-  // Uploads that no record refers to are thrown away after a while.
-  ...codes(
-    { code: "media_processing_failed", effect: "prepare_again", isProof: true },
-    "BlobNotFound",
-  ),
-  ...codes(
-    { code: "media_rejected", effect: "prepare_again", isProof: true },
-    "InvalidMimeType",
-    "InvalidSize",
-  ),
+  ...codes(PERMISSION, "ScopeMissingError", "insufficient_scope", "InsufficientScope"),
+  ...codes(THROTTLED, "RateLimitExceeded"),
+  ...codes(LOST_BLOB, "BlobNotFound"),
+  ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidMimeType", "InvalidSize"),
   ...codes(TOO_LARGE, "PayloadTooLarge", "VideoTooLarge"),
-  ...codes({ code: "media_rejected", effect: "refuse" }, "UnsupportedContentType"),
-  ...codes({ code: "media_rejected", effect: "refuse" }, "VideoTooLong", "BadAspectRatio"),
+  ...codes(FILE, "UnsupportedContentType", "VideoTooLong", "BadAspectRatio"),
   ...codes({ code: "quota_exceeded", effect: "refuse" }, "DailyLimitExceeded"),
   ...codes(LATER, "ServiceOverloaded"),
   // Someone wrote under our key: only the record itself tells who.
-  ...codes({ code: "outcome_unknown", effect: "doubt" }, "InvalidSwap"),
+  ...codes(IN_DOUBT, "InvalidSwap"),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
   ...rows(TOO_LARGE, { status: 413 }),
-  ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
+  ...rows(THROTTLED, { status: 429 }),
 ]);
 
 const errorBody = shape(() => z.object({ error: z.string(), message: spare(z.string()) }));

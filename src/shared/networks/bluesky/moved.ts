@@ -7,7 +7,7 @@ import type { Credentials } from "./state.ts";
 
 /** What a server says of an account that it has no longer, or not for anybody. */
 const ABOUT_ACCOUNT =
-  /^(?:Account(?:Deactivated|Takedown|Suspended)|Repo(?:Deactivated|Takendown|Suspended|NotFound))$/;
+  /^(?:Account(?:Deactivated|Takedown|Suspended|NotFound)|Repo(?:Deactivated|Takendown|Suspended|NotFound))$/;
 const SENTENCES = /account is deactivated|could not find repo\b/i;
 
 /** Returns whether the account's document names another server than the one it was linked at. */

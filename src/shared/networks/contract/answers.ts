@@ -206,6 +206,14 @@ function withoutSignal({ signal: _matched, ...meaning }: TableRow): ErrorRow {
   return meaning;
 }
 
+/** Returns the meaning of a refusal which proves that nothing was published. */
+export function refused(
+  code: LegErrorCode,
+  more: Omit<ErrorRow, "code" | "effect"> = {},
+): ErrorRow {
+  return { code, effect: "refuse", isProof: true, ...more };
+}
+
 /** Returns rows that give several signals the same meaning. */
 export function rows(meaning: ErrorRow, ...signals: readonly SignalPattern[]): TableRow[] {
   return signals.map((signal) => ({ signal, ...meaning }));

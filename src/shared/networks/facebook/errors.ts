@@ -1,38 +1,28 @@
-import {
-  type Classified,
-  type ErrorRow,
-  type TableRow,
-  codes,
-  rows,
-  subcodes,
-} from "../contract/answers.ts";
+import { type Classified, type ErrorRow, type TableRow } from "../contract/answers.ts";
+import { codes, refused, rows, subcodes } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE: ErrorRow = { code: "duplicate_content", effect: "refuse" };
 const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
-const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
 const CONTENT: ErrorRow = { code: "content_rejected", effect: "refuse" };
 // Links and files are fetched and checked before a post is made of them.
-const LINK: ErrorRow = { code: "link_rejected", effect: "refuse", isProof: true };
+const LINK = refused("link_rejected");
 /** Said alike of a file that Facebook can't read and of an address that it can't reach. */
 const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later", isProof: true };
-const IMAGE: ErrorRow = {
-  code: "media_rejected",
-  effect: "refuse",
-  isProof: true,
-  rule: "facebook.media.image",
-};
-
-const VIDEO: ErrorRow = { code: "media_rejected", effect: "refuse", isProof: true };
+const IMAGE = refused("media_rejected", { rule: "facebook.media.image" });
+const VIDEO = refused("media_rejected");
 const FAILED_UPLOAD: ErrorRow = {
+  ...VIDEO,
   code: "media_processing_failed",
   effect: "prepare_again",
-  isProof: true,
 };
+const EMPTY = refused("text_invalid", { rule: "facebook.content.empty" });
 
-const ROLE =
-  "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.";
+const ROLE = refused("permission_missing", {
+  remediation:
+    "Ask an owner of the page to let this person create content for it again, or reconnect with somebody who may.",
+});
 const PAUSE = "Facebook asks for a pause of one to three days; retry after it.";
 const IDENTITY =
   "Log in at facebook.com with the account that linked the page, confirm its identity, then retry.";
@@ -49,17 +39,12 @@ const VIDEO_LIMITS = {
   1363129: "facebook.video.frameRate",
 } as const;
 
-const videoLimits = Object.entries(VIDEO_LIMITS).map(([subcode, rule]): TableRow => ({
-  signal: { subcode: Number(subcode) },
-  code: "media_rejected",
-  effect: "refuse",
-  isProof: true,
-  rule,
-}));
-
-/** https://developers.facebook.com/docs/graph-api/guides/error-handling and the subcodes that clients have met. */
+/**
+ * https://developers.facebook.com/docs/graph-api/guides/error-handling, the error codes of the edges `feed`, `photos` and
+ * `videos` of a page, and the subcodes that clients have met.
+ */
 const OWN: readonly TableRow[] = [
-  ...rows({ ...PERMISSION, remediation: ROLE }, { code: 190, subcode: 492 }),
+  ...rows(ROLE, { code: 190, subcode: 492 }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
   // For one to three days: no attempt of ours would come late enough.
@@ -68,50 +53,43 @@ const OWN: readonly TableRow[] = [
     { code: 368, subcode: 1390008 },
   ),
   ...rows({ ...RESTRICTED, remediation: IDENTITY }, { code: 368, subcode: 4854002 }),
-  ...subcodes({ ...textInvalid(), rule: "facebook.content.empty" }, 1349125),
+  ...subcodes(EMPTY, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
   // An endpoint, a field or a feature that is not there; a token of a person where one of a page is needed.
-  ...subcodes(
-    { code: "invalid_request", effect: "refuse", isProof: true },
-    2069030,
-    2069031,
-    2069033,
-  ),
-  ...subcodes({ code: "app_misconfigured", effect: "refuse", isProof: true }, 2069032),
+  ...subcodes(refused("invalid_request"), 2069030, 2069031, 2069033),
+  ...subcodes(refused("app_misconfigured"), 2069032),
   ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
   ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
   ...subcodes(LINK, 1609005, 1609008, 2061006),
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
-  ...videoLimits,
+  ...Object.entries(VIDEO_LIMITS).flatMap(([subcode, rule]) =>
+    subcodes({ ...VIDEO, rule }, Number(subcode)),
+  ),
   // Meta's Video API, "Error Codes", as https://github.com/restfb/restfb/issues/242 and
   // https://github.com/arsduo/koala/issues/262 have met them: a file's size, format and length; an upload that failed,
   // timed out or lost its place; a person who may not upload. That such a file is never published is not documented.
   ...subcodes(VIDEO, 1363022, 1363023, 1363024, 1363025, 1363026),
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
-  ...subcodes({ ...PERMISSION, remediation: ROLE }, 1363042),
-  ...rows(textInvalid(), { code: 100, message: /parameter too long/i }),
+  ...subcodes(ROLE, 1363042),
+  ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
   // Of a person whose role on the page does not allow videos; it has no subcode.
-  ...rows(
-    { ...PERMISSION, remediation: ROLE },
-    { code: 100, message: /no permission to publish/i },
-  ),
+  ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
+  ...codes(EMPTY, 197),
   ...codes(IMAGE, 324),
   ...codes(CONTENT, 368),
-  ...codes(VIDEO, 351, 352),
+  // Too small is 382.
+  ...codes(VIDEO, 351, 352, 382),
   ...codes(UNREADABLE, 389),
-  ...codes(FAILED_UPLOAD, 390),
+  ...codes(FAILED_UPLOAD, 381, 390),
   ...codes(DUPLICATE, 506),
-  ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000),
+  ...codes(LINK, 1500),
+  ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000, 6001),
 ];
 
 /** A throttled call fails as a whole (https://developers.facebook.com/docs/graph-api/overview/rate-limiting). */
 export const ERRORS = graphTable("facebook.com", OWN, { isProof: true });
-
-function textInvalid(): ErrorRow {
-  return { code: "text_invalid", effect: "refuse", isProof: true };
-}
 
 export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);

@@ -7,25 +7,17 @@ import {
   isHtml,
   isProxyPage,
   noteOf,
-  waitSeconds,
-  withQuota,
-  type ErrorTable,
-  type Signal,
-  type TableRow,
-  codes,
-  errorTable,
-  findRow,
-  numberShape,
-  rowOf,
-  rows,
-  subcodes,
 } from "../contract/answers.ts";
+import { waitSeconds, withQuota, type ErrorTable, type Signal } from "../contract/answers.ts";
+import { type TableRow, codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
+import { refused, rowOf, rows, subcodes } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 // Token, permissions, app and parameters are checked before anything is carried out (Graph API guide, "Handle Errors").
-const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
-const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
-const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse", isProof: true };
+const REAUTH = refused("connection_needs_reauth");
+const PERMISSION = refused("permission_missing");
+const OUR_FAULT = refused("app_misconfigured");
+const OUR_MISTAKE = refused("invalid_request");
 /** What Meta calls an unknown or temporary error may have had its effect all the same. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
@@ -47,26 +39,29 @@ const SHARED: readonly TableRow[] = [
   // Said of a post, too, that the network took and does not show yet.
   ...rows({ code: "permission_missing", effect: "refuse" }, { code: 100, subcode: 33 }),
   // Of the app, under numbers that are the account's otherwise: the message alone tells.
-  ...rows(OUR_FAULT, { code: 190, message: APP }, { codes: [200, 299], message: APP }),
-  ...rows(OUR_FAULT, { code: 10, message: APP }, { code: 100, message: APP }),
-  ...rows(OUR_FAULT, { code: 1, message: APP }),
+  ...[1, 10, 100, 190].flatMap((code) => rows(OUR_FAULT, { code, message: APP })),
+  ...rows(OUR_FAULT, { codes: [200, 299], message: APP }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
   // Parameters that we left out or wrote wrong.
-  ...rows(
-    { code: "invalid_request", effect: "refuse", isProof: true },
-    { code: 100, message: /\b(?:missing|required|must be|nonexisting)\b/i },
-  ),
+  ...rows(OUR_MISTAKE, {
+    code: 100,
+    message: /\b(?:missing|required|must be|nonexisting)\b/i,
+  }),
+  ...codes(OUR_MISTAKE, 194),
+  // "An active access token must be used"; under the same number "Unknown path components".
+  ...rows(REAUTH, { code: 2500, message: /active access token/i }),
+  ...codes(OUR_MISTAKE, 2500),
   ...codes(PERMISSION, 10),
   ...rows(PERMISSION, { codes: [200, 299] }),
   ...codes(OUTAGE, 1, 2),
   ...rows(OUTAGE, { isTransient: true }),
-  // The app's capabilities, id or secret; a call or a version of the API that ended.
-  ...codes(OUR_FAULT, 3, 12, 101, 2635),
+  // The app's capabilities, the addresses that it may call from, its id or secret; a call or a version of the API that ended.
+  ...codes(OUR_FAULT, 3, 5, 11, 12, 101, 104, 2635),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
-  ...rows({ code: "media_rejected", effect: "refuse", isProof: true }, { status: 413 }),
+  ...rows(refused("media_rejected"), { status: 413 }),
 ];
 
 /** Returns the rows of what is throttled: `80000` and the following are limits per page, Instagram account and the like. */
@@ -88,7 +83,7 @@ export function graphTable(
 ): ErrorTable {
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
-  const checkpoints = subcodes({ ...REAUTH, remediation }, 459, 464);
+  const checkpoints = subcodes({ ...REAUTH, remediation }, 459, 464, 490);
   const limits = throttles({ code: "rate_limited", effect: "later", ...throttled });
   return errorTable(own, checkpoints, SHARED, limits);
 }
@@ -188,13 +183,6 @@ export function classifyFileStatus(
   table: ErrorTable,
   effect: "refuse" | "later",
 ): Classified {
-  const unnamed = { code: "media_processing_failed", effect } as const;
-  return (
-    classifyText(text, table) ?? {
-      ...unnamed,
-      networkCode: null,
-      note: noteOf(text),
-      retryAfterSeconds: null,
-    }
-  );
+  const unnamed = { code: "media_processing_failed", effect, networkCode: null } as const;
+  return classifyText(text, table) ?? { ...unnamed, note: noteOf(text), retryAfterSeconds: null };
 }

@@ -1,11 +1,5 @@
-import {
-  type Classified,
-  type ErrorRow,
-  codes,
-  errorTable,
-  rows,
-  subcodes,
-} from "../contract/answers.ts";
+import { type Classified, type ErrorRow, codes, errorTable } from "../contract/answers.ts";
+import { refused, rows, subcodes } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -26,12 +20,8 @@ const COLLABORATORS =
   "Check the names in platformOptions.instagram.collaborators: each has to be an account that may be invited.";
 const TRIAL = "Publish an ordinary reel: this account has no trial reels.";
 
-function media(rule: string): ErrorRow {
-  return { code: "media_rejected", effect: "refuse", isProof: true, rule };
-}
-function text(rule: string): ErrorRow {
-  return { code: "text_invalid", effect: "refuse", isProof: true, rule };
-}
+const media = (rule: string) => refused("media_rejected", { rule });
+const text = (rule: string) => refused("text_invalid", { rule });
 
 /**
  * https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes: every subcode is
@@ -52,7 +42,7 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(media("instagram.media.thumbOffset"), 2207057),
   ...subcodes(text("instagram.text.caption"), 2207010),
   ...subcodes(text("instagram.text.mentions"), 2207040),
-  ...subcodes({ code: "quota_exceeded", effect: "refuse", isProof: true }, 2207042),
+  ...subcodes(refused("quota_exceeded"), 2207042),
   ...subcodes(RESTRICTED, 2207050),
   ...subcodes({ code: "content_rejected", effect: "refuse", remediation: SPAM }, 2207051),
   // "Invalid user id", of an account that is named as a collaborator.
@@ -65,7 +55,9 @@ export const ERRORS = graphTable("instagram.com", [
     { ...RESTRICTED, rule: ACCOUNT_KIND, remediation: PROFESSIONAL },
     { code: 10, message: /not an instagram (?:business|professional)/i },
   ),
-  ...codes(GONE, 24),
+  // Both stand for several subcodes: a server that failed, and a file or container that is not there.
+  ...codes(OUTAGE, -1),
+  ...codes(GONE, -2, 24),
   ...codes(RESTRICTED, 25),
   ...codes(media("instagram.media.videoType"), 352),
   ...codes(UNREACHABLE, 9004),

@@ -7,14 +7,9 @@ import {
   isHtml,
   isProxyPage,
   noteOf,
-  waitSeconds,
-  type Signal,
-  type TableRow,
-  codes,
-  errorTable,
-  rowOf,
-  rows,
 } from "../contract/answers.ts";
+import { waitSeconds, type Signal, type TableRow, codes } from "../contract/answers.ts";
+import { errorTable, refused, rowOf, rows } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
@@ -22,13 +17,15 @@ const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 
 // Token, permission, version, rate and fields are taken to be checked before a post is made. LinkedIn documents the codes
 // (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling), and not the order of its checks.
-const REAUTH: ErrorRow = { code: "connection_needs_reauth", effect: "refuse", isProof: true };
-const PERMISSION: ErrorRow = { code: "permission_missing", effect: "refuse", isProof: true };
-const TEXT: ErrorRow = { code: "text_invalid", effect: "refuse", isProof: true };
+const REAUTH = refused("connection_needs_reauth");
+const PERMISSION = refused("permission_missing");
+const TEXT = refused("text_invalid");
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
-const OUR_FAULT: ErrorRow = { code: "app_misconfigured", effect: "refuse", isProof: true };
-const OUR_MISTAKE: ErrorRow = { code: "invalid_request", effect: "refuse", isProof: true };
+const OUR_FAULT = refused("app_misconfigured");
+const OUR_MISTAKE = refused("invalid_request");
+const DUPLICATE_POST: ErrorRow = { code: "duplicate_content", effect: "refuse" };
+const file = (rule: string) => refused("media_rejected", { rule });
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
 /** "Organization permissions must be used", and since 2026 "Organization Or Events permissions must be used". */
@@ -46,16 +43,17 @@ function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
 export const ERRORS = errorTable([
   // Of a card's title and the like: the codes alone are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
-  ...codes({ code: "text_too_long", effect: "refuse", isProof: true }, "FIELD_LENGTH_TOO_LONG"),
+  ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
   // 100 stands in for the code where there is no other.
   ...codes(PERMISSION, "ACCESS_DENIED", "100"),
-  ...codes({ code: "duplicate_content", effect: "refuse" }, "DUPLICATE_POST"),
+  ...codes(DUPLICATE_POST, "DUPLICATE_POST"),
   ...codes(NOT_READY, "MEDIA_ASSET_WAITING_UPLOAD"),
   ...codes(BROKEN_FILE, "MEDIA_ASSET_PROCESSING_FAILED", "EXPIRED_UPLOAD_URL"),
   ...codes(OUR_MISTAKE, "INVALID_URN_TYPE", "INVALID_URN_ID", "MISSING_FIELD"),
+  ...codes(OUR_MISTAKE, "PARAM_INVALID", "QUERY_PARAM_NOT_ALLOWED", "ILLEGAL_ARGUMENT"),
   ...codes(OUR_FAULT, "NONEXISTENT_VERSION", "VERSION_MISSING"),
-  ...refusals({ code: "duplicate_content", effect: "refuse" }, DUPLICATE),
+  ...refusals(DUPLICATE_POST, DUPLICATE),
   ...refusals(BROKEN_FILE, /processing failed/i),
   ...refusals(NOT_READY, /waiting upload|(?:still|being) process/i),
   ...refusals(IN_DOUBT, /unable to obtain activity|service unavailable/i),
@@ -64,20 +62,13 @@ export const ERRORS = errorTable([
     message: /version.*(?:not active|deprecated|must be present)/i,
   }),
   ...[400, 403].flatMap((status) => rows(PERMISSION, { status, message: MISSING })),
-  ...rows(
-    { code: "quota_exceeded", effect: "refuse", isProof: true },
-    { status: 429, message: /\bMEMBER DAY\b/i },
-  ),
+  ...rows(refused("quota_exceeded"), { status: 429, message: /\bMEMBER DAY\b/i }),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),
-  ...rows(
-    { code: "media_rejected", effect: "refuse", isProof: true, rule: "linkedin.media.size" },
-    { status: 413 },
-  ),
-  ...rows(
-    { code: "media_rejected", effect: "refuse", isProof: true, rule: "linkedin.media.type" },
-    { status: 415 },
-  ),
+  ...rows(file("linkedin.media.size"), { status: 413 }),
+  ...rows(file("linkedin.media.type"), { status: 415 }),
+  // A method or a length that the API does not take.
+  ...rows(OUR_MISTAKE, { status: 405 }, { status: 411 }),
   ...rows(OUR_FAULT, { status: 426 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);

@@ -7,13 +7,9 @@ import {
   isHtml,
   isProxyPage,
   noteOf,
-  waitSeconds,
-  withQuota,
-  type TableRow,
-  errorTable,
-  rowOf,
-  rows,
 } from "../contract/answers.ts";
+import { waitSeconds, withQuota, type TableRow } from "../contract/answers.ts";
+import { errorTable, refused, rowOf, rows } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** A refusal of its own because the account's own posts must be looked at first. */
@@ -22,7 +18,8 @@ export const MEDIA_TAKEN = /not found or already attached/i;
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // Mastodon checks the account, the rate and the status before it saves the status (`app/controllers/api/base_controller.rb`,
 // `app/services/post_status_service.rb`). Sentences that it does not have may come after the fact.
-const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse", isProof: true };
+const RESTRICTED = refused("account_restricted");
+const file = (rule: string) => refused("media_rejected", { rule });
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
 const APPROVAL =
@@ -30,14 +27,9 @@ const APPROVAL =
 const REFUSED_FILE =
   /cannot attach|content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
-/** Returns the row for a refusal of one status with this sentence, which proves that nothing was published. */
-function sentence(
-  status: number,
-  message: RegExp,
-  code: ErrorRow["code"],
-  effect: ErrorRow["effect"] = "refuse",
-): TableRow {
-  return { signal: { status, message }, code, effect, isProof: true };
+/** Returns the row for an answer of one status with this sentence. */
+function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow {
+  return { signal: { status, message }, ...meaning };
 }
 
 /**
@@ -46,39 +38,32 @@ function sentence(
  */
 export const ERRORS = errorTable([
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
-  ...rows(
-    { code: "media_rejected", effect: "refuse", isProof: true, rule: "mastodon.media.required" },
-    { status: 403, message: /empty statuses are not allowed/i },
-    { status: 422, message: /media ids field is required/i },
-  ),
-  sentence(403, /outside the authorized scopes/i, "permission_missing"),
-  ...rows(
-    { code: "content_rejected", effect: "refuse" },
-    { status: 403, message: /action is not allowed/i },
-  ),
-  ...rows(
-    { ...RESTRICTED, remediation: CONFIRM_EMAIL },
-    { status: 403, message: /confirmed e-?mail/i },
-  ),
-  ...rows({ ...RESTRICTED, remediation: APPROVAL }, { status: 403, message: /pending approval/i }),
-  ...rows(RESTRICTED, { status: 403, message: /login is currently disabled|suspended/i }),
-  sentence(422, /not finished processing/i, "media_not_ready", "prepare_again"),
-  ...rows({ code: "outcome_unknown", effect: "doubt" }, { status: 422, message: MEDIA_TAKEN }),
-  sentence(422, /character limit|text.*too long/i, "text_too_long"),
-  sentence(422, /can'?t be blank/i, "text_invalid"),
-  sentence(422, REFUSED_FILE, "media_rejected"),
-  sentence(422, /language|spoiler|visibility/i, "text_invalid"),
-  sentence(500, /error processing thumbnail/i, "media_processing_failed", "later"),
-  ...rows({ code: "connection_needs_reauth", effect: "refuse", isProof: true }, { status: 401 }),
+  sentence(403, /empty statuses are not allowed/i, file("mastodon.media.required")),
+  sentence(422, /media ids field is required/i, file("mastodon.media.required")),
+  sentence(403, /outside the authorized scopes/i, refused("permission_missing")),
+  sentence(403, /action is not allowed/i, { code: "content_rejected", effect: "refuse" }),
+  sentence(403, /confirmed e-?mail/i, { ...RESTRICTED, remediation: CONFIRM_EMAIL }),
+  sentence(403, /pending approval/i, { ...RESTRICTED, remediation: APPROVAL }),
+  sentence(403, /login is currently disabled|suspended/i, RESTRICTED),
+  sentence(422, /not finished processing/i, {
+    code: "media_not_ready",
+    effect: "prepare_again",
+    isProof: true,
+  }),
+  sentence(422, MEDIA_TAKEN, IN_DOUBT),
+  sentence(422, /character limit|text.*too long/i, refused("text_too_long")),
+  sentence(422, /can'?t be blank/i, refused("text_invalid")),
+  sentence(422, REFUSED_FILE, refused("media_rejected")),
+  sentence(422, /language|spoiler|visibility/i, refused("text_invalid")),
+  sentence(500, /error processing thumbnail/i, {
+    code: "media_processing_failed",
+    effect: "later",
+    isProof: true,
+  }),
+  ...rows(refused("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
-  ...rows(
-    { code: "media_rejected", effect: "refuse", isProof: true, rule: "mastodon.media.size" },
-    { status: 413 },
-  ),
-  ...rows(
-    { code: "media_rejected", effect: "refuse", isProof: true, rule: "mastodon.media.type" },
-    { status: 415 },
-  ),
+  ...rows(file("mastodon.media.size"), { status: 413 }),
+  ...rows(file("mastodon.media.type"), { status: 415 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
