@@ -339,6 +339,60 @@ describe("publishing with an OAuth session", () => {
     });
   });
 
+  /** The tools in a world where some answers read otherwise. */
+  const rewording = (
+    words: (text: string, url: string) => string,
+    ask = (url: string) => url,
+  ): SandboxTools => ({
+    ...tools,
+    async http(request) {
+      const given = await tools.http({ ...request, url: ask(request.url) });
+      return { ...given, ...answer(given.status, words(given.text(), request.url), given.headers) };
+    },
+  });
+  const NEW_PDS = "https://new.sandbox.test";
+  const afterMove = (issuer = "https://bsky.social") =>
+    rewording(
+      (text, url) => {
+        const isPublic = url.includes("/.well-known/") || url.startsWith("https://plc.directory/");
+        const moved = isPublic ? text.replaceAll("https://pds.sandbox.test", NEW_PDS) : text;
+        const isNew = url.startsWith(NEW_PDS) || url.startsWith(issuer);
+        return isNew ? moved.replaceAll("https://bsky.social", issuer) : moved;
+      },
+      (url) =>
+        url.replace(NEW_PDS, "https://pds.sandbox.test").replace(issuer, "https://bsky.social"),
+    );
+
+  test("a renewal finds the server that the account has moved to", async () => {
+    const { credentials } = await link();
+    tools.advance(HOUR_SECONDS);
+    const renewed = refreshed(await bluesky.freshen(credentials, null, afterMove()));
+    expect(renewed).toMatchObject({ pds: NEW_PDS });
+  });
+
+  test("an account whose new server has other log-in pages has to be linked again", async () => {
+    const { credentials } = await link();
+    tools.advance(HOUR_SECONDS);
+    const by = afterMove("https://elsewhere.example");
+    expect(await bluesky.freshen(credentials, null, by)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "connection_needs_reauth", note: "Issuer mismatch" },
+    });
+    expect(callsTo("oauthToken")).toBe(1);
+  });
+
+  test("a renewal that brings too small a scope says that a permission is missing", async () => {
+    const { credentials } = await link();
+    tools.advance(HOUR_SECONDS);
+    const by = rewording((text, url) =>
+      url.endsWith("/oauth/token") ? text.replace(/"scope":"[^"]*"/, '"scope":"atproto"') : text,
+    );
+    expect(await bluesky.freshen(credentials, null, by)).toMatchObject({
+      kind: "rejected",
+      failure: { code: "permission_missing", networkCode: "atproto" },
+    });
+  });
+
   test.each(["drop-before", "html-502"])("an outage (%s) costs no session", async (fault) => {
     const { credentials } = await link();
     tools.advance(HOUR_SECONDS);

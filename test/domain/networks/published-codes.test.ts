@@ -29,6 +29,8 @@ const LEXICONS = "https://github.com/bluesky-social/atproto/blob/main/lexicons/c
 const MICROSOFT = "https://learn.microsoft.com/linkedin";
 const TAGS = "products are never tagged";
 
+const names = (text: string) => text.trim().split(/\s+/);
+
 const PUBLISHED: readonly Published[] = [
   {
     network: "facebook",
@@ -60,25 +62,18 @@ const PUBLISHED: readonly Published[] = [
     network: "instagram",
     source: `${META}/instagram-platform/instagram-graph-api/reference/error-codes`,
     known: [
-      ...[-1, -2, 1, 4, 24, 25, 352, 9004, 9007, 36000, 36001, 36003, 36004],
-      ...[2207001, 2207003, 2207004, 2207005, 2207006, 2207008, 2207009, 2207010, 2207020, 2207023],
-      ...[2207026, 2207027, 2207028, 2207032, 2207040, 2207042, 2207050, 2207051, 2207052, 2207053],
-      2207057,
+      -1, -2, 1, 4, 24, 25, 352, 9004, 9007, 36000, 36001, 36003, 36004, 2207001, 2207003, 2207004,
+      2207005, 2207006, 2207008, 2207009, 2207010, 2207020, 2207023, 2207026, 2207027, 2207028,
+      2207032, 2207040, 2207042, 2207050, 2207051, 2207052, 2207053, 2207057,
     ],
     never: { 9: "comes with 2207042 alone", 2207035: TAGS, 2207036: TAGS, 2207037: TAGS },
   },
   {
     network: "linkedin",
     source: `${MICROSOFT}/marketing/community-management/shares/posts-api`,
-    known: [
-      ...[
-        "FIELD_LENGTH_TOO_LONG",
-        "INVALID_VALUE_BLANK_FIELD",
-        "INVALID_URN_TYPE",
-        "INVALID_URN_ID",
-      ],
-      ...["MISSING_FIELD", "MEDIA_ASSET_WAITING_UPLOAD", "MEDIA_ASSET_PROCESSING_FAILED"],
-    ],
+    known: names(`
+      FIELD_LENGTH_TOO_LONG INVALID_VALUE_BLANK_FIELD INVALID_URN_TYPE INVALID_URN_ID MISSING_FIELD
+      MEDIA_ASSET_WAITING_UPLOAD MEDIA_ASSET_PROCESSING_FAILED`),
   },
   {
     network: "linkedin",
@@ -89,12 +84,10 @@ const PUBLISHED: readonly Published[] = [
   {
     network: "bluesky",
     source: `${LEXICONS}/repo/putRecord.json, uploadBlob.json; packages/pds/src/auth-verifier.ts`,
-    known: [
-      ...["InvalidSwap", "BlobNotFound", "InvalidMimeType", "InvalidSize", "PayloadTooLarge"],
-      ...["ExpiredToken", "InvalidToken", "AuthMissing", "AccountNotFound", "AccountTakedown"],
-      ...["AccountDeactivated", "RepoNotFound", "RepoTakendown", "RepoDeactivated"],
-      ...["RateLimitExceeded", "ScopeMissingError"],
-    ],
+    known: names(`
+      InvalidSwap BlobNotFound InvalidMimeType InvalidSize PayloadTooLarge ExpiredToken InvalidToken
+      AuthMissing AccountNotFound AccountTakedown AccountDeactivated RepoNotFound RepoTakendown
+      RepoDeactivated RateLimitExceeded ScopeMissingError`),
     never: {
       RecordNotFound: "the look-up reads it itself: the record is not there",
       XRPCNotSupported: "no account's server lacks com.atproto.repo",
@@ -111,10 +104,9 @@ const PUBLISHED: readonly Published[] = [
   {
     network: "bluesky",
     source: "lexicons/app/bsky/video/uploadVideo.json in the same repository",
-    known: [
-      ...["UnsupportedContentType", "VideoTooLarge", "VideoTooLong", "BadAspectRatio"],
-      ...["DailyLimitExceeded", "UploadForbidden", "ServiceOverloaded"],
-    ],
+    known: names(`
+      UnsupportedContentType VideoTooLarge VideoTooLong BadAspectRatio DailyLimitExceeded
+      UploadForbidden ServiceOverloaded`),
   },
 ];
 

@@ -5,6 +5,7 @@ import { spare } from "../contract/fields.ts";
 import { CLIENT_ERRORS, renewalRejected, renewing } from "../contract/oauth.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
+import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import {
@@ -24,7 +25,7 @@ import {
   type Client,
   type OAuthProblem,
 } from "./oauth-client.ts";
-import { hasDocuments } from "./client-documents.ts";
+import { allowsPosting, hasDocuments } from "./client-documents.ts";
 
 /** Renewed when less than this is left, so that no upload runs into the end of its token. */
 const FRESH_MS = 5 * 60_000;
@@ -189,12 +190,27 @@ async function renewOAuth(
   }
   const after = sessionIn(client, did);
   // The new tokens count even when something failed behind them: the old ones are used up.
-  if (after !== undefined && after.tokenSet.access_token !== session.tokenSet.access_token) {
-    const accessExpiresAt = accessEnd(after, tools.now());
-    const renewed: OAuthCredentials = { ...credentials, accessExpiresAt, session: after };
-    return { kind: "refreshed", credentials: renewed, expiresAt: idleEnd(tools) };
-  }
+  if (after !== undefined && after.tokenSet.access_token !== session.tokenSet.access_token)
+    return renewedOAuth(credentials, after, tools);
   return refusedRenewal(problem, after === undefined);
+}
+
+/**
+ * Returns the renewed session. The library has read the account's document before it renewed, so `aud` names the server
+ * that the account is on by now, and a server with other log-in pages has ended the session.
+ */
+function renewedOAuth(
+  credentials: OAuthCredentials,
+  session: OAuthSessionData,
+  tools: NetworkTools,
+): CredentialsOutcome {
+  const { scope, aud } = session.tokenSet;
+  // A permission was taken back since.
+  if (!allowsPosting(scope.split(" "))) return renewalRejected("permission_missing", scope);
+  const pds = originOf(aud) ?? credentials.pds;
+  const accessExpiresAt = accessEnd(session, tools.now());
+  const renewed: OAuthCredentials = { ...credentials, pds, accessExpiresAt, session };
+  return { kind: "refreshed", credentials: renewed, expiresAt: idleEnd(tools) };
 }
 
 function refusedRenewal(problem: OAuthProblem | undefined, isGone: boolean): CredentialsOutcome {
