@@ -87,7 +87,7 @@ const keyOf = (name: string) => `snac-${name.replaceAll(" ", "-")}`;
 const textOf = (name: string) =>
   name.startsWith("markdown") ? `Fresh ${name} **bread** and _rolls_` : `Fresh ${name}`;
 
-/** Needs Debian's `snac2` or `SNAC_BIN`; `.ci/run` installs it where the distribution has it. */
+/** Needs Debian's `snac2` or `SNAC_BIN`; `.ci/run` installs or fetches it where it can. */
 describe.skipIf(!hasSnac)(
   "a real small server that speaks Mastodon's API and keeps no keys",
   () => {
