@@ -40,7 +40,7 @@ describe("publishing to Bluesky", () => {
     [400, { error: "RepoNotFound" }, "connection_needs_reauth"],
   ])("knows an account that has moved by its document (%i %j)", async (status, body, here) => {
     const http = { [PUT]: answer(status, body) };
-    const refused = (code: string) => ({ kind: "rejected", isProof: true, failure: { code } });
+    const refused = (code: string) => ({ kind: "rejected", failure: { code } });
     expect(await publish({ http })).toMatchObject(refused(here));
     const moved = await publish({ http }, "https://new.example");
     expect(moved).toMatchObject(refused("connection_needs_reauth"));

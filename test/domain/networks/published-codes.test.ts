@@ -4,6 +4,7 @@ import * as bluesky from "../../../src/shared/networks/bluesky/errors.ts";
 import * as facebook from "../../../src/shared/networks/facebook/errors.ts";
 import * as instagram from "../../../src/shared/networks/instagram/errors.ts";
 import * as linkedin from "../../../src/shared/networks/linkedin/errors.ts";
+import * as mastodon from "../../../src/shared/networks/mastodon/errors.ts";
 
 const TABLES = {
   facebook: facebook.ERRORS,
@@ -130,4 +131,39 @@ describe.each(PUBLISHED)("what $network publishes in $source", ({ network, known
     const named = Number.isNaN(Number(code)) ? code : Number(code);
     expect(findRow(TABLES[network], signalOf(network, named))).toBeUndefined();
   });
+});
+
+/** The refusals that end a leg without a look: each has its source in its network's table. */
+const META_PROOFS =
+  "102 190 OAuthException 458 459 460 463 464 467 490 190+words 2500+words 101 104";
+const PROOFS: readonly (readonly [keyof typeof TABLES | "mastodon", string])[] = [
+  [
+    "facebook",
+    `${META_PROOFS} 401 413 2069032 1363040 1363127 1363128 1363129 4 17 32 341 613 80000- 429`,
+  ],
+  ["instagram", `${META_PROOFS} 401 413 2207027 9007`],
+  [
+    "linkedin",
+    `100 ACCESS_DENIED MEDIA_ASSET_WAITING_UPLOAD MISSING_FIELD PARAM_INVALID QUERY_PARAM_NOT_ALLOWED
+    ILLEGAL_ARGUMENT NONEXISTENT_VERSION VERSION_MISSING 400+words 403+words 422+words
+    401 405 411 413 415 426`,
+  ],
+  [
+    "bluesky",
+    `InvalidRequest+words ExpiredToken InvalidToken invalid_token use_dpop_nonce invalid_dpop_proof
+    AuthMissing AuthenticationRequired AccountNotFound AuthFactorTokenRequired AccountTakedown
+    AccountDeactivated ScopeMissingError RateLimitExceeded BlobNotFound InvalidMimeType InvalidSize
+    PayloadTooLarge 401 413 429`,
+  ],
+  ["mastodon", "403+words 422+words 401 413 429"],
+];
+
+test.each(PROOFS)("%s: these refusals alone prove that nothing was published", (network, list) => {
+  const rows = network === "mastodon" ? mastodon.ERRORS : TABLES[network];
+  const proofs = rows.flatMap(({ isProof, signal }) => {
+    const { codes: [from] = [], code, subcode, status, message, field } = signal;
+    const words = message === undefined && field === undefined ? "" : "+words";
+    return isProof ? [`${subcode ?? code ?? (from && `${from}-`) ?? status}${words}`] : [];
+  });
+  expect([...new Set(proofs)].toSorted()).toEqual(names(list).toSorted());
 });

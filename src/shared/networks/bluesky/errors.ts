@@ -3,15 +3,18 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, type ErrorRow, isProxyPage, noteOf } from "../contract/answers.ts";
 import { waitSeconds, withQuota, type TableRow, codes } from "../contract/answers.ts";
-import { errorTable, refused, rowOf as tableRow, rows } from "../contract/answers.ts";
+import { errorTable, refused, rowOf as tableRow, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
-// The reference server checks session, scope, rate and record before it writes (`packages/pds/src/auth-verifier.ts`,
-// `packages/pds/src/api/com/atproto/repo/putRecord.ts`).
-const REAUTH = refused("connection_needs_reauth");
-const RESTRICTED = refused("account_restricted");
-const PERMISSION = refused("permission_missing");
+// What proves that no record was written, by https://github.com/bluesky-social/atproto: session, account and scope are
+// checked before the record is read (`packages/pds/src/auth-verifier.ts`, `packages/oauth/oauth-scopes`), rates and sizes
+// before that (`packages/xrpc-server`), the record in `packages/pds/src/repo/prepare.ts`, and its blobs in the transaction
+// that it is written in (`packages/pds/src/actor-store/blob/transactor.ts`). Other names are no proof.
+const REAUTH = unread("connection_needs_reauth");
+const RESTRICTED = unread("account_restricted");
+const PERMISSION = unread("permission_missing");
+const GONE = refused("account_restricted");
 const FRESH: ErrorRow = { code: "network_unavailable", effect: "at_once", isProof: true };
 const LATER: ErrorRow = { code: "network_unavailable", effect: "later", isProof: true };
 const THROTTLED: ErrorRow = { code: "rate_limited", effect: "later", isProof: true };
@@ -21,8 +24,9 @@ const LOST_BLOB: ErrorRow = {
   effect: "prepare_again",
   isProof: true,
 };
-const TOO_LARGE = refused("media_rejected", { rule: "bluesky.media.size" });
-const FILE: ErrorRow = { code: "media_rejected", effect: "refuse" };
+const SIZE = "bluesky.media.size";
+const TOO_LARGE = unread("media_rejected", { rule: SIZE });
+const FILE = refused("media_rejected");
 const APP_PASSWORD =
   "Make an app password in the settings of Bluesky and reconnect the account with it on the connect page.";
 const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
@@ -41,10 +45,10 @@ export const ERRORS = errorTable([
   invalid(/could not find blob|blob.*not found/i, LOST_BLOB),
   invalid(
     /grapheme|too (?:big|long).*\btext$|\btext\b.*(?:longer than|too (?:big|long))/i,
-    refused("text_too_long"),
+    unread("text_too_long"),
   ),
-  invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, refused("media_rejected")),
-  invalid(/record:.*\b(?:text|facets?)\b/i, refused("text_invalid")),
+  invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, unread("media_rejected")),
+  invalid(/record:.*\b(?:text|facets?)\b/i, unread("text_invalid")),
   // As the reference server says of a repository, in place of an error's name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
   invalid(/could not find repo\b/i, REAUTH),
@@ -53,19 +57,24 @@ export const ERRORS = errorTable([
   // The same of an OAuth token; a proof that came too late or to the wrong server is made anew as well.
   ...codes(FRESH, "invalid_token"),
   ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
-  ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "RepoNotFound", "AccountNotFound"),
+  ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "AccountNotFound"),
+  ...codes(refused("connection_needs_reauth"), "RepoNotFound"),
   ...codes({ ...REAUTH, remediation: APP_PASSWORD }, "AuthFactorTokenRequired"),
-  ...codes(RESTRICTED, "AccountTakedown", "AccountSuspended", "RepoTakendown", "RepoSuspended"),
-  ...codes({ ...RESTRICTED, remediation: REACTIVATE }, "AccountDeactivated", "RepoDeactivated"),
-  ...codes({ ...RESTRICTED, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
-  ...codes(PERMISSION, "ScopeMissingError", "insufficient_scope", "InsufficientScope"),
+  ...codes(RESTRICTED, "AccountTakedown"),
+  ...codes(GONE, "AccountSuspended", "RepoTakendown", "RepoSuspended"),
+  ...codes({ ...RESTRICTED, remediation: REACTIVATE }, "AccountDeactivated"),
+  ...codes({ ...GONE, remediation: REACTIVATE }, "RepoDeactivated"),
+  ...codes({ ...GONE, remediation: CONFIRM_EMAIL }, "UploadForbidden"),
+  ...codes(PERMISSION, "ScopeMissingError"),
+  ...codes(refused("permission_missing"), "insufficient_scope", "InsufficientScope"),
   ...codes(THROTTLED, "RateLimitExceeded"),
   ...codes(LOST_BLOB, "BlobNotFound"),
   ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidMimeType", "InvalidSize"),
-  ...codes(TOO_LARGE, "PayloadTooLarge", "VideoTooLarge"),
+  ...codes(TOO_LARGE, "PayloadTooLarge"),
+  ...codes({ ...FILE, rule: SIZE }, "VideoTooLarge"),
   ...codes(FILE, "UnsupportedContentType", "VideoTooLong", "BadAspectRatio"),
-  ...codes({ code: "quota_exceeded", effect: "refuse" }, "DailyLimitExceeded"),
-  ...codes(LATER, "ServiceOverloaded"),
+  ...codes(refused("quota_exceeded"), "DailyLimitExceeded"),
+  ...codes({ code: "network_unavailable", effect: "later" }, "ServiceOverloaded"),
   // Someone wrote under our key: only the record itself tells who.
   ...codes(IN_DOUBT, "InvalidSwap"),
   ...rows(REAUTH, { status: 401 }),

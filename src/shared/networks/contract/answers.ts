@@ -206,11 +206,15 @@ function withoutSignal({ signal: _matched, ...meaning }: TableRow): ErrorRow {
   return meaning;
 }
 
-/** Returns the meaning of a refusal which proves that nothing was published. */
-export function refused(
-  code: LegErrorCode,
-  more: Omit<ErrorRow, "code" | "effect"> = {},
-): ErrorRow {
+type More = Omit<ErrorRow, "code" | "effect">;
+
+/** Returns the meaning of a refusal after which the network is asked what became of the call. */
+export function refused(code: LegErrorCode, more: More = {}): ErrorRow {
+  return { code, effect: "refuse", ...more };
+}
+
+/** Returns the meaning of a refusal which proves that nothing was published: its table names the source. */
+export function unread(code: LegErrorCode, more: More = {}): ErrorRow {
   return { code, effect: "refuse", isProof: true, ...more };
 }
 

@@ -1,15 +1,14 @@
 import { type Classified, type ErrorRow, type TableRow } from "../contract/answers.ts";
-import { codes, refused, rows, subcodes } from "../contract/answers.ts";
+import { codes, refused, rows, subcodes, unread } from "../contract/answers.ts";
 import { OUTAGE, classifyFileStatus, classifyGraph, graphTable } from "../graph/errors.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-const DUPLICATE: ErrorRow = { code: "duplicate_content", effect: "refuse" };
-const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
-const CONTENT: ErrorRow = { code: "content_rejected", effect: "refuse" };
-// Links and files are fetched and checked before a post is made of them.
+const DUPLICATE = refused("duplicate_content");
+const RESTRICTED = refused("account_restricted");
+const CONTENT = refused("content_rejected");
 const LINK = refused("link_rejected");
 /** Said alike of a file that Facebook can't read and of an address that it can't reach. */
-const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later", isProof: true };
+const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
 const IMAGE = refused("media_rejected", { rule: "facebook.media.image" });
 const VIDEO = refused("media_rejected");
 const FAILED_UPLOAD: ErrorRow = {
@@ -31,7 +30,10 @@ const PUBLISHING_AUTHORIZATION =
 const LIMITED =
   "Facebook limits this account for some days; look up until when at facebook.com and retry then.";
 
-/** What a video is not taken as a reel or story for; as an ordinary video it may still be. */
+/**
+ * What a video is not taken as a reel or story for; as an ordinary video it may still be. These refusals are about the
+ * size and form of the upload (https://developers.facebook.com/docs/video-api/guides/reels-publishing), and so a proof.
+ */
 const VIDEO_LIMITS = {
   1363040: "facebook.video.ratio",
   1363127: "facebook.video.resolution",
@@ -48,28 +50,25 @@ const OWN: readonly TableRow[] = [
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
   // For one to three days: no attempt of ours would come late enough.
-  ...rows(
-    { code: "rate_limited", effect: "refuse", remediation: PAUSE },
-    { code: 368, subcode: 1390008 },
-  ),
+  ...rows(refused("rate_limited", { remediation: PAUSE }), { code: 368, subcode: 1390008 }),
   ...rows({ ...RESTRICTED, remediation: IDENTITY }, { code: 368, subcode: 4854002 }),
   ...subcodes(EMPTY, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
   // An endpoint, a field or a feature that is not there; a token of a person where one of a page is needed.
   ...subcodes(refused("invalid_request"), 2069030, 2069031, 2069033),
-  ...subcodes(refused("app_misconfigured"), 2069032),
+  ...subcodes(unread("app_misconfigured"), 2069032),
   ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
   ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),
   ...subcodes(LINK, 1609005, 1609008, 2061006),
   ...subcodes(OUTAGE, 1363047, 1609010),
   ...subcodes(IMAGE, 1366046, 2069019),
   ...Object.entries(VIDEO_LIMITS).flatMap(([subcode, rule]) =>
-    subcodes({ ...VIDEO, rule }, Number(subcode)),
+    subcodes(unread("media_rejected", { rule }), Number(subcode)),
   ),
   // Meta's Video API, "Error Codes", as https://github.com/restfb/restfb/issues/242 and
   // https://github.com/arsduo/koala/issues/262 have met them: a file's size, format and length; an upload that failed,
-  // timed out or lost its place; a person who may not upload. That such a file is never published is not documented.
+  // timed out or lost its place; a person who may not upload.
   ...subcodes(VIDEO, 1363022, 1363023, 1363024, 1363025, 1363026),
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
   ...subcodes(ROLE, 1363042),
@@ -88,7 +87,7 @@ const OWN: readonly TableRow[] = [
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000, 6001),
 ];
 
-/** A throttled call fails as a whole (https://developers.facebook.com/docs/graph-api/overview/rate-limiting). */
+/** "All API calls from an app made after a rate limit is exceeded are throttled and will fail" (Graph API, "Rate Limiting"). */
 export const ERRORS = graphTable("facebook.com", OWN, { isProof: true });
 
 export function classify(response: HttpResponse, now: Date): Classified {

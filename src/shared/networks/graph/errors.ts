@@ -10,13 +10,17 @@ import {
 } from "../contract/answers.ts";
 import { waitSeconds, withQuota, type ErrorTable, type Signal } from "../contract/answers.ts";
 import { type TableRow, codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
-import { refused, rowOf, rows, subcodes } from "../contract/answers.ts";
+import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-// Token, permissions, app and parameters are checked before anything is carried out (Graph API guide, "Handle Errors").
-const REAUTH = refused("connection_needs_reauth");
+// A call whose token or app is not accepted is made for nobody: "the access token has expired, been revoked, or is otherwise
+// invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling). No document
+// says that of other refusals, and posts were made that were answered with one: with code 4 by Instagram, with
+// "Unsupported post request." by Facebook (https://github.com/facebookarchive/php-graph-sdk/issues/216).
+const REAUTH = unread("connection_needs_reauth");
 const PERMISSION = refused("permission_missing");
 const OUR_FAULT = refused("app_misconfigured");
+const APP_REFUSED = unread("app_misconfigured");
 const OUR_MISTAKE = refused("invalid_request");
 /** What Meta calls an unknown or temporary error may have had its effect all the same. */
 export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" };
@@ -37,9 +41,10 @@ const APP =
 /** What both networks mean by it. https://developers.facebook.com/docs/graph-api/guides/error-handling */
 const SHARED: readonly TableRow[] = [
   // Said of a post, too, that the network took and does not show yet.
-  ...rows({ code: "permission_missing", effect: "refuse" }, { code: 100, subcode: 33 }),
+  ...rows(PERMISSION, { code: 100, subcode: 33 }),
   // Of the app, under numbers that are the account's otherwise: the message alone tells.
-  ...[1, 10, 100, 190].flatMap((code) => rows(OUR_FAULT, { code, message: APP })),
+  ...[1, 10, 100].flatMap((code) => rows(OUR_FAULT, { code, message: APP })),
+  ...rows(APP_REFUSED, { code: 190, message: APP }),
   ...rows(OUR_FAULT, { codes: [200, 299], message: APP }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
@@ -58,10 +63,11 @@ const SHARED: readonly TableRow[] = [
   ...codes(OUTAGE, 1, 2),
   ...rows(OUTAGE, { isTransient: true }),
   // The app's capabilities, the addresses that it may call from, its id or secret; a call or a version of the API that ended.
-  ...codes(OUR_FAULT, 3, 5, 11, 12, 101, 104, 2635),
+  ...codes(OUR_FAULT, 3, 5, 11, 12, 2635),
+  ...codes(APP_REFUSED, 101, 104),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
-  ...rows(refused("media_rejected"), { status: 413 }),
+  ...rows(unread("media_rejected"), { status: 413 }),
 ];
 
 /** Returns the rows of what is throttled: `80000` and the following are limits per page, Instagram account and the like. */

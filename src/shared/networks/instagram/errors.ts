@@ -6,12 +6,12 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 /** A personal account, or for stories one that is not a business. */
 export const ACCOUNT_KIND = "instagram.account.kind";
 
-// A container that was refused as not ready, and files and texts that were refused, are not published.
-const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later", isProof: true };
+const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
 /** The container ended or was never there: only a new one can be published. */
 const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
+/** "The media is not ready for publishing": the table of codes below asks to publish the same container a minute later. */
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
-const RESTRICTED: ErrorRow = { code: "account_restricted", effect: "refuse" };
+const RESTRICTED = refused("account_restricted");
 const PROFESSIONAL =
   "Make the account a professional one in its settings at Instagram, then reconnect it.";
 const SPAM =
@@ -44,11 +44,11 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(text("instagram.text.mentions"), 2207040),
   ...subcodes(refused("quota_exceeded"), 2207042),
   ...subcodes(RESTRICTED, 2207050),
-  ...subcodes({ code: "content_rejected", effect: "refuse", remediation: SPAM }, 2207051),
+  ...subcodes(refused("content_rejected", { remediation: SPAM }), 2207051),
   // "Invalid user id", of an account that is named as a collaborator.
-  ...subcodes({ code: "invalid_request", effect: "refuse", remediation: COLLABORATORS }, 2207018),
+  ...subcodes(refused("invalid_request", { remediation: COLLABORATORS }), 2207018),
   ...subcodes(
-    { code: "invalid_request", effect: "refuse", rule: "instagram.reel.trial", remediation: TRIAL },
+    refused("invalid_request", { rule: "instagram.reel.trial", remediation: TRIAL }),
     2207081,
   ),
   ...rows(

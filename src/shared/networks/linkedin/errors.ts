@@ -9,23 +9,25 @@ import {
   noteOf,
 } from "../contract/answers.ts";
 import { waitSeconds, type Signal, type TableRow, codes } from "../contract/answers.ts";
-import { errorTable, refused, rowOf, rows } from "../contract/answers.ts";
+import { errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
 const POST_URN = /urn:li:(?:share|ugcPost|activity):\d+/;
 
-// Token, permission, version, rate and fields are taken to be checked before a post is made. LinkedIn documents the codes
-// (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling), and not the order of its checks.
-const REAUTH = refused("connection_needs_reauth");
-const PERMISSION = refused("permission_missing");
+// LinkedIn documents the codes (https://learn.microsoft.com/linkedin/shared/api-guide/concepts/error-handling), and not the
+// order of its checks. So a refusal is a proof where the request can't have reached the post: token, permission, version,
+// method, size and form of the body (https://linkedin.github.io/rest.li/Validation-in-Rest_li, a filter before the
+// resource), and an asset that has not arrived, which clients post again until it has.
+const REAUTH = unread("connection_needs_reauth");
+const PERMISSION = unread("permission_missing");
 const TEXT = refused("text_invalid");
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const BROKEN_FILE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
-const OUR_FAULT = refused("app_misconfigured");
-const OUR_MISTAKE = refused("invalid_request");
-const DUPLICATE_POST: ErrorRow = { code: "duplicate_content", effect: "refuse" };
-const file = (rule: string) => refused("media_rejected", { rule });
+const OUR_FAULT = unread("app_misconfigured");
+const OUR_MISTAKE = unread("invalid_request");
+const DUPLICATE_POST = refused("duplicate_content");
+const file = (rule: string) => unread("media_rejected", { rule });
 const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 
 /** "Organization permissions must be used", and since 2026 "Organization Or Events permissions must be used". */
@@ -50,7 +52,8 @@ export const ERRORS = errorTable([
   ...codes(DUPLICATE_POST, "DUPLICATE_POST"),
   ...codes(NOT_READY, "MEDIA_ASSET_WAITING_UPLOAD"),
   ...codes(BROKEN_FILE, "MEDIA_ASSET_PROCESSING_FAILED", "EXPIRED_UPLOAD_URL"),
-  ...codes(OUR_MISTAKE, "INVALID_URN_TYPE", "INVALID_URN_ID", "MISSING_FIELD"),
+  ...codes(refused("invalid_request"), "INVALID_URN_TYPE", "INVALID_URN_ID"),
+  ...codes(OUR_MISTAKE, "MISSING_FIELD"),
   ...codes(OUR_MISTAKE, "PARAM_INVALID", "QUERY_PARAM_NOT_ALLOWED", "ILLEGAL_ARGUMENT"),
   ...codes(OUR_FAULT, "NONEXISTENT_VERSION", "VERSION_MISSING"),
   ...refusals(DUPLICATE_POST, DUPLICATE),
@@ -70,7 +73,7 @@ export const ERRORS = errorTable([
   // A method or a length that the API does not take.
   ...rows(OUR_MISTAKE, { status: 405 }, { status: 411 }),
   ...rows(OUR_FAULT, { status: 426 }),
-  ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
+  ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
 ]);
 
 const inputError = shape(() =>

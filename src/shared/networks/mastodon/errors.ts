@@ -9,23 +9,26 @@ import {
   noteOf,
 } from "../contract/answers.ts";
 import { waitSeconds, withQuota, type TableRow } from "../contract/answers.ts";
-import { errorTable, refused, rowOf, rows } from "../contract/answers.ts";
+import { errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 /** A refusal of its own because the account's own posts must be looked at first. */
 export const MEDIA_TAKEN = /not found or already attached/i;
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
-// Mastodon checks the account, the rate and the status before it saves the status (`app/controllers/api/base_controller.rb`,
-// `app/services/post_status_service.rb`). Sentences that it does not have may come after the fact.
-const RESTRICTED = refused("account_restricted");
-const file = (rule: string) => refused("media_rejected", { rule });
+// What proves that no status was made, by https://github.com/mastodon/mastodon: the account and the scopes are checked before
+// anything else (`app/controllers/api/base_controller.rb`), files before the status is made
+// (`app/services/post_status_service.rb`, `validate_media!`), its text by the model that saves it, and rates in front of the
+// app (`config/initializers/rack_attack.rb`). Pixelfed refuses an empty status before it makes one (`statusCreate` in
+// `app/Http/Controllers/Api/ApiV1Controller.php`). Sentences that no source shows may come after the fact.
+const RESTRICTED = unread("account_restricted");
+const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" });
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
 const APPROVAL =
   "Wait until the moderators of the Mastodon server have approved the account, then reconnect it.";
 const REFUSED_FILE =
-  /cannot attach|content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
+  /content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
 /** Returns the row for an answer of one status with this sentence. */
 function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow {
@@ -38,10 +41,10 @@ function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow 
  */
 export const ERRORS = errorTable([
   // Pixelfed's: https://github.com/cheeaun/phanpy/issues/502, https://github.com/technicat/fedicat/issues/772
-  sentence(403, /empty statuses are not allowed/i, file("mastodon.media.required")),
-  sentence(422, /media ids field is required/i, file("mastodon.media.required")),
-  sentence(403, /outside the authorized scopes/i, refused("permission_missing")),
-  sentence(403, /action is not allowed/i, { code: "content_rejected", effect: "refuse" }),
+  sentence(403, /empty statuses are not allowed/i, FILE_WANTED),
+  sentence(422, /media ids field is required/i, FILE_WANTED),
+  sentence(403, /outside the authorized scopes/i, unread("permission_missing")),
+  sentence(403, /action is not allowed/i, refused("content_rejected")),
   sentence(403, /confirmed e-?mail/i, { ...RESTRICTED, remediation: CONFIRM_EMAIL }),
   sentence(403, /pending approval/i, { ...RESTRICTED, remediation: APPROVAL }),
   sentence(403, /login is currently disabled|suspended/i, RESTRICTED),
@@ -51,19 +54,20 @@ export const ERRORS = errorTable([
     isProof: true,
   }),
   sentence(422, MEDIA_TAKEN, IN_DOUBT),
-  sentence(422, /character limit|text.*too long/i, refused("text_too_long")),
-  sentence(422, /can'?t be blank/i, refused("text_invalid")),
+  sentence(422, /character limit/i, unread("text_too_long")),
+  sentence(422, /text.*too long/i, refused("text_too_long")),
+  sentence(422, /can'?t be blank/i, unread("text_invalid")),
+  sentence(422, /cannot attach/i, unread("media_rejected")),
   sentence(422, REFUSED_FILE, refused("media_rejected")),
   sentence(422, /language|spoiler|visibility/i, refused("text_invalid")),
   sentence(500, /error processing thumbnail/i, {
     code: "media_processing_failed",
     effect: "later",
-    isProof: true,
   }),
-  ...rows(refused("connection_needs_reauth"), { status: 401 }),
+  ...rows(unread("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
-  ...rows(file("mastodon.media.size"), { status: 413 }),
-  ...rows(file("mastodon.media.type"), { status: 415 }),
+  ...rows(unread("media_rejected", { rule: "mastodon.media.size" }), { status: 413 }),
+  ...rows(refused("media_rejected", { rule: "mastodon.media.type" }), { status: 415 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
