@@ -1,4 +1,4 @@
-import { escapeHtml } from "./html.ts";
+import { ICON, escapeHtml } from "./html.ts";
 
 const STYLE = `
 :root{color-scheme:light dark;--back:#eef0f5;--card:#fff;--text:#1a1c27;--soft:#5b6072;--line:#d8dbe6;--press:#fff;--facebook:#1464d2;--instagram:#c2226f;--linkedin:#0a66c2;--bluesky:#0a5fd1;--mastodon:#5b4bdb}
@@ -62,7 +62,7 @@ export interface ConsentQuestion {
 }
 
 function page(network: string, title: string, body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body class="${escapeHtml(network)}"><main>${body}</main></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${ICON}<title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body class="${escapeHtml(network)}"><main>${body}</main></body></html>`;
 }
 
 function choiceHtml({ kind, name, value, label, hint, checked }: Choice): string {

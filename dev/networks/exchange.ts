@@ -50,7 +50,7 @@ export function htmlPage(status: number, body: string): Answer {
       "content-type": "text/html; charset=utf-8",
       "x-content-type-options": "nosniff",
       "content-security-policy":
-        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; media-src 'self'; frame-ancestors 'none'",
     },
     body,
   };

@@ -1,5 +1,5 @@
 import { FAILURE_MODES } from "./faults.ts";
-import { escapeHtml } from "./html.ts";
+import { ICON, escapeHtml } from "./html.ts";
 import type { PublishedPost, SandboxNetwork } from "./network.ts";
 import { pageStyle } from "./page-style.ts";
 import { postCard } from "./post-card.ts";
@@ -9,7 +9,7 @@ const POSTS_SHOWN = 30;
 const REFRESH_SECONDS = 10;
 
 function document(title: string, head: string, body: string): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${head}<title>${escapeHtml(title)}</title><style>${pageStyle}</style></head><body>${body}</body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${ICON}${head}<title>${escapeHtml(title)}</title><style>${pageStyle}</style></head><body>${body}</body></html>`;
 }
 
 function feed(network: SandboxNetwork, posts: readonly PublishedPost[]): string {

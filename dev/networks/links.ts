@@ -1,6 +1,6 @@
 import { htmlPage } from "./exchange.ts";
 import type { Answer } from "./exchange.ts";
-import { escapeHtml } from "./html.ts";
+import { ICON, escapeHtml } from "./html.ts";
 import type { Site } from "./network.ts";
 import { route } from "./network.ts";
 
@@ -57,7 +57,7 @@ function articlePage(path: string, article: Article): Answer {
   const { title, description, image } = article;
   return htmlPage(
     200,
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
+    `<!doctype html><html lang="en"><head><meta charset="utf-8">${ICON}<title>${escapeHtml(title)}</title>
 <meta name="description" content="${escapeHtml(description)}">
 ${meta("og:type", "article")}${meta("og:url", `https://${LINKS_HOST}${path}`)}${meta("og:title", title)}${meta("og:description", description)}
 ${image === null ? "" : meta("og:image", `https://media.sandbox.test${image}`)}

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pageAnswer } from "../../src/shared/connections/hosted-page/browser.ts";
 import { LANGUAGES, type Language } from "../../src/shared/connections/hosted-page/language.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
+import { DARK_DESK, DARK_PHONE, LIGHT_DESK, LIGHT_PHONE, violations, type Look } from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { gallery, type Shown } from "./gallery.ts";
 
@@ -21,15 +21,6 @@ const LONGEST_FIRST = (Object.keys(LANGUAGES) as Language[]).toSorted(
   (left, right) => Number(right === "de") - Number(left === "de"),
 );
 
-/** How a page is looked at: what the user prefers, and how wide the window is. */
-interface Look {
-  readonly colorScheme: "light" | "dark";
-  readonly width: number;
-}
-const LIGHT_PHONE: Look = { colorScheme: "light", width: 360 };
-const DARK_PHONE: Look = { colorScheme: "dark", width: 360 };
-const LIGHT_DESK: Look = { colorScheme: "light", width: 1280 };
-const DARK_DESK: Look = { colorScheme: "dark", width: 1280 };
 /** Each scheme and each width; the long check takes all four. */
 const LOOKS = IS_LONG ? [LIGHT_PHONE, DARK_PHONE, LIGHT_DESK, DARK_DESK] : [LIGHT_PHONE, DARK_DESK];
 
@@ -61,25 +52,6 @@ class Stand {
     this.#server.closeAllConnections();
     this.#server.close();
   }
-}
-
-/**
- * What axe finds wrong by all of its rules or by those that are named, in one line each; what it can't tell counts as
- * wrong, too.
- */
-async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async (only) => {
-    const checker = (globalThis as unknown as { axe: typeof axe }).axe;
-    const { violations, incomplete } = await checker.run(
-      only === undefined ? {} : { runOnly: { type: "rule", values: [...only] } },
-    );
-    return [...violations, ...incomplete].map(({ id, help, nodes }) => ({
-      rule: `${id}: ${help}`,
-      nodes: nodes.map((node) => node.html.slice(0, 200)),
-    }));
-  }, rules);
-  return found.map(({ rule, nodes }) => `${rule} at ${nodes.join(" and ")}`);
 }
 
 describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
