@@ -104,6 +104,17 @@ const filled = fc.string({ unit: "binary", minLength: 1, maxLength: 40 });
 const jsonValue = fc.jsonValue().map((value): unknown => JSON.parse(JSON.stringify(value)));
 const network = fc.constantFrom(...NETWORK_NAMES);
 
+const long = fc
+  .tuple(
+    fc.string({ unit: "binary", minLength: 1, maxLength: 8 }),
+    fc.constantFrom(1, 5_000, 9_000),
+  )
+  .map(([part, times]) => part.repeat(times).slice(0, 70_000));
+/** Schemas drop a name such as `__proto__`. */
+const fields = fc.dictionary(fc.constantFrom("id", "a name with spaces", "ä"), jsonValue);
+const names = fc.dictionary(fc.constantFrom("id", "a name with spaces", "ä"), text);
+const amount = fc.integer();
+
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   expiringKeys: fc.array(fc.integer()),
@@ -118,21 +129,41 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     kind: text,
   }),
   scopes: fc.array(text),
-  // Its schema drops a name such as `__proto__`.
-  limits: fc.dictionary(fc.constantFrom("charactersMax", "a name with spaces", "ä"), jsonValue),
-  lastError: fc.record({ code: fc.constant("connection_needs_reauth"), at: text }),
+  limits: fields,
+  remote: fields,
+  data: fields,
+  metadata: names,
+  draft: fc.record({
+    text: fc.oneof(text, long),
+    networks: fc.array(network),
+    mediaUrls: fc.array(text),
+    altTexts: fc.array(fc.option(text)),
+    platformOptions: fc.dictionary(network, fields),
+    scheduleAt: fc.option(text),
+    externalId: fc.option(text),
+    metadata: names,
+  }),
+  error: fc.record({
+    code: fc.constantFrom("connection_needs_reauth", "of_a_later_build"),
+    message: text,
+    remediation: text,
+    rule: fc.option(text),
+    mediaIndex: fc.option(fc.nat()),
+    networkCode: fc.option(text),
+  }),
+  warnings: fc.array(fc.record({ code: text, message: text, later: jsonValue })),
+  uses: fc.array(fc.record({ leg: text, at: text })),
+  writer: fc.record({ by: text, forMs: fc.nat() }),
+  legs: fc.array(network),
+  totals: fc.array(fc.tuple(fc.option(text), fc.option(text), text, amount, amount, amount)),
+  allowedProfileIds: fc.array(text),
+  events: fc.array(text),
+  lastError: fc.record({ code: fc.constantFrom("connection_needs_reauth", "later"), at: text }),
   createdBy: fc.record({ kind: fc.constantFrom("api_key", "session"), id: text }),
   networks: fc.array(network),
-  branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }),
-  links: fc.array(fc.record({ network, connectionId: text })),
+  branding: fc.constantFrom({}, { name: "Planner", accentColor: "#2457d6" }, { later: true }),
+  links: fc.array(fc.record({ network: fc.constantFrom("bluesky", "later"), connectionId: text })),
 };
-const long = fc
-  .tuple(
-    fc.string({ unit: "binary", minLength: 1, maxLength: 8 }),
-    fc.constantFrom(1, 5_000, 9_000),
-  )
-  .map(([part, times]) => part.repeat(times).slice(0, 70_000));
-
 // oxlint-disable-next-line eslint/complexity -- one line for each kind of column
 function valueOf(name: string, form: ColumnForm): fc.Arbitrary<unknown> {
   const formed = FORMED[name];

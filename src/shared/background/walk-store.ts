@@ -16,13 +16,13 @@ import type { WalkCounts } from "../runtime/walk-step.ts";
 const PARTITION = "walk";
 const ROWS_MAX = 1_000;
 
-const countsShape = shape(() => z.record(z.string(), z.number()));
-const counts = () => json<WalkCounts>(countsShape);
+const countsShape = shape((): z.ZodType<WalkCounts> => z.record(z.string(), z.number()));
+const counts = () => json(countsShape);
 
 /** Columns of a walk's row in table `housekeeping`. */
 export const walkRow = rowCodec("walk", {
   /** Where the present round goes on, as the walk's steps say it; null at its beginning, and between two rounds. */
-  position: longJsonOrNull<unknown>(),
+  position: longJsonOrNull(shape(() => z.unknown())),
   /** Of the run that goes on with it. */
   ...LEASE_COLUMNS,
   /** When the present round, or else the last one, began. */

@@ -12,13 +12,24 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { sessionStatus, type ConnectSession, type SessionLink } from "./connect-session.ts";
-import { brandingShape } from "./schema.ts";
+import { brandingShape, type Branding } from "./schema.ts";
 
-const networkShape = shape(() => z.enum(NETWORK_NAMES));
-const networksShape = shape((): z.ZodType<readonly NetworkName[]> => z.array(networkShape()));
-const linksShape = shape((): z.ZodType<readonly SessionLink[]> =>
-  z.array(z.object({ network: networkShape(), connectionId: z.string() })),
+const known = new Set<string>(NETWORK_NAMES);
+/** The page offers networks that this build has. */
+const networksShape = shape((): z.ZodType<readonly NetworkName[]> =>
+  z
+    .array(z.string())
+    .transform((names) => names.filter((name): name is NetworkName => known.has(name))),
 );
+const linksShape = shape(
+  () =>
+    // Safe: a network that this build does not know is shown as it is.
+    z.array(
+      z.looseObject({ network: z.string(), connectionId: z.string() }),
+    ) as unknown as z.ZodType<readonly SessionLink[]>,
+);
+/** What an earlier build had taken, and a field of a later one. */
+const storedBranding = shape((): z.ZodType<Branding> => brandingShape().loose());
 
 /** A connect session, in its platform's partition; the row key has the id. */
 export const connectSessionRow = rowCodec("connect session", {
@@ -30,7 +41,7 @@ export const connectSessionRow = rowCodec("connect session", {
   networks: json(networksShape),
   returnUrl: textOrNull(),
   state: textOrNull(),
-  branding: json(brandingShape),
+  branding: json(storedBranding),
   tokenHash: text(),
   links: json(linksShape),
   attempts: integer(),

@@ -5,7 +5,7 @@ import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { seal, unseal, type DataKeys } from "../runtime/secrets.ts";
-import type { Reader } from "../runtime/storage/codec.ts";
+import { fieldsForm, type Reader } from "../runtime/storage/codec.ts";
 import { unlessBroken } from "../runtime/storage/damaged-row.ts";
 import type { Row, RowChange, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
@@ -34,7 +34,6 @@ import {
   connectionsOfProfile,
   credentialsBinding,
   fromConnectionRow,
-  networkData,
   refOfKey,
   toConnectionRow,
 } from "./connection-row.ts";
@@ -334,7 +333,7 @@ export class ConnectionStore {
   #opened(ref: ConnectionRef, row: Row): OpenedConnection {
     const { connection, sealed } = fromConnectionRow(ref, row);
     const text = unseal(sealed, credentialsBinding(ref), this.#parts.dataKeys);
-    const credentials = text === undefined ? undefined : networkData().parse(JSON.parse(text));
+    const credentials = text === undefined ? undefined : fieldsForm().parse(JSON.parse(text));
     return { connection, credentials };
   }
 

@@ -1,11 +1,10 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { reseal, seal, sealingKey, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
-import { longText, rowCodec, text } from "../runtime/storage/codec.ts";
+import { fieldsForm, longText, rowCodec, text } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import { replacedChunks, type Columns, type Row } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
-import { networkData } from "./connection-row.ts";
 
 const ROW_KEY = "H";
 
@@ -39,7 +38,7 @@ export class HostStore {
     if (stored === undefined) return undefined;
     const { data } = hostRow.decode(stored.row);
     const opened = unseal(data, bindingOf(network, host), this.#dataKeys);
-    return opened === undefined ? undefined : networkData().parse(JSON.parse(opened));
+    return opened === undefined ? undefined : fieldsForm().parse(JSON.parse(opened));
   }
 
   /** Stores the facts of a host instead of any earlier ones. */

@@ -2,10 +2,9 @@ import * as z from "zod";
 import type { NetworkName } from "../networks/lookup.ts";
 import { seal, sha256Hex, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
+import { fieldsForm, longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
-import { networkData } from "./connection-row.ts";
 
 const ROW_KEY = "S";
 
@@ -14,7 +13,7 @@ const secretsShape = shape(() =>
     codeVerifier: z.string(),
     /** The token of the session, which leads the callback back to its page. */
     token: z.string(),
-    flow: networkData(),
+    flow: fieldsForm(),
     /** Origin of the authorisation page, which must also be the origin of the answer. */
     server: z.string().optional(),
     /** The server in the callback's path, where each server of the network has a callback of its own. */

@@ -15,7 +15,7 @@ export const countsRow = rowCodec("counts of an application", {
   /** Keys in use that don't expire. */
   lastingKeys: integer(),
   /** When the other keys in use expire, in milliseconds, and those that did so lately. */
-  expiringKeys: longJson<readonly number[]>(shape(() => z.array(z.number()))),
+  expiringKeys: longJson(shape((): z.ZodType<readonly number[]> => z.array(z.number()))),
 });
 
 export type Counts = ReturnType<typeof countsRow.decode>;

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import {
@@ -5,6 +6,7 @@ import {
   integerOrNull,
   jsonOrNull,
   longJson,
+  namesForm,
   oneOf,
   type Reader,
   rowCodec,
@@ -15,8 +17,13 @@ import type { WriterLease } from "./core-operation.ts";
 import type { Operation } from "./rate-card.ts";
 import { inverted } from "../runtime/ids.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
+import { shape } from "../runtime/shape.ts";
 import type { Row } from "../runtime/storage/row.ts";
 import type { LedgerEntry } from "./wallet.ts";
+
+const writerForm = shape((): z.ZodType<WriterLease> =>
+  z.looseObject({ by: z.string(), forMs: z.number() }),
+);
 
 /** The wallet of a platform. */
 export const walletRow = rowCodec("wallet", {
@@ -30,7 +37,7 @@ export const walletRow = rowCodec("wallet", {
   paceUntil: textOrNull(),
   // "" until something raises it. An empty version matches nothing.
   accessVersion: text(),
-  writer: jsonOrNull<WriterLease>(),
+  writer: jsonOrNull(writerForm),
 });
 
 /** An entry of its ledger. */
@@ -51,7 +58,7 @@ export const ledgerRow = rowCodec("ledger entry", {
   requestId: text(),
   note: textOrNull(),
   createdAt: text(),
-  legs: jsonOrNull<readonly NetworkName[]>(),
+  legs: jsonOrNull(namesForm<NetworkName>()),
 });
 
 /** A ledger entry as it is stored. */
@@ -101,10 +108,17 @@ export type DayTotal = readonly [
   last: number,
 ];
 
+const totalsForm = shape(() => {
+  const name = z.string().nullable();
+  const total = z.tuple([name, name, z.string(), z.number(), z.number(), z.number()]);
+  // Safe: an operation that this build does not know is shown as it is.
+  return z.array(total) as unknown as z.ZodType<readonly DayTotal[]>;
+});
+
 /** A part of the totals of a day. One group may stand in several parts, which add up. */
 export const totalsRow = rowCodec("totals of a day", {
   day: text(),
-  totals: longJson<readonly DayTotal[]>(),
+  totals: longJson(totalsForm),
 });
 
 export const MARKER_ROWS = "O|";

@@ -1,6 +1,13 @@
 import { withDocUrl } from "../runtime/doc-url.ts";
 import { newId } from "../runtime/ids.ts";
-import { integerOrNull, longJson, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
+import {
+  fieldsForm,
+  integerOrNull,
+  longJson,
+  rowCodec,
+  text,
+  textOrNull,
+} from "../runtime/storage/codec.ts";
 import type { Row, RowWrite } from "../runtime/storage/row.ts";
 import { NO_ORIGIN, type Origin } from "../runtime/telemetry/work-context.ts";
 
@@ -55,7 +62,7 @@ export const eventRow = rowCodec("event", {
   postId: textOrNull(),
   traceId: textOrNull(),
   requestId: textOrNull(),
-  data: longJson<Event["data"]>(),
+  data: longJson(fieldsForm),
 });
 
 /** Makes an event that happens now. */

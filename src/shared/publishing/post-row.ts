@@ -1,12 +1,16 @@
+import * as z from "zod";
 import type { Actor } from "../callers/caller.ts";
 import type { Operation } from "../core/core.ts";
-import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
+import { shape } from "../runtime/shape.ts";
 import {
+  fieldsForm,
   integer,
   jsonOrNull,
   longJson,
   longJsonOrNull,
+  metadataForm,
+  namesForm,
   oneOf,
   type Reader,
   rowCodec,
@@ -19,12 +23,43 @@ import type { Draft, Post } from "./post.ts";
 import type { Reservation, Leg, LegAccount, LegPhase } from "./leg.ts";
 import type { LegProblem, LegWarning } from "./problems.ts";
 
+const draftForm = shape((): z.ZodType<Draft> =>
+  z.looseObject({
+    text: z.string(),
+    networks: namesForm<NetworkName>()(),
+    mediaUrls: z.array(z.string()).default([]),
+    altTexts: z.array(z.string().nullable()).default([]),
+    platformOptions: z.record(z.string(), fieldsForm()).default({}),
+    scheduleAt: z.string().nullable().default(null),
+    externalId: z.string().nullable().default(null),
+    metadata: metadataForm().default({}),
+  }),
+);
+const accountForm = shape((): z.ZodType<LegAccount> =>
+  z.looseObject({ id: z.string(), username: z.string(), url: z.string() }),
+);
+const problemForm = shape(
+  () =>
+    // Safe: a code that this build does not know is shown as it is.
+    z.looseObject({
+      code: z.string(),
+      message: z.string(),
+      remediation: z.string(),
+      rule: z.string().nullable().default(null),
+      mediaIndex: z.number().nullable().default(null),
+      networkCode: z.string().nullable().default(null),
+    }) as unknown as z.ZodType<LegProblem>,
+);
+const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
+  z.array(z.looseObject({ code: z.string(), message: z.string() })),
+);
+
 /** What was asked for, and the progress of the post. */
 export const postRow = rowCodec("post", {
   id: text(),
   applicationId: text(),
   profileId: text(),
-  draft: longJson<Draft>(),
+  draft: longJson(draftForm),
   revision: text(),
   requestId: text(),
   traceId: textOrNull(),
@@ -53,7 +88,7 @@ export const legRow = rowCodec("leg", {
   sentAt: textOrNull(),
   calledAt: textOrNull(),
   resend: truth(),
-  remote: longJsonOrNull<NetworkData>(),
+  remote: longJsonOrNull(fieldsForm),
   holdState: oneOf<Reservation["state"]>(["none", "open", "captured", "released"]),
   holdTokens: integer(),
   holdOperation: text<Operation>(),
@@ -61,13 +96,13 @@ export const legRow = rowCodec("leg", {
   tokensCharged: integer(),
   tokensReleased: integer(),
   connectionId: textOrNull(),
-  account: jsonOrNull<LegAccount>(),
+  account: jsonOrNull(accountForm),
   networkPostId: textOrNull(),
   url: textOrNull(),
   publishedAt: textOrNull(),
   lastAttemptAt: textOrNull(),
-  error: jsonOrNull<LegProblem>(),
-  warnings: longJson<readonly LegWarning[]>(),
+  error: jsonOrNull(problemForm),
+  warnings: longJson(warningsForm),
 });
 
 export function toPostRow(rowKey: string, post: Post): Row {

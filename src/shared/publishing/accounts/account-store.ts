@@ -1,5 +1,7 @@
+import * as z from "zod";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
+import { shape } from "../../runtime/shape.ts";
 import { longJson, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
@@ -44,8 +46,12 @@ export const recentTextRow = rowCodec("recent text", {
   legKey: text(),
 });
 
+const usesForm = shape((): z.ZodType<readonly Use[]> =>
+  z.array(z.looseObject({ leg: z.string(), at: z.string() })),
+);
+
 /** What legs used of an account's quota. */
-export const quotaRow = rowCodec("quota", { uses: longJson<readonly Use[]>() });
+export const quotaRow = rowCodec("quota", { uses: longJson(usesForm) });
 
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;

@@ -1,5 +1,6 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { invariant } from "../errors.ts";
+import { shape } from "../shape.ts";
 import { DamagedRow, NewerRow } from "./damaged-row.ts";
 import { fromChunks, toChunks, type Columns, type Row, type RowValue } from "./row.ts";
 
@@ -72,15 +73,13 @@ function integerIn(row: Row, name: string): number {
   return value;
 }
 
-function parsed<Value>(text: string, schema: (() => z.ZodType<Value>) | undefined): Value {
+function parsed<Value>(text: string, schema: Form<Value>): Value {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw new Misfit("is no JSON");
   }
-  // Safe without a schema: written by the same column from this very type.
-  if (schema === undefined) return value as Value;
   const result = schema().safeParse(value);
   if (!result.success) throw new Misfit("has another form");
   return result.data;
@@ -149,14 +148,35 @@ export const truth = (): Column<boolean> => ({
   },
 });
 
-export const json = <Value>(schema?: () => z.ZodType<Value>): Column<Value> => ({
+/**
+ * The form of stored JSON. A later build may have added fields, or know more values: it says what this build reads, with
+ * a default for what a row may lack, and lets the rest pass.
+ */
+export type Form<Value> = () => z.ZodType<Value>;
+
+/** Returns the form of a list of names, those of a later build included. */
+export const namesForm = <Name extends string>(): Form<readonly Name[]> =>
+  // Safe as in `text`: a name that this build doesn't know is shown as it is.
+  shape(() => z.array(z.string()) as unknown as z.ZodType<readonly Name[]>);
+
+/** The form of an object whose fields concern the caller alone. */
+export const fieldsForm = shape((): z.ZodType<Readonly<Record<string, unknown>>> =>
+  z.record(z.string(), z.unknown()),
+);
+
+/** The form of a customer's names and values. */
+export const metadataForm = shape((): z.ZodType<Readonly<Record<string, string>>> =>
+  z.record(z.string(), z.string()),
+);
+
+export const json = <Value>(schema: Form<Value>): Column<Value> => ({
   form: { kind: "json" },
   write: (into, name, value) => short(into, name, JSON.stringify(value)),
   read: (row, name) => parsed(textIn(row, name), schema),
 });
 
 /** Declares JSON or null, which is stored as "". */
-export const jsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<Value | null> => ({
+export const jsonOrNull = <Value>(schema: Form<Value>): Column<Value | null> => ({
   form: { kind: "json_or_null" },
   write: (into, name, value) => short(into, name, value === null ? "" : JSON.stringify(value)),
   read(row, name) {
@@ -177,13 +197,13 @@ export const longText = (): Column<string> => ({
   read: longTextIn,
 });
 
-export const longJson = <Value>(schema?: () => z.ZodType<Value>): Column<Value> => ({
+export const longJson = <Value>(schema: Form<Value>): Column<Value> => ({
   form: { kind: "long_json" },
   write: (into, name, value) => long(into, name, JSON.stringify(value)),
   read: (row, name) => parsed(longTextIn(row, name), schema),
 });
 
-export const longJsonOrNull = <Value>(schema?: () => z.ZodType<Value>): Column<Value | null> => ({
+export const longJsonOrNull = <Value>(schema: Form<Value>): Column<Value | null> => ({
   form: { kind: "long_json_or_null" },
   write: (into, name, value) => long(into, name, value === null ? "" : JSON.stringify(value)),
   read(row, name) {

@@ -3,6 +3,7 @@ import { inverted, timeOfId } from "../../runtime/ids.ts";
 import {
   longJson,
   longText,
+  namesForm,
   oneOf,
   rowCodec,
   text,
@@ -16,7 +17,7 @@ export const keyRow = rowCodec("API key", {
   applicationId: text(),
   name: text(),
   scope: oneOf(["app_admin", "restricted"]),
-  allowedProfileIds: longJson<readonly string[]>(),
+  allowedProfileIds: longJson(namesForm()),
   keyPrefix: text(),
   keyHash: text(),
   status: oneOf(["active", "revoked"]),

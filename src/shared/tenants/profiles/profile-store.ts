@@ -8,7 +8,7 @@ import {
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { longJson, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
+import { longJson, metadataForm, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
@@ -26,7 +26,7 @@ export const profileRow = rowCodec("profile", {
   applicationId: text(),
   title: text(),
   externalId: textOrNull(),
-  metadata: longJson<Readonly<Record<string, string>>>(),
+  metadata: longJson(metadataForm),
   status: text(),
   createdAt: text(),
   updatedAt: text(),

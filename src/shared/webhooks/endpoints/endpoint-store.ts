@@ -10,6 +10,7 @@ import type { Endpoint, EventFilter } from "./endpoint.ts";
 import { secretHint } from "./signature.ts";
 import {
   json,
+  namesForm,
   oneOf,
   rowCodec,
   text,
@@ -22,7 +23,7 @@ export const endpointRow = rowCodec("webhook endpoint", {
   applicationId: text(),
   url: text(),
   description: textOrNull(),
-  events: json<readonly EventFilter[]>(),
+  events: json(namesForm<EventFilter>()),
   status: oneOf(["active", "disabled"]),
   disabledReason: textOrNull(),
   secret: text(),
