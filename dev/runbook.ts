@@ -4,10 +4,10 @@ import { z } from "zod";
 
 const Alerts = z.array(z.object({ name: z.string(), events: z.array(z.string()) }));
 const ROOT = join(import.meta.dirname, "..");
-const RUNBOOK = "docs/operate.md";
+const RUNBOOK = "docs/operate/runbook.md";
 
 function actionOf(runbook: string, name: string): string | undefined {
-  const sections = runbook.split(/^### /m);
+  const sections = runbook.split(/^## /m);
   const section = sections.find((text) => text.startsWith(`${name}\n`));
   const action = /^Action: (.+)$/m.exec(section ?? "")?.[1];
   // Links lead nowhere in a terminal.
@@ -24,7 +24,7 @@ export function readRunbook(): ReadonlyMap<string, string> {
   for (const { name, events } of alerts) {
     const action = actionOf(runbook, name);
     if (action === undefined) continue;
-    for (const event of events) advice.set(event, `${action} (${RUNBOOK}, ${name})`);
+    for (const event of events) advice.set(event, `${action} (${RUNBOOK}#${name})`);
   }
   return advice;
 }

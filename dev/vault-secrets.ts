@@ -140,7 +140,7 @@ async function prepare(vault: Vault, name: string, now: Date): Promise<void> {
     requireText(name);
     await vault.write(`${name}-previous`, newText());
   }
-  console.log(`${name}: prepared; docs/operate.md tells the steps that follow`);
+  console.log(`${name}: prepared; docs/operate/secrets.md has the next steps`);
 }
 
 async function switchOver(vault: Vault, name: string): Promise<void> {
@@ -155,7 +155,7 @@ async function switchOver(vault: Vault, name: string): Promise<void> {
     await vault.write(`${name}-previous`, inUse);
     await vault.write(name, prepared);
   }
-  console.log(`${name}: switched; docs/operate.md tells the steps that follow`);
+  console.log(`${name}: switched; docs/operate/secrets.md has the next steps`);
 }
 
 async function retire(vault: Vault, name: string, keyId: string): Promise<void> {

@@ -1,6 +1,6 @@
 using 'main.bicep'
 
-// What `azd env set` sets: docs/operate.md says what each means. Lists are separated by commas.
+// What `azd env set` sets: docs/operate/configure.md says what each means. Lists are separated by commas.
 var alertEmailList = readEnvironmentVariable('RELAY_ALERT_EMAILS', '')
 var deployerAddressList = readEnvironmentVariable('RELAY_DEPLOYER_ADDRESSES', '')
 var corsOriginList = readEnvironmentVariable('RELAY_CORS_ORIGINS', '')

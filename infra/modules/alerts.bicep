@@ -5,12 +5,12 @@ param storageNames string[]
 param healthUrl string
 param emails string[]
 
-@description('Every alert on logs, with its query; docs/operate.md says what to do about each.')
+@description('Every alert on logs, with its query; docs/operate/runbook.md says what to do about each.')
 var logAlerts = loadJsonContent('../alerts.json')
 
 var insightsId = resourceId('Microsoft.Insights/components', insightsName)
 var storageIds = map(storageNames, name => resourceId('Microsoft.Storage/storageAccounts', name))
-var runbook = 'What to do: docs/operate.md, '
+var runbook = 'What to do: docs/operate/runbook.md#'
 var testLocations = ['emea-nl-ams-azr', 'us-va-ash-azr', 'apac-sg-sin-azr']
 
 resource people 'Microsoft.Insights/actionGroups@2023-01-01' = {

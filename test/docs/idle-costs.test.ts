@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { onlyOne, readSnapshot } from "../infra/snapshot.ts";
 
-const guide = readFileSync("docs/operate.md", "utf8");
-const chapter = /^### What idling costs$([\s\S]*?)^##+ /m.exec(guide)?.[1] ?? "";
+const guide = readFileSync("docs/operate/size.md", "utf8");
+const chapter = /^## What idling costs$([\s\S]*?)^## /m.exec(guide)?.[1] ?? "";
 
 interface Day {
   readonly queueRequests: number;

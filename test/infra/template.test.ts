@@ -239,6 +239,9 @@ test("azd hands over every parameter that there is", () => {
   expect(named(read("main.bicepparam"))).toEqual(named(read("main.bicep")));
   expect(named(read("every-option.bicepparam"))).toEqual(named(read("main.bicep")));
   const settable = [...read("main.bicepparam").matchAll(/'(RELAY_\w+)'/g)].map(([, name]) => name);
-  const guide = readFileSync(resolve(import.meta.dirname, "../../docs/operate.md"), "utf8");
+  const guide = readFileSync(
+    resolve(import.meta.dirname, "../../docs/operate/configure.md"),
+    "utf8",
+  );
   expect(settable.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });

@@ -106,7 +106,7 @@ describe("npm start", () => {
     const { requestId, postId } = Accepted.parse(JSON.parse(accepted));
     expect(postId).toBe(published.id);
     const block = /```sh\n(npx node dev\/what-happened\.ts[\s\S]*?)```/.exec(
-      readFileSync("docs/operate.md", "utf8"),
+      readFileSync("docs/operate/observe.md", "utf8"),
     );
     const lines = (block?.[1] ?? "")
       .replaceAll(".local/", `${place.folder}/`)

@@ -14,7 +14,9 @@ const post = {
 const surroundings: Surroundings = {
   posts: () => [post],
   pageOf: ({ page }) => `http://127.0.0.1:7072${page}`,
-  advice: new Map([["poison message", "Read the line before it. (docs/operate.md, poison)"]]),
+  advice: new Map([
+    ["poison message", "Read the line before it. (docs/operate/runbook.md#poison)"],
+  ]),
 };
 
 const logLine = (message: string, fields: object = {}, level = "info") =>
@@ -96,6 +98,6 @@ test("the runbook has advice for every line that an alert looks for as trouble",
   const advice = readRunbook();
   const alerts = JSON.parse(readFileSync("infra/alerts.json", "utf8")) as { events: string[] }[];
   for (const event of alerts.flatMap(({ events }) => events))
-    expect(advice.get(event)).toMatch(/\. \(docs\/operate\.md, [\w-]+\)$/);
+    expect(advice.get(event)).toMatch(/\. \(docs\/operate\/runbook\.md#[\w-]+\)$/);
   for (const text of advice.values()) expect(text).not.toContain("](");
 });

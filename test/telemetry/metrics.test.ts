@@ -103,7 +103,7 @@ describe("what a process counts", () => {
 
 describe("the table of metrics", () => {
   const read = (path: string) => readFileSync(resolve(import.meta.dirname, "../..", path), "utf8");
-  const chapter = /^### Metrics$([\s\S]*?)^##+ /m.exec(read("docs/operate.md"))?.[1] ?? "";
+  const chapter = /^## Metrics$([\s\S]*?)^## /m.exec(read("docs/operate/observe.md"))?.[1] ?? "";
 
   test("is the runbook's, with every label", () => {
     const rows = [...chapter.matchAll(/^\| `([\w.]+)`\s*\|([^|]*)\|/gm)];
@@ -120,7 +120,7 @@ describe("the table of metrics", () => {
   });
 
   test("has every metric that alerts, the workbook and the runbook ask for", () => {
-    const queries = ["infra/alerts.json", "infra/workbook.json", "docs/operate.md"]
+    const queries = ["infra/alerts.json", "infra/workbook.json", "docs/operate/observe.md"]
       .map(read)
       .join();
     const asked = [...queries.matchAll(/line\.metric\)?\s*==\s*\\?"([\w.]+)\\?"/g)].map(

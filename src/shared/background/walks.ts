@@ -54,7 +54,7 @@ export async function warnOfApiVersions({
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Everything that comes by a schedule. Names stand in rows, log lines and `docs/operate.md`. */
+/** Everything that comes by a schedule. Names stand in rows, log lines and `docs/operate/observe.md`. */
 export const WALKS: readonly Walk[] = [
   {
     name: "fire-due-posts",
