@@ -12,6 +12,7 @@ import {
   type Publisher,
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const MINUTE = 60_000;
@@ -37,18 +38,15 @@ const call = (method: "PATCH" | "POST" | "DELETE", { key, headers }: Publisher, 
 };
 
 /** A process in which something happens between its judging of a post and its starting of it. */
-function interrupted(services: Services, happen: () => Promise<unknown>): Services {
-  const wallets = new Proxy(services.wallets, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return async (...given: unknown[]): Promise<unknown> => {
-        if (name === "commit") await happen();
-        return (await Reflect.apply(value, target, given)) as unknown;
-      };
+function interrupted(happen: () => Promise<unknown>): Services {
+  const services = relay.another();
+  replaceIn(services.wallets, (former) => ({
+    commit: async (...given) => {
+      await happen();
+      return former.commit(...given);
     },
-  });
-  return { ...services, wallets };
+  }));
+  return services;
 }
 
 /** Starts the post in a process that is overtaken by a change of it. */
@@ -58,7 +56,7 @@ async function startOvertaken(
   happen: () => Promise<unknown>,
 ): Promise<void> {
   const hint = { ...publisher.owner, postId: post.id, dueAt: post.scheduleAt } as const;
-  await startPost(interrupted(relay.services, happen), hint);
+  await startPost(interrupted(happen), hint);
 }
 
 test("a network that is added while the post starts is paid for and goes out, and the post ends", async () => {

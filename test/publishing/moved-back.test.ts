@@ -4,6 +4,7 @@ import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
+import { replaceIn, runAround } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
 
@@ -15,51 +16,34 @@ useSandboxedRelay((started) => {
 });
 
 /** A process that stands still after it has committed: what it does to wakes then waits for the gate. */
-function stalledAfterCommit(services: Services, gate: Promise<void>): Services {
+function stalledAfterCommit(gate: Promise<void>): Services {
+  const services = relay.another();
   let hasCommitted = false;
-  const wakes = new Proxy(services.wakes, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return async (...given: unknown[]): Promise<unknown> => {
-        if (hasCommitted) await gate;
-        return (await Reflect.apply(value, target, given)) as unknown;
-      };
-    },
+  runAround(services.wakes, async (_name, run) => {
+    if (hasCommitted) await gate;
+    return run();
   });
-  const wallets = new Proxy(services.wallets, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return async (...given: unknown[]): Promise<unknown> => {
-        const answer = (await Reflect.apply(value, target, given)) as unknown;
-        if (name === "commit") hasCommitted = true;
-        return answer;
-      };
+  replaceIn(services.wallets, (former) => ({
+    commit: async (...given) => {
+      const answer = await former.commit(...given);
+      hasCommitted = true;
+      return answer;
     },
-  });
-  return { ...services, wakes, wallets };
+  }));
+  return services;
 }
 
 /** A process that stands still before it commits, when its due row is written. */
-function stalledBeforeCommit(
-  services: Services,
-  { reached, gate }: { readonly reached: () => void; readonly gate: Promise<void> },
-): Services {
-  const wallets = new Proxy(services.wallets, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return async (...given: unknown[]): Promise<unknown> => {
-        if (name === "commit") {
-          reached();
-          await gate;
-        }
-        return (await Reflect.apply(value, target, given)) as unknown;
-      };
+function stalledBeforeCommit(reached: () => void, gate: Promise<void>): Services {
+  const services = relay.another();
+  replaceIn(services.wallets, (former) => ({
+    commit: async (...given) => {
+      reached();
+      await gate;
+      return former.commit(...given);
     },
-  });
-  return { ...services, wallets };
+  }));
+  return services;
 }
 
 test("a change that brings the old time back keeps its row while it is slow to commit", async () => {
@@ -83,7 +67,7 @@ test("a change that brings the old time back keeps its row while it is slow to c
     caller: { kind: "system", worker: "test" },
     ...owner,
   } as const;
-  const back = updatePost(stalledBeforeCommit(relay.services, { reached, gate }), scope, {
+  const back = updatePost(stalledBeforeCommit(reached, gate), scope, {
     postId,
     change: { scheduleAt },
   });
@@ -118,7 +102,7 @@ test("a change that is slow to end takes nothing from a later one that brings th
     caller: { kind: "system", worker: "test" },
     ...owner,
   } as const;
-  const moved = updatePost(stalledAfterCommit(relay.services, gate), scope, {
+  const moved = updatePost(stalledAfterCommit(gate), scope, {
     postId,
     change: { scheduleAt: at(60 * MINUTE) },
   });

@@ -4,7 +4,6 @@ import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
 import type { Services } from "../../src/shared/compose.ts";
-import { Stop } from "../../src/shared/runtime/process.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";
@@ -121,7 +120,7 @@ describe("a good file", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
     for (let deployment = 0; deployment < 4; deployment += 1) {
-      const services = { ...relay.services, stop: new Stop() };
+      const services = relay.another();
       await dieReading(publisher, id, { services, before: () => services.stop.begin(soon()) });
     }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
@@ -132,7 +131,7 @@ describe("a good file", () => {
     const { id } = await submitted(publisher);
     const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
     for (let deployment = 0; deployment < 4; deployment += 1) {
-      const services = { ...relay.services, stop: new Stop() };
+      const services = relay.another();
       await services.stop.begin(soon());
       await publishLegs(services, hint);
     }
@@ -154,7 +153,7 @@ describe("a good file", () => {
     };
     const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
     for (let life = 0; life < 3; life += 1) {
-      void publishLegs({ ...relay.services, outbound }, hint);
+      void publishLegs(relay.another({ outbound }), hint);
       await promise;
       await delay(50);
       relay.advance(LEASE_MS);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
@@ -14,6 +14,7 @@ import {
   type Publisher,
 } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts, findForgottenWork, sweepStalledLegs } from "../setup/walks.ts";
 
@@ -31,17 +32,6 @@ async function sweep(minutes: number): Promise<void> {
     await sweepStalledLegs(relay.services);
     await relay.drain();
   }
-}
-
-/** The store with some of its methods replaced; `Reflect` because its own fields are out of reach. */
-function replaced<T extends object>(store: T, methods: object): T {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name in methods) return Reflect.get(methods, name) as unknown;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
 }
 
 /** Lets `between` happen after the platform was marked and before its transaction. */
@@ -137,11 +127,12 @@ describe("the search through all platforms", () => {
   test("marks nobody without open work, and can be repeated", async () => {
     const { platform } = (await aPublisher(relay)).application;
     const marked: string[] = [];
-    const wakes = replaced(relay.services.wakes, {
-      mark: (_kind: string, id: string) => Promise.resolve(marked.push(id)),
-    });
-    await findForgottenWork({ ...relay.services, wakes });
-    await findForgottenWork({ ...relay.services, wakes });
+    const process = relay.another();
+    replaceIn(process.wakes, () => ({
+      mark: (_kind, id) => Promise.resolve(void marked.push(id)),
+    }));
+    await findForgottenWork(process);
+    await findForgottenWork(process);
     expect(marked).not.toContain(platform.id);
   });
 });
@@ -173,11 +164,12 @@ describe("a leg that kills its workers", () => {
   test("before anything is sent ends as an error of ours, unpaid, and can be retried", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await submitted(publisher);
-    const networkAccounts = replaced(relay.services.networkAccounts, {
+    const dying = relay.another();
+    replaceIn(dying.networkAccounts, () => ({
       claimText: () => Promise.reject(new Error("out of memory")),
-    });
+    }));
     const before = relay.logLines.length;
-    const deaths = await wearOut(publisher, post.id, { ...relay.services, networkAccounts });
+    const deaths = await wearOut(publisher, post.id, dying);
     expect(deaths).toBe(CRASHES_MAX);
     expect(await readPost(relay, publisher, post.id)).toMatchObject({
       status: "failed",
@@ -194,10 +186,9 @@ describe("a leg that kills its workers", () => {
   test("after it may have been sent ends as of unknown outcome, unpaid", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await submitted(publisher);
-    const outbound = replaced(relay.services.outbound, {
-      request: () => Promise.reject(new Error("out of memory")),
-    });
-    const deaths = await wearOut(publisher, post.id, { ...relay.services, outbound });
+    const request = () => Promise.reject(new Error("out of memory"));
+    const dying = relay.another({ outbound: { ...relay.services.outbound, request } });
+    const deaths = await wearOut(publisher, post.id, dying);
     expect(deaths).toBe(CRASHES_MAX);
     expect(await readPost(relay, publisher, post.id)).toMatchObject({
       status: "failed",
@@ -250,11 +241,11 @@ describe("a message that fails at every delivery", () => {
     await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
     relay.queues.onSend = () => "keep";
     const worker = workers.find(({ queue }) => queue === "publishing");
-    const posts = replaced(relay.services.posts, {
-      findToPublish: () => Promise.reject(new Error("storage is away")),
-    });
+    const reading = vi.spyOn(relay.services.posts, "findToPublish");
+    reading.mockRejectedValue(new Error("storage is away"));
     const before = relay.logLines.length;
-    await worker?.handle({ ...relay.services, posts }, sent[0], at(5));
+    await worker?.handle(relay.services, sent[0], at(5));
+    reading.mockRestore();
     expect(poisonLines(before)).toMatchObject([
       { queue: "publishing", error: { message: "storage is away" } },
     ]);

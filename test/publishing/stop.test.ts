@@ -1,8 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Services } from "../../src/shared/compose.ts";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
-import { Stop } from "../../src/shared/runtime/process.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -33,7 +31,7 @@ async function aProcess(body: object = {}) {
   const { id } = dataOf(await submitPost(relay, publisher, request));
   relay.queues.onSend = () => "keep";
   const ref = { ...publisher.owner, postId: id as string };
-  const services: Services = { ...relay.services, stop: new Stop() };
+  const services = relay.another();
   const hint = { ...ref, networks: ["mastodon"] } as const;
   const leg = async () => (await relay.services.posts.findLeg(ref, "mastodon"))?.leg;
   const nextCheck = async () => {

@@ -9,7 +9,7 @@ import { matchPath, methodsOf } from "../../src/shared/http/route.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { createNames, type Names } from "../../src/shared/runtime/names.ts";
 import { createOutbound, type Outbound } from "../../src/shared/runtime/outbound.ts";
-import { buildServices, type Services } from "../../src/shared/compose.ts";
+import { buildServices, type Overrides, type Services } from "../../src/shared/compose.ts";
 import { checkDeclared } from "./declared-answer.ts";
 import { createOperatorIssuer, type OperatorIssuer } from "./operator-issuer.ts";
 import { drainQueues } from "./drain.ts";
@@ -65,6 +65,8 @@ export interface Relay {
   /** Throws when the answer is not what its route declares. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   readonly services: Services;
+  /** Starts one more process of the deployment, whose parts are its own. */
+  another(others?: Overrides): Services;
   readonly clock: TestClock;
   readonly issuer: OperatorIssuer;
   readonly settings: Readonly<Record<string, string>>;
@@ -153,7 +155,7 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
   const names = options.names ?? namesFor(config);
   const outbound = issuer.inFrontOf(options.outbound ?? createOutbound(config, names));
   const { queues, storage, tables } = storageOf(options, config, clock);
-  const services = buildServices(config, {
+  const parts: Overrides = {
     clock,
     log,
     outbound,
@@ -165,10 +167,12 @@ export async function startRelay(options: RelayOptions = {}): Promise<Relay> {
           queue: (name: string) => queues.open(name),
           poisonQueue: (name: string) => queues.openPoison(name),
         }),
-  });
+  };
+  const services = buildServices(config, parts);
 
   return {
     services,
+    another: (others) => buildServices(config, { ...parts, ...others }),
     clock,
     issuer,
     settings,

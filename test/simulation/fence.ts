@@ -144,7 +144,8 @@ class Fence {
       clock: { now: () => new Date(this.#time.now + skewMs) },
       log: SILENT,
     });
-    return { machine, services: this.#mutant.services?.(services) ?? services };
+    this.#mutant.services?.(services);
+    return { machine, services };
   }
 
   async #run(): Promise<void> {

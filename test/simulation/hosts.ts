@@ -129,7 +129,8 @@ export class Hosts {
       log: this.#watched(),
     });
     if (!this.#isCalm) this.#doom(machine);
-    const host = { machine, services: this.#mutant.services?.(services) ?? services };
+    this.#mutant.services?.(services);
+    const host = { machine, services };
     this.#living.push(host);
     void this.#replace(host);
     return host;

@@ -6,7 +6,8 @@ export interface Mutant {
   readonly name: string;
   /** Makes its runs others than those of the product and of other mutants. */
   readonly era: number;
-  readonly services?: (services: Services) => Services;
+  /** Changes the parts of a process. */
+  readonly services?: (services: Services) => void;
   /** Other tables in the place of a process's own, in small models; `now` is the clock of the process. */
   readonly tables?: (tables: Tables, now: () => Date) => Tables;
   /** Only seeds that this divides have what shows it. */

@@ -7,6 +7,7 @@ import { InvalidTransaction } from "../../src/shared/runtime/storage/row.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { PLATFORMS_EVERY } from "../model/weather.ts";
 import { belated, contest, midnight, redrives } from "./small-models.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import type { Mutant } from "./mutant.ts";
 import {
   folded,
@@ -35,15 +36,11 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 21,
     every: PLATFORMS_EVERY,
     firstSeed: 1_200,
-    services(services) {
-      return {
-        ...services,
-        wakes: listing(services, "platform", ({ wakes }) => ({
-          wakes: wakes.slice(0, 100),
-          next: undefined,
-        })),
-      };
-    },
+    services: (services) =>
+      listing(services, "platform", ({ wakes }) => ({
+        wakes: wakes.slice(0, 100),
+        next: undefined,
+      })),
   },
   {
     name: "D2b: a walk that ends early begins anew",
@@ -84,12 +81,8 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D4a: a ledger is checked only while its wallet stands still",
     era: 25,
     firstSeed: 6,
-    services: (services) => ({
-      ...services,
-      wallets: withMethods(services.wallets, {
-        ledger: withMethods(services.wallets.ledger, { fold: () => Promise.resolve(false) }),
-      }),
-    }),
+    services: ({ wallets }) =>
+      replaceIn(wallets.ledger, () => ({ fold: () => Promise.resolve(false) })),
   },
   {
     name: "D4b: the reconciliation never comes to later platforms",
@@ -122,18 +115,13 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D5b: late wakes are looked for on one page",
     era: 28,
     shownBy: belated,
-    services(services) {
-      return {
-        ...services,
-        wakes: listing(services, "post", (page) => ({ ...page, next: undefined })),
-      };
-    },
+    services: (services) => listing(services, "post", (page) => ({ ...page, next: undefined })),
   },
   {
     name: "D6a: who loses a race waits for up to half a second",
     era: 29,
     shownBy: contest,
-    services: (services) => withPauses(services, (ms) => ms * 12.5),
+    services: () => withPauses((ms) => ms * 12.5),
   },
   {
     name: "D6b: who loses a race goes on with the wallet that it knew",
@@ -222,29 +210,27 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D11b: a key says nothing any more after ninety days",
     era: 36,
     firstSeed: 2,
-    services(services) {
-      const { idempotency, clock, wallets } = services;
+    services({ idempotency, clock, wallets }) {
       const forgotten = async (platformId: string) => {
         const before = new Date(clock.now().getTime() - 90 * 24 * 60 * 60_000);
         return (await idempotency.listBefore(platformId, before, undefined)).keys;
       };
-      const find: typeof idempotency.find = async (platformId, key) => {
-        const found = await idempotency.find(platformId, key);
-        const isOld = ({ accepted }: { readonly accepted: Accepted }) =>
-          accepted.postId === found?.postId;
-        return (await forgotten(platformId)).some(isOld) ? undefined : found;
-      };
-      const commit: typeof wallets.commit = async (platformId, operation) => {
-        const keys = await forgotten(platformId);
-        const isForgotten = keys.some(({ rowKey }) => operation.rowKeys.includes(rowKey));
-        if (!isForgotten) return await wallets.commit(platformId, operation);
-        return await wallets.commit(platformId, overwriting(seeing(operation, () => undefined)));
-      };
-      return {
-        ...services,
-        idempotency: withMethods(idempotency, { find }),
-        wallets: withMethods(wallets, { commit }),
-      };
+      replaceIn(idempotency, (former) => ({
+        find: async (platformId, key) => {
+          const found = await former.find(platformId, key);
+          const isOld = ({ accepted }: { readonly accepted: Accepted }) =>
+            accepted.postId === found?.postId;
+          return (await forgotten(platformId)).some(isOld) ? undefined : found;
+        },
+      }));
+      replaceIn(wallets, (former) => ({
+        commit: async (platformId, operation) => {
+          const keys = await forgotten(platformId);
+          const isForgotten = keys.some(({ rowKey }) => operation.rowKeys.includes(rowKey));
+          if (!isForgotten) return await former.commit(platformId, operation);
+          return await former.commit(platformId, overwriting(seeing(operation, () => undefined)));
+        },
+      }));
     },
   },
   {
@@ -268,48 +254,39 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D13a: each call of a redrive begins with the newest",
     era: 39,
     shownBy: redrives,
-    services: ({ cursors, ...services }) => ({
-      ...services,
-      cursors: { ...cursors, read: () => undefined },
-    }),
+    services: ({ cursors }) => replaceIn(cursors, () => ({ read: () => undefined })),
   },
   {
     name: "D13b: a redrive ends with its first call",
     era: 40,
     shownBy: redrives,
-    services(services) {
-      const { deadDeliveries } = services;
-      const list: typeof deadDeliveries.list = async (filter, position) => ({
-        ...(await deadDeliveries.list(filter, position)),
-        next: undefined,
-      });
-      return { ...services, deadDeliveries: withMethods(deadDeliveries, { list }) };
+    services({ deadDeliveries }) {
+      replaceIn(deadDeliveries, (former) => ({
+        list: async (filter, position) => ({
+          ...(await former.list(filter, position)),
+          next: undefined,
+        }),
+      }));
     },
   },
   {
     name: "D14a: events of a change are left to the sweep",
     era: 41,
     firstSeed: 1,
-    services(services) {
-      const { fanOutQueue, fanOuts } = services;
-      const hint = () => Promise.resolve();
-      const run = () => Promise.resolve(false);
-      return {
-        ...services,
-        fanOutQueue: withMethods(fanOutQueue, { hint }),
-        fanOuts: withMethods(fanOuts, { run }),
-      };
+    services({ fanOutQueue, fanOuts }) {
+      replaceIn(fanOutQueue, () => ({ hint: () => Promise.resolve() }));
+      replaceIn(fanOuts, () => ({ run: () => Promise.resolve(false) }));
     },
   },
   {
     name: "D14b: deliveries are left to the timer",
     era: 42,
     firstSeed: 7,
-    services(services) {
-      const { webhookQueue } = services;
-      const hint: typeof webhookQueue.hint = (fields, delaySeconds) =>
-        webhookQueue.hint(fields, (delaySeconds ?? 0) + (fields.kind === "deliveries" ? 50 : 0));
-      return { ...services, webhookQueue: withMethods(webhookQueue, { hint }) };
+    services({ webhookQueue }) {
+      replaceIn(webhookQueue, (former) => ({
+        hint: (fields, delaySeconds) =>
+          former.hint(fields, (delaySeconds ?? 0) + (fields.kind === "deliveries" ? 50 : 0)),
+      }));
     },
   },
   {
@@ -333,55 +310,52 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
     firstSeed: 3,
-    services(services) {
-      const { wakes, webhookQueue } = services;
-      const mark: typeof wakes.mark = async (kind, id, now) => {
-        if (kind !== "endpoint-check") await wakes.mark(kind, id, now);
-      };
+    services({ wakes, webhookQueue }) {
+      replaceIn(wakes, (former) => ({
+        mark: async (kind, id, now) => {
+          if (kind !== "endpoint-check") await former.mark(kind, id, now);
+        },
+      }));
       // Half of them are lost, which the product survives.
-      const hint: typeof webhookQueue.hint = async (fields, delaySeconds) => {
-        const isKept = fields.kind !== "deliveries" || Math.random() < 0.5;
-        if (isKept) await webhookQueue.hint(fields, delaySeconds);
-      };
-      return {
-        ...services,
-        wakes: withMethods(wakes, { mark }),
-        webhookQueue: withMethods(webhookQueue, { hint }),
-      };
+      replaceIn(webhookQueue, (former) => ({
+        hint: async (fields, delaySeconds) => {
+          const isKept = fields.kind !== "deliveries" || Math.random() < 0.5;
+          if (isKept) await former.hint(fields, delaySeconds);
+        },
+      }));
     },
   },
   {
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
     firstSeed: 48,
-    services(services) {
-      const { wakes, pending } = services;
-      const add: typeof wakes.add = async (wake, now) => {
-        if (wake.kind !== "endpoint") await wakes.add(wake, now);
-      };
-      // A drain reads more than the sweep does when it looks at an endpoint.
-      const read: typeof pending.read = async (endpointId, limit) => {
-        const work = await pending.read(endpointId, limit);
-        return limit <= 2 ? { ...work, timed: [], untried: [] } : work;
-      };
-      return {
-        ...services,
-        pending: withMethods(pending, { read }),
-        wakes: withMethods(wakes, { add, addHinted: add }),
-      };
+    services({ wakes, pending }) {
+      replaceIn(wakes, (former) => {
+        const add: typeof wakes.add = async (wake, now) => {
+          if (wake.kind !== "endpoint") await former.add(wake, now);
+        };
+        return { add, addHinted: add };
+      });
+      replaceIn(pending, (former) => ({
+        read: async (endpointId, limit) => {
+          const work = await former.read(endpointId, limit);
+          // A drain reads more than the sweep does when it looks at an endpoint.
+          return limit <= 2 ? { ...work, timed: [], untried: [] } : work;
+        },
+      }));
     },
   },
   {
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
-    firstSeed: 600,
-    services(services) {
-      const { pending } = services;
-      const read: typeof pending.read = async (...asked) => {
-        const work = await pending.read(...asked);
-        return { ...work, state: { ...work.state, leaseUntil: null } };
-      };
-      return { ...services, pending: withMethods(pending, { read }) };
+    firstSeed: 620,
+    services({ pending }) {
+      replaceIn(pending, (former) => ({
+        read: async (...asked) => {
+          const work = await former.read(...asked);
+          return { ...work, state: { ...work.state, leaseUntil: null } };
+        },
+      }));
     },
   },
 ];

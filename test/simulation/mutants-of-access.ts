@@ -1,7 +1,8 @@
 import type { Services } from "../../src/shared/compose.ts";
 import { fence } from "./fence.ts";
 import type { Mutant } from "./mutant.ts";
-import { committing, lastOf, withMethods } from "./mutation.ts";
+import { replaceIn } from "../setup/replace-in.ts";
+import { committing, lastOf } from "./mutation.ts";
 
 /** What a store's method answered, under the access version that the process knew then. */
 interface Remembered {
@@ -10,32 +11,29 @@ interface Remembered {
 }
 
 /** Changes of access are committed without the version that they raise, which `raise` may do apart. */
-function withoutVersion(services: Services, raise: (platformId: string) => void): Services {
-  const { wallets } = services;
-  const original = wallets.commit.bind(wallets);
-  const commit: typeof original = async (platformId, operation) => {
-    let isRaised = false;
-    const answer = await original(platformId, {
-      ...operation,
-      decide(view) {
-        const decision = operation.decide(view);
-        if (decision.kind !== "write" || decision.accessVersion === undefined) return decision;
-        isRaised = true;
-        const { accessVersion: _, ...rest } = decision;
-        return rest;
-      },
-    });
-    if (isRaised) raise(platformId);
-    return answer;
-  };
-  // Stores commit through the very same object.
-  Object.assign(wallets, { commit });
-  return services;
+function withoutVersion({ wallets }: Services, raise: (platformId: string) => void): void {
+  const without =
+    (former: typeof wallets): typeof wallets.commit =>
+    async (platformId, operation) => {
+      let isRaised = false;
+      const answer = await former.commit(platformId, {
+        ...operation,
+        decide(view) {
+          const decision = operation.decide(view);
+          if (decision.kind !== "write" || decision.accessVersion === undefined) return decision;
+          isRaised = true;
+          const { accessVersion: _, ...rest } = decision;
+          return rest;
+        },
+      });
+      if (isRaised) raise(platformId);
+      return answer;
+    };
+  replaceIn(wallets, (former) => ({ commit: without(former) }));
 }
 
 /** Rows count as read for a request when they were read under the version that the process knows. */
-function refusingOnKept(services: Services): Services {
-  const { wallets, keys, platforms, applications, profiles, connections } = services;
+function refusingOnKept({ wallets, keys, platforms, applications, profiles }: Services): void {
   const remembered = new Map<string, Remembered>();
   const once = async <Answer>(
     name: string,
@@ -50,23 +48,19 @@ function refusingOnKept(services: Services): Services {
     remembered.set(name, { version, answer });
     return answer;
   };
-  return {
-    ...services,
-    keys: withMethods(keys, {
-      findWithHash: (id) =>
-        once(`K|${id}`, keys.bindingOf(id)?.platformId, () => keys.findWithHash(id)),
-    }),
-    platforms: withMethods(platforms, {
-      findAccess: (id) => once(`P|${id}`, id, () => platforms.findAccess(id)),
-    }),
-    applications: withMethods(applications, {
-      find: (owner, id) => once(`A|${id}`, owner, () => applications.find(owner, id)),
-    }),
-    profiles: withMethods(profiles, {
-      find: (owner, id) => once(`F|${id}`, owner, () => profiles.find(owner, id)),
-    }),
-    connections,
-  };
+  replaceIn(keys, (former) => ({
+    findWithHash: (id) =>
+      once(`K|${id}`, keys.bindingOf(id)?.platformId, () => former.findWithHash(id)),
+  }));
+  replaceIn(platforms, (former) => ({
+    findAccess: (id) => once(`P|${id}`, id, () => former.findAccess(id)),
+  }));
+  replaceIn(applications, (former) => ({
+    find: (owner, id) => once(`A|${id}`, owner, () => former.find(owner, id)),
+  }));
+  replaceIn(profiles, (former) => ({
+    find: (owner, id) => once(`F|${id}`, owner, () => former.find(owner, id)),
+  }));
 }
 
 /** Without a part of what keeps from being used what was taken away. */
@@ -90,18 +84,17 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
   {
     name: "F3: rows are kept under the access version that is read after them",
     era: 53,
-    firstSeed: 917,
+    firstSeed: 946,
     shownBy: fence,
-    services(services) {
-      const { accessCache, wallets } = services;
-      const addLater = async (platformId: string, row: Parameters<typeof accessCache.add>[1]) => {
-        const version = await wallets.readAccessVersion(platformId);
-        accessCache.add(platformId, { ...row, version });
-      };
-      const add: typeof accessCache.add = (platformId, row) => {
-        addLater(platformId, row).catch(() => undefined);
-      };
-      return { ...services, accessCache: withMethods(accessCache, { add }) };
+    services({ accessCache, wallets }) {
+      replaceIn(accessCache, (former) => ({
+        add: (platformId, row) => {
+          wallets
+            .readAccessVersion(platformId)
+            .then((version) => former.add(platformId, { ...row, version }))
+            .catch(() => undefined);
+        },
+      }));
     },
   },
   {
@@ -131,11 +124,11 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     name: "F6: a read does not look whether its access version is still the wallet's",
     era: 56,
     shownBy: fence,
-    services(services) {
-      const { wallets } = services;
-      const readAccessVersion: typeof wallets.readAccessVersion = async (platformId) =>
-        wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
-      return { ...services, wallets: withMethods(wallets, { readAccessVersion }) };
+    services({ wallets }) {
+      replaceIn(wallets, (former) => ({
+        readAccessVersion: async (platformId) =>
+          wallets.lastAccessVersion(platformId) ?? (await former.readAccessVersion(platformId)),
+      }));
     },
   },
 ];

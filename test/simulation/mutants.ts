@@ -2,6 +2,7 @@ import type { Wallet } from "../../src/shared/core/core.ts";
 import { NETWORKS } from "../../src/shared/networks/registry.ts";
 import type { Network } from "../../src/shared/networks/contract/network.ts";
 import { STORM_EVERY } from "../model/weather.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import { belated } from "./small-models.ts";
 import type { Mutant } from "./mutant.ts";
 import {
@@ -14,7 +15,6 @@ import {
   seeing,
   seeingPost,
   unshared,
-  withMethods,
   withResults,
   withWalk,
   writing,
@@ -46,16 +46,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M3: the work row goes when the hint is sent",
     era: 3,
     firstSeed: 6,
-    services(services) {
-      const { publishQueue, posts } = services;
-      const hint: typeof publishQueue.hint = async (hint, delaySeconds) => {
-        await publishQueue.hint(hint, delaySeconds);
-        if (hint.kind === "start") return;
-        for (const work of (await posts.listOpenWork(hint.platformId)).works)
-          if (work.ref.postId === hint.postId) await posts.removeWork(work);
-      };
-      // Safe: the queue's only other method is of no use to a worker.
-      return { ...services, publishQueue: { hint, ping: () => publishQueue.ping() } as never };
+    services({ publishQueue, posts }) {
+      replaceIn(publishQueue, (former) => ({
+        hint: async (hint, delaySeconds) => {
+          await former.hint(hint, delaySeconds);
+          if (hint.kind === "start") return;
+          for (const work of (await posts.listOpenWork(hint.platformId)).works)
+            if (work.ref.postId === hint.postId) await posts.removeWork(work);
+        },
+      }));
     },
   },
   {
@@ -132,15 +131,16 @@ export const MUTANTS: readonly Mutant[] = [
     era: 11,
     firstSeed: 66,
     services(services) {
-      const { posts } = services;
-      const find: typeof posts.find = async (ref) => {
-        const found = await posts.find(ref);
-        return found && { ...found, post: { ...found.post, revision: "" } };
-      };
+      replaceIn(services.posts, (former) => ({
+        find: async (ref) => {
+          const found = await former.find(ref);
+          return found && { ...found, post: { ...found.post, revision: "" } };
+        },
+      }));
       const blind = seeingPost("change|", (post, id) =>
         post.revision === lastOf(id) ? post : { ...post, revision: "" },
       );
-      return { ...committing(services, blind), posts: withMethods(posts, { find }) };
+      committing(services, blind);
     },
   },
   {
@@ -158,76 +158,73 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 17,
-    services(services) {
-      const { wakes, posts, fanOutQueue } = services;
-      const mark: typeof wakes.mark = async (kind, id, now) => {
-        // An endpoint is marked as ever.
-        const isOpen =
-          kind === "endpoint-check" || (await posts.listOpenWork(id, "", 1)).works.length > 0;
-        if (isOpen) await wakes.mark(kind, id, now);
-      };
+    firstSeed: 28,
+    services({ wakes, posts, fanOutQueue }) {
+      replaceIn(wakes, (former) => ({
+        mark: async (kind, id, now) => {
+          // An endpoint is marked as ever.
+          const isOpen =
+            kind === "endpoint-check" || (await posts.listOpenWork(id, "", 1)).works.length > 0;
+          if (isOpen) await former.mark(kind, id, now);
+        },
+      }));
       // Half of them are lost, which the product survives.
-      const hint: typeof fanOutQueue.hint = async (platformId) => {
-        if (Math.random() < 0.5) await fanOutQueue.hint(platformId);
-      };
-      return {
-        ...services,
-        wakes: withMethods(wakes, { mark }),
-        fanOutQueue: withMethods(fanOutQueue, { hint }),
-      };
+      replaceIn(fanOutQueue, (former) => ({
+        hint: async (platformId) => {
+          if (Math.random() < 0.5) await former.hint(platformId);
+        },
+      }));
     },
   },
   {
     name: "C4: nobody looks for wakes that were written too late",
     era: 14,
     shownBy: belated,
-    services: (services) => ({
-      ...services,
-      wakes: listing(services, "post", (page, { from }) =>
+    services: (services) =>
+      listing(services, "post", (page, { from }) =>
         from === undefined ? { wakes: [], next: undefined } : page,
       ),
-    }),
   },
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
     firstSeed: 40,
-    services(services) {
-      const { posts, clock } = services;
-      const findPost: typeof posts.findPost = async (ref) => {
-        const post = await posts.findPost(ref);
-        const past = new Date(clock.now().getTime() - 60_000).toISOString();
-        if (post === undefined || (post.draft.scheduleAt ?? "") < past) return post;
-        return { ...post, draft: { ...post.draft, scheduleAt: past } };
-      };
-      return { ...services, posts: withMethods(posts, { findPost }) };
+    services({ posts, clock }) {
+      replaceIn(posts, (former) => ({
+        findPost: async (ref) => {
+          const post = await former.findPost(ref);
+          const past = new Date(clock.now().getTime() - 60_000).toISOString();
+          if (post === undefined || (post.draft.scheduleAt ?? "") < past) return post;
+          return { ...post, draft: { ...post.draft, scheduleAt: past } };
+        },
+      }));
     },
   },
   {
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
-    firstSeed: 40,
-    services(services) {
-      const { wallets, clock } = services;
+    firstSeed: 47,
+    services({ wallets, clock }) {
       const known = new Map<string, { readonly at: number; readonly wallet: Wallet }>();
-      const commit: typeof wallets.commit = async (platformId, operation) => {
-        const before = known.get(platformId);
-        const isKnown = before !== undefined && performance.now() - before.at < 2_000;
-        if (isKnown && operation.id.startsWith("charge|")) {
-          const { wallet } = before;
-          const { accessVersion } = wallet;
-          const view = { wallet, accessVersion, now: clock.now(), row: () => undefined };
-          const decision = operation.decide(view);
-          if (decision.kind === "refuse") throw decision.error;
-        }
-        const wallet = isKnown ? before.wallet : await wallets.read(platformId);
-        if (!isKnown) known.set(platformId, { at: performance.now(), wallet });
-        const answer = await wallets.commit(platformId, operation);
-        known.delete(platformId);
-        return answer;
-      };
-      return { ...services, wallets: withMethods(wallets, { commit }) };
+      const knowing =
+        (former: typeof wallets): typeof wallets.commit =>
+        async (platformId, operation) => {
+          const before = known.get(platformId);
+          const isKnown = before !== undefined && performance.now() - before.at < 2_000;
+          if (isKnown && operation.id.startsWith("charge|")) {
+            const { wallet } = before;
+            const { accessVersion } = wallet;
+            const view = { wallet, accessVersion, now: clock.now(), row: () => undefined };
+            const decision = operation.decide(view);
+            if (decision.kind === "refuse") throw decision.error;
+          }
+          const wallet = isKnown ? before.wallet : await former.read(platformId);
+          if (!isKnown) known.set(platformId, { at: performance.now(), wallet });
+          const answer = await former.commit(platformId, operation);
+          known.delete(platformId);
+          return answer;
+        };
+      replaceIn(wallets, (former) => ({ commit: knowing(former) }));
     },
   },
   {
@@ -245,24 +242,24 @@ export const MUTANTS: readonly Mutant[] = [
     era: 18,
     firstSeed: 183,
     services(services) {
-      const { posts } = services;
-      const findToPublish: typeof posts.findToPublish = async (ref, networks) => {
-        const found = await posts.findToPublish(ref, networks);
-        const legs = (found?.legs ?? []).map(({ leg, etag }) => {
-          const { reservation } = leg;
-          const isNone = reservation.state === "none";
-          const open = { ...leg, reservation: { ...reservation, state: "open" } } as const;
-          return { leg: isNone ? open : leg, etag };
-        });
-        return found && { ...found, legs };
-      };
-      const claiming = writingLegs(services, (leg, { etag }) => {
+      replaceIn(services.posts, (former) => ({
+        findToPublish: async (ref, networks) => {
+          const found = await former.findToPublish(ref, networks);
+          const legs = (found?.legs ?? []).map(({ leg, etag }) => {
+            const { reservation } = leg;
+            const isNone = reservation.state === "none";
+            const open = { ...leg, reservation: { ...reservation, state: "open" } } as const;
+            return { leg: isNone ? open : leg, etag };
+          });
+          return found && { ...found, legs };
+        },
+      }));
+      writingLegs(services, (leg, { etag }) => {
         const { reservation } = leg;
         // The claim says nothing of the reservation that is not there.
         const state = reservation.tokens === 0 ? "none" : reservation.state;
         return Promise.resolve([{ ...leg, reservation: { ...reservation, state } }, etag]);
       });
-      return { ...claiming, posts: withMethods(claiming.posts, { findToPublish }) };
     },
   },
 ];

@@ -16,6 +16,7 @@ import {
 } from "../../src/shared/runtime/storage/row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { WakeKind, WakeRange, Wakes } from "../../src/shared/wake/wake.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import type { Mutant } from "./mutant.ts";
 
 /* Ways to take a safeguard away, without a switch in the product: other verbs of its modules, or faults of storage. */
@@ -36,11 +37,10 @@ export function withMethods<Store extends object>(store: Store, methods: Partial
 export function committing(
   services: Services,
   change: <T>(operation: CoreOperation<T>) => CoreOperation<T>,
-): Services {
-  const { wallets } = services;
-  const commit = <T>(platformId: string, operation: CoreOperation<T>) =>
-    wallets.commit(platformId, change(operation));
-  return { ...services, wallets: withMethods(wallets, { commit }) };
+): void {
+  replaceIn(services.wallets, (former) => ({
+    commit: (platformId, operation) => former.commit(platformId, change(operation)),
+  }));
 }
 
 type See = (row: StoredRow | undefined, rowKey: string) => StoredRow | undefined;
@@ -81,9 +81,12 @@ export function committingApart(
   services: Services,
   kind: string,
   isLater: (write: RowWrite, operation: CoreOperation<unknown>) => boolean,
-): Services {
-  const { wallets } = services;
-  const commit = async <T>(platformId: string, operation: CoreOperation<T>): Promise<T> => {
+): void {
+  const committing = async <T>(
+    wallets: Services["wallets"],
+    platformId: string,
+    operation: CoreOperation<T>,
+  ): Promise<T> => {
     if (!operation.id.startsWith(kind)) return await wallets.commit(platformId, operation);
     let later: readonly RowWrite[] = [];
     const first = writing(operation, (writes) => {
@@ -96,7 +99,9 @@ export function committingApart(
     if (later.length > 0) await wallets.commit(platformId, second);
     return answer;
   };
-  return { ...services, wallets: withMethods(wallets, { commit }) };
+  replaceIn(services.wallets, (former) => ({
+    commit: (platformId, operation) => committing(former, platformId, operation),
+  }));
 }
 
 /** The operations of a kind with another view of the post that they change. */
@@ -117,14 +122,14 @@ export const seeingPost =
 export function writingLegs(
   services: Services,
   change: (leg: Leg, write: LegWrite) => Promise<readonly [leg: Leg, etag: string]>,
-): Services {
-  const { posts } = services;
-  const replaceLegIfUnchanged: typeof posts.replaceLegIfUnchanged = async (ref, leg, etag) => {
-    const changed = await change(leg, { ref, etag, posts });
-    const written = await posts.replaceLegIfUnchanged(ref, ...changed);
-    return written && { leg, etag: written.etag };
-  };
-  return { ...services, posts: withMethods(posts, { replaceLegIfUnchanged }) };
+): void {
+  replaceIn(services.posts, (posts) => ({
+    replaceLegIfUnchanged: async (ref, leg, etag) => {
+      const changed = await change(leg, { ref, etag, posts });
+      const written = await posts.replaceLegIfUnchanged(ref, ...changed);
+      return written && { leg, etag: written.etag };
+    },
+  }));
 }
 
 interface LegWrite {
@@ -166,12 +171,10 @@ export const folded = <Name extends "transact" | "list">(
   name: Name,
   change: (original: Table[Name], ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
 ): Pick<Mutant, "services" | "install"> => ({
-  services(services) {
-    const { wallets } = services;
-    const fold: typeof wallets.ledger.fold = (...given) =>
-      folding.run(true, () => wallets.ledger.fold(...given));
-    const ledger = withMethods(wallets.ledger, { fold });
-    return { ...services, wallets: withMethods(wallets, { ledger }) };
+  services({ wallets }) {
+    replaceIn(wallets.ledger, (former) => ({
+      fold: (...given) => folding.run(true, () => former.fold(...given)),
+    }));
   },
   install: () =>
     withTable(
@@ -194,12 +197,13 @@ export function listing(
   { wakes }: Services,
   kind: WakeKind,
   change: (page: WakePage, range: WakeRange) => WakePage,
-): Wakes {
-  const list: Wakes["list"] = async (asked, range, after) => {
-    const page = await wakes.list(asked, range, after);
-    return asked === kind ? change(page, range) : page;
-  };
-  return withMethods(wakes, { list });
+): void {
+  replaceIn(wakes, (former) => ({
+    list: async (asked, range, after) => {
+      const page = await former.list(asked, range, after);
+      return asked === kind ? change(page, range) : page;
+    },
+  }));
 }
 
 /** For the time of a run, walks whose names begin so with other steps. */
@@ -226,7 +230,7 @@ export const unshared = <T>(operation: CoreOperation<T>): CoreOperation<T> => {
 };
 
 /** In every process, waits of the product that are no longer than a pause after a lost race with another length. */
-export function withPauses(services: Services, change: (ms: number) => number): Services {
+export function withPauses(change: (ms: number) => number): void {
   const set = globalThis.setTimeout;
   if (!changedTimers.has(set)) {
     const changed = (run: () => void, ms = 0) =>
@@ -235,7 +239,6 @@ export function withPauses(services: Services, change: (ms: number) => number): 
     // Put back with all other timers when the run is over.
     Object.assign(globalThis, { setTimeout: changed });
   }
-  return services;
 }
 
 const PAUSE_MS = 40;

@@ -55,7 +55,8 @@ async function among(
       clock: { now },
       log: SILENT,
     });
-    return mutant.services?.(services) ?? services;
+    mutant.services?.(services);
+    return services;
   };
   try {
     return await inVirtualTime(time, random, async () => {

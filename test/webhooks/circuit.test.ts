@@ -5,6 +5,7 @@ import type { Services } from "../../src/shared/compose.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { runAround } from "../setup/replace-in.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
 import { enqueueDueDeliveries, sweepStalledLegs, wakesOf } from "../setup/walks.ts";
@@ -88,19 +89,13 @@ const hintOf = ({ id }: TestEndpoint) => ({ endpointId: id });
 function dyingAt(name: "transact" | "writeState" | "read", times: number): Services {
   let count = 0;
   let isDead = false;
-  const pending = new Proxy(relay.services.pending, {
-    get(target, property) {
-      const value: unknown = Reflect.get(target, property, target);
-      if (typeof value !== "function") return value;
-      return (...given: unknown[]) => {
-        if (property === name) count += 1;
-        isDead ||= count === times;
-        if (isDead) return Promise.reject(new Error("the process died"));
-        return Reflect.apply(value, target, given) as unknown;
-      };
-    },
+  const services = relay.another();
+  runAround(services.pending, (method, run) => {
+    if (method === name) count += 1;
+    isDead ||= count === times;
+    return isDead ? Promise.reject(new Error("the process died")) : run();
   });
-  return { ...relay.services, pending };
+  return services;
 }
 
 describe("after five failures in a row", () => {
@@ -295,7 +290,7 @@ describe("nothing is lost", () => {
       call.headers?.["x-social-restapi-delivery"] === waiting.id
         ? Promise.reject(new Error("died"))
         : outbound.request(call);
-    const dying: Services = { ...relay.services, outbound: { ...outbound, request } };
+    const dying = relay.another({ outbound: { ...outbound, request } });
     await expect(deliverWebhook(dying, hintOf(endpoint))).rejects.toThrow("died");
     await pass(3 * MINUTE);
     expect(await statusesOf(endpoint)).not.toContain("dead");

@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
-import { Rerun } from "../../src/shared/webhooks/hint-queue.ts";
 import { hintsOf } from "../../src/shared/http/worker.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import {
   dripsForEver,
   hangs,
@@ -21,7 +21,6 @@ import {
   type Receiver,
 } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
-import { withMethods } from "../simulation/mutation.ts";
 import { enqueueDueDeliveries, sweepStalledLegs, wakesOf } from "../setup/walks.ts";
 
 const SECOND = 1_000;
@@ -397,7 +396,7 @@ describe("a worker", () => {
     const endpoint = await anEndpoint(relay, receiver);
     const { platform } = endpoint.application;
     const clock = { now: () => new Date(relay.clock.now().getTime() - 2 * SECOND) };
-    const slow = { ...relay.services, clock, drains: new Rerun() };
+    const slow = relay.another({ clock });
     const times: string[] = [];
     relay.queues.onSend = (message) => {
       for (const hint of hintsOf(message)) {
@@ -427,12 +426,7 @@ describe("a worker", () => {
     await happen(relay, endpoint.application);
     // The process ends between the call and its record: whatever it was about to write is lost.
     let isDead = false;
-    const { pending } = relay.services;
-    const writeState: typeof pending.writeState = (...given) =>
-      isDead ? Promise.reject(new Error("the process died")) : pending.writeState(...given);
-    const crashing: Relay["services"] = {
-      ...relay.services,
-      pending: withMethods(pending, { writeState }),
+    const crashing = relay.another({
       outbound: {
         ...relay.services.outbound,
         request: async (request) => {
@@ -441,7 +435,11 @@ describe("a worker", () => {
           throw new Error("the process died");
         },
       },
-    };
+    });
+    replaceIn(crashing.pending, (former) => ({
+      writeState: (...given) =>
+        isDead ? Promise.reject(new Error("the process died")) : former.writeState(...given),
+    }));
     relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
     await relay.drain();
     relay.queues.onSend = () => "keep";

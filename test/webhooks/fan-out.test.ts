@@ -5,6 +5,7 @@ import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
@@ -251,17 +252,15 @@ describe("an event", () => {
     ];
     relay.queues.onSend = (message) => ("endpointId" in message ? "keep" : "lose");
     await happen(relay, application);
-    const { pending } = relay.services;
     let made = 0;
-    const insertAbsent: typeof pending.insertAbsent = async (endpointId, all) => {
-      made += 1;
-      if (made === 2) throw new Error("the process died");
-      return pending.insertAbsent(endpointId, all);
-    };
-    const crashing = {
-      ...relay.services,
-      pending: Object.assign(Object.create(pending), { insertAbsent }),
-    };
+    const crashing = relay.another();
+    replaceIn(crashing.pending, (former) => ({
+      insertAbsent: async (endpointId, all) => {
+        made += 1;
+        if (made === 2) throw new Error("the process died");
+        return former.insertAbsent(endpointId, all);
+      },
+    }));
     await expect(fanOutEvents(crashing, hintFor(platformId))).rejects.toThrow("fanned out");
     expect(await waiting(platformId)).toHaveLength(1);
     await fanOutEvents(relay.services, hintFor(platformId));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { replaceIn } from "../setup/replace-in.ts";
 import { findForgottenWork, sweepStalledLegs } from "../setup/walks.ts";
 import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, type TestEndpoint } from "./subscriber.ts";
@@ -286,14 +287,12 @@ describe("the operators' redrive", () => {
 test("an event that is kept no more can't be sent any more: its delivery ends, a redrive is refused", async () => {
   const endpoint = await withDead(1);
   const [dead] = await deliveriesOf(relay, endpoint);
-  const { events, deliveries } = relay.services;
-  const gone = {
-    ...relay.services,
-    events: Object.assign(Object.create(events), {
-      find: () => Promise.resolve(undefined),
-      findMany: () => Promise.resolve(new Map()),
-    }),
-  };
+  const { deliveries } = relay.services;
+  const gone = relay.another();
+  replaceIn(gone.events, () => ({
+    find: () => Promise.resolve(undefined),
+    findMany: () => Promise.resolve(new Map()),
+  }));
   const answer = dataOf(await redrive(endpoint, dead.id));
   const hint = {
     v: 1,
