@@ -71,7 +71,8 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     "leg errors": legErrors,
     "delivery errors": deliveryErrors,
   },
-  "docs/networks.md": { limits: networkLimits, options: networkOptions, rules: networkRules },
+  "docs/reference/network-limits.md": { limits: networkLimits, options: networkOptions },
+  "docs/reference/network-rules.md": { rules: networkRules },
   "docs/reference/routes.md": { routes: routesTable },
   "docs/reference/settings.md": { settings: settingsTable },
 };

@@ -210,6 +210,6 @@ export function networkRules(): string {
         remediation,
       ]);
     const head = ["Rule", "Severity", "Code", "What it says", "What to do"];
-    return `### ${networkOf(name).title}\n\n${markdownTable(head, rows)}`;
+    return `## ${networkOf(name).title}\n\n${markdownTable(head, rows)}`;
   }).join("\n\n");
 }
