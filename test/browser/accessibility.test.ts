@@ -127,13 +127,26 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     },
   );
 
-  test("opens one row at a time, and is short before any is opened", async () => {
+  test.each(LONGEST_FIRST)("is short before a row is opened (%s)", async (language) => {
     const page = await chromium.newPage({ viewport: { width: 360, height: 100 } });
+    for (const shown of gallery(language)) {
+      if (!["new", "mixed", "without-way-back"].includes(shown.name)) continue;
+      await stand.show(page, shown);
+      const height =
+        await page.evaluate<number>(`document.querySelectorAll("[open]").forEach((one) => {
+        one.open = false;
+      });
+      document.documentElement.scrollHeight`);
+      expect([shown.name, Math.max(height, 900)]).toEqual([shown.name, 900]);
+    }
+    await page.close();
+  });
+
+  test("opens one row at a time", async () => {
+    const page = await chromium.newPage();
     const [shown] = gallery();
     if (shown === undefined) throw new Error("there is no page");
     await stand.show(page, shown);
-    const height = await page.evaluate<number>("document.documentElement.scrollHeight");
-    expect(height).toBeLessThanOrEqual(900);
     for (const network of ["facebook", "mastodon"])
       await page.locator(`#row-${network} > summary`).click();
     const open = page.locator(".row > details[open]");

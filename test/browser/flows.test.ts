@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
   async function chooseOfSeveralPages(): Promise<void> {
     const { id } = await visitor.open(["facebook", "mastodon"]);
     await visitor.openRow("Facebook");
-    await visitor.press("Continue at Facebook");
+    await visitor.press("Continue to Facebook");
     await visitor.decide("allow");
     expect(await visitor.heading()).toBe("Choose an account");
     await visitor.page.getByLabel(/Demo Coffee Bar/).check();
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     await visitor.open(["facebook", "mastodon"]);
     await visitor.openRow("Mastodon");
     await visitor.page.getByLabel(/Your server/).fill(instance);
-    await visitor.press("Continue at Mastodon");
+    await visitor.press("Continue to Mastodon");
     expect(await visitor.page.locator("#problem").innerText()).toContain(words);
     const field = visitor.page.getByLabel(/Your server/);
     expect(await field.inputValue()).toBe(instance);
@@ -85,7 +85,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("an Instagram account, and is over when it was all that was asked for", async () => {
       await visitor.open(["instagram"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       await visitor.decide("allow");
       expect(visitor.returned()).toMatchObject({ status: "completed" });
       expect(await visitor.connections()).toMatchObject([{ platform: "instagram" }]);
@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("a LinkedIn member", async () => {
       await visitor.open(["linkedin"], { returnUrl: null });
       await visitor.openRow("LinkedIn");
-      await visitor.press("Continue at LinkedIn");
+      await visitor.press("Continue to LinkedIn");
       await visitor.decide("allow");
       expect(await visitor.heading()).toBe("All set");
       expect(await visitor.connections()).toMatchObject([{ platform: "linkedin" }]);
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open(["linkedin", "mastodon"]);
       await visitor.openRow("LinkedIn");
       await visitor.page.getByLabel(/Publish as/).selectOption("organization");
-      await visitor.press("Continue at LinkedIn");
+      await visitor.press("Continue to LinkedIn");
       await visitor.decide("allow");
       const choice = visitor.page.getByRole("radio").first();
       if ((await visitor.heading()) === "Choose an account") {
@@ -120,7 +120,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open(["bluesky", "mastodon"]);
       await visitor.openRow("Bluesky");
       await visitor.page.getByLabel(/Handle \(optional\)/).fill(DEMO_HANDLE);
-      await visitor.press("Continue at Bluesky");
+      await visitor.press("Continue to Bluesky");
       await visitor.decide("allow");
       expect(await visitor.text()).toContain(`Connected as ${DEMO_HANDLE}`);
     });
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
         await visitor.open(["mastodon", "facebook"]);
         await visitor.openRow("Mastodon");
         await visitor.page.getByLabel(/Your server/).fill(instance);
-        await visitor.press("Continue at Mastodon");
+        await visitor.press("Continue to Mastodon");
         await visitor.decide("allow");
         expect(await visitor.page.getByRole("status").innerText()).toBe("Mastodon is connected.");
         const [connection] = await visitor.connections();
@@ -153,7 +153,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open(["instagram", "linkedin", "mastodon"]);
       for (const network of ["Instagram", "LinkedIn"]) {
         await visitor.openRow(network);
-        await visitor.press(`Continue at ${network}`);
+        await visitor.press(`Continue to ${network}`);
         await visitor.decide("allow");
       }
       expect(await visitor.text()).toContain("2 of 3 connected");
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     test("an account again that has lost its permission, under its old id", async () => {
       await visitor.open(["instagram"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       await visitor.decide("allow");
       const [before] = await visitor.connections();
       const { connections } = site.world.services;
@@ -186,13 +186,13 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
 
     test.each(
       casesOf([
-        ["instagram", "Continue at Instagram"],
-        ["linkedin", "Continue at LinkedIn"],
-        ["facebook", "Continue at Facebook"],
+        ["instagram", "Continue to Instagram"],
+        ["linkedin", "Continue to LinkedIn"],
+        ["facebook", "Continue to Facebook"],
       ] as const),
     )("when access is declined at %s", async (network, button) => {
       await visitor.open([network, "mastodon"]);
-      await visitor.openRow(button.replace("Continue at ", ""));
+      await visitor.openRow(button.replace("Continue to ", ""));
       await visitor.press(button);
       await visitor.decide("deny");
       expect(await problem()).toContain("You did not give permission");
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("about a permission that was unticked", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       await visitor.page.locator("input[name=may_instagram_business_content_publish]").uncheck();
       await visitor.decide("allow");
       expect(await problem()).toContain("A permission that is needed for posting was not given");
@@ -212,7 +212,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("about a personal Instagram account", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       await visitor.page.locator(`input[value="${PERSONAL_ACCOUNT}"]`).check();
       await visitor.decide("allow");
       expect(await problem()).toContain("Switch to a professional account");
@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("about a person without Facebook pages", async () => {
       await visitor.open(["facebook", "mastodon"]);
       await visitor.openRow("Facebook");
-      await visitor.press("Continue at Facebook");
+      await visitor.press("Continue to Facebook");
       await visitor.page.locator(`input[value="${FRIEND_USER}"]`).check();
       await visitor.decide("allow");
       expect(await problem()).toContain("did not list any page that you can publish to");
@@ -231,7 +231,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.open(["linkedin", "mastodon"]);
       await visitor.openRow("LinkedIn");
       await visitor.page.getByLabel(/Publish as/).selectOption("organization");
-      await visitor.press("Continue at LinkedIn");
+      await visitor.press("Continue to LinkedIn");
       await visitor.page.locator(`input[value="${FRIEND_MEMBER}"]`).check();
       await visitor.decide("allow");
       expect(await problem()).toContain("did not list any page that you can publish to");
@@ -265,7 +265,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     test("to another browser than the one that began", async () => {
       const { connectUrl } = await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       const callback = visitor.page.waitForRequest(/connect\/callback/);
       const stranger = await chromium.newContext({ javaScriptEnabled });
       const page = await stranger.newPage();
@@ -285,7 +285,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     test("to who comes back to a step that is over", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       const callback = visitor.page.waitForRequest(/connect\/callback/);
       await visitor.decide("allow");
       await visitor.page.goto((await callback).url());
@@ -296,7 +296,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("when the session was canceled meanwhile", async () => {
       const { id } = await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       const path = `/v1/connect/sessions/${id}/cancel`;
       await site.world.relay.call("POST", path, { key: visitor.owner.key });
       await visitor.decide("allow");
@@ -309,7 +309,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk("when the session ran out meanwhile", async () => {
       await visitor.open(["instagram", "mastodon"], { expiresIn: 300 });
       await visitor.openRow("Instagram");
-      await visitor.press("Continue at Instagram");
+      await visitor.press("Continue to Instagram");
       site.world.relay.advance(6 * MINUTE);
       await visitor.decide("allow");
       expect(await visitor.heading()).toBe("This page has expired");
@@ -337,7 +337,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     await guest.open(["instagram", "mastodon"]);
     expect(await guest.page.locator("html").getAttribute("lang")).toBe("de");
     await guest.openRow("Instagram");
-    await guest.press("Weiter bei Instagram");
+    await guest.press("Weiter zu Instagram");
     await guest.decide("deny");
     expect(await guest.page.getByRole("alert").innerText()).toContain("keine Erlaubnis gegeben");
     await german.close();
@@ -349,7 +349,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     sandbox.networks.facebook.addPage({ name });
     await visitor.open(["facebook", "mastodon"], { branding: { name: `<b>"&amp;` } });
     await visitor.openRow("Facebook");
-    await visitor.press("Continue at Facebook");
+    await visitor.press("Continue to Facebook");
     await visitor.decide("allow");
     await visitor.page.getByLabel(/document\.title/).check();
     await visitor.press("Connect this account");

@@ -135,6 +135,18 @@ function connectPages(): readonly (readonly [string, Partial<ConnectPage>])[] {
       },
     ],
     [
+      "linked-problem",
+      {
+        cards: withProblem(
+          aCard("facebook", {
+            state: "linked",
+            account: account("demobakery", "Demo Bakery"),
+            problem: { problem: "access_denied", way: "first", typed: {} },
+          }),
+        ),
+      },
+    ],
+    [
       "hostile",
       {
         branding: { name: hostile.slice(0, 80), logoUrl: "https://cdn.invalid/logo.png" },

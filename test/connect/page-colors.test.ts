@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   contrast,
+  fillOn,
   GROUNDS,
   readableOn,
   stylesheet,
@@ -47,6 +48,22 @@ describe("any accent colour at all", () => {
     expect(readableOn("#2457d6", GROUNDS.light)).toBe("#2457d6");
     expect(readableOn("#8fb2ff", GROUNDS.dark)).toBe("#8fb2ff");
   });
+});
+
+test.each([
+  ["#000000", "#000000", "#eef0f4"],
+  ["#0b1020", "#0b1020", "#eef0f4"],
+  ["#ffffff", "#16181d", "#ffffff"],
+  ["#ffe600", "#ffe600", "#ffe600"],
+  ["#b4531a", "#b4531a", "#b4531a"],
+])("buttons of %s are %s in light and %s in dark", (accent, light, dark) => {
+  expect([fillOn(accent, "light"), fillOn(accent, "dark")]).toEqual([light, dark]);
+});
+
+test("a dark colour becomes a lighter one of its hue in dark", () => {
+  const fill = fillOn("#000080", "dark");
+  expect(fill).toMatch(/^#(..)\1/);
+  expect(contrast(fill, GROUNDS.dark[0])).toBeGreaterThanOrEqual(AA);
 });
 
 test.each([

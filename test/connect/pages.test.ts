@@ -117,6 +117,17 @@ describe("the page", () => {
     expect(readProblem(code)).toBe(code);
   });
 
+  test("says that a connection stays as it was when another try fails", () => {
+    const account = { username: "ada", displayName: "", avatarUrl: null };
+    const problem = { problem: "access_denied", way: "first", typed: {} } as const;
+    for (const state of ["linked", "needs_reauth"] as const) {
+      const cards = [aCard("facebook", { state, account, problem })];
+      const text = readable(renderConnectPage(aPage({ cards }), "n"));
+      expect(text).toContain("Your connection to Facebook was not changed");
+      expect(text).not.toContain("Facebook was not connected");
+    }
+  });
+
   test("shows the problem once, in the one row that is open, and the steps as they are", () => {
     const problem = { problem: "instance_unreachable", way: "first", typed: {} } as const;
     const text = renderConnectPage(

@@ -16,9 +16,9 @@ import type { OpenVisit } from "./visit.ts";
 import { html, initialOf, nameOf, type Markup } from "./markup.ts";
 import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
-import { layout, renderCapability, renderProblem, renderSteps, type Capability } from "./layout.ts";
+import { layout, renderCapability, renderSteps, type Capability } from "./layout.ts";
 import { fill, wordsOf, type Language } from "./language.ts";
-import { markOf } from "./marks.ts";
+import { markOf, WARNING } from "./marks.ts";
 
 const CHOICE_MS = 15 * 60_000;
 const CHOICE_CHARACTERS_MAX = 200;
@@ -138,7 +138,12 @@ export interface ChoicePage extends Capability {
 export function renderChoicePage(page: ChoicePage, nonce: string): string {
   const { language, branding, network, title, choice, problem } = page;
   const words = wordsOf(language).choice;
-  const report = problem !== null && renderProblem({ language, problem, network: null });
+  const isWrong = problem !== null;
+  const fault =
+    isWrong &&
+    html`<p class="error" id="problem">
+      ${WARNING}<span>${fill(wordsOf(language).problems[problem], { network: title })}</span>
+    </p>`;
   const body = html`${renderSteps("allow", language)}
     <div class="card plain">
       <div class="ahead">
@@ -150,10 +155,11 @@ export function renderChoicePage(page: ChoicePage, nonce: string): string {
       </div>
       <form method="post" action="${page.action}">
         ${renderCapability(page)}<input type="hidden" name="choice" value="${choice.id}" />
-        ${report}
-        <fieldset ${problem !== null && html`aria-describedby="problem"`}>
+
+        <fieldset>
           <legend>${words.legend}</legend>
-          ${choice.candidates.map(renderCandidate)}
+          ${fault}
+          ${choice.candidates.map((one, index) => renderCandidate(one, isWrong && index === 0))}
         </fieldset>
         ${choice.isCut && html`<p>${fill(words.cut, { network: title })}</p>`}
         <div class="actions">
@@ -167,14 +173,15 @@ export function renderChoicePage(page: ChoicePage, nonce: string): string {
     nonce,
     branding,
     title: words.title,
-    hasProblem: problem !== null,
+    hasProblem: isWrong,
     body,
   });
 }
 
-function renderCandidate({ id, label, hint }: LinkCandidate): Markup {
+function renderCandidate({ id, label, hint }: LinkCandidate, isFault: boolean): Markup {
+  const atFault = isFault && html`aria-describedby="problem" autofocus`;
   return html`<label class="choice"
-    ><input type="radio" name="candidate" value="${id}" required /><span
+    ><input type="radio" name="candidate" value="${id}" required ${atFault} /><span
       class="avatar"
       aria-hidden="true"
       >${initialOf(label)}</span

@@ -35,8 +35,6 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
     branding.name === undefined
       ? html`${words.page.lead}`
       : fill(words.page.leadFor, { brand: nameOf(branding.name) });
-  const linked = cards.filter(({ state }) => state === "linked").length;
-  const progress = { linked: String(linked), total: String(cards.length) };
   const opened = openedOf(page);
   const body = html`${renderReport(page)}
     <h1>${words.page.title}</h1>
@@ -46,7 +44,7 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
       ${cards.map((card) => renderRow(page, card, card.network === opened))}
     </ul>
     ${renderEnd(page)}
-    <p class="tail">${fill(words.page.progress, progress)}. ${words.page.note}</p>`;
+    <p class="tail">${words.page.note}</p>`;
   const hasProblem = page.problem !== null || cards.some(({ problem }) => problem !== null);
   return layout({ language, nonce, branding, title: words.page.title, hasProblem, body });
 }
@@ -74,8 +72,10 @@ function renderReport({ language, cards, problem, justLinked }: ConnectPage): Ma
 
 /** Renders the way on. Without a way back, the window is closed to leave, and nothing ends by that. */
 function renderEnd(page: ConnectPage): Markup {
-  const { language, branding, hasLinked, hasWayBack, doneAction } = page;
+  const { language, branding, cards, hasLinked, hasWayBack, doneAction } = page;
   const words = wordsOf(language).page;
+  const linked = cards.filter(({ state }) => state === "linked").length;
+  const progress = { linked: String(linked), total: String(cards.length) };
   if (!hasLinked && !hasWayBack) return html`<p class="end soft">${words.later}</p>`;
   return html`<form class="end" method="post" action="${doneAction}">
     ${renderCapability(page)}
@@ -83,7 +83,7 @@ function renderEnd(page: ConnectPage): Markup {
       ${
         hasLinked
           ? html`<button name="action" value="done">${words.done}</button>
-              <span class="soft">${words.doneHint}</span>`
+              <span class="tail">${fill(words.progress, progress)}. ${words.doneHint}</span>`
           : html`<button class="quiet" name="action" value="cancel">
               <span>${backLabel(branding, language, words.cancel)}</span>
             </button>`
@@ -211,9 +211,10 @@ function faultOf({ language }: CardPage, card: Card, way: Way): FieldFault | nul
 
 /** Renders the row's problem if no field has it. */
 function renderRowProblem(page: CardPage, card: Card): Markup | null {
-  const { problem, title: network } = card;
+  const { problem, title: network, account } = card;
   if (problem === null || faultOf(page, card, problem.way) !== null) return null;
-  return renderProblem({ language: page.language, problem: problem.problem, network });
+  const isLinked = account !== null;
+  return renderProblem({ language: page.language, problem: problem.problem, network, isLinked });
 }
 
 function renderWay(

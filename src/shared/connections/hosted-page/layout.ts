@@ -88,16 +88,19 @@ export interface ProblemSummary {
   readonly problem: LinkProblem;
   /** The network that the problem is about; null for the page as a whole. */
   readonly network: string | null;
+  /** Whether an account of the network was linked before; it still is. */
+  readonly isLinked?: boolean;
 }
 
 /** Renders a problem that no field has. It takes the focus when the page opens, so that it is read first. */
-export function renderProblem({ language, problem, network }: ProblemSummary): Markup {
+export function renderProblem(summary: ProblemSummary): Markup {
+  const { language, problem, network, isLinked = false } = summary;
   const words = wordsOf(language);
   const named = { network: network ?? "" };
+  const { general, at, kept } = words.problem;
+  const heading = network === null ? general : isLinked ? kept : at;
   return html`<div class="note bad" role="alert" tabindex="-1" autofocus id="problem">
-    <p class="strong">
-      ${network === null ? words.problem.general : fill(words.problem.at, named)}
-    </p>
+    <p class="strong">${fill(heading, named)}</p>
     <p>${fill(words.problems[problem], named)}</p>
   </div>`;
 }

@@ -57,18 +57,45 @@ export const GROUNDS = {
   light: ["#f5f6f8", "#ffffff"],
   dark: ["#14161a", "#1e2127"],
 } as const;
+type Scheme = keyof typeof GROUNDS;
+
+const INK = { light: "#16181d", dark: "#eef0f4" } as const;
+
+const COLORS = {
+  light: `--soft: #565c69; --line: #dfe2e8; --edge: #767c88; --bad: #a51d2d; --bad-ground: #fdf0f1;
+  --good: #1b6e3c; --good-ground: #edf7f0; --warn: #7a4a00; --shade: 0 1px 2px #10182814, 0 4px 16px #1018280a;`,
+  dark: `--soft: #a9b0bd; --line: #343943; --edge: #858c99; --bad: #ff9aa5; --bad-ground: #35191d;
+  --good: #7fd6a2; --good-ground: #16291d; --warn: #f2c46d; --shade: none;`,
+} as const;
+
+const VISIBLE_CONTRAST = 1.5;
+/** Difference between the largest and the smallest part of a colour, below which it looks grey. */
+const GREY_SPREAD = 48;
+
+/**
+ * Returns the colour of buttons: the customer's, unless it would vanish in the ground. A grey one then becomes the
+ * colour of text, a dark one lighter; a bright one still shows by its hue.
+ */
+export function fillOn(color: string, scheme: Scheme): string {
+  const grounds = GROUNDS[scheme];
+  if (grounds.every((ground) => contrast(color, ground) >= VISIBLE_CONTRAST)) return color;
+  const parts = parse(color);
+  if (Math.max(...parts) - Math.min(...parts) < GREY_SPREAD) return INK[scheme];
+  return scheme === "light" ? color : readableOn(color, grounds);
+}
+
+function colors(scheme: Scheme, accent: string): string {
+  const [ground, card] = GROUNDS[scheme];
+  const fill = fillOn(accent, scheme);
+  return `--accent: ${fill}; --on-accent: ${textOn(fill)}; --accent-ink: ${readableOn(accent, GROUNDS[scheme])};
+  --ground: ${ground}; --card: ${card}; --ink: ${INK[scheme]}; ${COLORS[scheme]}`;
+}
 
 /** Returns the page's own style. The colour was checked to be `#rrggbb` when the session was made. */
-export function stylesheet(accentColor: string | undefined): Markup {
-  const accent = accentColor ?? ACCENT;
+export function stylesheet(accent = ACCENT): Markup {
   return new Markup(`
-:root { color-scheme: light dark; --accent: ${accent}; --on-accent: ${textOn(accent)};
-  --accent-ink: ${readableOn(accent, GROUNDS.light)}; --ground: ${GROUNDS.light[0]}; --card: ${GROUNDS.light[1]};
-  --ink: #16181d; --soft: #565c69; --line: #dfe2e8; --edge: #767c88; --bad: #a51d2d; --bad-ground: #fdf0f1;
-  --good: #1b6e3c; --good-ground: #edf7f0; --warn: #7a4a00; --shade: 0 1px 2px #10182814, 0 4px 16px #1018280a; }
-@media (prefers-color-scheme: dark) { :root { --accent-ink: ${readableOn(accent, GROUNDS.dark)};
-  --ground: ${GROUNDS.dark[0]}; --card: ${GROUNDS.dark[1]}; --ink: #eef0f4; --soft: #a9b0bd; --line: #343943; --edge: #858c99;
-  --bad: #ff9aa5; --bad-ground: #35191d; --good: #7fd6a2; --good-ground: #16291d; --warn: #f2c46d; --shade: none; } }
+:root { color-scheme: light dark; ${colors("light", accent)} }
+@media (prefers-color-scheme: dark) { :root { ${colors("dark", accent)} } }
 ${RULES}`);
 }
 
@@ -80,15 +107,17 @@ body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink
 .skip { position: absolute; inset-inline-start: 1rem; top: -10rem; padding: .6rem 1rem; border-radius: 0 0 .5rem .5rem;
   background: var(--card); color: var(--ink); z-index: 1; }
 .skip:focus { top: 0; }
-.wrap { max-width: 36rem; margin: 0 auto; padding: 1.25rem 1rem 2rem; }
+.wrap { max-width: 36rem; margin: 0 auto; padding: 1.25rem 1rem 1.5rem; }
 .brand { display: flex; align-items: center; gap: .75rem; min-height: 2.5rem; margin: 0 0 1.25rem; font-weight: 650; }
 .brand > span:last-child { min-width: 0; }
-.logo { display: grid; flex: none; max-width: 60%; }
-.logo > * { grid-area: 1 / 1; place-self: center; border-radius: .5rem; }
-.letter { width: 2.5rem; line-height: 2.5rem; text-align: center; background: var(--accent); color: var(--on-accent);
+.logo { display: grid; flex: none; max-width: 60%; border-radius: .5rem; overflow: clip;
+  box-shadow: 0 0 0 1px var(--line); }
+.logo > * { grid-area: 1 / 1; place-self: center; }
+.letter { width: 2.5rem; line-height: 2.5rem; border-radius: .625rem; text-align: center; background: var(--accent); color: var(--on-accent);
   box-shadow: inset 0 0 0 1px var(--accent-ink); }
-/* No size of its own: a picture that does not load would hide the initial. */
-.logo img { position: relative; max-width: 100%; max-height: 2.5rem; background: #fff; color: #16181d; }
+/* No width: a picture that does not load must not hide the initial. White goes on beside a narrow one. */
+.logo img { position: relative; max-width: 100%; height: 2.5rem; object-fit: contain; background: #fff; color: #16181d;
+  filter: drop-shadow(.5rem 0 #fff) drop-shadow(.5rem 0 #fff) drop-shadow(-.5rem 0 #fff) drop-shadow(-.5rem 0 #fff); }
 h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; margin: 0 0 .375rem; text-wrap: balance; }
 p { margin: 0; }
 .soft { color: var(--soft); }
@@ -101,7 +130,7 @@ p { margin: 0; }
 .steps .over span { color: var(--good); border-color: var(--good); }
 .steps [aria-current] { color: var(--ink); font-weight: 650; }
 .steps [aria-current] span { background: var(--accent); color: var(--on-accent); border-color: var(--accent-ink); }
-.note { padding: .75rem 1rem; margin: 0 0 1rem; border-radius: .75rem; border: 1px solid; }
+.note { padding: .625rem 1rem; margin: 0 0 1rem; border-radius: .75rem; border: 1px solid; }
 .bad p { color: var(--ink); }
 .bad p.strong { color: inherit; font-weight: 650; }
 a { color: var(--accent-ink); font-weight: 600; }
@@ -111,7 +140,7 @@ a { color: var(--accent-ink); font-weight: 600; }
 .rows, .linked { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line); border-radius: 1rem;
   box-shadow: var(--shade); overflow: clip; }
 .row + .row,  .linked li + li { border-top: 1px solid var(--line); }
-.line { display: flex; align-items: center; gap: .75rem; min-height: 4rem; padding: .625rem 1rem; }
+.line { display: flex; align-items: center; gap: .75rem; min-height: 3.5rem; padding: .5rem 1rem; }
 summary.line { list-style: none; color: inherit; font-weight: 400; cursor: pointer; }
 summary.line::-webkit-details-marker { display: none; }
 summary.line:hover { background: var(--ground); }
@@ -171,13 +200,14 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center; }
 .actions > button { flex: 1 1 100%; }
 .card > .actions { margin-top: 1.25rem; }
-.tail, footer { margin-top: 1rem; font-size: .875rem; color: var(--soft); }
+.tail, footer { font-size: .875rem; color: var(--soft); }
+p.tail, footer { margin-top: 1rem; }
 footer ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin: 0; padding: 0; }
 footer a { display: inline-block; padding: .25rem 0; color: inherit; font-weight: 400; }
 @media (min-width: 36rem) {
   .wrap { padding: 3rem 1.5rem 4rem; }
   h1 { font-size: 1.75rem; }
-  .line { padding: .75rem 1.25rem; }
+  .line { min-height: 4rem; padding: .625rem 1.25rem; }
   .body { padding: .25rem 1.25rem 1.25rem 4.25rem; }
   .card { padding: 2rem; }
   .steps { justify-content: start; gap: 1.5rem; font-size: .875rem; margin: 1.25rem 0; }

@@ -7,9 +7,10 @@ export const de: Words = {
     title: "Fehler: {title}",
     general: "Das hat nicht geklappt",
     at: "{network} wurde nicht verbunden",
+    kept: "Ihre Verbindung zu {network} wurde nicht geändert",
   },
   page: {
-    title: "Verbinden Sie Ihre Konten",
+    title: "Konten verbinden",
     lead: "Wählen Sie die Konten, auf denen veröffentlicht werden darf.",
     leadFor: "Wählen Sie die Konten, auf denen {brand} veröffentlichen darf.",
     note: "Auf dieser Seite wird nichts veröffentlicht.",
@@ -33,12 +34,12 @@ export const de: Words = {
   card: {
     linkedAs: "Verbunden als {name}",
     unlinked: "Nicht verbunden",
-    attention: "Bitte neu verbinden",
+    attention: "Neu verbinden",
     again: "Verbinden Sie {name} erneut. Wartende Beiträge werden danach veröffentlicht.",
     unavailable: "Zurzeit nicht verfügbar.",
     leaves: "Sie melden sich bei {network} an und kommen hierher zurück.",
     connect: "{network} verbinden",
-    continueAt: "Weiter bei {network}",
+    continueAt: "Weiter zu {network}",
     reconnect: "{network} erneut verbinden",
     another: "Wenn Sie ein anderes Konto verbinden, ersetzt es dieses.",
     otherWay: "Auf anderem Weg verbinden",
@@ -65,19 +66,19 @@ export const de: Words = {
     },
     completed: {
       title: "Hier sind Sie fertig",
-      text: "Ihre Konten sind verbunden, und dieser Link wurde schon benutzt. Um weitere zu verbinden, beginnen Sie dort neu, wo Sie hergekommen sind.",
+      text: "Ihre Konten sind verbunden, und dieser Link wurde schon benutzt. Um weitere zu verbinden, gehen Sie zurück zu dem Dienst, der Sie hierher geschickt hat, und beginnen Sie dort neu.",
     },
     canceled: {
-      title: "Das wurde abgebrochen",
-      text: "Auf dieser Seite kann nichts mehr verbunden werden. Um weiterzumachen, beginnen Sie dort neu, wo Sie hergekommen sind.",
+      title: "Der Vorgang wurde abgebrochen",
+      text: "Auf dieser Seite kann nichts mehr verbunden werden. Um weiterzumachen, gehen Sie zurück zu dem Dienst, der Sie hierher geschickt hat, und beginnen Sie dort neu.",
     },
     ended: {
       title: "Dieser Link gilt nicht mehr",
-      text: "Der Dienst, der Sie hergeschickt hat, hat ihn zurückgezogen; auf dieser Seite lässt sich nichts mehr verbinden. Verbundene Konten bleiben verbunden; für andere beginnen Sie dort neu, wo Sie hergekommen sind.",
+      text: "Der Dienst, der Sie hierher geschickt hat, hat ihn zurückgezogen. Auf dieser Seite kann nichts mehr verbunden werden. Verbundene Konten bleiben verbunden. Um weitere zu verbinden, beginnen Sie bei diesem Dienst neu.",
     },
     expired: {
       title: "Diese Seite ist abgelaufen",
-      text: "Sie war zu lange offen. Verbundene Konten bleiben verbunden; für andere beginnen Sie dort neu, wo Sie hergekommen sind.",
+      text: "Sie war zu lange offen. Verbundene Konten bleiben verbunden. Um weitere zu verbinden, gehen Sie zurück zu dem Dienst, der Sie hierher geschickt hat, und beginnen Sie dort neu.",
     },
     open: {
       title: "Das geht gerade nicht",
@@ -101,11 +102,11 @@ export const de: Words = {
     },
     deletionReceived: {
       title: "Wir haben Ihre Anfrage erhalten",
-      text: "Ihre Konten werden getrennt und ihre Zugangsdaten gelöscht.",
+      text: "Ihre Konten werden getrennt und die zugehörigen Zugangsdaten gelöscht.",
     },
     deletionDone: {
       title: "Ihre Konten sind getrennt",
-      text: "Ihre Zugangsdaten wurden gelöscht.",
+      text: "Die zugehörigen Zugangsdaten wurden gelöscht.",
     },
     usedStep: {
       title: "Dieser Schritt ist vorbei",
@@ -121,7 +122,7 @@ export const de: Words = {
     },
     failure: {
       title: "Etwas ist schiefgegangen",
-      text: "Der Fehler liegt bei uns und wurde aufgezeichnet ({id}). Öffnen Sie Ihren Link noch einmal: Dort sehen Sie, was verbunden ist.",
+      text: "Der Fehler liegt bei uns und wurde protokolliert ({id}). Öffnen Sie Ihren Link noch einmal: Dort sehen Sie, was verbunden ist.",
     },
   },
   problems: {
@@ -140,15 +141,15 @@ export const de: Words = {
     instance_unsupported:
       "Dieser Server antwortet nicht wie ein Server von {network}. Prüfen Sie die Adresse oder verwenden Sie ein Konto auf einem anderen Server.",
     access_denied:
-      "Sie haben bei {network} keine Erlaubnis gegeben, deshalb wurde nichts verbunden. War das ein Versehen, beginnen Sie noch einmal.",
+      "Sie haben bei {network} keine Erlaubnis gegeben. War das ein Versehen, beginnen Sie noch einmal.",
     other_account:
-      "Sie haben die Erlaubnis für ein anderes Konto gegeben, deshalb wurde nichts verbunden. Melden Sie sich bei {network} mit dem hier eingegebenen Konto an oder geben Sie das andere ein.",
+      "Sie haben die Erlaubnis für ein anderes Konto gegeben. Melden Sie sich bei {network} mit dem hier eingegebenen Konto an oder geben Sie hier das andere ein.",
     permission_missing:
       "Eine Berechtigung, die zum Veröffentlichen nötig ist, wurde bei {network} nicht erteilt. Beginnen Sie noch einmal und lassen Sie alles ausgewählt.",
     rate_limited:
       "Bei {network} gab es zu viele Versuche. Warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.",
     network_unavailable:
-      "{network} antwortet im Moment nicht. Es wurde nichts verbunden; versuchen Sie es in ein paar Minuten noch einmal.",
+      "{network} antwortet im Moment nicht. Versuchen Sie es in ein paar Minuten noch einmal.",
     account_kind_unsupported:
       "{network} erlaubt anderen Diensten nicht, für diese Art von Konto zu veröffentlichen. Stellen Sie es in den Einstellungen von {network} auf ein professionelles Konto um und versuchen Sie es dann hier noch einmal.",
     nothing_to_choose:
@@ -163,7 +164,7 @@ export const de: Words = {
     nothing_linked: "Noch ist kein Konto verbunden. Verbinden Sie zuerst mindestens eines.",
     nothing_chosen: "Wählen Sie zuerst ein Konto aus.",
     step_over:
-      "Der Besuch bei {network} hat zu lange gedauert oder wurde schon genutzt. Beginnen Sie noch einmal.",
+      "Dieser Schritt bei {network} hat zu lange gedauert oder wurde schon verwendet. Beginnen Sie noch einmal.",
   },
   fields: {
     "linkedin.kind": {

@@ -7,6 +7,7 @@ export const en = {
     title: "Error: {title}",
     general: "That did not work",
     at: "{network} was not connected",
+    kept: "Your connection to {network} was not changed",
   },
   page: {
     title: "Connect your accounts",
@@ -36,9 +37,9 @@ export const en = {
     attention: "Needs attention",
     again: "Connect {name} again. Posts that are waiting for it are published after that.",
     unavailable: "Not available at the moment.",
-    leaves: "You log in at {network} and then come back here.",
+    leaves: "You log in to {network} and then come back here.",
     connect: "Connect {network}",
-    continueAt: "Continue at {network}",
+    continueAt: "Continue to {network}",
     reconnect: "Connect {network} again",
     another: "If you connect another account, it replaces this one.",
     otherWay: "Connect in another way",
@@ -65,19 +66,19 @@ export const en = {
     },
     completed: {
       title: "You are done here",
-      text: "Your accounts are connected, and this link can't be used again. To connect others, start again where you came from.",
+      text: "Your accounts are connected, and this link can't be used again. To connect others, go back to the service that sent you here and start again.",
     },
     canceled: {
       title: "This was canceled",
-      text: "Nothing more can be connected on this page. To go on, start again where you came from.",
+      text: "Nothing more can be connected on this page. To go on, go back to the service that sent you here and start again.",
     },
     ended: {
       title: "This link has ended",
-      text: "The service that sent you here has withdrawn it, and nothing more can be connected on this page. Accounts that were connected stay connected; for others, start again where you came from.",
+      text: "The service that sent you here has withdrawn it, and nothing more can be connected on this page. Accounts that you connected stay connected. To connect others, start again at that service.",
     },
     expired: {
       title: "This page has expired",
-      text: "It was open for too long. Accounts that were connected stay connected; for others, start again where you came from.",
+      text: "It was open for too long. Accounts that you connected stay connected. To connect others, go back to the service that sent you here and start again.",
     },
     open: {
       title: "This isn't possible right now",
@@ -101,7 +102,7 @@ export const en = {
     },
     deletionReceived: {
       title: "We have received your request",
-      text: "Your accounts are being disconnected, and their access data deleted.",
+      text: "Your accounts are being disconnected, and their access data is being deleted.",
     },
     deletionDone: {
       title: "Your accounts are disconnected",
@@ -134,20 +135,18 @@ export const en = {
     account_not_found:
       "{network} does not know this account. Check the spelling, including the part after the last dot.",
     account_restricted:
-      "{network} has restricted this account. Log in at {network} and follow the instructions there, then come back and try again.",
+      "{network} has restricted this account. Log in to {network} and follow the instructions there, then come back and try again.",
     instance_unreachable:
       "This server could not be reached. Check the address. If it is correct, try again in a few minutes.",
     instance_unsupported:
       "This server does not answer the way {network} servers do. Check the address, or use an account on another server.",
-    access_denied:
-      "You did not give permission at {network}, so nothing was connected. Start again if that was a mistake.",
+    access_denied: "You did not give permission at {network}. Start again if that was a mistake.",
     other_account:
-      "You gave permission for a different account, so nothing was connected. Log in at {network} with the account entered here, or enter the other one.",
+      "You gave permission for a different account. Log in to {network} with the account entered here, or enter the other one.",
     permission_missing:
       "A permission that is needed for posting was not given at {network}. Start again and leave everything selected.",
     rate_limited: "There were too many attempts at {network}. Wait a few minutes, then try again.",
-    network_unavailable:
-      "{network} is not answering at the moment. Nothing was connected; try again in a few minutes.",
+    network_unavailable: "{network} is not answering at the moment. Try again in a few minutes.",
     account_kind_unsupported:
       "{network} does not let other services publish for this kind of account. Switch to a professional account in the settings of {network}, then come back and try again.",
     nothing_to_choose:
@@ -160,7 +159,7 @@ export const en = {
     not_available: "{network} can't be connected at the moment.",
     nothing_linked: "No account is connected yet. Connect at least one first.",
     nothing_chosen: "Choose an account first.",
-    step_over: "The visit to {network} took too long or was already used. Start again.",
+    step_over: "This step at {network} took too long or was already used. Start again.",
   } as const satisfies Record<LinkProblem, string>,
 } as const;
 

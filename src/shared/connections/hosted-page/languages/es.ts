@@ -7,6 +7,7 @@ export const es: Words = {
     title: "Error en la página: {title}",
     general: "No ha funcionado",
     at: "{network} no se ha conectado",
+    kept: "Tu conexión con {network} no ha cambiado",
   },
   page: {
     title: "Conecta tus cuentas",
@@ -33,12 +34,12 @@ export const es: Words = {
   card: {
     linkedAs: "Conectada como {name}",
     unlinked: "Sin conectar",
-    attention: "Hay que reconectarla",
+    attention: "Hay que volver a conectarla",
     again: "Vuelve a conectar {name}. Después se publicarán las publicaciones en espera.",
     unavailable: "No disponible por ahora.",
     leaves: "Inicias sesión en {network} y vuelves aquí.",
     connect: "Conectar {network}",
-    continueAt: "Continuar en {network}",
+    continueAt: "Continuar a {network}",
     reconnect: "Volver a conectar {network}",
     another: "Si conectas otra cuenta, sustituirá a esta.",
     otherWay: "Conectar de otra manera",
@@ -65,19 +66,19 @@ export const es: Words = {
     },
     completed: {
       title: "Ya has terminado",
-      text: "Tus cuentas están conectadas y este enlace ya se ha usado. Para conectar otras, empieza de nuevo donde estabas antes.",
+      text: "Tus cuentas están conectadas y este enlace ya se ha usado. Para conectar otras, vuelve al servicio que te envió aquí y empieza de nuevo.",
     },
     canceled: {
       title: "La conexión se canceló",
-      text: "En esta página ya no se puede conectar nada. Para seguir, empieza de nuevo donde estabas antes.",
+      text: "En esta página ya no se puede conectar nada. Para seguir, vuelve al servicio que te envió aquí y empieza de nuevo.",
     },
     ended: {
       title: "Este enlace ya no es válido",
-      text: "El servicio que te envió aquí lo ha retirado, y en esta página ya no se puede conectar nada. Las cuentas conectadas siguen conectadas; para otras, empieza de nuevo donde estabas antes.",
+      text: "El servicio que te envió aquí lo ha retirado y en esta página ya no se puede conectar nada. Las cuentas conectadas siguen conectadas. Para conectar otras, empieza de nuevo en ese servicio.",
     },
     expired: {
       title: "Esta página ha caducado",
-      text: "Estuvo abierta demasiado tiempo. Las cuentas conectadas siguen conectadas; para otras, empieza de nuevo donde estabas antes.",
+      text: "Estuvo abierta demasiado tiempo. Las cuentas conectadas siguen conectadas. Para conectar otras, vuelve al servicio que te envió aquí y empieza de nuevo.",
     },
     open: {
       title: "Ahora no es posible",
@@ -139,16 +140,15 @@ export const es: Words = {
       "No se ha podido acceder a este servidor. Comprueba la dirección. Si es correcta, inténtalo de nuevo en unos minutos.",
     instance_unsupported:
       "Este servidor no responde como un servidor de {network}. Comprueba la dirección o usa una cuenta de otro servidor.",
-    access_denied:
-      "No has dado permiso en {network}, así que no se ha conectado nada. Empieza de nuevo si fue un error.",
+    access_denied: "No has dado permiso en {network}. Empieza de nuevo si fue un error.",
     other_account:
-      "Has dado permiso para otra cuenta, así que no se ha conectado nada. Inicia sesión en {network} con la cuenta escrita aquí o escribe la otra.",
+      "Has dado permiso para otra cuenta. Inicia sesión en {network} con la cuenta escrita aquí o escribe aquí la otra.",
     permission_missing:
       "En {network} no se ha dado un permiso necesario para publicar. Empieza de nuevo y deja todo seleccionado.",
     rate_limited:
       "Ha habido demasiados intentos en {network}. Espera unos minutos e inténtalo de nuevo.",
     network_unavailable:
-      "{network} no responde en este momento. No se ha conectado nada; inténtalo de nuevo en unos minutos.",
+      "{network} no responde en este momento. Inténtalo de nuevo en unos minutos.",
     account_kind_unsupported:
       "{network} no permite que otros servicios publiquen en este tipo de cuenta. Cámbiala a profesional en los ajustes de {network} y después vuelve a intentarlo aquí.",
     nothing_to_choose:
@@ -162,7 +162,7 @@ export const es: Words = {
     not_available: "{network} no se puede conectar en este momento.",
     nothing_linked: "Todavía no hay ninguna cuenta conectada. Conecta primero al menos una.",
     nothing_chosen: "Elige primero una cuenta.",
-    step_over: "La visita a {network} tardó demasiado o ya se usó. Empieza de nuevo.",
+    step_over: "Este paso en {network} tardó demasiado o ya se usó. Empieza de nuevo.",
   },
   fields: {
     "linkedin.kind": {
@@ -180,7 +180,7 @@ export const es: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "Contraseña de aplicación",
-      hint: "No es la contraseña con la que inicias sesión: crea una en Bluesky en Ajustes, Privacidad y seguridad, Contraseñas de aplicación",
+      hint: "No es la contraseña con la que inicias sesión: crea una en Bluesky, en Ajustes, Privacidad y seguridad, Contraseñas de aplicación",
     },
     "bluesky.alternative.server": {
       label: "Dirección del servidor (opcional)",

@@ -7,6 +7,7 @@ export const fr: Words = {
     title: "Erreur : {title}",
     general: "Cela n’a pas fonctionné",
     at: "{network} n’a pas été connecté",
+    kept: "Votre connexion à {network} n’a pas été modifiée",
   },
   page: {
     title: "Connectez vos comptes",
@@ -38,7 +39,7 @@ export const fr: Words = {
     unavailable: "Indisponible pour le moment.",
     leaves: "Vous vous identifiez sur {network}, puis vous revenez ici.",
     connect: "Connecter {network}",
-    continueAt: "Continuer sur {network}",
+    continueAt: "Continuer vers {network}",
     reconnect: "Reconnecter {network}",
     another: "Si vous connectez un autre compte, il remplacera celui-ci.",
     otherWay: "Connecter d’une autre façon",
@@ -65,19 +66,19 @@ export const fr: Words = {
     },
     completed: {
       title: "Vous avez terminé",
-      text: "Vos comptes sont connectés et ce lien a déjà été utilisé. Pour en connecter d’autres, recommencez là d’où vous venez.",
+      text: "Vos comptes sont connectés et ce lien a déjà été utilisé. Pour en connecter d’autres, retournez au service qui vous a envoyé ici et recommencez.",
     },
     canceled: {
       title: "La connexion a été annulée",
-      text: "Plus rien ne peut être connecté sur cette page. Pour continuer, recommencez là d’où vous venez.",
+      text: "Plus rien ne peut être connecté sur cette page. Pour continuer, retournez au service qui vous a envoyé ici et recommencez.",
     },
     ended: {
       title: "Ce lien n’est plus valable",
-      text: "Le service qui vous a envoyé ici l’a retiré, et plus rien ne peut être connecté sur cette page. Les comptes connectés le restent ; pour les autres, recommencez là d’où vous venez.",
+      text: "Le service qui vous a envoyé ici l’a désactivé : plus rien ne peut être connecté sur cette page. Les comptes connectés le restent. Pour en connecter d’autres, recommencez depuis ce service.",
     },
     expired: {
       title: "Cette page a expiré",
-      text: "Elle est restée ouverte trop longtemps. Les comptes connectés le restent ; pour les autres, recommencez là d’où vous venez.",
+      text: "Elle est restée ouverte trop longtemps. Les comptes connectés le restent. Pour en connecter d’autres, retournez au service qui vous a envoyé ici et recommencez.",
     },
     open: {
       title: "Ce n’est pas possible maintenant",
@@ -108,7 +109,7 @@ export const fr: Words = {
       text: "Leurs données d’accès ont été supprimées.",
     },
     usedStep: {
-      title: "Cette étape est passée",
+      title: "Cette étape n’est plus valable",
       text: "Elle a déjà été utilisée ou a pris trop de temps. Ouvrez à nouveau votre lien pour voir ce qui est connecté, et continuez à partir de là.",
     },
     otherBrowser: {
@@ -117,7 +118,7 @@ export const fr: Words = {
     },
     outage: {
       title: "Veuillez réessayer",
-      text: "Nous n’avons pas pu le faire à l’instant. Rechargez la page dans une minute ; rien n’est perdu.",
+      text: "L’opération n’a pas abouti. Rechargez la page dans une minute ; rien n’est perdu.",
     },
     failure: {
       title: "Une erreur s’est produite",
@@ -134,23 +135,22 @@ export const fr: Words = {
     account_not_found:
       "{network} ne connaît pas ce compte. Vérifiez l’orthographe, y compris la partie après le dernier point.",
     account_restricted:
-      "{network} a restreint ce compte. Identifiez-vous sur {network} et suivez les instructions, puis revenez réessayer.",
+      "{network} a restreint ce compte. Identifiez-vous sur {network} et suivez les instructions, puis réessayez ici.",
     instance_unreachable:
       "Ce serveur est injoignable. Vérifiez l’adresse. Si elle est correcte, réessayez dans quelques minutes.",
     instance_unsupported:
       "Ce serveur ne répond pas comme un serveur {network}. Vérifiez l’adresse ou utilisez un compte sur un autre serveur.",
     access_denied:
-      "Vous n’avez pas donné votre accord sur {network} : rien n’a été connecté. Recommencez si c’était une erreur.",
+      "Vous n’avez pas donné votre accord sur {network}. Recommencez si c’était une erreur.",
     other_account:
-      "Vous avez donné votre accord pour un autre compte : rien n’a été connecté. Identifiez-vous sur {network} avec le compte saisi ici, ou saisissez l’autre compte.",
+      "Vous avez donné votre accord pour un autre compte. Identifiez-vous sur {network} avec le compte saisi ici, ou saisissez l’autre compte.",
     permission_missing:
       "Une autorisation nécessaire pour publier n’a pas été donnée sur {network}. Recommencez et laissez tout sélectionné.",
     rate_limited:
       "Il y a eu trop de tentatives sur {network}. Attendez quelques minutes, puis réessayez.",
-    network_unavailable:
-      "{network} ne répond pas pour le moment. Rien n’a été connecté ; réessayez dans quelques minutes.",
+    network_unavailable: "{network} ne répond pas pour le moment. Réessayez dans quelques minutes.",
     account_kind_unsupported:
-      "{network} ne permet pas à d’autres services de publier sur ce type de compte. Passez à un compte professionnel dans les paramètres de {network}, puis revenez réessayer.",
+      "{network} ne permet pas à d’autres services de publier sur ce type de compte. Passez à un compte professionnel dans les paramètres de {network}, puis réessayez ici.",
     nothing_to_choose:
       "{network} n’a indiqué aucune page sur laquelle vous pouvez publier. Recommencez et laissez toutes les pages sélectionnées. Si vous n’en avez pas, créez-en une ou demandez à l’administrateur d’une page de vous laisser créer du contenu.",
     input_invalid:
@@ -162,7 +162,8 @@ export const fr: Words = {
     not_available: "{network} ne peut pas être connecté pour le moment.",
     nothing_linked: "Aucun compte n’est encore connecté. Connectez-en d’abord au moins un.",
     nothing_chosen: "Choisissez d’abord un compte.",
-    step_over: "Le passage sur {network} a pris trop de temps ou a déjà été utilisé. Recommencez.",
+    step_over:
+      "Cette étape sur {network} a pris trop de temps ou a déjà été utilisée. Recommencez.",
   },
   fields: {
     "linkedin.kind": {

@@ -7,6 +7,7 @@ export const pt: Words = {
     title: "Erro: {title}",
     general: "Não funcionou",
     at: "{network} não foi conectado",
+    kept: "Sua conexão com o {network} não foi alterada",
   },
   page: {
     title: "Conecte suas contas",
@@ -38,7 +39,7 @@ export const pt: Words = {
     unavailable: "Indisponível no momento.",
     leaves: "Você entra no {network} e volta para cá.",
     connect: "Conectar {network}",
-    continueAt: "Continuar no {network}",
+    continueAt: "Continuar para o {network}",
     reconnect: "Conectar {network} de novo",
     another: "Se você conectar outra conta, ela substituirá esta.",
     otherWay: "Conectar de outra forma",
@@ -65,19 +66,19 @@ export const pt: Words = {
     },
     completed: {
       title: "Você já terminou",
-      text: "Suas contas estão conectadas e este link já foi usado. Para conectar outras, comece de novo de onde você veio.",
+      text: "Suas contas estão conectadas e este link já foi usado. Para conectar outras, volte ao serviço que enviou você para cá e comece de novo.",
     },
     canceled: {
       title: "A conexão foi cancelada",
-      text: "Nada mais pode ser conectado nesta página. Para continuar, comece de novo de onde você veio.",
+      text: "Nada mais pode ser conectado nesta página. Para continuar, volte ao serviço que enviou você para cá e comece de novo.",
     },
     ended: {
       title: "Este link não é mais válido",
-      text: "O serviço que enviou você para cá o retirou, e nada mais pode ser conectado nesta página. As contas conectadas continuam conectadas; para outras, comece de novo de onde você veio.",
+      text: "O serviço que enviou você para cá o desativou, e nada mais pode ser conectado nesta página. As contas conectadas continuam conectadas. Para conectar outras, comece de novo nesse serviço.",
     },
     expired: {
       title: "Esta página expirou",
-      text: "Ela ficou aberta por tempo demais. As contas conectadas continuam conectadas; para outras, comece de novo de onde você veio.",
+      text: "Ela ficou aberta por tempo demais. As contas conectadas continuam conectadas. Para conectar outras, volte ao serviço que enviou você para cá e comece de novo.",
     },
     open: {
       title: "Isto não é possível agora",
@@ -92,7 +93,7 @@ export const pt: Words = {
       text: "Você pode fechar esta janela. Para conectar uma conta mais tarde, abra o seu link de novo.",
     },
     foreign: {
-      title: "Este pedido não veio da nossa página",
+      title: "Esta solicitação não veio da nossa página",
       text: "Para sua segurança, nada foi feito. Abra o seu link de novo e continue a partir dele.",
     },
     unreadable: {
@@ -100,7 +101,7 @@ export const pt: Words = {
       text: "Ele era grande demais ou chegou danificado; nada foi feito. Abra o seu link de novo e continue a partir dele.",
     },
     deletionReceived: {
-      title: "Recebemos o seu pedido",
+      title: "Recebemos sua solicitação",
       text: "Suas contas estão sendo desconectadas, e os dados de acesso, excluídos.",
     },
     deletionDone: {
@@ -139,15 +140,14 @@ export const pt: Words = {
       "Não foi possível acessar este servidor. Verifique o endereço. Se estiver certo, tente de novo em alguns minutos.",
     instance_unsupported:
       "Este servidor não responde como um servidor do {network}. Verifique o endereço ou use uma conta em outro servidor.",
-    access_denied:
-      "Você não deu permissão no {network}, por isso nada foi conectado. Comece de novo se foi um engano.",
+    access_denied: "Você não deu permissão no {network}. Comece de novo se foi um engano.",
     other_account:
-      "Você deu permissão para outra conta, por isso nada foi conectado. Entre no {network} com a conta digitada aqui ou digite a outra.",
+      "Você deu permissão para outra conta. Entre no {network} com a conta digitada aqui ou digite aqui a outra.",
     permission_missing:
       "Uma permissão necessária para publicar não foi dada no {network}. Comece de novo e deixe tudo selecionado.",
     rate_limited: "Houve tentativas demais no {network}. Espere alguns minutos e tente de novo.",
     network_unavailable:
-      "{network} não está respondendo no momento. Nada foi conectado; tente de novo em alguns minutos.",
+      "{network} não está respondendo no momento. Tente de novo em alguns minutos.",
     account_kind_unsupported:
       "{network} não deixa outros serviços publicarem neste tipo de conta. Mude para uma conta profissional nas configurações do {network}, depois volte e tente de novo.",
     nothing_to_choose:
@@ -161,7 +161,7 @@ export const pt: Words = {
     not_available: "{network} não pode ser conectado no momento.",
     nothing_linked: "Nenhuma conta está conectada ainda. Conecte primeiro pelo menos uma.",
     nothing_chosen: "Escolha primeiro uma conta.",
-    step_over: "A visita ao {network} demorou demais ou já foi usada. Comece de novo.",
+    step_over: "Esta etapa no {network} demorou demais ou já foi usada. Comece de novo.",
   },
   fields: {
     "linkedin.kind": {
@@ -175,11 +175,11 @@ export const pt: Words = {
     },
     "bluesky.alternative.identifier": {
       label: "Identificador ou e-mail",
-      hint: "Com que você entra no Bluesky, por exemplo alice.bsky.social",
+      hint: "O que você usa para entrar no Bluesky, por exemplo alice.bsky.social",
     },
     "bluesky.alternative.appPassword": {
       label: "Senha de aplicativo",
-      hint: "Não é a senha com que você entra: crie uma no Bluesky em Configurações, Privacidade e segurança, Senhas de aplicativo",
+      hint: "Não é a senha com que você entra: crie uma no Bluesky, em Configurações, Privacidade e segurança, Senhas de aplicativo",
     },
     "bluesky.alternative.server": {
       label: "Endereço do servidor (opcional)",
