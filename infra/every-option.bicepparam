@@ -21,6 +21,7 @@ param blueskyOAuth = true
 param tuning = {
   SERVICE_NAME: 'tuned'
   SERVICE_URL: 'tuned'
+  SUPPORT_URL: 'tuned'
   LINK_CARD_USER_AGENT: 'tuned'
   STORAGE_PREFIX: 'tuned'
   BCRYPT_COST: 'tuned'

@@ -21,6 +21,7 @@ type NetworkApps = {
 type Tuning = {
   SERVICE_NAME: string?
   SERVICE_URL: string?
+  SUPPORT_URL: string?
   LINK_CARD_USER_AGENT: string?
   STORAGE_PREFIX: string?
   BCRYPT_COST: string?

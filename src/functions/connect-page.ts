@@ -41,7 +41,9 @@ async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Repl
   const status = ERROR_STATUS[refusal.code];
   const isLater = status >= 500 || refusal.code === "rate_limited";
   return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
-    isLater ? Promise.reject(refusal) : Promise.resolve(plainNotice(request, "unreadable", status)),
+    isLater
+      ? Promise.reject(refusal)
+      : Promise.resolve(plainNotice(services, request, "unreadable", status)),
   );
 }
 

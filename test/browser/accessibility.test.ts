@@ -112,6 +112,19 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     expect(found).toEqual([]);
   });
 
+  test("keeps to the theme of a session whatever the system is set to", async () => {
+    const themed = (["light", "dark"] as const).flatMap((theme) =>
+      gallery("en", { name: "Acme", accentColor: "#000000", theme }).slice(0, 1),
+    );
+    const found: string[] = [];
+    await eachPage(themed, async (page) => {
+      found.push(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
+      return [];
+    });
+    const [light, dark] = ["rgb(245, 246, 248)", "rgb(20, 22, 26)"];
+    expect(found).toEqual(LOOKS.flatMap(() => [light, dark]));
+  });
+
   test.each(casesOf(LONGEST_FIRST, 2))(
     "fits a phone in every state, and buttons are large enough for a thumb (%s)",
     { timeout: RUN_MS },

@@ -18,7 +18,13 @@ const APP: NetworkApp = {
   version: "1",
   organizations: { id: "organizations", secret: "secret" },
 };
-const BRANDING: Branding = { name: "Bäckerei Sonnenschein", accentColor: "#b4531a" };
+const BRANDING: Branding = {
+  name: "Bäckerei Sonnenschein",
+  accentColor: "#b4531a",
+  privacyUrl: "https://bakery.test/privacy",
+  termsUrl: "https://bakery.test/terms",
+  supportUrl: "https://bakery.test/help",
+};
 const ACTION = "https://relay.test/v1/connect/ui";
 
 /** A page in a state, as a browser may be shown it. */

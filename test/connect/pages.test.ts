@@ -10,6 +10,7 @@ import { boundedAccount } from "../../src/shared/networks/contract/bounded.ts";
 import { readProblem } from "../../src/shared/connections/hosted-page/link-problem.ts";
 import { html } from "../../src/shared/connections/hosted-page/markup.ts";
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
+import type { Branding } from "../../src/shared/connections/schema.ts";
 import { LINK_ERRORS } from "../../src/shared/networks/contract/link.ts";
 import { aCard, aPage } from "../browser/gallery.ts";
 import { formsOf, readable } from "./browser.ts";
@@ -115,6 +116,18 @@ describe("the page", () => {
     expect(words.length).toBeGreaterThan(40);
     expect(LINK_ERRORS.filter((other) => wordsFor(other) === words)).toEqual([code]);
     expect(readProblem(code)).toBe(code);
+  });
+
+  test("has an icon of the customer's colour and initial, without one of the customer's", () => {
+    const iconOf = (branding: Branding) => {
+      const [, icon = ""] =
+        /rel="icon" href="data:image\/svg\+xml,([^"]*)"/.exec(
+          renderConnectPage(aPage({ branding }), "n"),
+        ) ?? [];
+      return decodeURIComponent(icon);
+    };
+    expect(iconOf({ name: "<b>", accentColor: "#ffe600" })).toMatch(/fill="#ffe600".*>&lt;<\/text/);
+    expect(iconOf({})).toContain("<path");
   });
 
   test("says that a connection stays as it was when another try fails", () => {

@@ -54,6 +54,14 @@ describe("connect sessions", () => {
     ["a logo without https", { branding: { logoUrl: "http://a.test/l" } }, "branding.logoUrl"],
     ["a name that is too long", { branding: { name: "x".repeat(81) } }, "branding.name"],
     ["a label that is too long", { branding: { backLabel: "x".repeat(41) } }, "branding.backLabel"],
+    ["an unknown language", { branding: { locale: "nl" } }, "branding.locale"],
+    ["an unknown theme", { branding: { theme: "sepia" } }, "branding.theme"],
+    [
+      "an icon without https",
+      { branding: { faviconUrl: "http://a.test/" } },
+      "branding.faviconUrl",
+    ],
+    ["a script as help", { branding: { supportUrl: "javascript:x" } }, "branding.supportUrl"],
     ["an unknown field", { tokenHash: "x" }, "tokenHash"],
   ])("%s is refused with the field's path", async (_name, body, path) => {
     const answer = await start(body);
@@ -187,6 +195,30 @@ describe("the hosted page", () => {
       `${BASE}/v1/connect/ui/bluesky`,
       `${BASE}/v1/connect/ui/done`,
     ]);
+  });
+
+  test("its branding chooses language, theme, icon and links, on the last page as well", async () => {
+    const branding = {
+      locale: "fr",
+      theme: "dark",
+      faviconUrl: "https://cdn.customer.test/icon.png",
+      privacyUrl: "https://customer.test/privacy",
+      termsUrl: "https://customer.test/terms",
+      supportUrl: "https://customer.test/help",
+    };
+    const made = await aSession({ branding });
+    expect(made).toMatchObject({ branding });
+    const browser = new Browser(world);
+    const open = await browser.get(made.connectUrl);
+    await cancel(made);
+    for (const { body } of [open, await browser.get(made.connectUrl)]) {
+      expect(body).toContain('<html lang="fr">');
+      expect(body).toContain("color-scheme: dark;");
+      expect(body).not.toContain("prefers-color-scheme");
+      expect(body).toContain('<link rel="icon" href="https://cdn.customer.test/icon.png"');
+      for (const name of ["privacy", "terms", "help"])
+        expect(body).toContain(`href="https://customer.test/${name}" target="_blank"`);
+    }
   });
 
   test("a hostile name is shown as the text that it is", async () => {

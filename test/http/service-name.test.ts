@@ -3,10 +3,11 @@ import { aPlatform } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 const NAME = "Corner Relay";
+const HELP = "https://corner.test/help";
 
 let relay: Relay;
 beforeAll(async () => {
-  relay = await startRelay({ settings: { SERVICE_NAME: NAME } });
+  relay = await startRelay({ settings: { SERVICE_NAME: NAME, SUPPORT_URL: HELP } });
 });
 afterAll(() => relay.stop());
 
@@ -25,8 +26,14 @@ test("a customer who has no tokens is told whom to ask for them", async () => {
   });
   expect([refused.status, refused.body.error.code]).toEqual([402, "insufficient_tokens"]);
   expect(refused.body.error.message).toBe(
-    `This needs 1 tokens; 0 are available. Ask an operator of ${NAME} to add some.`,
+    `This needs 1 tokens; 0 are available. Ask an operator of ${NAME} (${HELP}) to add some.`,
   );
+});
+
+test("a connect page without a session leads to the operators' help", async () => {
+  const page = await relay.call("GET", "/v1/connect/ui");
+  expect(page.status).toBe(404);
+  expect(String(page.body)).toContain(`href="${HELP}"`);
 });
 
 test("the description of the API bears the service's name, for machines and for people", async () => {

@@ -206,10 +206,11 @@ const dataAccount = (settings: Settings) =>
   );
 
 function serviceIdentity(settings: Settings): ServiceIdentity {
-  const linkReader = settings.LINK_CARD_USER_AGENT;
+  const { LINK_CARD_USER_AGENT: linkReader, SUPPORT_URL: supportUrl } = settings;
   return {
     name: settings.SERVICE_NAME,
     url: settings.SERVICE_URL ?? new URL(settings.PUBLIC_BASE_URL).origin,
+    ...(supportUrl === undefined ? {} : { supportUrl }),
     ...(linkReader === undefined ? {} : { linkReader }),
   };
 }

@@ -77,6 +77,11 @@ const OWN_SETTINGS = {
     null,
     "The page that this name leads to; the origin of PUBLIC_BASE_URL without it, and on Bluesky, which takes no page of another host.",
   ),
+  SUPPORT_URL: setting(
+    webAddress,
+    null,
+    "Where the operators help: linked on connect pages whose session has no support page of its own, and named where a wallet is short.",
+  ),
   LINK_CARD_USER_AGENT: setting(
     userAgent,
     null,

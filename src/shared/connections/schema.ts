@@ -20,15 +20,33 @@ const label = (lengthMax: number) =>
       "must not contain control characters or marks of direction",
     );
 
+/** The languages of the hosted page. */
+export const PAGE_LOCALES = ["en", "de", "fr", "es", "pt"] as const;
+
+const linked = (what: string) =>
+  publicUrl().optional().describe(`Your ${what}; the page links to it.`);
+
 export const brandingShape = shape(() =>
   z.strictObject({
     name: label(80).optional(),
     logoUrl: publicUrl().optional(),
+    faviconUrl: publicUrl().optional().describe("The icon of the browser's tab."),
     accentColor: z
       .string()
       .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour of six digits, such as #1a73e8")
       .optional(),
     backLabel: label(40).optional(),
+    locale: z
+      .enum(PAGE_LOCALES)
+      .optional()
+      .describe("The page's language; without it the browser's."),
+    theme: z
+      .enum(["light", "dark", "auto"])
+      .optional()
+      .describe("`auto`, the default, is what the system is set to."),
+    privacyUrl: linked("privacy policy"),
+    termsUrl: linked("terms"),
+    supportUrl: linked("support page"),
   }),
 );
 export type Branding = ShapeOf<typeof brandingShape>;

@@ -130,9 +130,10 @@ function asAppError(error: unknown, log: Log): AppError {
 
 /** Returns the message of an error, with the contact for what customers cannot solve themselves. */
 function messageOf({ code, message }: AppError, { config }: HttpDeps): string {
-  return code === "insufficient_tokens"
-    ? `${message} Ask an operator of ${config.service.name} to add some.`
-    : message;
+  if (code !== "insufficient_tokens") return message;
+  const { name, supportUrl } = config.service;
+  const operators = supportUrl === undefined ? name : `${name} (${supportUrl})`;
+  return `${message} Ask an operator of ${operators} to add some.`;
 }
 
 function toError(known: AppError, requestId: string, services: HttpDeps): Outgoing {

@@ -35,19 +35,19 @@ export async function finishOAuth(
   if (atHome !== undefined) return redirect(atHome);
   // Nothing is looked up for a state that no browser can have.
   if (browserIdOf(services, request) === undefined)
-    return plainNotice(request, "otherBrowser", 403);
+    return plainNotice(services, request, "otherBrowser", 403);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
   const found = await findStarted(services, state, callback);
-  if (found === undefined) return plainNotice(request, "usedStep", 410);
+  if (found === undefined) return plainNotice(services, request, "usedStep", 410);
   const { attempt } = found;
   if (!isSameBrowser(services, request, attempt.cookieHash))
-    return plainNotice(request, "otherBrowser", 403);
+    return plainNotice(services, request, "otherBrowser", 403);
   const { sessionId, secrets } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });
   const link = async () =>
     (await services.oauthStates.consume(state, found))
       ? await linkReturned(services, request, visit, { attempt, params: callback.params })
-      : plainNotice(request, "usedStep", 410);
+      : plainNotice(services, request, "usedStep", 410);
   if (visit.kind !== "open") return await link();
   // Before the state is used up, so that the page can be loaded again.
   return await services.waits.run(visitorsOf(visit.session), link);

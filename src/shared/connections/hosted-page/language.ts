@@ -4,10 +4,11 @@ import { en, type Words } from "./languages/en.ts";
 import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { pt } from "./languages/pt.ts";
+import type { PAGE_LOCALES } from "../schema.ts";
 
 /** Every language of the page. The first is the default. */
-export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<string, Words>;
-export type Language = keyof typeof LANGUAGES;
+export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<Language, Words>;
+export type Language = (typeof PAGE_LOCALES)[number];
 
 const HEADER_CHARACTERS_MAX = 1_000;
 

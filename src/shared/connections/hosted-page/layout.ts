@@ -3,7 +3,8 @@ import type { LinkProblem } from "./link-problem.ts";
 import type { Branding } from "../schema.ts";
 import { fill, fillText, wordsOf, type Language } from "./language.ts";
 import { CHECK } from "./marks.ts";
-import { stylesheet } from "./stylesheet.ts";
+import { ACCENT, stylesheet, textOn } from "./stylesheet.ts";
+import type { Words } from "./languages/en.ts";
 
 export interface Layout {
   readonly language: Language;
@@ -29,8 +30,9 @@ export function layout(page: Layout): string {
         <meta name="robots" content="noindex" />
         <meta name="referrer" content="no-referrer" />
         <title>${heading}${brand}</title>
+        <link rel="icon" href="${branding.faviconUrl ?? ownIcon(branding)}" />
         <style nonce="${nonce}">
-          ${stylesheet(branding.accentColor)}
+          ${stylesheet(branding.accentColor, branding.theme)}
         </style>
       </head>
       <body>
@@ -38,6 +40,7 @@ export function layout(page: Layout): string {
         <div class="wrap">
           ${renderBrand(branding, words.logo)}
           <main id="main">${body}</main>
+          ${renderFooter(branding, words.footer)}
         </div>
       </body>
     </html> `.text;
@@ -56,6 +59,49 @@ function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
     <span class="logo">${initial}${picture}</span
     >${name !== undefined && html`<span>${nameOf(name)}</span>`}
   </header>`;
+}
+
+/** Returns an icon with the initial of the name. */
+function ownIcon({ name, accentColor = ACCENT }: Branding): string {
+  const ink = textOn(accentColor);
+  const sign =
+    name === undefined
+      ? html`<path d="M9 17l5 5 9-11" fill="none" stroke="${ink}" stroke-width="3" />`
+      : html`<text
+          x="16"
+          y="23"
+          font-family="sans-serif"
+          font-size="20"
+          font-weight="700"
+          text-anchor="middle"
+          fill="${ink}"
+          >${initialOf(name)}</text
+        >`;
+  const icon = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+    <rect width="32" height="32" rx="7" fill="${accentColor}" />
+    ${sign}
+  </svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(icon.text.replace(/\s+/g, " "))}`;
+}
+
+/** Renders links that leave the page open, so that nothing that was typed is lost. */
+function renderFooter(branding: Branding, words: Words["footer"]): Markup | null {
+  const links = (["privacy", "terms", "support"] as const).flatMap((name) => {
+    const address = branding[`${name}Url`];
+    if (address === undefined) return [];
+    return html`<li>
+      <a href="${address}" target="_blank" rel="noopener noreferrer"
+        >${words[name]}<span class="unseen"> ${words.newTab}</span></a
+      >
+    </li>`;
+  });
+  return links.length === 0
+    ? null
+    : html`<footer>
+        <ul>
+          ${links}
+        </ul>
+      </footer>`;
 }
 
 export function backLabel(branding: Branding, language: Language, otherwise: string): Markup {

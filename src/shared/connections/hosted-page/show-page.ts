@@ -20,7 +20,7 @@ import {
   type ShownAccount,
 } from "./connect-page.ts";
 import { isProfileActive } from "../link-account.ts";
-import { endNotice, openVisit, type OpenVisit, plainNotice } from "./visit.ts";
+import { endNotice, lookOf, openVisit, type OpenVisit, plainNotice } from "./visit.ts";
 import { awayOf, waysIn } from "./form.ts";
 
 /** What the page reports of the last step. */
@@ -79,13 +79,12 @@ export function problemOf(network: NetworkName, problem: LinkProblem): StepRepor
 /** Answers with the page of an open session. Keeps what was typed, except secrets. */
 export async function connectPage(
   services: ConnectionsDeps,
-  { language }: BrowserRequest,
+  request: BrowserRequest,
   visit: OpenVisit,
   { status, report }: { readonly status: number; readonly report?: StepReport | undefined },
 ): Promise<BrowserAnswer> {
   const { session, token } = visit;
-  const { branding } = session;
-  const common = { sessionId: session.id, token, language, branding };
+  const common = { sessionId: session.id, token, ...lookOf(services, request, session) };
   if (report?.kind === "choice") {
     const { network, choice, problem } = report;
     const page = {
@@ -169,6 +168,6 @@ export async function showDeletion(
   code: string,
 ): Promise<BrowserAnswer> {
   const found = /^[0-9a-f]{40}$/.test(code) ? await services.withdrawals.find(code) : undefined;
-  if (found === undefined) return plainNotice(request, "unknown", 404);
-  return plainNotice(request, found.isOpen ? "deletionReceived" : "deletionDone", 200);
+  if (found === undefined) return plainNotice(services, request, "unknown", 404);
+  return plainNotice(services, request, found.isOpen ? "deletionReceived" : "deletionDone", 200);
 }

@@ -1,4 +1,5 @@
 import { Markup } from "./markup.ts";
+import type { Branding } from "../schema.ts";
 
 type Rgb = readonly [number, number, number];
 
@@ -50,7 +51,8 @@ export function readableOn(color: string, grounds: readonly string[]): string {
   return towards;
 }
 
-const ACCENT = "#2457d6";
+/** The colour of a page whose customer has none. */
+export const ACCENT = "#2457d6";
 
 /** The grounds of text and lines in the accent colour. */
 export const GROUNDS = {
@@ -92,11 +94,13 @@ function colors(scheme: Scheme, accent: string): string {
 }
 
 /** Returns the page's own style. The colour was checked to be `#rrggbb` when the session was made. */
-export function stylesheet(accent = ACCENT): Markup {
-  return new Markup(`
-:root { color-scheme: light dark; ${colors("light", accent)} }
-@media (prefers-color-scheme: dark) { :root { ${colors("dark", accent)} } }
-${RULES}`);
+export function stylesheet(accent = ACCENT, theme: Branding["theme"] = "auto"): Markup {
+  const themed =
+    theme === "auto"
+      ? `:root { color-scheme: light dark; ${colors("light", accent)} }
+@media (prefers-color-scheme: dark) { :root { ${colors("dark", accent)} } }`
+      : `:root { color-scheme: ${theme}; ${colors(theme, accent)} }`;
+  return new Markup(`\n${themed}\n${RULES}`);
 }
 
 const RULES = `
@@ -107,8 +111,8 @@ body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink
 .skip { position: absolute; inset-inline-start: 1rem; top: -10rem; padding: .6rem 1rem; border-radius: 0 0 .5rem .5rem;
   background: var(--card); color: var(--ink); z-index: 1; }
 .skip:focus { top: 0; }
-.wrap { max-width: 36rem; margin: 0 auto; padding: 1.25rem 1rem 1.5rem; }
-.brand { display: flex; align-items: center; gap: .75rem; min-height: 2.5rem; margin: 0 0 1.25rem; font-weight: 650; }
+.wrap { max-width: 36rem; margin: 0 auto; padding: 1rem 1rem 1.5rem; }
+.brand { display: flex; align-items: center; gap: .75rem; min-height: 2.5rem; margin: 0 0 1rem; font-weight: 650; }
 .brand > span:last-child { min-width: 0; }
 .logo { display: grid; flex: none; max-width: 60%; border-radius: .5rem; overflow: clip;
   box-shadow: 0 0 0 1px var(--line); }
@@ -201,11 +205,13 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .actions > button { flex: 1 1 100%; }
 .card > .actions { margin-top: 1.25rem; }
 .tail, footer { font-size: .875rem; color: var(--soft); }
-p.tail, footer { margin-top: 1rem; }
+p.tail, footer { margin-top: .75rem; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 footer ul { list-style: none; display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin: 0; padding: 0; }
 footer a { display: inline-block; padding: .25rem 0; color: inherit; font-weight: 400; }
 @media (min-width: 36rem) {
   .wrap { padding: 3rem 1.5rem 4rem; }
+  .brand { margin-bottom: 1.5rem; }
   h1 { font-size: 1.75rem; }
   .line { min-height: 4rem; padding: .625rem 1.25rem; }
   .body { padding: .25rem 1.25rem 1.25rem 4.25rem; }

@@ -35,7 +35,7 @@ export async function submitForm(
   request: BrowserRequest,
   step: { readonly network: string; readonly fields: Fields },
 ): Promise<BrowserAnswer> {
-  if (isForeign(request)) return foreignForm(request);
+  if (isForeign(request)) return foreignForm(services, request);
   const visit = await openVisit(services, step.fields);
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
   if (visit.kind === "over") return endNotice(services, request, visit.session);
@@ -224,7 +224,7 @@ export async function finishVisit(
   request: BrowserRequest,
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
-  if (isForeign(request)) return foreignForm(request);
+  if (isForeign(request)) return foreignForm(services, request);
   const visit = await openVisit(services, fields);
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
   if (visit.kind === "over") return end(services, request, visit.session);

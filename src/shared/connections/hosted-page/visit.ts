@@ -46,44 +46,61 @@ export async function openVisit(
   return state === "open" ? { kind: "open", session, token } : { kind: "over", session };
 }
 
+/** The language, and what is shown of the platform. */
+export type Look = Pick<Notice, "language" | "branding">;
+
+/** Returns how pages of a session look; without one, those of a visit whose session is unknown. */
+export function lookOf(
+  { config }: Pick<ConnectionsDeps, "config">,
+  { language }: BrowserRequest,
+  session?: ConnectSession,
+): Look {
+  const { branding = {} } = session ?? {};
+  const { locale = language, supportUrl = config.service.supportUrl } = branding;
+  return {
+    language: locale,
+    branding: supportUrl === undefined ? branding : { ...branding, supportUrl },
+  };
+}
+
 /** Answers with a page that says what is wrong, what was linked, and has the way back if it is known. */
 export async function endNotice(
   services: ConnectionsDeps,
   request: BrowserRequest,
   session: ConnectSession | undefined,
 ): Promise<BrowserAnswer> {
-  if (session === undefined) return plainNotice(request, "unknown", 404);
+  if (session === undefined) return plainNotice(services, request, "unknown", 404);
   const notice = await sessionState(services, session);
   const address = returnAddress(session, notice);
   const back = address === undefined ? null : services.outbound.browserUrl(address);
   const accounts = await linkedAccounts(services, session);
-  const page = { language: request.language, notice, back, branding: session.branding, accounts };
+  const page = { ...lookOf(services, request, session), notice, back, accounts };
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
 /** Ends a visit. Leads back to the platform's own page, or says what was linked and that the window can be closed. */
 export async function leave(
   services: ConnectionsDeps,
-  { language }: BrowserRequest,
+  request: BrowserRequest,
   session: ConnectSession,
 ): Promise<BrowserAnswer> {
   const address = returnAddress(session, sessionStatus(session, services.clock.now()));
   if (address !== undefined) return redirect(services.outbound.browserUrl(address));
   const accounts = await linkedAccounts(services, session);
-  const { branding } = session;
-  const page = { language, notice: "allSet", back: null, branding, accounts } as const;
+  const look = lookOf(services, request, session);
+  const page = { ...look, notice: "allSet", back: null, accounts } as const;
   return pageAnswer(200, (nonce) => renderNotice(page, nonce));
 }
 
 /** Says that the window can be closed, and leads back to the page of a session that stays open. */
 export function paused(
   services: ConnectionsDeps,
-  { language }: BrowserRequest,
+  request: BrowserRequest,
   { session, token }: OpenVisit,
 ): BrowserAnswer {
   const goOn = pageAddress(services.config, session.id, token);
-  const { branding } = session;
-  const page = { language, notice: "paused", back: null, goOn, branding } as const;
+  const look = lookOf(services, request, session);
+  const page = { ...look, notice: "paused", back: null, goOn } as const;
   return pageAnswer(200, (nonce) => renderNotice(page, nonce));
 }
 
@@ -112,17 +129,18 @@ async function linkedAccounts(
 
 /** Answers with a page about a visit whose session is unknown, or must not be shown. */
 export function plainNotice(
-  { language }: BrowserRequest,
+  services: ConnectionsDeps,
+  request: BrowserRequest,
   notice: NoticeName,
   status: number,
 ): BrowserAnswer {
-  const page = { language, notice, back: null, branding: {} };
+  const page = { ...lookOf(services, request), notice, back: null };
   return pageAnswer(status, (nonce) => renderNotice(page, nonce));
 }
 
 /** Refuses a form that did not come from our page. Nothing was done with it. */
-export function foreignForm(request: BrowserRequest): BrowserAnswer {
-  return plainNotice(request, "foreign", 403);
+export function foreignForm(services: ConnectionsDeps, request: BrowserRequest): BrowserAnswer {
+  return plainNotice(services, request, "foreign", 403);
 }
 
 export type NoticeName = keyof Words["notices"];
@@ -187,7 +205,7 @@ export async function browserStep(
   request: BrowserRequest,
   step: () => Promise<BrowserAnswer>,
 ): Promise<BrowserAnswer> {
-  const { requestId, language } = request;
+  const { requestId } = request;
   try {
     return await step();
   } catch (error) {
@@ -196,7 +214,7 @@ export async function browserStep(
     const isOutage = isBusy || known?.code === "service_unavailable";
     if (isBusy) services.log.info("a step of the hosted page has to wait", { requestId, error });
     else services.log.error("a step of the hosted page failed", { requestId, error });
-    const page = { language, back: null, branding: {}, requestId };
+    const page = { ...lookOf(services, request), back: null, requestId };
     const notice = isOutage ? "outage" : "failure";
     const answer = pageAnswer(isOutage ? 503 : 500, (nonce) =>
       renderNotice({ ...page, notice }, nonce),

@@ -20,6 +20,8 @@ export interface NetworkApp {
 export interface ServiceIdentity {
   readonly name: string;
   readonly url: string;
+  /** Where its operators help. */
+  readonly supportUrl?: string;
   /** How the pages behind links are asked for what their cards show; absent: as every call is made. */
   readonly linkReader?: string;
 }

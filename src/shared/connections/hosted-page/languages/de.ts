@@ -25,6 +25,12 @@ export const de: Words = {
     goOn: "Weiter verbinden",
     accounts: "Verbundene Konten",
   },
+  footer: {
+    privacy: "Datenschutz",
+    terms: "Nutzungsbedingungen",
+    support: "Hilfe",
+    newTab: "(öffnet einen neuen Tab)",
+  },
   steps: {
     label: "Schritte",
     network: "Netzwerk wählen",

@@ -25,6 +25,12 @@ export const en = {
     goOn: "Continue connecting",
     accounts: "Connected accounts",
   },
+  footer: {
+    privacy: "Privacy",
+    terms: "Terms",
+    support: "Help",
+    newTab: "(opens in a new tab)",
+  },
   steps: {
     label: "Steps",
     network: "Choose a network",

@@ -25,6 +25,12 @@ export const es: Words = {
     goOn: "Seguir conectando",
     accounts: "Cuentas conectadas",
   },
+  footer: {
+    privacy: "Privacidad",
+    terms: "Condiciones de uso",
+    support: "Ayuda",
+    newTab: "(se abre en otra pestaña)",
+  },
   steps: {
     label: "Pasos",
     network: "Elegir una red",

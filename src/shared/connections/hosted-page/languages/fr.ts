@@ -25,6 +25,12 @@ export const fr: Words = {
     goOn: "Reprendre la connexion",
     accounts: "Comptes connectés",
   },
+  footer: {
+    privacy: "Confidentialité",
+    terms: "Conditions",
+    support: "Aide",
+    newTab: "(s’ouvre dans un nouvel onglet)",
+  },
   steps: {
     label: "Étapes",
     network: "Choisir un réseau",

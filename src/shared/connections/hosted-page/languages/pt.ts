@@ -25,6 +25,12 @@ export const pt: Words = {
     goOn: "Continuar conectando",
     accounts: "Contas conectadas",
   },
+  footer: {
+    privacy: "Privacidade",
+    terms: "Termos de uso",
+    support: "Ajuda",
+    newTab: "(abre em outra aba)",
+  },
   steps: {
     label: "Etapas",
     network: "Escolher uma rede",
