@@ -115,11 +115,7 @@ async function main(): Promise<void> {
     const { baseUrl, sandboxUrl, apiKey, profileId } = readDemo(place);
     const relay = { api: createApiClient(baseUrl), token: apiKey, profileId };
     const browser = await openChromium();
-    await keep(
-      await openPage(browser, await openConnectPage(relay), 660),
-      "connect-page",
-      "footer",
-    );
+    await keep(await openPage(browser, await openConnectPage(relay), 660), "connect-page", "main");
     await publish(relay);
     await keep(await openPage(browser, `${sandboxUrl}/?still`, 860), "sandbox", ".feeds");
     await browser.close();

@@ -4,11 +4,12 @@ import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pageAnswer } from "../../src/shared/connections/hosted-page/browser.ts";
+import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
 import { LANGUAGES, type Language } from "../../src/shared/connections/hosted-page/language.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import { DARK_DESK, DARK_PHONE, LIGHT_DESK, LIGHT_PHONE, violations, type Look } from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
-import { gallery, type Shown } from "./gallery.ts";
+import { aCard, aPage, gallery, type Shown } from "./gallery.ts";
 
 const RUN_MS = 120_000;
 const ACCENTS = casesOf(
@@ -179,6 +180,22 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     }).length`);
     expect(moving).toBe(0);
     await context.close();
+  });
+
+  test("shows initials where a logo or a picture can't be loaded", async () => {
+    const page = await chromium.newPage();
+    const picture = "https://cdn.invalid/picture.png";
+    const account = { username: "ada", displayName: "", avatarUrl: picture };
+    const broken = aPage({
+      branding: { name: "Bakery", logoUrl: picture },
+      cards: [aCard("mastodon", { state: "linked", account })],
+    });
+    const render = (nonce: string) => renderConnectPage(broken, nonce);
+    await stand.show(page, { name: "broken", render });
+    await page.waitForFunction("[...document.images].every((one) => one.complete)");
+    expect(await page.evaluate("[...document.images].map((one) => one.width)")).toEqual([0, 0]);
+    expect(await page.locator(".letter, .avatar").allInnerTexts()).toEqual(["B", "A"]);
+    await page.close();
   });
 
   test("puts the focus on what went wrong", async () => {

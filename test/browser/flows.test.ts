@@ -200,6 +200,17 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.page.title()).toMatch(/^Error: /);
     });
 
+    test("about a connection that stays when access is declined", async () => {
+      await visitor.open(["instagram", "mastodon"]);
+      for (const decision of ["allow", "deny"] as const) {
+        await visitor.openRow("Instagram");
+        await visitor.press("Continue to Instagram");
+        await visitor.decide(decision);
+      }
+      expect(await problem()).toContain("Your connection to Instagram was not changed");
+      expect(await visitor.connections()).toMatchObject([{ status: "active" }]);
+    });
+
     walk("about a permission that was unticked", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");

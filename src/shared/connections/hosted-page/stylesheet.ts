@@ -89,7 +89,7 @@ export function fillOn(color: string, scheme: Scheme): string {
 function colors(scheme: Scheme, accent: string): string {
   const [ground, card] = GROUNDS[scheme];
   const fill = fillOn(accent, scheme);
-  return `--accent: ${fill}; --on-accent: ${textOn(fill)}; --accent-ink: ${readableOn(accent, GROUNDS[scheme])};
+  return `--accent: ${fill}; --on-accent: ${textOn(fill)}; --accent-ink: ${readableOn(fill, GROUNDS[scheme])};
   --ground: ${ground}; --card: ${card}; --ink: ${INK[scheme]}; ${COLORS[scheme]}`;
 }
 
@@ -167,7 +167,7 @@ details[open] > summary .chevron { transform: rotate(180deg); }
 .body .note { margin: 0; }
 .avatar { position: relative; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border-radius: 50%;
   overflow: hidden; border: 1px solid var(--line); background: var(--ground); color: var(--soft); font-weight: 650; }
-.avatar img { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: cover; }
+.avatar img { position: absolute; height: 100%; }
 form { display: grid; gap: .75rem; }
 .field { display: grid; gap: .375rem; }
 label { font-weight: 600; }

@@ -45,7 +45,7 @@ export const appPasswordForm = {
     {
       name: "identifier",
       label: "Handle or e-mail address",
-      hint: "As you log in to Bluesky with, for example alice.bsky.social",
+      hint: "What you log in to Bluesky with, for example alice.bsky.social",
       secret: false,
       placeholder: "alice.bsky.social",
       autocomplete: "username",
@@ -53,7 +53,7 @@ export const appPasswordForm = {
     {
       name: "appPassword",
       label: "App password",
-      hint: "Not your own password: make one in Bluesky under Settings, Privacy and security, App passwords",
+      hint: "Not the password that you log in with. Create one in Bluesky: Settings > Privacy and security > App passwords",
       secret: true,
       placeholder: "xxxx-xxxx-xxxx-xxxx",
       autocomplete: "off",
@@ -61,7 +61,7 @@ export const appPasswordForm = {
     {
       name: "server",
       label: "Server address (optional)",
-      hint: "Only when your account is on a server of its own that cannot be found by the handle",
+      hint: "Only if your account is on a server of your own that your handle does not lead to",
       secret: false,
       placeholder: "",
       autocomplete: "off",

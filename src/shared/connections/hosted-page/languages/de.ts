@@ -175,7 +175,7 @@ export const de: Words = {
   fields: {
     "linkedin.kind": {
       label: "Veröffentlichen als",
-      hint: "Eine Unternehmensseite können nur ihre Administratoren wählen",
+      hint: "Eine Unternehmensseite können Sie nur wählen, wenn Sie dort Administratorrechte haben",
       choices: { member: "Ich selbst", organization: "Eine Unternehmensseite" },
     },
     "bluesky.identifier": {
@@ -188,7 +188,7 @@ export const de: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "App-Passwort",
-      hint: "Nicht das Passwort, mit dem Sie sich anmelden: Erstellen Sie eines bei Bluesky unter Einstellungen, Privatsphäre und Sicherheit, App-Passwörter",
+      hint: "Nicht das Passwort, mit dem Sie sich anmelden. Erstellen Sie eines bei Bluesky: Einstellungen > Privatsphäre und Sicherheit > App-Passwörter",
     },
     "bluesky.alternative.server": {
       label: "Adresse des Servers (optional)",

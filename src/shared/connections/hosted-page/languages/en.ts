@@ -43,7 +43,7 @@ export const en = {
     attention: "Needs attention",
     again: "Connect {name} again. Posts that are waiting for it are published after that.",
     unavailable: "Not available at the moment.",
-    leaves: "You log in to {network} and then come back here.",
+    leaves: "You log in to {network}, then come back here.",
     connect: "Connect {network}",
     continueAt: "Continue to {network}",
     reconnect: "Connect {network} again",

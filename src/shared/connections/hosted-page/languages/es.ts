@@ -182,11 +182,11 @@ export const es: Words = {
     },
     "bluesky.alternative.identifier": {
       label: "Identificador o correo electrónico",
-      hint: "Con el que inicias sesión en Bluesky, por ejemplo alice.bsky.social",
+      hint: "El que usas para iniciar sesión en Bluesky, por ejemplo alice.bsky.social",
     },
     "bluesky.alternative.appPassword": {
       label: "Contraseña de aplicación",
-      hint: "No es la contraseña con la que inicias sesión: crea una en Bluesky, en Ajustes, Privacidad y seguridad, Contraseñas de aplicación",
+      hint: "No es la contraseña con la que inicias sesión. Crea una en Bluesky: Ajustes > Privacidad y seguridad > Contraseñas de aplicación",
     },
     "bluesky.alternative.server": {
       label: "Dirección del servidor (opcional)",

@@ -174,7 +174,7 @@ export const fr: Words = {
   fields: {
     "linkedin.kind": {
       label: "Publier en tant que",
-      hint: "Seuls les administrateurs d’une page d’entreprise peuvent la choisir",
+      hint: "Choisissez une page d’entreprise seulement si vous l’administrez",
       choices: { member: "Moi-même", organization: "Une page d’entreprise" },
     },
     "bluesky.identifier": {
@@ -187,7 +187,7 @@ export const fr: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "Mot de passe d’application",
-      hint: "Pas celui avec lequel vous vous identifiez : créez-en un sur Bluesky dans Paramètres, Confidentialité et sécurité, Mots de passe d’application",
+      hint: "Pas celui avec lequel vous vous identifiez. Créez-en un sur Bluesky : Paramètres > Confidentialité et sécurité > Mots de passe d’application",
     },
     "bluesky.alternative.server": {
       label: "Adresse du serveur (facultatif)",

@@ -173,7 +173,7 @@ export const pt: Words = {
     "linkedin.kind": {
       label: "Publicar como",
       hint: "Escolha uma página de empresa só se você a administra",
-      choices: { member: "Eu mesmo", organization: "Uma página de empresa" },
+      choices: { member: "Eu", organization: "Uma página de empresa" },
     },
     "bluesky.identifier": {
       label: "Identificador (opcional)",
@@ -185,7 +185,7 @@ export const pt: Words = {
     },
     "bluesky.alternative.appPassword": {
       label: "Senha de aplicativo",
-      hint: "Não é a senha com que você entra: crie uma no Bluesky, em Configurações, Privacidade e segurança, Senhas de aplicativo",
+      hint: "Não é a senha com que você entra. Crie uma no Bluesky: Configurações > Privacidade e segurança > Senhas de aplicativo",
     },
     "bluesky.alternative.server": {
       label: "Endereço do servidor (opcional)",
