@@ -13,7 +13,7 @@ import { aCard, aPage, gallery, type Shown } from "./gallery.ts";
 
 const RUN_MS = 120_000;
 const ACCENTS = casesOf(
-  ["#ffff00", "#7f7f7f", "#0b1020", "#b4531a", "#000000", "#ffffff", "#39ff14"],
+  ["#ffff00", "#000000", "#7f7f7f", "#0b1020", "#b4531a", "#ffffff", "#39ff14"],
   3,
 );
 

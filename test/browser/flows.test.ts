@@ -251,7 +251,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     walk.each([
       ["nowhere.invalid", "could not be reached"],
       ["links.sandbox.test", "does not answer the way Mastodon servers do"],
-      ["not a server", "This is missing or not written as expected"],
+      ["not a server", "This is missing or not in the expected format"],
     ])("about the server %s, keeps it in the field and leads there", nameWrongServer);
 
     test("about a password that is no app password, and never shows it again", async () => {

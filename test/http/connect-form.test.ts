@@ -71,16 +71,20 @@ describe("linking by a form", () => {
   test.each([
     ["a main password", { ...BLUESKY, appPassword: "hunter2" }, "app password"],
     ["an unknown handle", { ...BLUESKY, identifier: "nobody.bsky.social" }, "does not know"],
-    ["nothing", { identifier: "", appPassword: "" }, "This is missing or not written as expected"],
+    [
+      "nothing",
+      { identifier: "", appPassword: "" },
+      "This is missing or not in the expected format",
+    ],
     [
       "a control character",
       { ...BLUESKY, identifier: "a\u0000b" },
-      "This is missing or not written as expected",
+      "This is missing or not in the expected format",
     ],
     [
       "a novel",
       { ...BLUESKY, identifier: "x".repeat(5000) },
-      "This is missing or not written as expected",
+      "This is missing or not in the expected format",
     ],
   ])("%s is answered with a way forward", async (_name, typed, words) => {
     const { connectUrl } = await aSession();

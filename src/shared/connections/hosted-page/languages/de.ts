@@ -161,7 +161,7 @@ export const de: Words = {
     nothing_to_choose:
       "{network} hat keine Seite genannt, auf der Sie veröffentlichen dürfen. Beginnen Sie noch einmal und lassen Sie alle Seiten ausgewählt. Wenn Sie keine haben, legen Sie dort eine an oder bitten Sie die Administratoren einer Seite, Sie Inhalte erstellen zu lassen.",
     input_invalid:
-      "Diese Angabe fehlt oder ist nicht wie erwartet geschrieben. Prüfen Sie sie und versuchen Sie es noch einmal.",
+      "Diese Angabe fehlt oder hat nicht die erwartete Form. Prüfen Sie sie und versuchen Sie es noch einmal.",
     unpaid:
       "Im Moment können keine Konten verbunden werden. Es wurde nichts geändert. Bitte informieren Sie den Dienst, der Sie hierher geschickt hat.",
     too_many_attempts:

@@ -157,7 +157,7 @@ export const en = {
       "{network} does not let other services publish for this kind of account. Switch to a professional account in the settings of {network}, then come back and try again.",
     nothing_to_choose:
       "{network} did not list any page that you can publish to. Start again and leave every page selected. If you have no page, create one there, or ask a page’s admin to let you create content.",
-    input_invalid: "This is missing or not written as expected. Check it and try again.",
+    input_invalid: "This is missing or not in the expected format. Check it and try again.",
     unpaid:
       "Accounts can't be connected right now. Nothing was changed. Please tell the service that sent you here.",
     too_many_attempts:

@@ -45,7 +45,7 @@ export const es: Words = {
     unavailable: "No disponible por ahora.",
     leaves: "Inicias sesión en {network} y vuelves aquí.",
     connect: "Conectar {network}",
-    continueAt: "Continuar a {network}",
+    continueAt: "Continuar en {network}",
     reconnect: "Volver a conectar {network}",
     another: "Si conectas otra cuenta, sustituirá a esta.",
     otherWay: "Conectar de otra manera",
@@ -160,7 +160,7 @@ export const es: Words = {
     nothing_to_choose:
       "{network} no ha indicado ninguna página en la que puedas publicar. Empieza de nuevo y deja seleccionadas todas las páginas. Si no tienes ninguna, crea una o pide al administrador de una página que te deje crear contenido.",
     input_invalid:
-      "Este dato falta o no está escrito como se esperaba. Compruébalo e inténtalo de nuevo.",
+      "Este dato falta o no tiene el formato esperado. Compruébalo e inténtalo de nuevo.",
     unpaid:
       "Ahora mismo no se pueden conectar cuentas. No se ha cambiado nada. Avisa al servicio que te envió aquí.",
     too_many_attempts:

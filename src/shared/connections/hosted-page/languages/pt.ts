@@ -45,7 +45,7 @@ export const pt: Words = {
     unavailable: "Indisponível no momento.",
     leaves: "Você entra no {network} e volta para cá.",
     connect: "Conectar {network}",
-    continueAt: "Continuar para o {network}",
+    continueAt: "Continuar no {network}",
     reconnect: "Conectar {network} de novo",
     another: "Se você conectar outra conta, ela substituirá esta.",
     otherWay: "Conectar de outra forma",
@@ -159,7 +159,7 @@ export const pt: Words = {
     nothing_to_choose:
       "{network} não informou nenhuma página em que você possa publicar. Comece de novo e deixe todas as páginas selecionadas. Se não tiver nenhuma, crie uma ou peça ao administrador de uma página que deixe você criar conteúdo.",
     input_invalid:
-      "Este dado está faltando ou não está escrito como esperado. Verifique e tente de novo.",
+      "Este dado está faltando ou não está no formato esperado. Verifique e tente de novo.",
     unpaid:
       "No momento não é possível conectar contas. Nada foi alterado. Avise o serviço que enviou você para cá.",
     too_many_attempts:
