@@ -158,7 +158,8 @@ function renderState({ language }: CardPage, { state, account }: Card): Markup {
           >${CHECK}<span>${fill(words.linkedAs, { name: nameOf(username) })}</span></span
         >${displayName !== "" && html`<span class="state">${nameOf(displayName)}</span>`}`;
     case "needs_reauth":
-      return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span>`;
+      return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span
+        ><span class="state">${nameOf(username)}</span>`;
     case "unavailable":
       return html`<span class="state">${words.unavailable}</span>`;
     case "unlinked":

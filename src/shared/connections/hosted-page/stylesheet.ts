@@ -126,7 +126,7 @@ h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; margin: 0 0 .
 p { margin: 0; }
 .soft { color: var(--soft); }
 .steps { display: grid; grid-template-columns: repeat(3, auto); justify-content: space-between; gap: .5rem; list-style: none;
-  margin: 1rem 0; padding: 0; font-size: .8125rem; color: var(--soft); }
+  margin: .75rem 0; padding: 0; font-size: .8125rem; color: var(--soft); }
 .steps li { display: grid; grid-template-columns: auto 1fr; align-items: center; gap: .4rem; line-height: 1.2; }
 .steps span { display: grid; place-items: center; width: 1.5rem; height: 1.5rem; border: 1px solid var(--edge);
   border-radius: 50%; font-size: .8125rem; font-weight: 650; }
@@ -200,7 +200,7 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
   color: var(--good); background: var(--good-ground); border: 1px solid; }
 .seal svg { width: 1.4rem; }
 .linked { margin-top: 1.25rem; box-shadow: none; }
-.end { margin-top: 1rem; }
+.end { margin-top: .75rem; }
 .actions { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center; }
 .actions > button { flex: 1 1 100%; }
 .card > .actions { margin-top: 1.25rem; }
