@@ -19,6 +19,10 @@ const isOfStart = (setting: string): setting is PortSetting => setting !== "LIST
 export const PORT_SETTINGS: readonly PortSetting[] = Object.keys(PORTS).filter(isOfStart);
 
 const CONNECT_MS = 1_000;
+/** From here on no program needs a right to listen. */
+const PORT_MIN = 1_100;
+const PORT_MAX = 65_535;
+const PORT_STEP = 100;
 
 /** The port that the environment names, or the usual one. */
 export function portOf(setting: keyof typeof PORTS): number {
@@ -36,7 +40,7 @@ export function readPorts(): Ports {
   return Object.fromEntries(entries) as Ports;
 }
 
-/** Throws one message that names every port that can't be had, with the setting that changes it. */
+/** Throws one message that names every port that can't be had, and ends with a start that can be pasted. */
 export async function refuseTakenPorts(
   ports: Ports,
   settings: readonly PortSetting[],
@@ -45,15 +49,44 @@ export async function refuseTakenPorts(
     settings.map(async (setting, index) => {
       const port = ports[setting];
       const twin = settings.slice(0, index).find((other) => ports[other] === port);
-      if (twin !== undefined) return `${setting} and ${twin} both name port ${port}`;
+      if (twin !== undefined)
+        return { setting, problem: `${setting} and ${twin} both name port ${port}` };
       const trouble = await troubleWith(port);
-      if (trouble === undefined) return [];
-      const free = port + 100 <= 65_535 ? port + 100 : port - 100;
-      return `port ${port} for ${PORTS[setting].what} ${trouble}: set ${setting} to another one, e.g. ${setting}=${free} npm start`;
+      return trouble === undefined
+        ? []
+        : { setting, problem: `port ${port} for ${PORTS[setting].what} ${trouble}` };
     }),
   );
   const found = problems.flat();
-  if (found.length > 0) throw new Error(found.join("\n"));
+  if (found.length === 0) return;
+  const refused = new Set(found.map(({ setting }) => setting));
+  const lines = found.map(({ problem }) => problem);
+  const start = await startWithFreePorts(ports, settings, refused);
+  throw new Error([...lines, `These are free: ${start}`].join("\n"));
+}
+
+/** Returns the command that starts with free ports instead of the refused ones, and with the others as they are. */
+async function startWithFreePorts(
+  ports: Ports,
+  settings: readonly PortSetting[],
+  refused: ReadonlySet<PortSetting>,
+): Promise<string> {
+  const used = new Set(Object.values(ports));
+  const words: string[] = [];
+  for (const setting of settings) {
+    const port = refused.has(setting) ? await freePortFor(ports[setting], used) : ports[setting];
+    used.add(port);
+    if (port !== PORTS[setting].fallback) words.push(`${setting}=${port}`);
+  }
+  return [...words, "npm start", ...(settings.includes("PORT") ? [] : ["-- --no-host"])].join(" ");
+}
+
+/** Returns the next port, in steps that keep the last digits, that is neither used nor taken. */
+async function freePortFor(taken: number, used: ReadonlySet<number>): Promise<number> {
+  let port = taken;
+  do port = port + PORT_STEP > PORT_MAX ? PORT_MIN + (port % PORT_STEP) : port + PORT_STEP;
+  while (used.has(port) || (await troubleWith(port)) !== undefined);
+  return port;
 }
 
 /**

@@ -40,7 +40,7 @@ function parameters(name: string): Parameter[] {
 describe("the document as a whole", () => {
   test("says what it is and where it holds", () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/);
-    expect(document.info.version).toBe("0.2.0");
+    expect(document.info.version).toBe("1.0.0");
     expect(document.servers.map(({ url }) => url)).toEqual([BASE_URL]);
     expect(Object.keys(document.components.securitySchemes)).toEqual([
       "apiKey",

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { DEMO_NETWORKS } from "../../dev/demo.ts";
+import { PORT_SETTINGS } from "../../dev/ports.ts";
 import {
   childrenOf,
   hostPidOf,
@@ -253,7 +254,7 @@ describe("npm start", () => {
 });
 
 describe("npm start with ports that are taken", () => {
-  test("names every one with its setting and starts nothing", async () => {
+  test("names every one, starts nothing, and shows a start that can be pasted", async () => {
     const place = await newPlace();
     onTestFinished(() => place.remove());
     const { PORT, AZURITE_TABLE_PORT, SANDBOX_PORT } = place.ports;
@@ -266,11 +267,16 @@ describe("npm start with ports that are taken", () => {
     }
     const started = launch(place, { ISSUER_PORT: String(SANDBOX_PORT) });
     expect(await started.ended).toBe(1);
-    expect(started.output()).toContain(`port ${PORT} for the API is in use: set PORT to another`);
-    expect(started.output()).toContain(
-      `port ${AZURITE_TABLE_PORT} for Azurite's tables is in use: set AZURITE_TABLE_PORT to another`,
-    );
-    expect(started.output()).toContain("ISSUER_PORT and SANDBOX_PORT both name port");
+    const output = started.output();
+    expect(output).toContain(`port ${PORT} for the API is in use`);
+    expect(output).toContain(`port ${AZURITE_TABLE_PORT} for Azurite's tables is in use`);
+    expect(output).toContain("ISSUER_PORT and SANDBOX_PORT both name port");
+    const pasted = /^These are free: (.*) npm start$/m.exec(output)?.[1]?.split(" ") ?? [];
+    expect(pasted.map((word) => word.split("=")[0])).toEqual(PORT_SETTINGS);
+    const named = pasted.map((word) => Number(word.split("=")[1]));
+    expect(new Set(named).size).toBe(PORT_SETTINGS.length);
+    expect(named).toContain(SANDBOX_PORT);
+    for (const taken of [PORT, AZURITE_TABLE_PORT]) expect(named).not.toContain(taken);
     expect(await readdir(place.folder)).toEqual([]);
   });
 

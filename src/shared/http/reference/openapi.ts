@@ -56,7 +56,7 @@ function webhooksOf(
   };
 }
 
-const DOCUMENT_VERSION = "0.2.0";
+const DOCUMENT_VERSION = "1.0.0";
 
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
