@@ -12,6 +12,7 @@ import type { FileTarget, MediaTargets } from "../src/shared/networks/contract/m
 import type { Network } from "../src/shared/networks/contract/network.ts";
 import { DELIVERY_ERRORS } from "../src/shared/webhooks/deliveries/delivery.ts";
 import { DELIVERY_ADVICE, ERROR_ADVICE } from "./error-advice.ts";
+import { type Keys, TRAITS } from "../src/shared/networks/mastodon/servers.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 const code = (text: string) => `\`${text}\``;
@@ -147,6 +148,27 @@ export function networkLimits(): string {
   });
   const head = ["Network", "Text", "Files", "Image after fitting", "Video", "Quota in 24 hours"];
   return markdownTable(head, rows);
+}
+
+const KEYS: Readonly<Record<Keys, string>> = {
+  locked: "answers with the first post",
+  kept: "answers with the first post",
+  spent: "may refuse it without a post, so that the relay sends no key",
+  ignored: "makes another post",
+};
+
+/** What servers that speak Mastodon's API do otherwise than Mastodon, as far as it is known. */
+export function mastodonServers(): string {
+  const rows = Object.entries(TRAITS).map(([name, traits]) => [
+    name,
+    KEYS[traits.keys],
+    traits.mixesFiles ? "yes" : "no",
+    traits.needsMedia ? "always" : "no",
+    traits.hasDirect ? "yes" : "no",
+    traits.hasCoarseScopes ? "`read write`" : "one for each use",
+  ]);
+  const head = ["Software", "A repeated call", "Images with a video", "Needs a file"];
+  return markdownTable([...head, "Direct posts", "Permissions"], rows);
 }
 
 interface Described {

@@ -536,6 +536,7 @@ describe("linking a Mastodon account", () => {
           mediaTypes: ["image/jpeg"],
           mixesFiles: false,
           needsMedia: false,
+          hasDirect: true,
         },
         expiresAt: null,
       },

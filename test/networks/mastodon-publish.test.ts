@@ -53,6 +53,22 @@ describe("publishing to Mastodon", () => {
     expect(mastodon.begin({ key: "leg-2" })["idempotencyKey"]).not.toBe(begun["idempotencyKey"]);
   });
 
+  // A key that was refused once is refused again there, whatever the post.
+  test.each([
+    ["mastodon", true],
+    ["a server that nobody knows", true],
+    ["gotosocial", true],
+    ["pleroma", false],
+    ["akkoma", false],
+    ["pixelfed", false],
+    ["iceshrimp.net", false],
+  ])("sends a key to %s: %s", async (software, isSent) => {
+    const tools = scriptedTools({ http: { [POST]: answer(200, status) } });
+    const at = leg({}, { sentAt: NOW, credentials: { ...credentials, software } });
+    expect(await mastodon.publish(at, tools)).toEqual(published);
+    expect(Object.hasOwn(tools.calls[0]?.headers ?? {}, "idempotency-key")).toBe(isSent);
+  });
+
   test("leaves visibility to the account's own default", async () => {
     const tools = scriptedTools({
       http: { [POST]: answer(200, { id: 7, uri: "https://m.example/7" }) },

@@ -1,12 +1,18 @@
 import { Refusal, empty, htmlPage, json } from "../exchange.ts";
 import type { Answer } from "../exchange.ts";
 import { escapeHtml } from "../html.ts";
-import { AKKOMA_HOST, LENIENT_HOST, PIXELFED_HOST, SMALL_HOST } from "./state.ts";
+import { AKKOMA_HOST, FRIENDICA_HOST, LENIENT_HOST, PIXELFED_HOST } from "./state.ts";
+import { SHARKEY_HOST, SMALL_HOST } from "./state.ts";
 
 /** How an instance behaves where Mastodon and the servers that are compatible with it differ. */
 export interface Personality {
-  /** Checks what it is sent as Mastodon does, and keeps idempotency keys; all others take nearly everything. */
+  /** Checks what it is sent as Mastodon does; all others take nearly everything. */
   readonly strict: boolean;
+  /**
+   * What it does with an idempotency key that comes again: answers with the post, with whatever it answered first, with a
+   * refusal, or makes another post.
+   */
+  readonly keys: "post" | "replay" | "refusal" | "none";
   /** As its nodeinfo names it. */
   readonly software: string;
   readonly title: string;
@@ -18,6 +24,9 @@ export interface Personality {
   readonly showsOwn: (visibility: string, scopes: readonly string[]) => boolean;
   /** Whether every post has to show a file. */
   readonly needsMedia: boolean;
+  readonly hasDirect: boolean;
+  /** Whether it writes errors as Misskey does, and answers 401 to all that it refuses. */
+  readonly isMisskey: boolean;
   /** Whether it knows no other scopes than `read` and `write`. */
   readonly hasCoarseScopes: boolean;
   /** How long a token lasts that can be renewed; absent: until it is revoked. */
@@ -33,6 +42,7 @@ const canRead = (scopes: readonly string[]): boolean =>
 
 const MASTODON: Personality = {
   strict: true,
+  keys: "post",
   software: "mastodon",
   title: "Sandbox Mastodon",
   version: "4.5.2",
@@ -41,6 +51,8 @@ const MASTODON: Personality = {
   descriptionMax: 1500,
   showsOwn: (_, scopes) => canRead(scopes),
   needsMedia: false,
+  hasDirect: true,
+  isMisskey: false,
   hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
@@ -49,6 +61,7 @@ const MASTODON: Personality = {
 /** Takes nearly everything and keeps no idempotency keys, like several servers in the field. */
 const COMPATIBLE: Personality = {
   strict: false,
+  keys: "none",
   software: "gotosocial",
   title: "Sandbox GoToSocial",
   version: "0.20.1+git-0000000",
@@ -57,6 +70,8 @@ const COMPATIBLE: Personality = {
   descriptionMax: 1500,
   showsOwn: (_, scopes) => canRead(scopes),
   needsMedia: false,
+  hasDirect: true,
+  isMisskey: false,
   hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
@@ -65,6 +80,7 @@ const COMPATIBLE: Personality = {
 /** Shows an account its own posts for followers, but no direct ones. */
 const AKKOMA: Personality = {
   ...COMPATIBLE,
+  keys: "replay",
   software: "akkoma",
   title: "Sandbox Akkoma",
   version: "2.7.2 (compatible; Akkoma 3.17.0)",
@@ -85,6 +101,7 @@ const SMALL: Personality = {
 /** Shows pictures and videos, in one post too, and takes no post without any. */
 const PIXELFED: Personality = {
   ...COMPATIBLE,
+  keys: "refusal",
   software: "pixelfed",
   title: "Sandbox Pixelfed",
   version: "3.5.3 (compatible; Pixelfed 0.12.5)",
@@ -92,9 +109,30 @@ const PIXELFED: Personality = {
   mediaMax: 4,
   descriptionMax: 1000,
   needsMedia: true,
+  hasDirect: false,
   hasCoarseScopes: true,
   tokenSeconds: 15 * 24 * 3600,
   showsOwn: (visibility) => visibility === "private",
+};
+
+const FRIENDICA: Personality = {
+  ...COMPATIBLE,
+  software: "friendica",
+  title: "Sandbox Friendica",
+  version: "2.8.0 (compatible; Friendica 2024.12)",
+  charactersMax: 200_000,
+  mediaMax: 99,
+};
+
+/** A fork of Misskey, as all that speak Mastodon's API through a translation of their own. */
+const SHARKEY: Personality = {
+  ...COMPATIBLE,
+  software: "sharkey",
+  title: "Sandbox Sharkey",
+  version: "3.0.0 (compatible; Sharkey 2024.11)",
+  charactersMax: 3000,
+  mediaMax: 16,
+  isMisskey: true,
 };
 
 const OTHERS: Readonly<Record<string, Personality>> = {
@@ -102,6 +140,8 @@ const OTHERS: Readonly<Record<string, Personality>> = {
   [AKKOMA_HOST]: AKKOMA,
   [SMALL_HOST]: SMALL,
   [PIXELFED_HOST]: PIXELFED,
+  [FRIENDICA_HOST]: FRIENDICA,
+  [SHARKEY_HOST]: SHARKEY,
 };
 
 /** Every host but those of compatible servers is an instance of Mastodon. */
@@ -109,9 +149,21 @@ export function personalityOf(host: string): Personality {
   return OTHERS[host] ?? MASTODON;
 }
 
+/** What Misskey's own API says, where Mastodon has a status. */
+const MISSKEY_CODES: Readonly<Record<number, string>> = {
+  401: "CREDENTIAL_REQUIRED",
+  403: "PERMISSION_DENIED",
+  429: "RATE_LIMIT_EXCEEDED",
+};
+
 /** An error as the host's server writes it: Mastodon a string in JSON, the compatible one an object, HTML or nothing. */
 export function errorAnswer(host: string, status: number, message: string): Answer {
-  if (personalityOf(host).strict) return json(status, { error: message });
+  const { strict, isMisskey } = personalityOf(host);
+  if (strict) return json(status, { error: message });
+  if (isMisskey && status < 500) {
+    const code = MISSKEY_CODES[status] ?? "INVALID_PARAM";
+    return json(401, { error: { message, code, id: "sandbox", kind: "client" } });
+  }
   if (status === 422) return empty(422);
   if (status === 404 || status >= 500)
     return htmlPage(

@@ -6,6 +6,8 @@ export const LENIENT_HOST = "gotosocial.sandbox.test";
 export const AKKOMA_HOST = "akkoma.sandbox.test";
 export const SMALL_HOST = "small.sandbox.test";
 export const PIXELFED_HOST = "pixelfed.sandbox.test";
+export const FRIENDICA_HOST = "friendica.sandbox.test";
+export const SHARKEY_HOST = "sharkey.sandbox.test";
 /** One server of each kind. */
 export const MASTODON_HOSTS = [
   STRICT_HOST,
@@ -13,6 +15,8 @@ export const MASTODON_HOSTS = [
   AKKOMA_HOST,
   SMALL_HOST,
   PIXELFED_HOST,
+  FRIENDICA_HOST,
+  SHARKEY_HOST,
 ] as const;
 const DEMO_USERNAME = "demo";
 const FRIEND_USERNAME = "alice";

@@ -1,4 +1,4 @@
-import { json } from "../exchange.ts";
+import { json, Refusal } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
 import { keep } from "../kept-maps.ts";
@@ -7,7 +7,7 @@ import { authorize, findToken, limited } from "./access.ts";
 import type { Speaker } from "./access.ts";
 import { accountEntity, publishedPost, statusEntity } from "./entities.ts";
 import { readParameters, stringParameter } from "./parameters.ts";
-import { personalityOf, refusal } from "./personality.ts";
+import { errorAnswer, personalityOf, refusal } from "./personality.ts";
 import { findAccount, nextId } from "./state.ts";
 import type { MastodonShared, Media, Status } from "./state.ts";
 import { countedLength } from "./text.ts";
@@ -30,6 +30,8 @@ interface Draft {
 export class Statuses {
   readonly #shared: MastodonShared;
   readonly #surroundings: Surroundings;
+  /** By host and idempotency key: what servers answered that remember an answer and not a post. */
+  readonly #answers = new Map<string, Answer>();
 
   constructor(shared: MastodonShared, surroundings: Surroundings) {
     this.#shared = shared;
@@ -46,7 +48,7 @@ export class Statuses {
       route(
         "POST /api/v1/statuses",
         "statuses",
-        (exchange, plan) => limited(windows, exchange, POSTS, () => this.#create(exchange, plan)),
+        (exchange, plan) => limited(windows, exchange, POSTS, () => this.#answer(exchange, plan)),
         { magic: (exchange) => magicOf(exchange) },
       ),
       get("/api/v1/statuses/{id}", "status", (exchange) => this.#get(exchange)),
@@ -69,6 +71,22 @@ export class Statuses {
       ...accountEntity(account),
       source: { privacy: "public", sensitive: false, language: "", note: "", fields: [] },
     });
+  }
+
+  /** Makes a post, or answers as the server does to a key that it has seen. */
+  #answer(exchange: Exchange, plan: Plan): Answer {
+    const { host, headers } = exchange;
+    const { keys } = personalityOf(host);
+    const given = headers["idempotency-key"];
+    if (given === undefined || keys === "post" || keys === "none")
+      return this.#create(exchange, plan);
+    const key = `${host} ${String(given)}`;
+    const first = this.#answers.get(key);
+    if (first !== undefined)
+      return keys === "replay" ? first : errorAnswer(host, 400, "Duplicate idempotency key.");
+    const answer = answerOf(() => this.#create(exchange, plan));
+    this.#answers.set(key, answer);
+    return answer;
   }
 
   #create(exchange: Exchange, plan: Plan): Answer {
@@ -212,6 +230,15 @@ export class Statuses {
   }
 }
 
+function answerOf(run: () => Answer): Answer {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Refusal) return error.answer;
+    throw error;
+  }
+}
+
 function rangeOf(host: string, query: URLSearchParams) {
   if (personalityOf(host).isSmall) return { limit: WHOLE_LIST, before: 0n, after: 0n };
   const idOf = (name: string) => BigInt(/^\d+$/.exec(query.get(name) ?? "")?.[0] ?? "0");
@@ -225,7 +252,8 @@ function settings(
   spoilerText: string,
 ): Pick<Draft, "visibility" | "sensitive" | "language"> {
   const visibility = stringParameter(parameters, "visibility") ?? "public";
-  if (!VISIBILITIES.includes(visibility))
+  const isKnown = visibility !== "direct" || personalityOf(host).hasDirect;
+  if (!isKnown || !VISIBILITIES.includes(visibility))
     throw refusal(host, 422, `'${visibility}' is not a valid visibility`);
   const { sensitive } = parameters;
   return {

@@ -43,6 +43,7 @@ const worded = (code: number, ...messages: readonly string[]) =>
   messages.map((message) => graph(code, undefined, { message }));
 const errors = (...names: readonly string[]) => names.map((error) => ({ error }));
 const codes = (...names: readonly string[]) => names.map((code) => ({ code }));
+const misskey = (code: string) => [{ error: { message: "words", code, id: "0b5f1631" } }];
 const messages = (...texts: readonly string[]) => texts.map((message) => ({ message }));
 const record = (...texts: readonly string[]) =>
   texts.map((text) => ({
@@ -240,6 +241,26 @@ export const CASES: readonly Case[] = [
     ...errors("Validation failed: Text character limit of 500 exceeded"),
   ]),
   ...mastodon("text_invalid", 422, errors("Validation failed: Text can't be blank")),
+  ...mastodon("text_invalid", 400, errors("Posts must have text, media or poll")),
+  ...mastodon(
+    "text_too_long",
+    400,
+    errors("Bad Request: text with spoiler exceed max chars (5000)"),
+  ),
+  ...mastodon("media_rejected", 400, errors("Bad Request: media files exceed max count (6)")),
+  ...mastodon("media_rejected", 400, errors("media description less than min chars (10)")),
+  ...mastodon("outcome_unknown", 400, [
+    ...errors("Bad Request: media already attached to status: 01F8", "Invalid media_ids"),
+    ...errors("Bad Request: media not found: 01F8", "Duplicate idempotency key."),
+  ]),
+  ...mastodon("connection_needs_reauth", 401, misskey("CREDENTIAL_REQUIRED")),
+  ...mastodon("connection_needs_reauth", 403, misskey("AUTHENTICATION_FAILED")),
+  ...mastodon("permission_missing", 401, misskey("PERMISSION_DENIED")),
+  ...mastodon("account_restricted", 401, misskey("YOUR_ACCOUNT_SUSPENDED")),
+  ...mastodon("rate_limited", 401, misskey("RATE_LIMIT_EXCEEDED")),
+  ...mastodon("text_invalid", 401, misskey("CONTENT_REQUIRED")),
+  ...mastodon("invalid_request", 401, misskey("INVALID_PARAM")),
+  ...mastodon("outcome_unknown", 401, misskey("INTERNAL_ERROR")),
   ...mastodon(
     "media_processing_failed",
     500,

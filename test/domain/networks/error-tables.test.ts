@@ -80,6 +80,7 @@ describe("a refusal that no row knows", () => {
     ["bluesky", 403, { error: "SomethingNew" }],
     ["bluesky", 400, { error: "InvalidRequest", message: "whatever" }],
     ["mastodon", 410, { error: "Gone" }],
+    ["mastodon", 400, { error: { message: "words", code: "NO_SUCH_CHANNEL" } }],
     ["mastodon", 422, { error: "new words" }],
     ["mastodon", 422, ""],
     ["mastodon", 400, { error: { code: 400, message: "Bad" } }],

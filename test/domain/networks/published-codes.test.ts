@@ -155,7 +155,11 @@ const PROOFS: readonly (readonly [keyof typeof TABLES | "mastodon", string])[] =
     AccountDeactivated ScopeMissingError RateLimitExceeded BlobNotFound InvalidMimeType InvalidSize
     PayloadTooLarge 401 413 429`,
   ],
-  ["mastodon", "403+words 422+words 401 413 429"],
+  [
+    "mastodon",
+    `403+words 422+words 400+words 401 413 429 CREDENTIAL_REQUIRED AUTHENTICATION_FAILED PERMISSION_DENIED
+    YOUR_ACCOUNT_SUSPENDED RATE_LIMIT_EXCEEDED CONTENT_REQUIRED INVALID_PARAM`,
+  ],
 ];
 
 test.each(PROOFS)("%s: these refusals alone prove that nothing was published", (network, list) => {

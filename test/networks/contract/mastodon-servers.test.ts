@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   AKKOMA_HOST,
+  FRIENDICA_HOST,
   LENIENT_HOST,
+  SHARKEY_HOST,
   SMALL_HOST,
   STRICT_HOST,
 } from "../../../dev/networks/mastodon/state.ts";
@@ -30,6 +32,8 @@ const SERVERS: readonly (readonly [string, string, readonly Kind[]])[] = [
   ["a server like GoToSocial", LENIENT_HOST, ["private", "direct"]],
   ["a server like Akkoma", AKKOMA_HOST, ["direct"]],
   ["a small server that looks like Mastodon", SMALL_HOST, ["private", "direct"]],
+  ["a server like Friendica", FRIENDICA_HOST, ["private", "direct"]],
+  ["a server like Sharkey", SHARKEY_HOST, ["private", "direct"]],
 ];
 
 const TROUBLES = [

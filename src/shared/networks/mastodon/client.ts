@@ -6,7 +6,8 @@ import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { isLinkFailure, linkStep } from "../contract/oauth.ts";
 import { tokenRequest } from "./session.ts";
-import { findSoftware, traitsOf } from "./software.ts";
+import { traitsOf } from "./servers.ts";
+import { findSoftware } from "./software.ts";
 import { requestHeaders } from "./state.ts";
 
 export const UNREACHABLE = "instance_unreachable";

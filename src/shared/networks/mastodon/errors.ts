@@ -9,11 +9,12 @@ import {
   noteOf,
 } from "../contract/answers.ts";
 import { waitSeconds, withQuota, type TableRow } from "../contract/answers.ts";
-import { errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
+import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
-/** A refusal of its own because the account's own posts must be looked at first. */
-export const MEDIA_TAKEN = /not found or already attached/i;
+/** A refusal of its own because the account's own posts must be looked at first; in Mastodon's, GoToSocial's and Pixelfed's words. */
+export const MEDIA_TAKEN =
+  /not found or already attached|\bmedia (?:not found|already attached)|invalid media[ _]ids?/i;
 
 const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // What proves that no status was made, by https://github.com/mastodon/mastodon: the account and the scopes are checked before
@@ -23,6 +24,9 @@ const IN_DOUBT: ErrorRow = { code: "outcome_unknown", effect: "doubt" };
 // `app/Http/Controllers/Api/ApiV1Controller.php`). Sentences that no source shows may come after the fact.
 const RESTRICTED = unread("account_restricted");
 const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" });
+const ALT_TEXT_WANTED = unread("media_rejected", {
+  remediation: "Give each file a longer alternative text: this server asks for one.",
+});
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
 const APPROVAL =
@@ -64,6 +68,23 @@ export const ERRORS = errorTable([
     code: "media_processing_failed",
     effect: "later",
   }),
+  // GoToSocial's (`internal/processing/status/common.go`), Iceshrimp's and Pixelfed's, checked before a post is made.
+  sentence(400, /exceed max chars/i, unread("text_too_long")),
+  sentence(400, /no text, media or poll|must have text, media or poll/i, unread("text_invalid")),
+  sentence(400, /media description less than/i, ALT_TEXT_WANTED),
+  sentence(400, /media (?:files|description) exceeds? max/i, unread("media_rejected")),
+  sentence(400, MEDIA_TAKEN, IN_DOUBT),
+  sentence(403, MEDIA_TAKEN, IN_DOUBT),
+  sentence(400, /duplicate idempotency key/i, IN_DOUBT),
+  // What a fork of Misskey was told by its own API, under whatever status (`ApiCallService.ts` and
+  // `endpoints/notes/create.ts` in `packages/backend/src/server/api` of misskey-dev/misskey).
+  ...codes(unread("connection_needs_reauth"), "CREDENTIAL_REQUIRED", "AUTHENTICATION_FAILED"),
+  ...codes(unread("permission_missing"), "PERMISSION_DENIED"),
+  ...codes(RESTRICTED, "YOUR_ACCOUNT_SUSPENDED"),
+  ...codes({ code: "rate_limited", effect: "later", isProof: true }, "RATE_LIMIT_EXCEEDED"),
+  ...codes(unread("text_invalid"), "CONTENT_REQUIRED"),
+  ...codes(unread("invalid_request"), "INVALID_PARAM"),
+  ...codes(IN_DOUBT, "INTERNAL_ERROR"),
   ...rows(unread("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
   ...rows(unread("media_rejected", { rule: "mastodon.media.size" }), { status: 413 }),
@@ -81,6 +102,8 @@ const errorBody = shape(() =>
   ]),
 );
 
+const codedBody = shape(() => z.object({ error: z.object({ code: z.string() }) }));
+
 /** Returns the network's own sentence; empty when there is none. */
 export function errorText(response: HttpResponse): string {
   const { data: body } = errorBody().safeParse(response.json());
@@ -92,19 +115,27 @@ export function errorText(response: HttpResponse): string {
     : body.error.message;
 }
 
-/** Returns what an unexpected answer means. Its sentence decides first, the status last. */
+/** Returns the code of a fork of Misskey, which passes on what its own API said; its status is 401 whatever that was. */
+function errorCode(response: HttpResponse): string | undefined {
+  return codedBody().safeParse(response.json()).data?.error.code;
+}
+
+/** Returns what an unexpected answer means. Its code or sentence decides first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const text = errorText(response);
+  const code = errorCode(response);
+  // A status that goes with any code proves nothing by itself.
+  const status = code !== undefined && response.status === 401 ? 400 : response.status;
   // The reset header is on every answer; it means a wait only where too many calls were the reason.
   const isThrottled = response.status === 429;
   const names = isThrottled ? ["retry-after", "x-ratelimit-reset"] : ["retry-after"];
   const seconds = waitSeconds(response, names, now);
   const row = isProxyPage(response)
     ? IN_DOUBT
-    : rowOf(ERRORS, { status: response.status, message: text }, IN_DOUBT);
+    : rowOf(ERRORS, { status, code, message: text }, IN_DOUBT);
   return {
     ...withQuota(row, seconds),
-    networkCode: `HTTP ${response.status}`,
+    networkCode: code ?? `HTTP ${response.status}`,
     note: noteOf(text),
     retryAfterSeconds: isThrottled || response.status === 503 ? seconds : null,
   };

@@ -11,7 +11,8 @@ import type { TryLater } from "../contract/outcome.ts";
 import { probe } from "../contract/ask.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
-import { findSoftware, traitsOf } from "./software.ts";
+import { postTraits } from "./servers.ts";
+import { findSoftware } from "./software.ts";
 import { type InstanceLimits, limitsOf } from "./limits.ts";
 import { apiGet, credentialsOf, requestHeaders } from "./state.ts";
 
@@ -134,8 +135,7 @@ export const mastodonAccountCheck: AccountCheck = {
     if ("code" in instance) return notRead(instance.code, instance.note);
     const software = known ?? (await findSoftware(origin, tools));
     if (typeof software === "object" && software !== null) return notRead(null, software.note);
-    const { mixesFiles, needsMedia } = traitsOf(software);
-    return { kind: "read", limits: { ...instance.limits, mixesFiles, needsMedia } };
+    return { kind: "read", limits: { ...instance.limits, ...postTraits(software) } };
   },
 };
 

@@ -14,8 +14,9 @@ export interface InstanceLimits {
   readonly mediaTypes: readonly string[];
   /** Whether images and videos may share a post: what the server runs tells, not its description. */
   readonly mixesFiles: boolean;
-  /** Whether a post has to show a file: known in the same way. */
+  /** Whether a post has to show a file, and whether it may be direct: known in the same way. */
   readonly needsMedia: boolean;
+  readonly hasDirect: boolean;
 }
 
 /** Mastodon's own, which hold where the account's server tells no others. */
@@ -30,6 +31,7 @@ export const LIMITS: InstanceLimits = {
   mediaTypes: [],
   mixesFiles: false,
   needsMedia: false,
+  hasDirect: true,
 };
 
 /** No server counts a link for more than the longest address. */
@@ -47,6 +49,7 @@ const limitsShape = shape(() =>
     mediaTypes: z.array(z.string()).catch([]),
     mixesFiles: z.boolean().catch(false),
     needsMedia: z.boolean().catch(false),
+    hasDirect: z.boolean().catch(true),
   }),
 );
 

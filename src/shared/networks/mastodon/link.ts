@@ -16,7 +16,8 @@ import { findServer } from "./find-server.ts";
 import { pageOf, vouchedHandle } from "./handle.ts";
 import { findInstance } from "./instance.ts";
 import { canPublish, type IssuedToken, readToken, tokenRequest } from "./session.ts";
-import { findSoftware, traitsOf } from "./software.ts";
+import { postTraits } from "./servers.ts";
+import { findSoftware } from "./software.ts";
 import { apiGet, credentialsOf } from "./state.ts";
 
 const flowOf = readerOf(() =>
@@ -159,7 +160,6 @@ async function linkAccount(
   const { scopes, endsAt, ...issued } = token;
   const known = typeof software === "string" ? { software } : {};
   const limits = hidden !== undefined && "limits" in hidden ? hidden.limits : flow.limits;
-  const { mixesFiles, needsMedia } = traitsOf(software);
   return {
     kind: "linked",
     linked: {
@@ -167,7 +167,7 @@ async function linkAccount(
       credentials: { origin, ...issued, clientId, clientSecret, ...known },
       instanceUrl: origin,
       scopes,
-      limits: { ...limits, mixesFiles, needsMedia },
+      limits: { ...limits, ...postTraits(software) },
       expiresAt: issued.refreshToken === undefined ? endsAt : null,
     },
   };

@@ -8,6 +8,7 @@ import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
 import { findOwnPost, isKeyAlive } from "./reconcile.ts";
+import { traitsOf } from "./servers.ts";
 import { keepsKeysOf } from "./software.ts";
 import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
 
@@ -16,7 +17,8 @@ const NOT_READY_SECONDS = 5;
 export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const answer = await exchange(tools, postStatus(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const isTaken = answer.status === 422 && MEDIA_TAKEN.test(errorText(answer));
+  const isRefusal = answer.status >= 400 && answer.status < 500;
+  const isTaken = isRefusal && MEDIA_TAKEN.test(errorText(answer));
   return isTaken ? lookForTakenMedia(leg, answer, tools) : readPost(answer, leg, tools.now());
 }
 
@@ -24,13 +26,14 @@ function postStatus(leg: LegToPublish): HttpRequest {
   const credentials = credentialsOf(leg.credentials);
   const { idempotencyKey, media } = remoteOf(leg.remote);
   const { visibility, spoilerText, sensitive, language } = ownOptionsOf(leg.draft);
+  const isSpent = traitsOf(credentials.software).keys === "spent";
   return {
     method: "POST",
     url: `${credentials.origin}/api/v1/statuses`,
     headers: {
       ...requestHeaders(credentials),
       "content-type": "application/json",
-      "idempotency-key": idempotencyKey,
+      ...(isSpent ? {} : { "idempotency-key": idempotencyKey }),
     },
     body: JSON.stringify({
       status: leg.draft.text,

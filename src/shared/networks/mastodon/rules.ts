@@ -93,6 +93,13 @@ export const rules = {
     broken: ({ draft, limits }) => longAltTexts(draft, limits.altTextMax),
     limitOf: ({ limits }) => limits.altTextMax,
   }),
+  "mastodon.visibility.direct": error("invalid_request", {
+    variesByServer: true,
+    message: "This server has no direct posts.",
+    remediation: "Use another visibility, or link an account on another server.",
+    field: "visibility",
+    broken: ({ options: { visibility }, limits }) => visibility === "direct" && !limits.hasDirect,
+  }),
   "mastodon.focus.count": error("invalid_request", {
     message: "There are more focal points than media files.",
     remediation: "Give platformOptions.mastodon.focus as many entries as there are media files.",

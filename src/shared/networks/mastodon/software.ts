@@ -7,54 +7,10 @@ import { type Lookup, unavailable } from "../contract/outcome.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
+import { traitsOf } from "./servers.ts";
 import { apiGet, type Credentials, credentialsOf, remoteOf } from "./state.ts";
 
 export type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
-
-/**
- * Software that answers a repeat under the same Idempotency-Key with the first post, for an hour: each has
- * `redis.setex(idempotency_key, 3_600, …)` in `app/services/post_status_service.rb`. The names are those of
- * `app/serializers/nodeinfo/serializer.rb` in mastodon/mastodon (glitch-soc says the same), fedibird/mastodon and
- * hometown-fork/hometown. No other server is taken to keep keys, whatever version it claims to be compatible with.
- */
-const KEEPS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown", "fedibird"]);
-/**
- * Of these, software that looks at a key under a lock, and so answers a repeat only after the first call with the key
- * (`with_idempotency` in the same file). Fedibird has none.
- */
-const LOCKS_KEYS: ReadonlySet<string> = new Set(["mastodon", "hometown"]);
-
-/** What a server does otherwise than Mastodon. */
-interface Traits {
-  /** Whether images and videos may share a post. Mastodon refuses that (`validate_media!` in the same file). */
-  readonly mixesFiles: boolean;
-  /** Whether a post has to show a file. */
-  readonly needsMedia: boolean;
-  /** Whether `read` and `write` are the only scopes for accounts and posts. */
-  readonly hasCoarseScopes: boolean;
-}
-
-const LIKE_MASTODON: Traits = { mixesFiles: false, needsMedia: false, hasCoarseScopes: false };
-/** They don't look at types: `attachments` in `lib/pleroma/web/common_api/activity_draft.ex`. */
-const PLEROMA: Traits = { ...LIKE_MASTODON, mixesFiles: true };
-/**
- * Calls images with a video a `photo:video:album` (`mimeTypeCheck` in `app/Http/Controllers/StatusController.php`), has
- * the scopes of `Passport::tokensCan` in `app/Providers/AuthServiceProvider.php`, and answers a text alone with "Empty
- * statuses are not allowed" (https://github.com/cheeaun/phanpy/issues/502).
- */
-const PIXELFED: Traits = { mixesFiles: true, needsMedia: true, hasCoarseScopes: true };
-
-const TRAITS: Readonly<Record<string, Traits>> = {
-  pixelfed: PIXELFED,
-  pleroma: PLEROMA,
-  akkoma: PLEROMA,
-};
-
-/** Returns what a server is known to do by its software; one that is not known does as Mastodon does. */
-export function traitsOf(software: unknown): Traits {
-  const isKnown = typeof software === "string" && Object.hasOwn(TRAITS, software);
-  return (isKnown ? TRAITS[software] : undefined) ?? LIKE_MASTODON;
-}
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
 const listShape = shape(() =>
@@ -94,6 +50,11 @@ async function readDocument(
   return { body: answer.status === 200 ? answer.json() : undefined };
 }
 
+function keepsKeys(software: string | null | undefined): boolean {
+  const { keys } = traitsOf(software);
+  return keys === "locked" || keys === "kept";
+}
+
 /** Returns whether a server keeps idempotency keys. */
 export async function findKeepsKeys(
   { software, origin }: Credentials,
@@ -101,18 +62,18 @@ export async function findKeepsKeys(
 ): Promise<boolean | Unavailable> {
   const found = software ?? (await findSoftware(origin, tools));
   if (typeof found === "object" && found !== null) return found;
-  return found !== null && KEEPS_KEYS.has(found);
+  return keepsKeys(found);
 }
 
 /** Returns whether the leg's server keeps idempotency keys, as it was found before the first visible call. */
 export function keepsKeysOf({ remote, credentials }: LegToPublish): boolean {
-  const { software = "" } = credentialsOf(credentials);
-  return remoteOf(remote).keepsKeys ?? KEEPS_KEYS.has(software);
+  const { software } = credentialsOf(credentials);
+  return remoteOf(remote).keepsKeys ?? keepsKeys(software);
 }
 
 /** Returns whether a repeat with the key may run beside the first call; false where the server has not told its software. */
 export function locksKeys(leg: LegToPublish): boolean {
-  return LOCKS_KEYS.has(credentialsOf(leg.credentials).software ?? "");
+  return traitsOf(credentialsOf(leg.credentials).software).keys === "locked";
 }
 
 const ownAccountShape = shape(() =>

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { AKKOMA_HOST, PIXELFED_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { AKKOMA_HOST, FRIENDICA_HOST, LENIENT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { PIXELFED_HOST, SHARKEY_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instance.ts";
 import { classify } from "../../src/shared/networks/mastodon/errors.ts";
-import { traitsOf } from "../../src/shared/networks/mastodon/software.ts";
+import { traitsOf } from "../../src/shared/networks/mastodon/servers.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -25,16 +26,23 @@ async function publisherAt(instance: string) {
   return publisher;
 }
 
-async function publish(instance: string, text: string, mediaUrls: readonly string[] = ALBUM) {
+async function publish(
+  instance: string,
+  text: string,
+  mediaUrls: readonly string[] = ALBUM,
+  more: object = {},
+) {
   const publisher = await publisherAt(instance);
-  const body = { text, mediaUrls, platforms: ["mastodon"] };
+  const body = { text, mediaUrls, platforms: ["mastodon"], ...more };
   const accepted = await submitPost(relay, publisher, body);
   return accepted.status === 202
     ? (await settlePost(relay, publisher, dataOf(accepted).id)).legs[0]
     : accepted;
 }
 
-describe.each([AKKOMA_HOST, PIXELFED_HOST])("an image and a video in one post at %s", (host) => {
+const MIXING = [AKKOMA_HOST, PIXELFED_HOST, LENIENT_HOST, FRIENDICA_HOST, SHARKEY_HOST];
+
+describe.each(MIXING)("an image and a video in one post at %s", (host) => {
   test("go out together", async () => {
     const text = unique("Album");
     expect(await publish(host, text)).toMatchObject({ status: "succeeded", error: null });
@@ -66,6 +74,13 @@ describe("an account at a Pixelfed server", () => {
     expect(JSON.stringify(answer)).toContain("mastodon.media.required");
   });
 
+  test("is told beforehand that the server has no direct posts", async () => {
+    const platformOptions = { mastodon: { visibility: "direct" } };
+    const answer = await publish(PIXELFED_HOST, unique("For you"), ALBUM, { platformOptions });
+    expect(answer).toMatchObject({ status: 422 });
+    expect(JSON.stringify(answer)).toContain("mastodon.visibility.direct");
+  });
+
   test("is renewed for as long as it is used", async () => {
     const publisher = await publisherAt(PIXELFED_HOST);
     for (let month = 0; month < 3; month += 1) {
@@ -75,6 +90,20 @@ describe("an account at a Pixelfed server", () => {
       const [leg] = (await settlePost(relay, publisher, id)).legs;
       expect(leg).toMatchObject({ status: "succeeded" });
     }
+  });
+});
+
+describe("a server of Misskey's, which answers 401 to whatever it refuses", () => {
+  test.each([
+    ["permission_missing", "permission_missing"],
+    ["text_invalid", "invalid_request"],
+    ["connection_needs_reauth", "connection_needs_reauth"],
+  ])("is understood by the code of its answer: %s is %s", async (words, code) => {
+    const publisher = await publisherAt(SHARKEY_HOST);
+    const body = { text: unique(`Refused [fail:${words}]`), platforms: ["mastodon"] };
+    const { id } = dataOf(await submitPost(relay, publisher, body));
+    const [leg] = (await settlePost(relay, publisher, id)).legs;
+    expect(leg).toMatchObject({ status: "failed", error: { code } });
   });
 });
 
@@ -105,7 +134,7 @@ test("an account that was linked before can mix files after its next check", asy
 test.each([
   ["mastodon", false],
   ["pleroma", true],
-  ["gotosocial", false],
+  ["gotosocial", true],
   [null, false],
 ])("software that calls itself %s: %s", (software, expected) => {
   expect(traitsOf(software).mixesFiles).toBe(expected);

@@ -1,0 +1,85 @@
+/**
+ * What a server does with the `Idempotency-Key` of a post:
+ * `locked`: it answers a repeat with the first post, once the first call has ended;
+ * `kept`: the same, but a repeat that runs beside the first call makes a second post;
+ * `spent`: it answers a repeat with a refusal, or with the refusal that it answered first, where there is no post, too;
+ * `ignored`: it makes another post.
+ */
+export type Keys = "locked" | "kept" | "spent" | "ignored";
+
+/** What a server does otherwise than Mastodon. */
+export interface Traits {
+  readonly keys: Keys;
+  /** Whether images and videos may share a post. */
+  readonly mixesFiles: boolean;
+  /** Whether a post has to show a file. */
+  readonly needsMedia: boolean;
+  /** Whether a post may be for the people alone whom it mentions. */
+  readonly hasDirect: boolean;
+  /** Whether `read` and `write` are the only scopes for accounts and posts. */
+  readonly hasCoarseScopes: boolean;
+}
+
+/** Server software that is not known: it makes another post of a repeat, and takes what Mastodon takes. */
+const UNKNOWN: Traits = {
+  keys: "ignored",
+  mixesFiles: false,
+  needsMedia: false,
+  hasDirect: true,
+  hasCoarseScopes: false,
+};
+
+/** Keys for an hour, under a lock: `with_idempotency` in `app/services/post_status_service.rb` of mastodon/mastodon. */
+const MASTODON: Traits = { ...UNKNOWN, keys: "locked" };
+
+/** Files of any types: `attachments` in `lib/pleroma/web/common_api/activity_draft.ex` of Pleroma; so do those below. */
+const MIXING: Traits = { ...UNKNOWN, mixesFiles: true };
+
+/** Answers by key, refusals among them: `lib/pleroma/web/plugs/idempotency_plug.ex` of Pleroma, and Akkoma, its fork. */
+const PLEROMA: Traits = { ...MIXING, keys: "spent" };
+
+/** What servers are known to do, by the name in their nodeinfo; each line says where it is to be seen. */
+export const TRAITS: Readonly<Record<string, Traits>> = {
+  mastodon: MASTODON,
+  // hometown-fork/hometown: as Mastodon.
+  hometown: MASTODON,
+  // fedibird/mastodon: no lock in the same file.
+  fedibird: { ...MASTODON, keys: "kept" },
+  // superseriousbusiness/gotosocial: `processMedia` in `internal/processing/status/common.go` looks at no types, and the key
+  // is no more than a header that `internal/middleware/cors.go` allows.
+  gotosocial: MIXING,
+  pleroma: PLEROMA,
+  akkoma: PLEROMA,
+  // friendica/friendica: `post` and `storeMediaIds` in `src/Module/Api/Mastodon/Statuses.php`. Scopes are looked through for
+  // the words `read` and `write` (`src/Module/Api/Mastodon/Apps.php`), so fine ones do.
+  friendica: MIXING,
+  // A fork of Misskey, which takes any files as they are: `postStatus` in
+  // `packages/backend/src/server/api/mastodon/endpoints/status.ts` of transfem-org/Sharkey, where no key is read.
+  sharkey: MIXING,
+  // kaido2ki/Iceshrimp.NET: `PostNote` in `Iceshrimp.Backend/Controllers/Mastodon/StatusController.cs` answers 408 to a
+  // repeat after a refusal, for a day.
+  "iceshrimp.net": { ...MIXING, keys: "spent" },
+  // pixelfed/pixelfed: `statusCreate` in `app/Http/Controllers/Api/ApiV1Controller.php` (a repeat is "Duplicate idempotency
+  // key.", a text alone "Empty statuses are not allowed", https://github.com/cheeaun/phanpy/issues/502, the visibilities
+  // private, unlisted and public), `mimeTypeCheck` in `app/Http/Controllers/StatusController.php` (images with a video are a
+  // `photo:video:album`), and `Passport::tokensCan` in `app/Providers/AuthServiceProvider.php`.
+  pixelfed: {
+    keys: "spent",
+    mixesFiles: true,
+    needsMedia: true,
+    hasDirect: false,
+    hasCoarseScopes: true,
+  },
+};
+
+/** Returns what a server is known to do by its software. */
+export function traitsOf(software: unknown): Traits {
+  const isKnown = typeof software === "string" && Object.hasOwn(TRAITS, software);
+  return (isKnown ? TRAITS[software] : undefined) ?? UNKNOWN;
+}
+
+/** Returns what of it checks a post before it is sent. */
+export function postTraits(software: unknown) {
+  const { mixesFiles, needsMedia, hasDirect } = traitsOf(software);
+  return { mixesFiles, needsMedia, hasDirect };
+}
