@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { bluesky } from "../../src/shared/networks/bluesky/index.ts";
 import type { LinkOutcome } from "../../src/shared/networks/contract/link.ts";
@@ -413,6 +414,35 @@ describe("Bluesky credentials", () => {
       expect(
         await freshen(expiring(30), { http: { [REFRESH]: reply } }, "https://new.example"),
       ).toMatchObject({ kind: "rejected", failure: { code: "connection_needs_reauth" } });
+  });
+
+  const shard = (name: string) => {
+    const serviceEndpoint = `https://${name}.us-east.host.bsky.network`;
+    return { id: "#atproto_pds", serviceEndpoint };
+  };
+
+  // The log-in host renews sessions of all servers behind it.
+  test.each([
+    ["its document says so", { didDoc: { id: DID, service: [shard("new")] } }, false],
+    ["the server that it left said so", {}, true],
+  ])("find the account behind the log-in host, where %s", async (_what, more, hasEnded) => {
+    const own = { ...expiring(30), pds: shard("old").serviceEndpoint, service: SOCIAL };
+    const ended = createHash("sha256").update(credentials.accessJwt).digest("base64url");
+    const hosts = hasEnded ? { [DID]: { endedToken: ended } } : {};
+    const http = {
+      [xrpc("POST", "com.atproto.server.refreshSession", SOCIAL)]: answer(200, {
+        ...renewed,
+        ...more,
+      }),
+    };
+    const pds = shard("new").serviceEndpoint;
+    expect(await freshen(own, { http, hosts }, pds)).toMatchObject({
+      kind: "refreshed",
+      credentials: { pds, service: SOCIAL, accessJwt: renewed.accessJwt },
+    });
+    // Only the public directory is believed.
+    const still = await freshen(own, { http, hosts }, own.pds);
+    expect(still).toMatchObject({ kind: "refreshed", credentials: { pds: own.pds } });
   });
 
   test("are left alone while the token lasts", async () => {

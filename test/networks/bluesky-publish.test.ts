@@ -10,7 +10,7 @@ import {
   scriptedTools,
   sentJson,
 } from "./scripted-tools.ts";
-import { DID, PDS, PLC, PUT, documentAt, leg, rkey, xrpc } from "./bluesky-script.ts";
+import { DID, PDS, PLC, PUT, credentials, documentAt, leg, rkey, xrpc } from "./bluesky-script.ts";
 
 const GET = xrpc("GET", "com.atproto.repo.getRecord");
 const uri = `at://${DID}/app.bsky.feed.post/${rkey}`;
@@ -45,6 +45,21 @@ describe("publishing to Bluesky", () => {
     const moved = await publish({ http }, "https://new.example");
     expect(moved).toMatchObject(refused("connection_needs_reauth"));
     expect(moved).not.toHaveProperty("failure.remediation");
+  });
+
+  test("has the session renewed of an account that has moved behind the log-in host", async () => {
+    const [old, server] = ["old", "new"].map((name) => `https://${name}.us-east.host.bsky.network`);
+    const put = xrpc("POST", "com.atproto.repo.putRecord", old);
+    const http = { [PLC]: documentAt(server ?? ""), [put]: answer(400, { error: "RepoNotFound" }) };
+    const tools = scriptedTools({ http });
+    const behind = { ...credentials, pds: old, service: "https://bsky.social" };
+    const ready = leg({}, { remote, sentAt: NOW, credentials: behind });
+    expect(await bluesky.publish(ready, tools)).toMatchObject({
+      kind: "try_later",
+      isProof: true,
+      retryAfterSeconds: 0,
+    });
+    expect(await tools.hosts.find(DID)).toMatchObject({ endedToken: expect.any(String) });
   });
 
   test("puts the record under its own key, the same bytes each time", async () => {

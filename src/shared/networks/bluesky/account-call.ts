@@ -110,7 +110,11 @@ async function noteEndedToken(
   tools: NetworkTools,
 ): Promise<void> {
   if (answer instanceof HttpFailure || answer.status === 200) return;
-  if (classify(answer, tools.now()).effect !== "at_once") return;
+  if (classify(answer, tools.now()).effect === "at_once") await noteEnded(credentials, tools);
+}
+
+/** Stores that the session has to be renewed before its next use. */
+export async function noteEnded(credentials: Credentials, tools: NetworkTools): Promise<void> {
   await tools.hosts.save(credentials.did, { endedToken: digestOf(credentials) });
 }
 

@@ -13,6 +13,8 @@ import { xrpcError } from "./errors.ts";
 import {
   readIdentifier,
   type Identifier,
+  isOwnServer,
+  LOGIN_HOST,
   resolveHandle,
   resolveServer,
   readAccount,
@@ -21,9 +23,6 @@ import {
 import { sessionIdOf, type PasswordCredentials } from "./state.ts";
 import { type Session, accessExpiry, readSession, sessionExpiry } from "./session.ts";
 
-/** Logs in for every account of the network's own servers, and knows e-mail addresses, which no directory does. */
-const LOGIN_HOST = "https://bsky.social";
-const OWN_SERVERS = /\.host\.bsky\.network$/;
 const APP_PASSWORD = /^[a-z0-9]{4}(?:-[a-z0-9]{4}){3}$/i;
 
 interface SignIn {
@@ -100,9 +99,7 @@ async function inactive(
 ): Promise<LinkFailure> {
   // Of an account that was found by its handle, the document was read just now.
   const server = pds === null ? await resolveServer(did, tools) : undefined;
-  const isHere = (origin: string) =>
-    origin === service || OWN_SERVERS.test(new URL(origin).hostname);
-  const hasMoved = typeof server === "string" && !isHere(server);
+  const hasMoved = typeof server === "string" && server !== service && !isOwnServer(server);
   return linkFailed(hasMoved ? "account_moved" : "account_restricted", status);
 }
 
@@ -130,7 +127,7 @@ async function findHome(typed: SignIn, tools: NetworkTools): Promise<Home | Link
   const pds = await resolveServer(did, tools);
   if (pds === undefined) return linkFailed("account_not_found", "the account names no server");
   if (typeof pds !== "string") return pds;
-  return { service: OWN_SERVERS.test(new URL(pds).hostname) ? LOGIN_HOST : pds, did, pds };
+  return { service: isOwnServer(pds) ? LOGIN_HOST : pds, did, pds };
 }
 
 /**

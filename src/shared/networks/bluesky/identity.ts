@@ -11,7 +11,16 @@ import { originOf, typedAddress } from "../contract/text.ts";
 const HANDLE_RESOLVER = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
 
-const DOCUMENT = shape(() =>
+/** Logs in for every account of the network's own servers, and knows e-mail addresses, which no directory does. */
+export const LOGIN_HOST = "https://bsky.social";
+const OWN_SERVERS = /\.host\.bsky\.network$/;
+
+/** Returns whether a server is one of those that the network's own log-in host is in front of. */
+export function isOwnServer(origin: string): boolean {
+  return OWN_SERVERS.test(new URL(origin).hostname);
+}
+
+export const DOCUMENT = shape(() =>
   z.object({
     id: z.string(),
     alsoKnownAs: z.array(z.string()).catch([]),
@@ -85,10 +94,12 @@ export async function resolveServer(
   tools: NetworkTools,
 ): Promise<string | LinkFailure | undefined> {
   const document = await readDocument(did, tools);
-  if (document === undefined || "code" in document) return document;
-  const service = document.service?.find(
-    ({ id }) => id === "#atproto_pds" || id === `${did}#atproto_pds`,
-  );
+  return document === undefined || "code" in document ? document : serverIn(document);
+}
+
+/** Returns the origin of the server that a DID's document names. */
+export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT>) {
+  const service = services?.find(({ id }) => id === "#atproto_pds" || id === `${did}#atproto_pds`);
   return typeof service?.serviceEndpoint === "string"
     ? originOf(service.serviceEndpoint)
     : undefined;

@@ -17,7 +17,8 @@ import {
 } from "./state.ts";
 import { forgetEndedToken, isTokenEnded } from "./account-call.ts";
 import { xrpcError } from "./errors.ts";
-import { classifyFor, hasMoved } from "./moved.ts";
+import { DOCUMENT, LOGIN_HOST, serverIn } from "./identity.ts";
+import { classifyFor, movedTo, staysBehind } from "./moved.ts";
 import {
   openClient,
   problemOf,
@@ -40,6 +41,7 @@ const sessionShape = shape(() =>
     refreshJwt: z.string().min(1),
     active: spare(z.boolean()),
     status: spare(z.string()),
+    didDoc: spare(DOCUMENT()),
   }),
 );
 export type Session = ShapeOf<typeof sessionShape>;
@@ -84,14 +86,19 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, async () => {
     const outcome = isOAuth(credentials)
       ? await renewOAuth(credentials, tools)
-      : await renewPassword(credentials, tools);
+      : await renewPassword(credentials, hasEnded, tools);
     if (hasEnded && outcome.kind === "refreshed") await forgetEndedToken(credentials, tools);
     return outcome;
   });
 }
 
+/**
+ * Renews a session. The log-in host renews those of all servers behind it, so that its answer may come from another one
+ * than before; the document itself tells.
+ */
 async function renewPassword(
   credentials: PasswordCredentials,
+  hasEnded: boolean,
   tools: NetworkTools,
 ): Promise<CredentialsOutcome> {
   const answer = await exchange(tools, {
@@ -103,13 +110,18 @@ async function renewPassword(
   const session = readSession(answer);
   if (session === undefined) return readRefusedRefresh(answer, credentials, tools);
   if (session.did !== credentials.did) return needsReauth(null, "another account answered");
-  if (session.active === false && (await hasMoved(credentials, tools)))
+  const { accessJwt, refreshJwt, active, didDoc } = session;
+  const named = didDoc === undefined ? credentials.pds : serverIn(didDoc);
+  const isBehind = credentials.service === LOGIN_HOST;
+  const mayHaveMoved = active === false || named !== credentials.pds || (isBehind && hasEnded);
+  const server = mayHaveMoved ? await movedTo(credentials, tools) : undefined;
+  if (server !== undefined && !staysBehind(credentials, server))
     return needsReauth(null, "the account is on another server");
-  const { accessJwt, refreshJwt } = session;
+  const pds = server ?? credentials.pds;
   const accessExpiresAt = accessExpiry(accessJwt, tools.now());
   return {
     kind: "refreshed",
-    credentials: { ...credentials, accessJwt, refreshJwt, accessExpiresAt },
+    credentials: { ...credentials, pds, accessJwt, refreshJwt, accessExpiresAt },
     expiresAt: sessionExpiry(refreshJwt),
   };
 }
