@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
-import * as bluesky from "../../../src/shared/networks/bluesky/errors.ts";
-import * as mastodon from "../../../src/shared/networks/mastodon/errors.ts";
+import { bluesky } from "../../../src/shared/networks/bluesky/index.ts";
+import { mastodon } from "../../../src/shared/networks/mastodon/index.ts";
+import { findSoftware } from "../../../src/shared/networks/mastodon/software.ts";
+import { classify } from "../../../src/shared/networks/bluesky/errors.ts";
+import { errorText } from "../../../src/shared/networks/mastodon/errors.ts";
 import * as blueskyScript from "../../networks/bluesky-script.ts";
+import * as mastodonScript from "../../networks/mastodon-script.ts";
 import * as facebookScript from "../../networks/facebook-script.ts";
 import * as linkedinScript from "../../networks/linkedin-script.ts";
 import { NOW, answer, scriptedTools } from "../../networks/scripted-tools.ts";
-import { readAccount } from "../../../src/shared/networks/bluesky/identity.ts";
+import { readAccount, resolveServer } from "../../../src/shared/networks/bluesky/identity.ts";
 
 /** What servers have put where nothing is needed. */
 const NOTHINGS = [null, 7, "", [], {}, false];
@@ -17,7 +21,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
   (nothing) => {
     test("does not hide Bluesky's error or profile", async () => {
       const reply = answer(400, { error: "ExpiredToken", message: nothing });
-      expect(bluesky.classify(reply, NOW)).toMatchObject({ networkCode: "ExpiredToken" });
+      expect(classify(reply, NOW)).toMatchObject({ networkCode: "ExpiredToken" });
       const { DID, PDS, PLC, documentAt } = blueskyScript;
       const profile = `GET ${PDS}/xrpc/app.bsky.actor.getProfile`;
       const http = {
@@ -32,9 +36,50 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       expect(account).toMatchObject({ displayName: "Alice", avatarUrl: null });
     });
 
+    test("does not hide Bluesky's renewed session, or the server in a document", async () => {
+      const { DID, PDS, PLC, credentials, xrpc } = blueskyScript;
+      const session = { did: DID, accessJwt: "new", refreshJwt: "next", active: true };
+      const service = [nothing, { id: "#atproto_pds", serviceEndpoint: "https://new.example" }];
+      const http = {
+        [xrpc("POST", "com.atproto.server.refreshSession")]: answer(200, {
+          ...session,
+          handle: nothing,
+          status: nothing,
+          didDoc: nothing,
+        }),
+        [PLC]: answer(200, { id: DID, alsoKnownAs: nothing, service }),
+      };
+      const tools = scriptedTools({ http });
+      const expiring = { ...credentials, accessExpiresAt: NOW.toISOString() };
+      expect(await bluesky.freshen(expiring, PDS, tools)).toMatchObject({
+        kind: "refreshed",
+        credentials: { accessJwt: "new" },
+      });
+      expect(await resolveServer(DID, tools)).toBe("https://new.example");
+    });
+
+    test("does not hide the software of a server, or an account's own posts", async () => {
+      const { ORIGIN, begun, credentials, leg } = mastodonScript;
+      const nodeinfo = `${ORIGIN}/nodeinfo/2.0`;
+      const link = { rel: "http://nodeinfo.diaspora.software/ns/schema/2.0", href: nodeinfo };
+      const post = { id: "7", created_at: NOW.toISOString(), content: "<p>Hello</p>" };
+      const http = {
+        [`GET ${ORIGIN}/.well-known/nodeinfo`]: answer(200, { links: [nothing, link] }),
+        [`GET ${nodeinfo}`]: answer(200, { version: nothing, software: { name: "Friendica" } }),
+        [`GET ${ORIGIN}/api/v1/accounts/42/statuses`]: answer(200, [
+          { ...post, url: nothing, spoiler_text: nothing, visibility: nothing, reblog: null },
+        ]),
+      };
+      const tools = scriptedTools({ http });
+      expect(await findSoftware(ORIGIN, tools)).toBe("friendica");
+      const remote = { ...begun, keepsKeys: true };
+      const sent = leg({}, { remote, credentials, sentAt: NOW });
+      expect(await mastodon.reconcile(sent, tools)).toMatchObject({ networkPostId: "7" });
+    });
+
     test("does not hide Mastodon's error", () => {
       const reply = answer(400, { error: "invalid_grant", error_description: nothing });
-      expect(mastodon.errorText(reply)).toBe("invalid_grant");
+      expect(errorText(reply)).toBe("invalid_grant");
     });
 
     test("does not hide a post of Facebook's lists", async () => {

@@ -24,9 +24,9 @@ export const DOCUMENT = shape(() =>
   z.object({
     id: z.string(),
     alsoKnownAs: z.array(z.string()).catch([]),
-    service: z
-      .array(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))
-      .optional(),
+    service: spare(
+      z.array(spare(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
+    ),
   }),
 );
 
@@ -99,7 +99,8 @@ export async function resolveServer(
 
 /** Returns the origin of the server that a DID's document names. */
 export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT>) {
-  const service = services?.find(({ id }) => id === "#atproto_pds" || id === `${did}#atproto_pds`);
+  const names: unknown[] = ["#atproto_pds", `${did}#atproto_pds`];
+  const service = services?.find((each) => names.includes(each?.id));
   return typeof service?.serviceEndpoint === "string"
     ? originOf(service.serviceEndpoint)
     : undefined;

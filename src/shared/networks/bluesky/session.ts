@@ -36,7 +36,8 @@ const UNKNOWN_LIFE_MS = 30 * 60_000;
 const sessionShape = shape(() =>
   z.object({
     did: z.string().startsWith("did:"),
-    handle: z.string(),
+    // The protocol's own word where a handle can't be confirmed.
+    handle: z.string().catch("handle.invalid"),
     accessJwt: z.string().min(1),
     refreshJwt: z.string().min(1),
     active: spare(z.boolean()),

@@ -25,8 +25,8 @@ const listShape = shape(() =>
   z.array(
     statusShape().extend({
       created_at: z.string(),
-      content: z.string().nullish(),
-      spoiler_text: z.string().nullish(),
+      content: spare(z.string()),
+      spoiler_text: spare(z.string()),
       visibility: spare(z.string()),
       reblog: z.unknown().optional(),
       media_attachments: z.array(z.object({ id: idShape(), url: spare(z.string()) })).catch([]),
