@@ -21,3 +21,12 @@ test("the page on storage names every table, and files that exist", () => {
   const isThere = (file: string) => existsSync(`src/shared/${file}`) || existsSync(file);
   expect(files.filter((file) => !isThere(file))).toEqual([]);
 });
+
+test("the page on the life of a post names files that exist", async () => {
+  const life = await readFile("docs/dev/life-of-a-post.md", "utf8");
+  const files = [...life.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file = ""]) => file);
+  expect(files.length).toBeGreaterThan(20);
+  expect(
+    files.filter((file) => !existsSync(file) && !existsSync(`src/shared/publishing/${file}`)),
+  ).toEqual([]);
+});
