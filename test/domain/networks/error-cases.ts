@@ -241,6 +241,10 @@ export const CASES: readonly Case[] = [
     ...errors("Validation failed: Text character limit of 500 exceeded"),
   ]),
   ...mastodon("text_invalid", 422, errors("Validation failed: Text can't be blank")),
+  ...mastodon("text_invalid", 422, errors("Cannot post an empty status without attachments")),
+  ...mastodon("text_too_long", 422, errors("The status is over the character limit")),
+  ...mastodon("media_rejected", 422, errors("Too many attachments")),
+  ...mastodon("outcome_unknown", 400, [{ errors: { detail: "Internal server error" } }]),
   ...mastodon("text_invalid", 400, errors("Posts must have text, media or poll")),
   ...mastodon(
     "text_too_long",

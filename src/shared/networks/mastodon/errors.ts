@@ -27,6 +27,7 @@ const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" }
 const ALT_TEXT_WANTED = unread("media_rejected", {
   remediation: "Give each file a longer alternative text: this server asks for one.",
 });
+const TOO_MANY_FILES = unread("media_rejected", { rule: "mastodon.media.count" });
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
 const APPROVAL =
@@ -62,6 +63,12 @@ export const ERRORS = errorTable([
   sentence(422, /text.*too long/i, refused("text_too_long")),
   sentence(422, /can'?t be blank/i, unread("text_invalid")),
   sentence(422, /cannot attach/i, unread("media_rejected")),
+  // Pleroma's, checked before a post is made (`validate_character_limit`, `validate_attachments_count` in
+  // `lib/pleroma/web/common_api/utils.ex`); it calls its own failures a 400 at times
+  // (https://github.com/technicat/fedicat/issues/859).
+  sentence(422, /empty status without attachments/i, unread("text_invalid")),
+  sentence(422, /too many attachments/i, TOO_MANY_FILES),
+  sentence(400, /internal server error/i, IN_DOUBT),
   sentence(422, REFUSED_FILE, refused("media_rejected")),
   sentence(422, /language|spoiler|visibility/i, refused("text_invalid")),
   sentence(500, /error processing thumbnail/i, {
@@ -72,7 +79,8 @@ export const ERRORS = errorTable([
   sentence(400, /exceed max chars/i, unread("text_too_long")),
   sentence(400, /no text, media or poll|must have text, media or poll/i, unread("text_invalid")),
   sentence(400, /media description less than/i, ALT_TEXT_WANTED),
-  sentence(400, /media (?:files|description) exceeds? max/i, unread("media_rejected")),
+  sentence(400, /media files exceed max/i, TOO_MANY_FILES),
+  sentence(400, /media description exceeds max/i, unread("media_rejected")),
   sentence(400, MEDIA_TAKEN, IN_DOUBT),
   sentence(403, MEDIA_TAKEN, IN_DOUBT),
   sentence(400, /duplicate idempotency key/i, IN_DOUBT),
