@@ -1,3 +1,4 @@
+import type { CoreOperation } from "../../src/shared/core/core.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { fence } from "./fence.ts";
 import type { Mutant } from "./mutant.ts";
@@ -14,12 +15,12 @@ interface Remembered {
 function withoutVersion({ wallets }: Services, raise: (platformId: string) => void): void {
   const without =
     (former: typeof wallets): typeof wallets.commit =>
-    async (platformId, operation) => {
+    async <Answer>(platformId: string, operation: CoreOperation<Answer>) => {
       let isRaised = false;
-      const answer = await former.commit(platformId, {
+      const answer = await former.commit<Answer>(platformId, {
         ...operation,
-        decide(view) {
-          const decision = operation.decide(view);
+        decide(view, tried) {
+          const decision = operation.decide(view, tried);
           if (decision.kind !== "write" || decision.accessVersion === undefined) return decision;
           isRaised = true;
           const { accessVersion: _, ...rest } = decision;
@@ -112,9 +113,9 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
         operation.id.startsWith("accept|")
           ? {
               ...operation,
-              decide: (view) => {
+              decide: (view, tried) => {
                 const wallet = { ...view.wallet, accessVersion: lastOf(operation.id) };
-                return operation.decide({ ...view, wallet });
+                return operation.decide({ ...view, wallet }, tried);
               },
             }
           : operation,

@@ -48,7 +48,8 @@ type See = (row: StoredRow | undefined, rowKey: string) => StoredRow | undefined
 /** Returns the operation with another view of the rows that it decides on. */
 export const seeing = <T>(operation: CoreOperation<T>, see: See): CoreOperation<T> => ({
   ...operation,
-  decide: (view) => operation.decide({ ...view, row: (key) => see(view.row(key), key) }),
+  decide: (view, tried) =>
+    operation.decide({ ...view, row: (key) => see(view.row(key), key) }, tried),
 });
 
 /** Returns the operation with other writes where it decides to write. */
@@ -57,8 +58,8 @@ export const writing = <T>(
   change: (writes: readonly RowWrite[]) => readonly RowWrite[],
 ): CoreOperation<T> => ({
   ...operation,
-  decide(view) {
-    const decision = operation.decide(view);
+  decide(view, tried) {
+    const decision = operation.decide(view, tried);
     return decision.kind === "write" ? { ...decision, writes: change(decision.writes) } : decision;
   },
 });

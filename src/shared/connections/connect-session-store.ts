@@ -124,16 +124,15 @@ export class ConnectSessionStore {
 
   /** Cancels an open session. Returns undefined when it is not open. */
   cancel(ref: SessionRef): Promise<ConnectSession | undefined> {
-    let canceled: ConnectSession | undefined;
     return this.#commit<ConnectSession | undefined>(
       ref.platformId,
-      accessOperation([connectSessionKey(ref.id)], (view) => {
+      accessOperation([connectSessionKey(ref.id)], (view, tried) => {
         const found = sessionIn(ref, view);
         // A try whose answer was lost has canceled it.
-        if (found?.session.status === "canceled") return { answer: canceled };
+        if (found?.session.status === "canceled") return { answer: tried?.answer };
         if (found === undefined || sessionStatus(found.session, view.now) !== "open")
           return { answer: undefined };
-        canceled = { ...found.session, status: "canceled" };
+        const canceled: ConnectSession = { ...found.session, status: "canceled" };
         return { answer: canceled, writes: [found.write(canceled)], raises: false };
       }),
     );

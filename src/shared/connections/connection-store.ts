@@ -149,22 +149,20 @@ export class ConnectionStore {
     const sealed = this.#seal(linking, linked.credentials);
     const [key, counts] = [connectionKey(linking), countsKey(applicationId)];
     await authorisations.add({ ...linking, ...linked });
-    let earlier: OpenedConnection | undefined;
     const { connection, before } = await commit<
       Pick<OpenedConnection, "connection"> & { before: OpenedConnection | undefined }
     >(
       platformId,
-      accessOperation([key, counts, ...terms.rowKeys], (given) => {
+      accessOperation([key, counts, ...terms.rowKeys], (given, tried) => {
         const { row, now } = given;
         const stored = row(key);
         const before = stored && this.#opened(linking, stored.row);
         // A lost answer: these secrets were sealed for this call.
         if (before && stored && fromConnectionRow(linking, stored.row).sealed === sealed)
-          return { answer: { connection: before.connection, before: earlier } };
+          return { answer: { connection: before.connection, before: tried?.answer.before } };
         const isKnown = before?.connection.account.id === linked.account.id;
         const id = isKnown ? before.connection.id : linking.id;
         const agreed = terms.settle(given, { id, isKnown });
-        earlier = before;
         const connection = toConnection({ ...linking, id }, before?.connection, now);
         const isNew = before === undefined || before.connection.status === "revoked";
         const writes = [
@@ -197,21 +195,21 @@ export class ConnectionStore {
     const found = await this.find(ref);
     if (found?.id !== id) return undefined;
     const view = await viewer(found);
-    let ended: OpenedConnection | undefined;
     const revoked = await commit<OpenedConnection | undefined>(
       ref.platformId,
-      accessOperation([key, counts], ({ row, now }) => {
+      accessOperation([key, counts], ({ row, now }, tried) => {
         const stored = row(key);
         const opened = stored && this.#opened(ref, stored.row);
         if (stored === undefined || opened?.connection.id !== id) return { answer: undefined };
         const { connection } = opened;
         if (connection.status === "revoked") {
           // An earlier try was applied although its answer was lost, and had the secrets.
+          const ended = tried?.answer;
           const isOurs = ended?.connection.generation === connection.generation;
           return { answer: isOurs ? ended : opened };
         }
         const after = revokedAt(connection, now);
-        ended = { ...opened, connection: after };
+        const ended = { ...opened, connection: after };
         const writes = [
           rowWrite(key, stored, toConnectionRow(after, "")),
           countWrite(applicationId, row(counts), "connections", -1),
@@ -245,22 +243,23 @@ export class ConnectionStore {
     const key = connectionKey(ref);
     const view = await this.#parts.viewer(ref);
     const { from } = failure === null ? MARKS.accepted : MARKS.refused;
-    let markedAt: string | undefined;
-    return await this.#parts.commit<boolean>(
+    const markedAt = await this.#parts.commit<string | null>(
       ref.platformId,
-      accessOperation([key], ({ row, now }) => {
+      accessOperation([key], ({ row, now }, tried) => {
         const stored = row(key);
-        if (stored === undefined) return { answer: false };
+        if (stored === undefined) return { answer: null };
         const { connection: before } = fromConnectionRow(ref, stored.row);
         const isSame = before.generation === ref.generation;
-        // An earlier try may have marked it, although its answer was lost.
-        if (!isSame || before.status !== from)
-          return { answer: isSame && before.updatedAt === markedAt };
-        markedAt = now.toISOString();
+        if (!isSame || before.status !== from) {
+          // An earlier try may have marked it, although its answer was lost.
+          const isOurs = isSame && before.updatedAt === tried?.answer;
+          return { answer: isOurs ? before.updatedAt : null };
+        }
         const writes = markWrites(stored, before, failure, { origin, now, view });
-        return { answer: true, writes, raises: true };
+        return { answer: now.toISOString(), writes, raises: true };
       }),
     );
+    return markedAt !== null;
   }
 
   /** Records that the account was published to, at most once a minute. */

@@ -2,7 +2,7 @@ import type { AccessCheck } from "../callers/access-check.ts";
 import { AppError } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import type { CoreOperation, CoreView } from "./core-operation.ts";
+import type { CoreOperation, CoreView, Tried } from "./core-operation.ts";
 import type { Movement } from "./wallet.ts";
 
 // The access version says whether rows that a process has cached are still as new as the last change that was answered.
@@ -42,22 +42,20 @@ export type AccessDecision<Answer> =
  */
 export function accessOperation<Answer>(
   rowKeys: readonly string[],
-  decide: (view: CoreView) => AccessDecision<Answer>,
+  decide: (view: CoreView, tried?: Tried<Answer>) => AccessDecision<Answer>,
 ): CoreOperation<Answer> {
   const version = randomToken(VERSION_BYTES);
-  let written: { readonly answer: Answer } | undefined;
   return {
     id: `access|${version}`,
     rowKeys,
-    decide(view) {
+    decide(view, tried) {
       // The last try was applied, although its answer was lost.
-      if (written !== undefined && view.accessVersion === version)
-        return { kind: "done", answer: written.answer, isOwn: true };
-      const decision = orRefusal(() => decide(view));
+      if (tried !== undefined && view.accessVersion === version)
+        return { kind: "done", answer: tried.answer, isOwn: true };
+      const decision = orRefusal(() => decide(view, tried));
       if (decision instanceof AppError) return { kind: "refuse", error: decision };
       const { answer } = decision;
       if (!("writes" in decision)) return { kind: "done", answer };
-      written = decision;
       const { writes, movements = [], raises } = decision;
       const raise = raises ? { accessVersion: version } : {};
       return { kind: "write", movements, writes, answer, ...raise };
@@ -101,24 +99,23 @@ const TRIES_MAX = 60;
 export async function checkedCommit<Answer>(
   check: AccessCheck,
   operation: CoreOperation<Answer>,
-  submit: (operation: CoreOperation<Answer>) => Promise<Answer>,
+  submit: <Submitted>(operation: CoreOperation<Submitted>) => Promise<Submitted>,
 ): Promise<Answer> {
-  let isWritten = false;
-  const checked: CoreOperation<Answer> = {
+  const checked: CoreOperation<{ readonly answer: Answer; readonly isWritten: boolean }> = {
     ...operation,
-    decide(view) {
-      const decision = operation.decide(view);
+    decide(view, tried) {
+      const decision = operation.decide(view, tried?.answer);
+      if (decision.kind === "refuse") return decision;
+      if (decision.kind === "write" && !check.fits(view.accessVersion))
+        return { kind: "refuse", error: new OutdatedAccess() };
       // A try that was decided before may have lost a race, so it says nothing of the access that it was decided under.
-      isWritten = decision.kind === "done" && decision.isOwn === true;
-      if (decision.kind !== "write") return decision;
-      if (!check.fits(view.accessVersion)) return { kind: "refuse", error: new OutdatedAccess() };
-      isWritten = true;
-      return decision;
+      const isWritten = decision.kind === "write" || decision.isOwn === true;
+      return { ...decision, answer: { answer: decision.answer, isWritten } };
     },
   };
   for (let tries = 1; ; tries += 1) {
     try {
-      const answer = await submit(checked);
+      const { answer, isWritten } = await submit(checked);
       if (isWritten) check.end();
       return answer;
     } catch (error) {

@@ -172,7 +172,8 @@ export class Batch {
     try {
       const row = (rowKey: string) => this.overlay.see(rowKey, basis.rows.get(rowKey));
       const { damage } = this.stored;
-      decision = pending.operation.decide(viewOf({ wallet: this.wallet, damage }, now, row));
+      const view = viewOf({ wallet: this.wallet, damage }, now, row);
+      decision = pending.operation.decide(view, pending.tried);
       if (decision.kind === "write") next = applyChange(this.wallet, decision, now);
       // It did not ask for the wallet, and changes it.
       if (damage !== undefined && !isSame(this.wallet, next.wallet)) throw damage;
@@ -193,6 +194,7 @@ export class Batch {
         return false;
       }
       this.writers.push(pending);
+      pending.tried = decision;
       this.overlay.add(writes);
       for (const write of writes) this.#own(keyOfWrite(write), pending);
       this.wallet = next.wallet;

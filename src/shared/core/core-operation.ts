@@ -59,9 +59,14 @@ export type CoreDecision<Answer> =
   | { readonly kind: "done"; readonly answer: Answer; readonly isOwn?: boolean }
   | { readonly kind: "refuse"; readonly error: AppError };
 
+/** The newest try to write that an operation decided on. It may have been applied, although its answer was lost. */
+export interface Tried<Answer> {
+  readonly answer: Answer;
+}
+
 /**
  * One change of a platform's partition. `decide` is pure and may run many times: it has to detect by its rows that an
- * earlier try was applied, and then return `done`.
+ * earlier try was applied, and then return `done`, with what `tried` says of it where the rows no longer do.
  */
 export interface CoreOperation<Answer> {
   /** Two operations with one id that are under way at once share one answer. */
@@ -72,7 +77,7 @@ export interface CoreOperation<Answer> {
    * under a condition, since these are older than the wallet. They are never a reason for a refusal.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
-  decide(view: CoreView): CoreDecision<Answer>;
+  decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;
 }
 
 /** Commits an operation to a platform's partition, exactly once. */

@@ -1,6 +1,6 @@
 import type { AppError } from "../runtime/errors.ts";
 import type { StoredRow } from "../runtime/storage/row.ts";
-import type { CoreOperation } from "./core-operation.ts";
+import type { CoreOperation, Tried } from "./core-operation.ts";
 
 /*
  * An operation's state, what happens, and its next state:
@@ -69,6 +69,8 @@ export interface Pending {
   state: State;
   /** `next`: not before the batch that comes next; `alone`: in a transaction of its own. */
   joins: "any" | "next" | "alone";
+  /** The newest write that it was decided on. */
+  tried: Tried<unknown> | undefined;
   /** When it was first part of a batch. */
   triedAt: number | undefined;
   /** Batches of unknown outcome, or on torn readings, that it was part of. */
@@ -90,6 +92,7 @@ export function newPending(operation: CoreOperation<unknown>, isOutdated: boolea
         ? { kind: "unread", isWalletOld: false }
         : { kind: "known", rows: known },
     joins: "any",
+    tried: undefined,
     triedAt: undefined,
     doubts: 0,
     doubtedEtag: undefined,

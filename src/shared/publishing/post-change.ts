@@ -280,6 +280,28 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
   };
 }
 
+/** What a change of a post answers, and the work that it leaves. */
+interface Committed<Answer> {
+  readonly answer: Answer;
+  readonly waiting: HintsToSend;
+}
+
+/** Returns a `decide` that tells what work is left, also by an earlier try that was applied. */
+function withWaiting<Answer>(
+  operation: PostOperation<Answer>,
+): CoreOperation<Committed<Answer>>["decide"] {
+  return (view, tried) => {
+    const decision = operation.decide(view);
+    if (decision.kind === "refuse") return decision;
+    const left = decision.kind === "write" ? decision.waiting : tried?.answer.waiting;
+    const isForeign = decision.kind === "done" && decision.isForeign === true;
+    const waiting = isForeign ? NO_HINTS : (left ?? NO_HINTS);
+    const isDue = waiting.dueAt === null || waiting.dueAt === operation.dueAt;
+    invariant(isDue, "a post is due without a row");
+    return { ...decision, answer: { answer: decision.answer, waiting } };
+  };
+}
+
 /**
  * Commits a change of a post. Before it, marks the platform as having open work and writes the due row of a new start
  * time, so that a crash in between leaves at most a mark and a row without a post, and never a post that nobody finds.
@@ -298,18 +320,8 @@ export async function commitPost<Answer>(
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  let waiting = NO_HINTS;
-  const answer = await wallets.commit(ref.platformId, {
-    ...operation,
-    decide(view) {
-      const decision = operation.decide(view);
-      // Kept from try to try, because a try with an unknown outcome may have been applied.
-      if (decision.kind === "write") ({ waiting } = decision);
-      else if (decision.isForeign === true) waiting = NO_HINTS;
-      invariant(waiting.dueAt === null || waiting.dueAt === dueAt, "a post is due without a row");
-      return decision;
-    },
-  });
+  const committed = { ...operation, decide: withWaiting(operation) };
+  const { answer, waiting } = await wallets.commit(ref.platformId, committed);
   await hint(services, ref, by === "worker" ? { ...waiting, hasEvents: false } : waiting);
   return answer;
 }

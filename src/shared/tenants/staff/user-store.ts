@@ -167,16 +167,13 @@ export class UserStore {
   /** Removes a user unless it is the platform's last one. When two users remove each other at once, one stays. */
   deleteUnlessLast(platformId: string, userId: string): Promise<"deleted" | "absent" | "last"> {
     const key = userKey(userId);
-    let isTried = false;
     return this.#commit<"deleted" | "absent" | "last">(
       platformId,
-      accessOperation([key, PLATFORM_ROW_KEY], ({ row }) => {
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row }, tried) => {
         const platform = row(PLATFORM_ROW_KEY);
         // It was there at the first try: a try whose answer was lost has removed it, or another request.
-        if (row(key) === undefined || platform === undefined)
-          return { answer: isTried ? "deleted" : "absent" };
+        if (row(key) === undefined || platform === undefined) return tried ?? { answer: "absent" };
         if (isLastUser(platform.row)) return { answer: "last" };
-        isTried = true;
         const writes = [{ kind: "delete", rowKey: key } as const, userCountWrite(platform, -1)];
         return { answer: "deleted", writes, raises: true };
       }),

@@ -134,13 +134,11 @@ export class EndpointStore {
   /** Returns whether it was there to be deleted. */
   delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
     const [key, counts] = [rowKey(id), countsKey(applicationId)];
-    let isTried = false;
     return this.#commit<boolean>(
       platformId,
-      accessOperation([key, counts], ({ row }) => {
+      accessOperation([key, counts], ({ row }, tried) => {
         // A try whose answer was lost looks like a removal by another request.
-        if (row(key) === undefined) return { answer: isTried };
-        isTried = true;
+        if (row(key) === undefined) return tried ?? { answer: false };
         const writes = [
           { kind: "delete", rowKey: key } as const,
           countWrite(applicationId, row(counts), "webhooks", -1),
