@@ -34,6 +34,8 @@ import { legRow, postRow } from "../../src/shared/publishing/post-row.ts";
 import { workRow } from "../../src/shared/publishing/post-store.ts";
 import { timelineRow } from "../../src/shared/publishing/timeline-store.ts";
 import {
+  fieldsForm,
+  metadataForm,
   type Column,
   type ColumnForm,
   type RowCodec,
@@ -287,4 +289,13 @@ test("whoever asked is told of each damaged row that is read, until they ask no 
   stop();
   damageOf(() => reconciledRow.decode({ rowKey: "R" }));
   expect(told).toHaveLength(1);
+});
+
+test("a customer's names are given back as they are, __proto__ too", () => {
+  const given = JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, unknown>;
+  for (const form of [fieldsForm(), metadataForm()]) {
+    expect(JSON.stringify(form.parse(given))).toBe(JSON.stringify(given));
+    expect(form.safeParse(["a"]).success).toBe(false);
+  }
+  expect(metadataForm().safeParse({ name: 1 }).success).toBe(false);
 });

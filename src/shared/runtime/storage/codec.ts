@@ -159,14 +159,17 @@ export const namesForm = <Name extends string>(): Form<readonly Name[]> =>
   // Safe as in `text`: a name that this build doesn't know is shown as it is.
   shape(() => z.array(z.string()) as unknown as z.ZodType<readonly Name[]>);
 
-/** The form of an object whose fields concern the caller alone. */
-export const fieldsForm = shape((): z.ZodType<Readonly<Record<string, unknown>>> =>
-  z.record(z.string(), z.unknown()),
-);
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The form of an object whose fields concern the caller alone. It is passed on as it is: a record loses `__proto__`. */
+export const fieldsForm = shape(() => z.custom<Readonly<Record<string, unknown>>>(isFields));
 
 /** The form of a customer's names and values. */
-export const metadataForm = shape((): z.ZodType<Readonly<Record<string, string>>> =>
-  z.record(z.string(), z.string()),
+export const metadataForm = shape(() =>
+  z.custom<Readonly<Record<string, string>>>(
+    (value) => isFields(value) && Object.values(value).every((one) => typeof one === "string"),
+  ),
 );
 
 export const json = <Value>(schema: Form<Value>): Column<Value> => ({
