@@ -99,7 +99,7 @@ describe("preparing a LinkedIn post", () => {
     const http = { ...oneImage, [LOOK("image", "A")]: working };
     const first = await prepare(http);
     const remote = uploaded(asset("image", "A", false));
-    expect(first).toEqual({ kind: "processing", remote, pollAfterSeconds: 3 });
+    expect(first).toEqual({ kind: "processing", remote, pollAfterSeconds: 3, isPoll: true });
     const scripted = tools({ http: { [LOOK("image", "A")]: [working, available] } });
     const look = () => linkedin.prepare(leg({ media: files(FILE) }, { remote }), scripted);
     expect(await look()).toMatchObject({ kind: "processing" });

@@ -48,6 +48,7 @@ describe("preparing a LinkedIn post", () => {
         kind: "processing",
         remote: uploaded(asset("video", "V", false)),
         pollAfterSeconds: 10,
+        isPoll: true,
       });
       const [initialize, ...rest] = scripted.calls;
       expect(sentJson(initialize)).toEqual({

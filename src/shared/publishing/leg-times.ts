@@ -30,6 +30,14 @@ export function nextRetrySeconds(
 }
 
 /**
+ * Returns the seconds until a network is asked again for a file that it works on: half of the time that the attempt has
+ * taken so far, so that a small file does not wait for an interval that is meant for large ones.
+ */
+export function nextPollSeconds(secondsMax: number, attemptMs: number): number {
+  return Math.min(secondsMax, Math.max(1, Math.ceil(attemptMs / 2_000)));
+}
+
+/**
  * Returns the seconds until an unknown outcome is looked up again, or null when it will stay unknown. After the last
  * automatic attempt the schedule runs once more for look-ups alone, because a network that is down may come back.
  */

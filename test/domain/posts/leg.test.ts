@@ -11,6 +11,7 @@ import {
 } from "../../../src/shared/publishing/publish/leg-attempt.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import {
+  nextPollSeconds,
   nextReconcileSeconds,
   nextRetrySeconds,
 } from "../../../src/shared/publishing/leg-times.ts";
@@ -262,6 +263,15 @@ describe("the delay before a retry", () => {
     const delay = nextRetrySeconds(SCHEDULE, retries, random, asked);
     if (seconds === null) expect(delay).toBeNull();
     else expect(delay).toBeCloseTo(seconds, 3);
+  });
+
+  test.each([
+    ["a second in the beginning", 0, 10, 1],
+    ["half of the time that the attempt has taken", 7_000, 10, 4],
+    ["what the network's interval is at most", 60_000, 10, 10],
+    ["a short interval as it is", 60_000, 3, 3],
+  ])("of a file that the network works on is %s", (_, attemptMs, secondsMax, seconds) => {
+    expect(nextPollSeconds(secondsMax, attemptMs)).toBe(seconds);
   });
 
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

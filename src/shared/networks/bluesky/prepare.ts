@@ -57,7 +57,7 @@ async function prepareRecord(leg: LegToPublish, tools: NetworkTools): Promise<Pr
   if (step.kind === "waiting") {
     const { video: _, ...rest } = remote;
     const waiting = step.video === undefined ? rest : { ...rest, video: step.video };
-    return { kind: "processing", remote: waiting, pollAfterSeconds: step.pollAfterSeconds };
+    return { kind: "processing", remote: waiting, ...step.wait };
   }
   if (step.kind === "still") throw new Error("a still was not made an image");
   if (step.kind !== "made") return step;

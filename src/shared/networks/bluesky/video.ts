@@ -3,7 +3,13 @@ import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { type Rejected, type TryLater, legFailure, unpublished } from "../contract/outcome.ts";
+import {
+  type PrepareOutcome,
+  type Rejected,
+  type TryLater,
+  legFailure,
+  unpublished,
+} from "../contract/outcome.ts";
 import type { Credentials, Remote, RemoteVideo } from "./state.ts";
 import { type Embed, videoEmbed, uploadBlob, blobShape, type Blob } from "./upload.ts";
 import { blobBytesMax } from "./rules.ts";
@@ -21,13 +27,15 @@ export type VideoStep =
   | {
       readonly kind: "waiting";
       readonly video: RemoteVideo | undefined;
-      readonly pollAfterSeconds: number;
+      readonly wait: Wait;
     }
   /** A moving image that no video can be made of here: its first picture may go out. */
   | { readonly kind: "still" }
   | TryLater
   | Rejected;
 
+/** When to go on, and whether that is to ask for the state of work that goes well. */
+type Wait = Pick<Extract<PrepareOutcome, { kind: "processing" }>, "pollAfterSeconds" | "isPoll">;
 type Shown = Omit<RemoteVideo, "jobId">;
 
 interface VideoLeg {
@@ -57,10 +65,12 @@ export async function bringVideo(
     switch (outcome.kind) {
       case "blob":
         return { kind: "made", embed: videoEmbed(outcome.blob, shown) };
-      case "working": {
-        const { jobId, pollAfterSeconds } = outcome;
-        return { kind: "waiting", video: { jobId, ...shown }, pollAfterSeconds };
-      }
+      case "working":
+        return {
+          kind: "waiting",
+          video: { jobId: outcome.jobId, ...shown },
+          wait: outcome.wait,
+        };
       case "try_later":
       case "rejected":
         return outcome;
@@ -97,12 +107,12 @@ export async function followVideo(video: RemoteVideo, tools: NetworkTools): Prom
     case "blob":
       return { kind: "made", embed: videoEmbed(outcome.blob, video) };
     case "working":
-      return { kind: "waiting", video, pollAfterSeconds: outcome.pollAfterSeconds };
+      return { kind: "waiting", video, wait: outcome.wait };
     case "try_later":
     case "rejected":
       return outcome;
     default:
-      return { kind: "waiting", video: undefined, pollAfterSeconds: 0 };
+      return { kind: "waiting", video: undefined, wait: { pollAfterSeconds: 0 } };
   }
 }
 
@@ -135,7 +145,7 @@ const jobAnswer = shape(() =>
 
 type VideoOutcome =
   | { readonly kind: "blob"; readonly blob: Blob }
-  | { readonly kind: "working"; readonly jobId: string; readonly pollAfterSeconds: number }
+  | { readonly kind: "working"; readonly jobId: string; readonly wait: Wait }
   /** The service is not there, or not for this account: the account's own server may take the file. */
   | { readonly kind: "not_there" }
   /** The service does not know the job any more. */
@@ -194,9 +204,10 @@ async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutco
     method: "GET",
     url: `${SERVICE}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`,
   });
-  if (isAway(answer)) return { kind: "working", jobId, pollAfterSeconds: POLL_SECONDS_OUTAGE };
+  if (isAway(answer))
+    return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS_OUTAGE } };
   if (answer.status === 429)
-    return { kind: "working", jobId, pollAfterSeconds: pause(answer, tools) };
+    return { kind: "working", jobId, wait: { pollAfterSeconds: pause(answer, tools) } };
   const status = readJob(answer);
   const made = status === undefined ? undefined : outcomeOf({ jobId, ...status });
   return made ?? { kind: "lost" };
@@ -222,7 +233,7 @@ function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | 
     return { kind: "rejected", failure: { code: "media_processing_failed", ...failure } };
   }
   if (jobId === undefined || state === undefined) return undefined;
-  return { kind: "working", jobId, pollAfterSeconds: POLL_SECONDS };
+  return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true } };
 }
 
 function readJob(answer: HttpResponse): Job | undefined {

@@ -45,7 +45,13 @@ export interface Rejected extends Proof {
 
 export type PrepareOutcome =
   | { readonly kind: "ready"; readonly remote: NetworkData }
-  | { readonly kind: "processing"; readonly remote: NetworkData; readonly pollAfterSeconds: number }
+  | {
+      readonly kind: "processing";
+      readonly remote: NetworkData;
+      readonly pollAfterSeconds: number;
+      /** Whether the network can be asked for the state of its work, and so earlier while the leg is young. */
+      readonly isPoll?: true;
+    }
   /** `remote`: what was got so far and is worth keeping. */
   | (TryLater & { readonly remote?: NetworkData })
   | Rejected;

@@ -46,6 +46,11 @@ export function processing<Remote extends NetworkData>(remote: Remote, pollAfter
   return { kind: "processing", remote, pollAfterSeconds } as const;
 }
 
+/** Returns the outcome of a leg whose files the network works on: it is asked after these seconds at the latest. */
+export function polling<Remote extends NetworkData>(remote: Remote, secondsMax: number) {
+  return { ...processing(remote, secondsMax), isPoll: true } as const;
+}
+
 /** The leg is not ready: what `prepare` returns. */
 export type NotReady = Exclude<PrepareOutcome, { kind: "ready" }>;
 

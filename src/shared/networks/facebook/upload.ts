@@ -5,7 +5,7 @@ import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
-import { processing } from "../contract/uploads.ts";
+import { polling, processing } from "../contract/uploads.ts";
 import { fetchableUrl, withProbe } from "../graph/probe.ts";
 import { graphHeaders, graphPostJson } from "../graph/request.ts";
 import type { LegToPublish } from "../contract/network.ts";
@@ -100,7 +100,7 @@ async function handOver(uploading: Uploading, tools: NetworkTools): Promise<Prep
   if (!isTaken && !(await hasArrived(uploading, tools)))
     return refusedUpload(uploading, classify(answer, tools.now()), tools);
   const handedOver = { ...remote, video: { ...video, handedOverAt: tools.now().toISOString() } };
-  return processing(handedOver, POLLS.soonSeconds);
+  return polling(handedOver, POLLS.soonSeconds);
 }
 
 async function hasArrived({ leg, video }: Uploading, tools: NetworkTools): Promise<boolean> {
@@ -128,7 +128,7 @@ async function look(uploading: Uploading, tools: NetworkTools): Promise<PrepareO
     case "published":
       return { kind: "ready", remote };
     case "uploading":
-      return processing(remote, pollSeconds(video, tools.now()));
+      return polling(remote, pollSeconds(video, tools.now()));
     case "failed":
       return afterFailure(uploading, state.classified, tools);
     case "unreadable":

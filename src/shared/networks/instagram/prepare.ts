@@ -4,7 +4,7 @@ import type { LegToPublish } from "../contract/network.ts";
 import { legFailure } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { makeFiles, pollFiles, processing, startAgain } from "../contract/uploads.ts";
+import { makeFiles, pollFiles, polling, processing, startAgain } from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
 import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
 import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
@@ -200,7 +200,7 @@ function broken(classified: Classified, mediaIndex: number | undefined): Broken 
 function workingOn(remote: Remote, { createdAt }: Container, tools: NetworkTools): PrepareOutcome {
   const ageMs = tools.now().getTime() - Date.parse(createdAt);
   const step = POLLS.find(({ untilMs }) => ageMs < untilMs);
-  return processing(remote, step?.seconds ?? POLL_SECONDS_MAX);
+  return polling(remote, step?.seconds ?? POLL_SECONDS_MAX);
 }
 
 function isVideo({ kinds }: Remote, mediaIndex: number): boolean {

@@ -7,7 +7,7 @@ import type { LegToPublish } from "../contract/network.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { type FileState, makeFiles, pollFiles, processing } from "../contract/uploads.ts";
+import { type FileState, makeFiles, pollFiles, polling, processing } from "../contract/uploads.ts";
 import { wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";
 import { asks } from "./session.ts";
@@ -62,8 +62,10 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
   if ("kind" in polled) return polled;
   const looked = uploads.withFiles(remote, polled.files);
   const waiting = looked.assets.flatMap(({ isReady, kind }) => (isReady ? [] : POLL_SECONDS[kind]));
-  const seconds = Math.max(graceSeconds, ...waiting);
-  return seconds === 0 ? { kind: "ready", remote: looked } : processing(looked, seconds);
+  if (graceSeconds > 0) return processing(looked, Math.max(graceSeconds, ...waiting));
+  return waiting.length === 0
+    ? { kind: "ready", remote: looked }
+    : polling(looked, Math.max(...waiting));
 }
 
 const stateShape = shape(() =>

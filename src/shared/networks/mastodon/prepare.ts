@@ -8,7 +8,7 @@ import type { LegToPublish } from "../contract/network.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { makeFiles, pollFiles, processing } from "../contract/uploads.ts";
+import { makeFiles, pollFiles, polling } from "../contract/uploads.ts";
 import type { FileState, Making } from "../contract/uploads.ts";
 import { shape } from "../../runtime/shape.ts";
 import { classify, errorText } from "./errors.ts";
@@ -58,7 +58,7 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
   if (!isUploaded && isMixed(kinds, limitsOf(leg.limits)))
     return mediaRejected("mastodon.media.mixed", "a video or audio file must be alone");
   const prepared = uploads.withFiles(remote, files);
-  if (!files.every(({ isReady }) => isReady)) return processing(prepared, POLL_SECONDS);
+  if (!files.every(({ isReady }) => isReady)) return polling(prepared, POLL_SECONDS);
   // What an earlier call may have made belongs to no baseline: the first one stays.
   return leg.sentAt === null
     ? withBaseline(leg, prepared, tools)

@@ -8,6 +8,7 @@ import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
 import type { Leg } from "../leg.ts";
+import { nextPollSeconds } from "../leg-times.ts";
 import { postponed } from "./leg-attempt.ts";
 import { legDraft } from "../post.ts";
 import { toLegWarnings } from "../problems.ts";
@@ -150,13 +151,12 @@ export async function prepare(
       return { ...leg, remote: outcome.remote };
     case "processing": {
       const since = Date.parse(run.stored.leg.lastAttemptAt ?? now.toISOString());
-      if (now.getTime() - since > PROCESSING_MS_MAX)
+      const attemptMs = now.getTime() - since;
+      const { remote, pollAfterSeconds, isPoll = false } = outcome;
+      const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
+      if (attemptMs > PROCESSING_MS_MAX)
         await fail(run, { code: "media_not_ready", networkCode: null });
-      else
-        await saveAndHint(
-          run,
-          postponed(run.stored.leg, outcome.remote, now, outcome.pollAfterSeconds),
-        );
+      else await saveAndHint(run, postponed(run.stored.leg, remote, now, seconds));
       return undefined;
     }
     case "try_later":
