@@ -132,7 +132,7 @@ async function link(services: Services, tenant: Tenant): Promise<void> {
   const { platformId, applicationId, profileId } = tenant;
   for (const network of BENCH_NETWORKS) {
     const id = newId("connection", new Date());
-    await services.connections.saveLinked({
+    await services.connections.stores.connections.saveLinked({
       id,
       platformId,
       applicationId,
@@ -168,7 +168,7 @@ export async function openTenant(services: Services): Promise<Tenant> {
       platformName: "Bench",
     },
   });
-  await creditWallet(services, platform.id, {
+  await creditWallet(services.billing, platform.id, {
     operationId: "credit|bench",
     operation: "billing.credit",
     tokens: CREDITED_TOKENS,

@@ -31,7 +31,7 @@ export const adminRoutes = [
     examples: () => ({ answer: platformSummaryExample() }),
     run: ({ services, scope, query }) =>
       services.audit.readBy(scope, { action: "platform.listed" }, () =>
-        listPlatforms(services, scope, query),
+        listPlatforms(services.tenants, scope, query),
       ),
   }),
   route("POST", "v1/admin/platforms", {
@@ -52,7 +52,7 @@ export const adminRoutes = [
       },
       answer: createdPlatformExample(),
     }),
-    run: ({ services, scope, body }) => createPlatform(services, scope, body),
+    run: ({ services, scope, body }) => createPlatform(services.tenants, scope, body),
   }),
   route("GET", "v1/admin/platforms/{platformId}", {
     operationId: "getPlatform",
@@ -64,7 +64,7 @@ export const adminRoutes = [
     examples: () => ({ answer: platformAccountExample() }),
     run: ({ services, scope, params: { platformId } }) =>
       services.audit.readBy(scope, { action: "platform.read", platformId }, () =>
-        readAccount(services, platformId, null),
+        readAccount(services.tenants, platformId, null),
       ),
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {
@@ -82,7 +82,7 @@ export const adminRoutes = [
       return { body: { status }, answer: { ...platformSummaryExample(), status } };
     },
     run: ({ services, scope, params, body }) =>
-      updatePlatform(services, scope, { ...params, ...body }),
+      updatePlatform(services.tenants, scope, { ...params, ...body }),
   }),
   route("GET", "v1/admin/audit", {
     operationId: "listAllAudit",

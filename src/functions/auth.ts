@@ -46,7 +46,7 @@ export const authRoutes = [
     response: signedIn,
     errors: ["signup_disabled", "conflict"],
     examples: () => ({ body: signUpExample(), answer: sessionExample() }),
-    run: ({ services, scope, body }) => signUp(services, scope, body),
+    run: ({ services, scope, body }) => signUp(services.tenants, scope, body),
   }),
   route("POST", "v1/auth/login", {
     operationId: "logIn",
@@ -59,14 +59,14 @@ export const authRoutes = [
     response: signedIn,
     errors: ["invalid_credentials", "totp_required", "platform_suspended"],
     examples: () => ({ body: logInExample(), answer: sessionExample() }),
-    run: ({ services, scope, body }) => logIn(services, scope, body),
+    run: ({ services, scope, body }) => logIn(services.tenants, scope, body),
   }),
   route("POST", "v1/auth/logout", {
     operationId: "logOut",
     summary: "End every session of the user.",
     access: sessionOnly,
     status: 204,
-    run: ({ services, scope }) => logOut(services, scope),
+    run: ({ services, scope }) => logOut(services.tenants, scope),
   }),
   route("POST", "v1/auth/password", {
     operationId: "changePassword",
@@ -76,7 +76,7 @@ export const authRoutes = [
     status: 204,
     errors: ["invalid_credentials", "rate_limited"],
     examples: () => ({ body: changePasswordExample() }),
-    run: ({ services, scope, body }) => changePassword(services, scope, body),
+    run: ({ services, scope, body }) => changePassword(services.tenants, scope, body),
   }),
   route("POST", "v1/auth/totp", {
     operationId: "startTotp",
@@ -88,7 +88,7 @@ export const authRoutes = [
     response: totpSecret,
     errors: ["invalid_state"],
     examples: () => ({ answer: totpSecretExample() }),
-    run: ({ services, scope }) => startTotp(services, scope),
+    run: ({ services, scope }) => startTotp(services.tenants, scope),
   }),
   route("POST", "v1/auth/totp/confirm", {
     operationId: "confirmTotp",
@@ -101,7 +101,7 @@ export const authRoutes = [
     response: recoveryCodes,
     errors: ["invalid_state", "invalid_credentials", "rate_limited"],
     examples: () => ({ body: { code: "492039" }, answer: recoveryCodesExample() }),
-    run: ({ services, scope, body }) => confirmTotp(services, scope, body),
+    run: ({ services, scope, body }) => confirmTotp(services.tenants, scope, body),
   }),
   route("DELETE", "v1/auth/totp", {
     operationId: "removeTotp",
@@ -112,7 +112,7 @@ export const authRoutes = [
     status: 204,
     errors: ["invalid_state", "invalid_credentials", "rate_limited"],
     examples: () => ({ body: removeTotpExample() }),
-    run: ({ services, scope, body }) => removeTotp(services, scope, body),
+    run: ({ services, scope, body }) => removeTotp(services.tenants, scope, body),
   }),
 ];
 
@@ -126,7 +126,7 @@ export const userRoutes = [
     list: true,
     response: user,
     examples: () => ({ answer: userExample() }),
-    run: ({ services, scope, query }) => listUsers(services, scope, query),
+    run: ({ services, scope, query }) => listUsers(services.tenants, scope, query),
   }),
   route("POST", "v1/users", {
     operationId: "createUser",
@@ -141,7 +141,7 @@ export const userRoutes = [
       body: createUserExample(),
       answer: { ...userExample(), email: createUserExample().email, lastLoginAt: null },
     }),
-    run: ({ services, scope, body }) => createUser(services, scope, body),
+    run: ({ services, scope, body }) => createUser(services.tenants, scope, body),
   }),
   route("DELETE", "v1/users/{userId}", {
     operationId: "deleteUser",
@@ -150,6 +150,6 @@ export const userRoutes = [
     access: sessionOnly,
     status: 204,
     errors: ["not_found", "invalid_state"],
-    run: ({ services, scope, params }) => deleteUser(services, scope, params.userId),
+    run: ({ services, scope, params }) => deleteUser(services.tenants, scope, params.userId),
   }),
 ];

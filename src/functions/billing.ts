@@ -25,7 +25,7 @@ export const billingRoutes = [
     status: 200,
     response: balance,
     examples: () => ({ answer: balanceExample() }),
-    run: ({ services, scope }) => getBalance(services, scope),
+    run: ({ services, scope }) => getBalance(services.billing, scope),
   }),
   route("GET", "v1/billing/usage", {
     operationId: "listUsage",
@@ -40,7 +40,7 @@ export const billingRoutes = [
     about: usageAbout,
     errors: ["application_mismatch"],
     examples: () => ({ answer: entryExample() }),
-    run: ({ services, scope, query }) => listUsage(services, scope, query),
+    run: ({ services, scope, query }) => listUsage(services.billing, scope, query),
   }),
   route("GET", "v1/billing/limits", {
     operationId: "getBillingLimits",
@@ -49,7 +49,7 @@ export const billingRoutes = [
     status: 200,
     response: limits,
     examples: () => ({ answer: limitsExample() }),
-    run: ({ services, scope }) => getLimits(services, scope),
+    run: ({ services, scope }) => getLimits(services.billing, scope),
   }),
   route("PATCH", "v1/billing/limits", {
     operationId: "updateBillingLimits",
@@ -60,7 +60,7 @@ export const billingRoutes = [
     status: 200,
     response: limits,
     examples: () => ({ body: { dailyTokenBudget: 500 }, answer: limitsExample() }),
-    run: ({ services, scope, body }) => updateLimits(services, scope, body),
+    run: ({ services, scope, body }) => updateLimits(services.billing, scope, body),
   }),
   route("POST", "v1/billing/admin/credit", {
     operationId: "creditPlatform",
@@ -73,6 +73,6 @@ export const billingRoutes = [
     response: credited,
     errors: ["not_found", "conflict", "invalid_state"],
     examples: () => ({ body: creditBodyExample(), answer: creditedExample() }),
-    run: ({ services, scope, body }) => creditPlatform(services, scope, body),
+    run: ({ services, scope, body }) => creditPlatform(services.billing, scope, body),
   }),
 ];

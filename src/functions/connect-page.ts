@@ -32,7 +32,7 @@ async function asPage(
   const [cookie, fetchSite] = [headers.get("cookie"), headers.get("sec-fetch-site")];
   const language = chooseLanguage(headers.get("accept-language"));
   const request = { requestId, ip, cookie, fetchSite, host: headers.get("host"), language };
-  return new Reply(await browserStep(services, request, () => step(request)));
+  return new Reply(await browserStep(services.connections, request, () => step(request)));
 }
 
 /** Answers with a page for a request that was refused before a step ran, such as a form that is too long. */
@@ -43,7 +43,7 @@ async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Repl
   return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
     isLater
       ? Promise.reject(refusal)
-      : Promise.resolve(plainNotice(services, request, "unreadable", status)),
+      : Promise.resolve(plainNotice(services.connections, request, "unreadable", status)),
   );
 }
 

@@ -81,7 +81,7 @@ const documentRoutes = NETWORK_NAMES.flatMap((network) =>
       status: 200,
       produces: "document",
       errors: ["not_found"],
-      run: ({ services }) => document(publishedDocument(services, network, published)),
+      run: ({ services }) => document(publishedDocument(services.connections, network, published)),
     }),
   ),
 );
@@ -116,7 +116,7 @@ const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
       const { asPage, finishOAuth } = await loadPage();
       const { server } = call.params;
       return await asPage(call, (request) =>
-        finishOAuth(call.services, request, { network, server, params: call.query }),
+        finishOAuth(call.services.connections, request, { network, server, params: call.query }),
       );
     },
   });
@@ -132,7 +132,7 @@ export const connectRoutes: readonly Route[] = [
     list: true,
     response: connection,
     examples: () => ({ answer: connectionExample() }),
-    run: ({ services, scope }) => listConnections(services, scope),
+    run: ({ services, scope }) => listConnections(services.connections, scope),
   }),
   route("DELETE", "v1/profiles/{profileId}/connections/{connectionId}", {
     operationId: "removeConnection",
@@ -142,7 +142,8 @@ export const connectRoutes: readonly Route[] = [
     response: connection,
     errors: ["not_found"],
     examples: () => ({ answer: revokedExample() }),
-    run: ({ services, scope, params }) => removeConnection(services, scope, params.connectionId),
+    run: ({ services, scope, params }) =>
+      removeConnection(services.connections, scope, params.connectionId),
   }),
   route("POST", "v1/profiles/{profileId}/connect/sessions", {
     operationId: "createConnectSession",
@@ -155,7 +156,7 @@ export const connectRoutes: readonly Route[] = [
     response: connectSessionCreated,
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: connectBodyExample(), answer: sessionCreatedExample() }),
-    run: ({ services, scope, body }) => startConnectSession(services, scope, body),
+    run: ({ services, scope, body }) => startConnectSession(services.connections, scope, body),
   }),
   route("GET", "v1/profiles/{profileId}/connect/sessions", {
     operationId: "listConnectSessions",
@@ -168,7 +169,7 @@ export const connectRoutes: readonly Route[] = [
     list: true,
     response: connectSession,
     examples: () => ({ answer: sessionOpenExample() }),
-    run: ({ services, scope, query }) => listSessions(services, scope, query),
+    run: ({ services, scope, query }) => listSessions(services.connections, scope, query),
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
     operationId: "getConnectSession",
@@ -178,7 +179,7 @@ export const connectRoutes: readonly Route[] = [
     response: connectSession,
     errors: ["not_found"],
     examples: () => ({ answer: sessionExample() }),
-    run: ({ services, scope, params }) => getSession(services, scope, params.sessionId),
+    run: ({ services, scope, params }) => getSession(services.connections, scope, params.sessionId),
   }),
   route("POST", "v1/connect/sessions/{sessionId}/cancel", {
     operationId: "cancelConnectSession",
@@ -188,7 +189,8 @@ export const connectRoutes: readonly Route[] = [
     response: connectSession,
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: sessionCanceledExample() }),
-    run: ({ services, scope, params }) => cancelSession(services, scope, params.sessionId),
+    run: ({ services, scope, params }) =>
+      cancelSession(services.connections, scope, params.sessionId),
   }),
   route("GET", "v1/connect/ui", {
     operationId: "showConnectPage",
@@ -202,7 +204,9 @@ export const connectRoutes: readonly Route[] = [
     answers: { 200: "The page.", ...DAMAGED_ADDRESS, ...END_NOTICES },
     async run(call) {
       const { asPage, showPage } = await loadPage();
-      return await asPage(call, (request) => showPage(call.services, request, call.query));
+      return await asPage(call, (request) =>
+        showPage(call.services.connections, request, call.query),
+      );
     },
   }),
   route("POST", "v1/connect/ui/done", {
@@ -215,7 +219,9 @@ export const connectRoutes: readonly Route[] = [
     answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
     async run(call) {
       const { asPage, finishVisit } = await loadPage();
-      return await asPage(call, (request) => finishVisit(call.services, request, call.body));
+      return await asPage(call, (request) =>
+        finishVisit(call.services.connections, request, call.body),
+      );
     },
   }),
   route("POST", "v1/connect/ui/{network}", {
@@ -229,7 +235,10 @@ export const connectRoutes: readonly Route[] = [
     async run(call) {
       const { asPage, submitForm } = await loadPage();
       return await asPage(call, (request) =>
-        submitForm(call.services, request, { network: call.params.network, fields: call.body }),
+        submitForm(call.services.connections, request, {
+          network: call.params.network,
+          fields: call.body,
+        }),
       );
     },
   }),
@@ -243,7 +252,10 @@ export const connectRoutes: readonly Route[] = [
     async run(call) {
       const { asPage, finishOAuth } = await loadPage();
       return await asPage(call, (request) =>
-        finishOAuth(call.services, request, { network: call.params.network, params: call.query }),
+        finishOAuth(call.services.connections, request, {
+          network: call.params.network,
+          params: call.query,
+        }),
       );
     },
   }),

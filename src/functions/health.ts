@@ -21,6 +21,6 @@ export const healthRoutes = [
     response: readiness,
     errors: ["not_ready"],
     examples: () => ({ answer: readinessExample() }),
-    run: ({ services }) => checkReadiness(services),
+    run: ({ services }) => checkReadiness(services.tenants),
   }),
 ];

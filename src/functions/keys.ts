@@ -37,7 +37,7 @@ export const keyRoutes = [
     list: true,
     response: apiKey,
     examples: () => ({ answer: keyExample() }),
-    run: ({ services, scope, query }) => listKeys(services, scope, query),
+    run: ({ services, scope, query }) => listKeys(services.tenants, scope, query),
   }),
   route("POST", "v1/keys", {
     operationId: "createKey",
@@ -46,12 +46,13 @@ export const keyRoutes = [
       "A key can create keys only for its own application, and none that outlives it. A session names the application, with `applicationId` or with the header. An application has at most 1,000 keys in use.",
     access: appAdmin,
     body: CreateKeyBody,
-    issuesBeside: ({ services, scope, body }) => expiryIssues(services, scope, body["expiresAt"]),
+    issuesBeside: ({ services, scope, body }) =>
+      expiryIssues(services.tenants, scope, body["expiresAt"]),
     status: 201,
     response: apiKeyCreated,
     errors: ["application_mismatch", "application_header_required", "not_found", "limit_reached"],
     examples: () => ({ body: createKeyExample(), answer: keyCreatedExample() }),
-    run: ({ services, scope, body }) => createKey(services, scope, body),
+    run: ({ services, scope, body }) => createKey(services.tenants, scope, body),
   }),
   route("PATCH", "v1/keys/{keyId}", {
     operationId: "renameKey",
@@ -62,7 +63,8 @@ export const keyRoutes = [
     response: apiKey,
     errors: ["not_found"],
     examples: () => ({ body: { name: "Backend" }, answer: keyExample() }),
-    run: ({ services, scope, params, body }) => renameKey(services, scope, { ...params, ...body }),
+    run: ({ services, scope, params, body }) =>
+      renameKey(services.tenants, scope, { ...params, ...body }),
   }),
   route("DELETE", "v1/keys/{keyId}", {
     operationId: "deleteKey",
@@ -74,7 +76,7 @@ export const keyRoutes = [
     status: 204,
     errors: ["not_found", "limit_reached"],
     run: ({ services, scope, params, query }) =>
-      deleteKey(services, scope, { ...params, ...query }),
+      deleteKey(services.tenants, scope, { ...params, ...query }),
   }),
   route("POST", "v1/keys/{keyId}/revoke", {
     operationId: "revokeKey",
@@ -86,7 +88,7 @@ export const keyRoutes = [
     status: 204,
     errors: ["not_found"],
     run: ({ services, scope, params, query }) =>
-      revokeKey(services, scope, { ...params, ...query }),
+      revokeKey(services.tenants, scope, { ...params, ...query }),
   }),
   route("POST", "v1/profile-grants", {
     operationId: "mintProfileGrant",
@@ -99,6 +101,6 @@ export const keyRoutes = [
     response: profileGrant,
     errors: ["not_found"],
     examples: () => ({ body: { profileId: exampleId("profile") }, answer: grantExample() }),
-    run: ({ services, scope, body }) => mintGrant(services, scope, body),
+    run: ({ services, scope, body }) => mintGrant(services.tenants, scope, body),
   }),
 ];

@@ -30,7 +30,7 @@ export const accountRoutes = [
     status: 200,
     response: me,
     examples: () => ({ answer: meExample() }),
-    run: ({ services, scope }) => getMe(services, scope),
+    run: ({ services, scope }) => getMe(services.tenants, scope),
   }),
   route("GET", "v1/rate-card", {
     operationId: "getRateCard",
@@ -66,7 +66,7 @@ export const applicationRoutes = [
     list: true,
     response: application,
     examples: () => ({ answer: applicationExample() }),
-    run: ({ services, scope, query }) => listApplications(services, scope, query),
+    run: ({ services, scope, query }) => listApplications(services.tenants, scope, query),
   }),
   route("POST", "v1/applications", {
     operationId: "createApplication",
@@ -76,7 +76,7 @@ export const applicationRoutes = [
     status: 201,
     response: applicationCreated,
     examples: () => ({ body: { name: "Planner" }, answer: applicationCreatedExample() }),
-    run: ({ services, scope, body }) => createApplication(services, scope, body),
+    run: ({ services, scope, body }) => createApplication(services.tenants, scope, body),
   }),
   route("GET", "v1/applications/{applicationId}", {
     operationId: "getApplication",
@@ -86,7 +86,8 @@ export const applicationRoutes = [
     response: application,
     errors: ["not_found"],
     examples: () => ({ answer: applicationExample() }),
-    run: ({ services, scope, params }) => getApplication(services, scope, params.applicationId),
+    run: ({ services, scope, params }) =>
+      getApplication(services.tenants, scope, params.applicationId),
   }),
   route("PATCH", "v1/applications/{applicationId}", {
     operationId: "updateApplication",
@@ -103,6 +104,6 @@ export const applicationRoutes = [
       return { body: { status }, answer: { ...applicationExample(), status } };
     },
     run: ({ services, scope, params, body }) =>
-      updateApplication(services, scope, { ...params, ...body }),
+      updateApplication(services.tenants, scope, { ...params, ...body }),
   }),
 ];

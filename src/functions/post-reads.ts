@@ -20,7 +20,7 @@ export const postReadRoutes = [
     list: true,
     response: post,
     examples: () => ({ answer: partialExample() }),
-    run: ({ services, scope, query }) => listPosts(services, scope, query),
+    run: ({ services, scope, query }) => listPosts(services.publishing, scope, query),
   }),
   route("GET", "v1/posts/{postId}", {
     operationId: "getPost",
@@ -30,7 +30,7 @@ export const postReadRoutes = [
     response: post,
     errors: ["not_found"],
     examples: () => ({ answer: partialExample() }),
-    run: ({ services, scope, params }) => getPost(services, scope, params.postId),
+    run: ({ services, scope, params }) => getPost(services.publishing, scope, params.postId),
   }),
   route("GET", "v1/posts/{postId}/timeline", {
     operationId: "getTimeline",
@@ -42,6 +42,6 @@ export const postReadRoutes = [
     response: timeline,
     errors: ["not_found"],
     examples: () => ({ answer: timelineExample() }),
-    run: ({ services, scope, params }) => getTimeline(services, scope, params.postId),
+    run: ({ services, scope, params }) => getTimeline(services.publishing, scope, params.postId),
   }),
 ];

@@ -48,7 +48,7 @@ export const postRoutes = [
     errors: ["insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: draftExample(), answer: validationExample() }),
     run: ({ services, scope, body, query }) =>
-      validatePost(services, scope, { draft: body, media: query.media }),
+      validatePost(services.publishing, scope, { draft: body, media: query.media }),
   }),
   route("POST", "v1/posts", {
     operationId: "createPost",
@@ -78,7 +78,7 @@ export const postRoutes = [
     examples: () => ({ body: draftExample(), answer: acceptedExample() }),
     run: async ({ services, scope, body, headers }) => {
       const idempotencyKey = headers.get("idempotency-key");
-      const created = await createPost(services, scope, { idempotencyKey, draft: body });
+      const created = await createPost(services.publishing, scope, { idempotencyKey, draft: body });
       const replayed = created.replayed ? ([["idempotent-replayed", "true"]] as const) : [];
       return withStatus(created.httpStatus, created.post, replayed);
     },
@@ -92,7 +92,7 @@ export const postRoutes = [
     access: activeProfileScope,
     body: UpdatePostBody,
     issuesBeside: ({ services, scope, params, body }) =>
-      issuesOfUpdate(services, scope, { postId: params["postId"] ?? "", change: body }),
+      issuesOfUpdate(services.publishing, scope, { postId: params["postId"] ?? "", change: body }),
     status: 200,
     response: post,
     errors: ["not_found", "invalid_state", "not_publishable"],
@@ -101,7 +101,7 @@ export const postRoutes = [
       answer: scheduledExample(),
     }),
     run: ({ services, scope, params, body }) =>
-      updatePost(services, scope, { postId: params.postId, change: body }),
+      updatePost(services.publishing, scope, { postId: params.postId, change: body }),
   }),
   route("DELETE", "v1/posts/{postId}", {
     operationId: "cancelPost",
@@ -113,7 +113,7 @@ export const postRoutes = [
     response: post,
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: canceledExample() }),
-    run: ({ services, scope, params }) => cancelPost(services, scope, params.postId),
+    run: ({ services, scope, params }) => cancelPost(services.publishing, scope, params.postId),
   }),
   route("POST", "v1/posts/{postId}/retry", {
     operationId: "retryPost",
@@ -123,7 +123,7 @@ export const postRoutes = [
     access: activeProfileScope,
     body: RetryBody,
     issuesBeside: ({ services, scope, params, body }) =>
-      issuesOfRetry(services, scope, {
+      issuesOfRetry(services.publishing, scope, {
         postId: params["postId"] ?? "",
         platforms: body["platforms"],
       }),
@@ -132,7 +132,7 @@ export const postRoutes = [
     errors: ["not_found", "nothing_to_retry", "insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: { platforms: ["mastodon" as const] }, answer: acceptedExample() }),
     run: ({ services, scope, params, body }) =>
-      retryPost(services, scope, { postId: params.postId, networks: body.platforms }),
+      retryPost(services.publishing, scope, { postId: params.postId, networks: body.platforms }),
   }),
 ];
 
@@ -150,7 +150,7 @@ export const mediaRoutes: readonly Route[] = [
     async run({ services, params }) {
       // Loaded when it is first asked for: no other route needs what it takes to read an image.
       const { serveFitted } = await import("../shared/media/fitted-url.ts");
-      return image(await serveFitted(services, params.token));
+      return image(await serveFitted(services.connections, params.token));
     },
   }),
 ];

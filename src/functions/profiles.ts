@@ -28,7 +28,7 @@ export const profileRoutes = [
     list: true,
     response: profile,
     examples: () => ({ answer: profileExample() }),
-    run: ({ services, scope, query }) => listProfiles(services, scope, query),
+    run: ({ services, scope, query }) => listProfiles(services.tenants, scope, query),
   }),
   route("POST", "v1/profiles", {
     operationId: "createProfile",
@@ -44,7 +44,7 @@ export const profileRoutes = [
       body: { title: "Corner Bakery", externalId: "customer-42", metadata: { plan: "pro" } },
       answer: { ...profileExample(), connections: [] },
     }),
-    run: ({ services, scope, body }) => createProfile(services, scope, body),
+    run: ({ services, scope, body }) => createProfile(services.tenants, scope, body),
   }),
   route("GET", "v1/profiles/{profileId}", {
     operationId: "getProfile",
@@ -53,7 +53,7 @@ export const profileRoutes = [
     status: 200,
     response: profile,
     examples: () => ({ answer: profileExample() }),
-    run: ({ services, scope }) => getProfile(services, scope),
+    run: ({ services, scope }) => getProfile(services.tenants, scope),
   }),
   route("PATCH", "v1/profiles/{profileId}", {
     operationId: "updateProfile",
@@ -65,7 +65,7 @@ export const profileRoutes = [
     response: profile,
     errors: ["conflict", "invalid_state"],
     examples: () => ({ body: { title: "Corner Bakery" }, answer: profileExample() }),
-    run: ({ services, scope, body }) => updateProfile(services, scope, body),
+    run: ({ services, scope, body }) => updateProfile(services.tenants, scope, body),
   }),
   route("DELETE", "v1/profiles/{profileId}", {
     operationId: "disableProfile",
@@ -77,7 +77,7 @@ export const profileRoutes = [
     response: profile,
     errors: ["invalid_state"],
     examples: () => ({ answer: disabledExample() }),
-    run: ({ services, scope }) => updateProfile(services, scope, { status: "disabled" }),
+    run: ({ services, scope }) => updateProfile(services.tenants, scope, { status: "disabled" }),
   }),
   route("POST", "v1/profiles/{profileId}/erase", {
     operationId: "eraseProfile",
@@ -89,6 +89,6 @@ export const profileRoutes = [
     response: profile,
     errors: ["not_found"],
     examples: () => ({ answer: erasingExample() }),
-    run: ({ services, scope, params }) => requestErasure(services, scope, params),
+    run: ({ services, scope, params }) => requestErasure(services.erasure, scope, params),
   }),
 ];

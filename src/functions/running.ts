@@ -39,11 +39,13 @@ export function openRunning(config: Config): Running {
     work: (queue, message, host) => workerOf(queue).handle(services, message, host),
     runTimer: (timer, isPastDue, host) => runTimer(services, timer, isPastDue, host),
     async stop(seconds) {
-      await services.stop.begin(new Date(services.clock.now().getTime() + seconds * 1000));
+      await services.background.work.stop.begin(
+        new Date(services.clock.now().getTime() + seconds * 1000),
+      );
     },
     async end(seconds) {
       await this.stop(seconds);
-      services.metrics.flush();
+      services.background.work.metrics.flush();
       stopReporting();
     },
   };

@@ -13,6 +13,6 @@ export const timers: readonly Timer[] = [
       const seconds = config.walks.tickMs / 1_000;
       return seconds === 60 ? "0 * * * * *" : `*/${seconds} * * * * *`;
     },
-    run: async (services, system) => (await load()).runDueWalks(services, system),
+    run: async (services, system) => (await load()).runDueWalks(services.background, system),
   },
 ];

@@ -56,7 +56,7 @@ export const webhookRoutes = [
     list: true,
     response: endpoint,
     examples: () => ({ answer: endpointExample() }),
-    run: ({ services, scope, query }) => listEndpoints(services, scope, query),
+    run: ({ services, scope, query }) => listEndpoints(services.webhooks, scope, query),
   }),
   route("POST", "v1/webhooks", {
     operationId: "createWebhook",
@@ -65,12 +65,13 @@ export const webhookRoutes = [
       "Costs 5 tokens; an application has at most 20. Deliveries are POST requests whose body is an `Event`, signed with the secret; any 2xx within 10 seconds counts as delivered, and everything else is tried again, ten times in all over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
-    issuesBeside: ({ services, scope, body }) => endpointUrlIssues(services, scope, body["url"]),
+    issuesBeside: ({ services, scope, body }) =>
+      endpointUrlIssues(services.webhooks, scope, body["url"]),
     status: 201,
     response: endpointWithSecret,
     errors: ["limit_reached", "insufficient_tokens", "daily_budget_reached"],
     examples: () => ({ body: createEndpointExample(), answer: endpointCreatedExample() }),
-    run: ({ services, scope, body }) => createEndpoint(services, scope, body),
+    run: ({ services, scope, body }) => createEndpoint(services.webhooks, scope, body),
   }),
   route("PATCH", "v1/webhooks/{webhookId}", {
     operationId: "updateWebhook",
@@ -78,13 +79,14 @@ export const webhookRoutes = [
     description: "Fields that are not named stay.",
     access: appAdmin,
     body: UpdateEndpointBody,
-    issuesBeside: ({ services, scope, body }) => endpointUrlIssues(services, scope, body["url"]),
+    issuesBeside: ({ services, scope, body }) =>
+      endpointUrlIssues(services.webhooks, scope, body["url"]),
     status: 200,
     response: endpoint,
     errors: ["not_found"],
     examples: () => ({ body: { status: "active" as const }, answer: endpointExample() }),
     run: ({ services, scope, params, body }) =>
-      updateEndpoint(services, scope, { ...params, ...body }),
+      updateEndpoint(services.webhooks, scope, { ...params, ...body }),
   }),
   route("DELETE", "v1/webhooks/{webhookId}", {
     operationId: "deleteWebhook",
@@ -95,7 +97,8 @@ export const webhookRoutes = [
     response: endpoint,
     errors: ["not_found"],
     examples: () => ({ answer: endpointExample() }),
-    run: ({ services, scope, params }) => deleteEndpoint(services, scope, params.webhookId),
+    run: ({ services, scope, params }) =>
+      deleteEndpoint(services.webhooks, scope, params.webhookId),
   }),
   route("POST", "v1/webhooks/{webhookId}/rotate-secret", {
     operationId: "rotateWebhookSecret",
@@ -107,7 +110,7 @@ export const webhookRoutes = [
     response: endpointWithSecret,
     errors: ["not_found"],
     examples: () => ({ answer: endpointCreatedExample() }),
-    run: ({ services, scope, params }) => rotateSecret(services, scope, params.webhookId),
+    run: ({ services, scope, params }) => rotateSecret(services.webhooks, scope, params.webhookId),
   }),
   route("POST", "v1/webhooks/{webhookId}/test", {
     operationId: "testWebhook",
@@ -119,7 +122,7 @@ export const webhookRoutes = [
     response: delivery,
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: testDeliveryExample() }),
-    run: ({ services, scope, params }) => testEndpoint(services, scope, params.webhookId),
+    run: ({ services, scope, params }) => testEndpoint(services.webhooks, scope, params.webhookId),
   }),
   route("GET", "v1/webhooks/{webhookId}/deliveries", {
     operationId: "listDeliveries",
@@ -133,7 +136,7 @@ export const webhookRoutes = [
     errors: ["not_found"],
     examples: () => ({ answer: deliveryExample() }),
     run: ({ services, scope, params, query }) =>
-      listDeliveries(services, scope, { ...params, ...query }),
+      listDeliveries(services.webhooks, scope, { ...params, ...query }),
   }),
   route("POST", "v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive", {
     operationId: "redriveDelivery",
@@ -145,7 +148,7 @@ export const webhookRoutes = [
     response: delivery,
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: redriveExample() }),
-    run: ({ services, scope, params }) => redriveDelivery(services, scope, params),
+    run: ({ services, scope, params }) => redriveDelivery(services.webhooks, scope, params),
   }),
   route("GET", "v1/events", {
     operationId: "listEvents",
@@ -158,7 +161,7 @@ export const webhookRoutes = [
     list: true,
     response: event,
     examples: () => ({ answer: eventExample() }),
-    run: ({ services, scope, query }) => listEvents(services, scope, query),
+    run: ({ services, scope, query }) => listEvents(services.webhooks, scope, query),
   }),
 ];
 
@@ -177,6 +180,6 @@ export const webhookAdminRoutes = [
       body: { since: "2026-03-04T00:00:00.000Z" },
       answer: { scanned: 42, requeued: 40, skipped: 2, nextCursor: null },
     }),
-    run: ({ services, scope, body }) => redriveDead(services, scope, body),
+    run: ({ services, scope, body }) => redriveDead(services.webhooks, scope, body),
   }),
 ];

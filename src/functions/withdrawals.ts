@@ -30,7 +30,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       description:
         "They become `revoked`, their tokens are purged, and `connection.removed` tells it with `reason`. An unknown person is answered alike.",
       async run({ services, body: fields }) {
-        await receiveWithdrawal(services, sender, fields);
+        await receiveWithdrawal(services.connections, sender, fields);
         return document({});
       },
     }),
@@ -41,7 +41,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       description:
         "As for a removed app. Answers `url`, where the person sees how far it is for 90 days, and `confirmation_code`.",
       async run({ services, body: fields }) {
-        const code = await receiveWithdrawal(services, sender, fields);
+        const code = await receiveWithdrawal(services.connections, sender, fields);
         const url = `${services.config.publicBaseUrl}/v1/connect/${sender}/deletion/${code}`;
         return document({ url, confirmation_code: code });
       },
@@ -62,7 +62,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       async run(call) {
         const { asPage, showDeletion } = await loadPage();
         return await asPage(call, (request) =>
-          showDeletion(call.services, request, call.params.code),
+          showDeletion(call.services.connections, request, call.params.code),
         );
       },
     }),

@@ -7,29 +7,37 @@ const load = async () => (await import("./background.ts")).background;
 export const workers: readonly Worker[] = [
   worker(PUBLISHING_QUEUE, {
     message: PublishingHint,
-    hints: ({ publishQueue }) => publishQueue,
+    hints: ({
+      publishing: {
+        stores: { publishQueue },
+      },
+    }) => publishQueue,
     run: async (services, hint) => {
       const { publishLegs, startPost } = await load();
       switch (hint.kind) {
         case "legs":
-          return publishLegs(services, hint);
+          return publishLegs(services.publishing, hint);
         case "start":
-          return startPost(services, hint);
+          return startPost(services.publishing, hint);
       }
     },
   }),
   worker(WEBHOOK_QUEUE, {
     message: WebhookHint,
-    hints: ({ webhookQueue }) => webhookQueue,
+    hints: ({
+      webhooks: {
+        stores: { webhookQueue },
+      },
+    }) => webhookQueue,
     run: async (services, hint) => {
       const { continueWalk, deliverWebhook, fanOutEvents } = await load();
       switch (hint.kind) {
         case "events":
-          return fanOutEvents(services, hint);
+          return fanOutEvents(services.webhooks, hint);
         case "deliveries":
-          return deliverWebhook(services, hint);
+          return deliverWebhook(services.webhooks, hint);
         case "walk":
-          return continueWalk(services, hint, systemScope(services, WEBHOOK_QUEUE));
+          return continueWalk(services.background, hint, systemScope(services, WEBHOOK_QUEUE));
       }
     },
   }),

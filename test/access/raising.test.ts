@@ -175,7 +175,7 @@ beforeAll(async () => {
 });
 
 const versionNow = async () =>
-  (await relay.services.wallets.read(application.platform.id)).accessVersion;
+  (await relay.services.billing.wallets.read(application.platform.id)).accessVersion;
 
 /** A change that has to raise the version: how it is made, and what it does to its own row. */
 interface Change {
@@ -192,7 +192,7 @@ async function aKeyRef(): Promise<{ id: string; platformId: string; applicationI
 }
 
 async function keyChange(method: "revoke" | "purge" | "revokeAll" | "purgeAll"): Promise<Change> {
-  const { keys } = relay.services;
+  const { keys } = relay.services.tenants.stores;
   const ref = await aKeyRef();
   return {
     act: () =>
@@ -205,7 +205,7 @@ async function profileChange(
   from: "active" | "disabled",
   to: "active" | "disabled" | "erasing",
 ): Promise<Change> {
-  const { profiles } = relay.services;
+  const { profiles } = relay.services.tenants.stores;
   const { id: platformId } = application.platform;
   const { id } = await aProfile(relay, application);
   const set = (status: typeof from | typeof to) =>
@@ -215,7 +215,7 @@ async function profileChange(
 }
 
 async function userChange(change: object | "delete"): Promise<Change> {
-  const { users } = relay.services;
+  const { users } = relay.services.tenants.stores;
   const { id: platformId, session } = application.platform;
   const body = {
     email: `${newId("user", new Date())}@example.com`,
@@ -236,7 +236,7 @@ async function userChange(change: object | "delete"): Promise<Change> {
 }
 
 async function connectionChange(change: "link" | "unlink" | "mark" | "unmark"): Promise<Change> {
-  const { connections } = relay.services;
+  const { connections } = relay.services.connections.stores;
   const { id: profileId } = await aProfile(relay, application);
   const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
   const id = newId("connection", new Date());
@@ -264,7 +264,7 @@ async function connectionChange(change: "link" | "unlink" | "mark" | "unmark"): 
 }
 
 function platformChange(status: "suspended" | "active"): Promise<Change> {
-  const { platforms } = relay.services;
+  const { platforms } = relay.services.tenants.stores;
   const { id } = application.platform;
   return Promise.resolve({
     act: () => platforms.setStatus(id, status, at),
@@ -273,7 +273,7 @@ function platformChange(status: "suspended" | "active"): Promise<Change> {
 }
 
 function applicationChange(status: "disabled" | "active"): Promise<Change> {
-  const { applications, platforms } = relay.services;
+  const { applications, platforms } = relay.services.tenants.stores;
   const { platform, id } = application;
   return Promise.resolve({
     act: () => applications.setStatus(platform.id, id, status, at),
@@ -348,15 +348,15 @@ describe("the version is raised in the transaction that writes the row", () => {
 describe("the access version", () => {
   test("a platform without a wallet gets one with its first version, and no tokens", async () => {
     const platformId = newId("platform", new Date());
-    const version = await relay.services.wallets.raiseAccess(platformId);
-    const wallet = await relay.services.wallets.read(platformId);
+    const version = await relay.services.billing.wallets.raiseAccess(platformId);
+    const wallet = await relay.services.billing.wallets.read(platformId);
     expect(wallet).toMatchObject({ balance: 0, reserved: 0, sequence: 0, accessVersion: version });
     expect(version).not.toBe("");
   });
 
   test("two raises at once are two, and neither has the version of the other", async () => {
     const platformId = newId("platform", new Date());
-    const { wallets } = relay.services;
+    const { wallets } = relay.services.billing;
     const versions = await Promise.all([1, 2, 3].map(() => wallets.raiseAccess(platformId)));
     expect(new Set(versions).size).toBe(3);
     expect(versions).toContain((await wallets.read(platformId)).accessVersion);
@@ -364,11 +364,11 @@ describe("the access version", () => {
 
   test("what moves tokens leaves it as it is", async () => {
     const platformId = newId("platform", new Date());
-    const version = await relay.services.wallets.raiseAccess(platformId);
+    const version = await relay.services.billing.wallets.raiseAccess(platformId);
     const body = { platformId: application.platform.id, tokens: 5 };
     const before = await versionNow();
     await relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body });
     expect(await versionNow()).toBe(before);
-    expect((await relay.services.wallets.read(platformId)).accessVersion).toBe(version);
+    expect((await relay.services.billing.wallets.read(platformId)).accessVersion).toBe(version);
   });
 });

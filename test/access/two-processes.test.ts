@@ -53,7 +53,12 @@ async function link({ platformId, applicationId, profileId }: Customer, relay = 
   const id = newId("connection", relay.clock.now());
   const owner = { platformId, applicationId, profileId };
   const linked = aLinkedAccount(id);
-  await relay.services.connections.saveLinked({ ...owner, id, network: "mastodon", linked });
+  await relay.services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network: "mastodon",
+    linked,
+  });
   return id;
 }
 
@@ -234,7 +239,8 @@ describe("nothing of it allows anything any longer, with the very next request, 
   test("a password was changed: of other sessions", async () => {
     const customer = await aCustomer();
     const { platformId } = customer;
-    const [owner] = (await office.services.users.list(platformId, undefined, 1)).items;
+    const [owner] = (await office.services.tenants.stores.users.list(platformId, undefined, 1))
+      .items;
     const login = { email: owner?.email, password: PASSWORD };
     const { token } = dataOf(await office.call("POST", "/v1/auth/login", { body: login }));
     const body = { currentPassword: PASSWORD, newPassword: "another long password" };
@@ -270,7 +276,11 @@ describe("what was kept refuses nothing", () => {
   test("an account that was just linked elsewhere is published to", async () => {
     const customer = await aCustomer();
     const { connectionId: id } = customer;
-    await office.services.connections.revoke({ ...customer, network: "mastodon", id });
+    await office.services.connections.stores.connections.revoke({
+      ...customer,
+      network: "mastodon",
+      id,
+    });
     expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("422 not_publishable");
     await link(customer);
     expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("202");
@@ -289,12 +299,12 @@ describe("what was kept refuses nothing", () => {
 
 test("a change between the reads and the transaction is seen: the post is decided anew", async () => {
   const customer = await aCustomer();
-  const { wallets } = branch.services;
+  const { wallets } = branch.services.billing;
   const original = wallets.commit.bind(wallets);
   const commit = vi.spyOn(wallets, "commit");
   onTestFinished(() => commit.mockRestore());
   commit.mockImplementationOnce(async (platformId, operation) => {
-    await office.services.keys.revoke({ ...customer, id: customer.keyId });
+    await office.services.tenants.stores.keys.revoke({ ...customer, id: customer.keyId });
     return await original(platformId, operation);
   });
   expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
@@ -304,13 +314,18 @@ test("rows count as read under the version before them: a change right after the
   const customer = await aCustomer();
   const { connectionId: id, platformId } = customer;
   branch.advance(31_000);
-  const { connections, wallets } = branch.services;
+  const { wallets } = branch.services.billing;
+  const { connections } = branch.services.connections.stores;
   const original = connections.listOfProfile.bind(connections);
   const list = vi.spyOn(connections, "listOfProfile");
   onTestFinished(() => list.mockRestore());
   list.mockImplementationOnce(async (...given) => {
     const read = await original(...given);
-    await office.services.connections.revoke({ ...customer, network: "mastodon", id });
+    await office.services.connections.stores.connections.revoke({
+      ...customer,
+      network: "mastodon",
+      id,
+    });
     await wallets.readAccessVersion(platformId);
     return read;
   });

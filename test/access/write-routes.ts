@@ -111,7 +111,7 @@ async function aDelivery(customer: Customer, relay: Relay): Promise<string> {
 
 async function aConnection({ platform, id, profileId }: Customer, relay: Relay): Promise<string> {
   const connectionId = newId("connection", relay.clock.now());
-  await relay.services.connections.saveLinked({
+  await relay.services.connections.stores.connections.saveLinked({
     platformId: platform.id,
     applicationId: id,
     profileId,

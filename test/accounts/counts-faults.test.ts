@@ -69,7 +69,7 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (...weatherOf) 
     expect(created.profiles).toBeGreaterThanOrEqual(1);
     const { id } = await aProfile(calm, application);
     const removed = await persistently(weatherOf, application, () =>
-      services.profiles.delete(application.platform.id, id),
+      services.tenants.stores.profiles.delete(application.platform.id, id),
     );
     expect(removed.profiles).toBe(created.profiles);
   });
@@ -96,19 +96,19 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (...weatherOf) 
   test("an account is counted as long as it is linked", async () => {
     const application = await anApplication(calm);
     const { id: profileId } = await aProfile(calm, application);
-    const { connections } = relay.services;
+    const { connections } = relay.services.connections.stores;
     const place = { platformId: application.platform.id, profileId, network: "bluesky" } as const;
     const linked = await persistently(weatherOf, application, () =>
       linkAccount(relay, application, place),
     );
     expect(linked.connections).toBe(1);
-    const connection = await calm.services.connections.find(place);
+    const connection = await calm.services.connections.stores.connections.find(place);
     if (connection === undefined) throw new Error("nothing was linked");
     const unlinked = await persistently(weatherOf, application, () =>
       connections.revoke(connection),
     );
     expect(unlinked.connections).toBe(0);
-    const gone = await calm.services.connections.find(place);
+    const gone = await calm.services.connections.stores.connections.find(place);
     if (gone === undefined) throw new Error("a revoked connection has no row");
     const removed = await persistently(weatherOf, application, () => connections.remove(gone));
     expect(removed.connections).toBe(0);

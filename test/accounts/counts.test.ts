@@ -98,7 +98,9 @@ class Worker {
     const { platform } = this.#application;
     // Two runs of an erasure may come this far at the same time.
     await Promise.all(
-      instances.map(({ services }) => services.profiles.delete(platform.id, profileId)),
+      instances.map(({ services }) =>
+        services.tenants.stores.profiles.delete(platform.id, profileId),
+      ),
     );
   }
 
@@ -130,8 +132,12 @@ class Worker {
     if (linked === undefined) return;
     const { profileId, id } = linked;
     const owner = { platformId: this.#application.platform.id, profileId };
-    for (const connection of await relay.services.connections.listOfProfile(owner))
-      await this.#random.pick(instances).services.connections.revoke({ ...connection, id });
+    for (const connection of await relay.services.connections.stores.connections.listOfProfile(
+      owner,
+    ))
+      await this.#random
+        .pick(instances)
+        .services.connections.stores.connections.revoke({ ...connection, id });
   }
 
   async #createEndpoint(): Promise<void> {
@@ -218,7 +224,9 @@ describe("counts", () => {
 });
 
 async function countedAt(platformId: string, applicationId: string, at: Date): Promise<number> {
-  const counts = (await relay.services.platforms.counts(platformId)).get(applicationId);
+  const counts = (await relay.services.tenants.stores.platforms.counts(platformId)).get(
+    applicationId,
+  );
   return counts === undefined ? 0 : countLive(counts, at);
 }
 

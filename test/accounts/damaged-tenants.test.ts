@@ -38,7 +38,7 @@ test("a platform whose row is damaged is refused and not listed, and walks visit
   expect((await relay.call("GET", "/v1/me", { session: broken.session })).status).toBe(500);
   expect((await relay.call("GET", "/v1/me", { session: sound.session })).status).toBe(200);
 
-  const { platforms } = relay.services;
+  const { platforms } = relay.services.tenants.stores;
   const listed = await platforms.list(undefined, 1_000);
   const walked = await platforms.listIds(undefined, 1_000);
   const listedIds = listed.items.map(({ id }) => id);
@@ -67,7 +67,7 @@ test("an application whose row is damaged can't be read, lists leave it out, and
   expect((await read(sound.id)).status).toBe(200);
   const listed = dataOf(await relay.call("GET", "/v1/applications", { session }));
   expect(listed.map(({ id }: { id: string }) => id)).toEqual([sound.id]);
-  const ids = await relay.services.applications.listIds(platform.id);
+  const ids = await relay.services.tenants.stores.applications.listIds(platform.id);
   expect(ids).toHaveLength(2);
 
   await purgeExpired(relay.services);
@@ -91,7 +91,7 @@ test("an erasure whose row is damaged does not keep the others from going on", a
   const platform = await aPlatform(relay);
   const { id: platformId } = platform;
   const at = relay.clock.now();
-  const { erasures } = relay.services;
+  const { erasures } = relay.services.erasure;
   const owner = {
     platformId,
     applicationId: "app_1",

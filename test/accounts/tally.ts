@@ -69,6 +69,11 @@ export async function linkAccount(
   const id = newId("connection", clock.now());
   const owner = { platformId: platform.id, applicationId, profileId };
   const linked = aLinkedAccount(`account-${id}`);
-  const { connection } = await services.connections.saveLinked({ ...owner, id, network, linked });
+  const { connection } = await services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network,
+    linked,
+  });
   return connection.id;
 }

@@ -37,11 +37,11 @@ const chargeOf = (publisher: Publisher, more: object = {}) => ({
   ...more,
 });
 const spend = (publisher: Publisher, more: object = {}) =>
-  charge(relay.services, publisher.owner.platformId, chargeOf(publisher, more));
+  charge(relay.services.billing, publisher.owner.platformId, chargeOf(publisher, more));
 
 /** Lets something happen at every reading of the wallet from now on, as often as said. */
 function atWalletReads(times: number, happen: () => Promise<unknown>) {
-  const { wallets } = relay.services;
+  const { wallets } = relay.services.billing;
   const read = wallets.read.bind(wallets);
   let left = times;
   wallets.read = async (platformId) => {
@@ -68,7 +68,7 @@ test("a wallet that moves all the time is checked all the same", async () => {
   });
   try {
     for (let round = 0; round < 3; round += 1)
-      expect(await checkWallet(relay.services, platformId)).toEqual({ kind: "checked" });
+      expect(await checkWallet(relay.services.background, platformId)).toEqual({ kind: "checked" });
   } finally {
     stop();
   }
@@ -83,7 +83,7 @@ test("tokens that a leg has too many are found while the wallet moves", async ()
   await relay.tables.core.putProperties(platformId, { rowKey: "W", reserved });
   const stop = atWalletReads(100, () => spend(publisher));
   try {
-    const { kind } = await checkWallet(relay.services, platformId);
+    const { kind } = await checkWallet(relay.services.background, platformId);
     expect(kind).toBe("mismatch");
   } finally {
     stop();
@@ -94,22 +94,24 @@ test("a platform that is not fully checked for six hours raises an alert, one th
   const publisher = await aPublisher(relay);
   const { platformId } = publisher.owner;
   const unchecked = () => relay.logLines.filter((line) => line.includes("wallet_unchecked"));
-  await reconcilePlatform(relay.services, platformId);
-  const { posts } = relay.services;
+  await reconcilePlatform(relay.services.background, platformId);
+  const { posts } = relay.services.publishing.stores;
   const list = posts.listOpenWork.bind(posts);
   posts.listOpenWork = () => Promise.reject(new Error("storage is away"));
   try {
     for (const hours of [3, 4]) {
       relay.clock.advance(hours * HOUR_MS);
-      await expect(reconcilePlatform(relay.services, platformId)).rejects.toThrow("away");
+      await expect(reconcilePlatform(relay.services.background, platformId)).rejects.toThrow(
+        "away",
+      );
       expect(unchecked()).toHaveLength(hours === 3 ? 0 : 1);
     }
   } finally {
     posts.listOpenWork = list;
   }
   expect(unchecked()[0]).toContain(platformId);
-  await reconcilePlatform(relay.services, platformId);
-  const { mark } = await relay.services.wallets.ledger.findMark(platformId);
+  await reconcilePlatform(relay.services.background, platformId);
+  const { mark } = await relay.services.billing.wallets.ledger.findMark(platformId);
   expect(mark).toMatchObject({ result: "checked", checkedAt: mark.resultAt });
 });
 
@@ -152,7 +154,7 @@ test("totals are the ledger's, folded or not, also when two fold at once", async
     for (const profileId of ["prf_a", "prf_b", null]) await spend(publisher, { profileId });
     relay.clock.advance(24 * HOUR_MS);
     if (day % 3 === 0)
-      await Promise.all([1, 2, 3].map(() => reconcilePlatform(services, platformId)));
+      await Promise.all([1, 2, 3].map(() => reconcilePlatform(services.background, platformId)));
   }
   for (let round = 0; round < 2; round += 1) {
     const byDay = await totals(publisher, "groupBy=day");
@@ -162,7 +164,7 @@ test("totals are the ledger's, folded or not, also when two fold at once", async
     expect((await totals(publisher, "groupBy=profile")).sums).toEqual(
       await summed(publisher, ({ profileId }) => profileId),
     );
-    await reconcilePlatform(services, platformId);
+    await reconcilePlatform(services.background, platformId);
   }
   const from = new Date(relay.clock.now().getTime() - 5 * 24 * HOUR_MS);
   const to = new Date(from.getTime() + 2 * 24 * HOUR_MS + 1);
@@ -185,7 +187,7 @@ test("totals of one post are its own entries, and a long tail says up to when it
     publish_leg: -20,
   });
   expect((await totals(publisher, "groupBy=operation&postId=pst_none")).sums).toEqual({});
-  await creditWallet(relay.services, platformId, {
+  await creditWallet(relay.services.billing, platformId, {
     ...chargeOf(publisher),
     operation: "billing.credit",
     tokens: 10_000,
@@ -194,7 +196,7 @@ test("totals of one post are its own entries, and a long tail says up to when it
   const unfolded = await totals(publisher, "groupBy=operation");
   expect(unfolded.sums).toEqual({});
   expect(unfolded.body.asOf).toMatch(/Z$/);
-  await reconcilePlatform(relay.services, platformId);
+  await reconcilePlatform(relay.services.background, platformId);
   const folded = await totals(publisher, "groupBy=operation");
   expect(folded.sums).toEqual(await summed(publisher, ({ operation }) => operation));
   expect(folded.body.asOf).toBeUndefined();

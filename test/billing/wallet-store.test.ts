@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, inject, test } from "vitest";
 import { type Charge, chargeTogether, creditWallet } from "../../src/shared/billing/billing.ts";
 import { type StoredEntry, WalletStore } from "../../src/shared/core/core.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
-import type { Services } from "../../src/shared/compose.ts";
+import type { BillingDeps } from "../../src/shared/billing/deps.ts";
 import { openTable } from "../../src/shared/runtime/storage/tables.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 // Safe: charging and crediting reach for the wallets alone.
-const servicesOf = (wallets: WalletStore) => ({ wallets }) as unknown as Services;
+const servicesOf = (wallets: WalletStore) => ({ wallets }) as unknown as BillingDeps;
 
 function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge> = {}): Charge {
   return {

@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
   // What a test leaves linked would keep the authorisation of the one person behind all these pages.
   afterEach(async () => {
     await context.close();
-    const store = site.world.services.connections;
+    const store = site.world.services.connections.stores.connections;
     for (const { owner } of visitors.splice(0))
       for (const connection of await store.listOfProfile(owner)) await store.revoke(connection);
   });
@@ -167,7 +167,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       await visitor.press("Continue to Instagram");
       await visitor.decide("allow");
       const [before] = await visitor.connections();
-      const { connections } = site.world.services;
+      const { connections } = site.world.services.connections.stores;
       const linked = await connections.find({ ...visitor.owner, network: "instagram" });
       if (linked === undefined) throw new Error("nothing is linked");
       const failure = { code: "connection_needs_reauth" } as const;

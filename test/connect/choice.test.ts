@@ -35,7 +35,7 @@ beforeEach(async () => {
 /** The person behind all these pages is one and the same: what a test leaves linked would keep the authorisation. */
 const visited = new Set<Owner>();
 afterEach(async () => {
-  const store = world.services.connections;
+  const store = world.services.connections.stores.connections;
   for (const owner of visited)
     for (const connection of await store.listOfProfile(owner)) await store.revoke(connection);
   visited.clear();
@@ -263,10 +263,14 @@ describe("an authorisation that leads nowhere is told in words that help", () =>
 
 describe("an account among others of one authorisation", () => {
   const canPublish = async (by: Owner): Promise<boolean> => {
-    const connection = await world.services.connections.find({ ...by, network: "facebook" });
+    const connection = await world.services.connections.stores.connections.find({
+      ...by,
+      network: "facebook",
+    });
     if (connection === undefined) return false;
-    const credentials = await world.services.connections.openCredentials(connection);
-    const answer = await world.services.outbound.request({
+    const credentials =
+      await world.services.connections.stores.connections.openCredentials(connection);
+    const answer = await world.services.connections.outbound.request({
       method: "GET",
       url: "https://graph.facebook.com/v26.0/me?fields=id",
       headers: { authorization: `Bearer ${String(credentials?.["pageToken"])}` },

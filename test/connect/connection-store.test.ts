@@ -39,7 +39,7 @@ beforeEach(() => {
   };
 });
 
-const store = () => relay.services.connections;
+const store = () => relay.services.connections.stores.connections;
 const table = () => relay.tables.core;
 const place = (network: "mastodon" | "bluesky" = "mastodon") => ({ ...linking, network });
 const save = async (change: Partial<Linking> = {}) =>
@@ -186,7 +186,7 @@ describe("marking", () => {
 });
 
 test("facts about a host are sealed, found by their host and network alone, and forgotten", async () => {
-  const { hosts } = relay.services;
+  const { hosts } = relay.services.connections.stores;
   await hosts.save("mastodon", "a.test", { clientSecret: "b-secret" });
   expect(await hosts.find("mastodon", "a.test")).toEqual({ clientSecret: "b-secret" });
   expect(await hosts.find("mastodon", "b.test")).toBeUndefined();

@@ -15,7 +15,7 @@ useSandboxedRelay((started) => {
 
 test("lists leave a damaged connection out, a check counts it and goes on, an erasure stops at it", async () => {
   const { key, profileId, owner } = await aPublisher(relay);
-  const { connections, accountChecks } = relay.services;
+  const { connections, accountChecks } = relay.services.connections.stores;
   const ref = { ...owner, network: "bluesky" } as const;
   const damage = { rowKey: connectionKey(ref), generation: "1" };
   await relay.tables.core.putProperties(owner.platformId, damage);
@@ -27,12 +27,15 @@ test("lists leave a damaged connection out, a check counts it and goes on, an er
   await expect(connections.listOfProfile(owner, { missesNone: true })).rejects.toThrow(DamagedRow);
   await expect(accountChecks.reseal(ref)).rejects.toThrow(DamagedRow);
 
-  const { tally } = await checkAccountsOfProfile(relay.services, owner, ["bluesky", "mastodon"]);
+  const { tally } = await checkAccountsOfProfile(relay.services.background, owner, [
+    "bluesky",
+    "mastodon",
+  ]);
   expect(tally).toMatchObject({ ok: 1, failed: 1 });
 });
 
 test("a damaged host is not taken for one that is not known, and is left out when all are sealed anew", async () => {
-  const { hosts } = relay.services;
+  const { hosts } = relay.services.connections.stores;
   await hosts.save("mastodon", "damaged.test", { clientId: "1" });
   const { rows } = await relay.tables.instances.select(
     { property: "host", values: ["damaged.test"] },

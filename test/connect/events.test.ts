@@ -60,7 +60,7 @@ const FIRST = "did:plc:first";
 const SECOND = "did:plc:second";
 
 const stored = () =>
-  calm.services.connections.find({
+  calm.services.connections.stores.connections.find({
     platformId: application.platform.id,
     profileId,
     network: "bluesky",
@@ -75,18 +75,23 @@ async function existing(): Promise<Connection> {
 async function link(on: Relay, linked: LinkedAccount): Promise<void> {
   const path = `/v1/profiles/${profileId}/connect/sessions`;
   const { id } = dataOf(await calm.call("POST", path, { key: application.key, body: {} }));
-  const session = await calm.services.connectSessions.find({
+  const session = await calm.services.connections.stores.connectSessions.find({
     platformId: application.platform.id,
     id,
   });
   if (session === undefined) throw new Error("no session");
-  await linkAccount(on.services, { session, network: "bluesky", linked, requestId: "req_test" });
+  await linkAccount(on.services.connections, {
+    session,
+    network: "bluesky",
+    linked,
+    requestId: "req_test",
+  });
 }
 
 /** What the application was told of the profile, in the order of its list. */
 async function told() {
   await calm.drain();
-  const events = await calm.services.events.listAfter(application.id, "", 10_000);
+  const events = await calm.services.webhooks.stores.events.listAfter(application.id, "", 10_000);
   return events.filter((event) => event.profileId === profileId);
 }
 
@@ -135,7 +140,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   "a refusal by the network": {
     before: linkedBefore,
     act: async (on) =>
-      blamed(on.services, await existing(), {
+      blamed(on.services.connections, await existing(), {
         code: "connection_needs_reauth",
         networkCode: null,
       }),
@@ -144,7 +149,7 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
   "a warning of the end": {
     before: () => link(calm, account(FIRST, inThreeDays())),
-    act: async (on) => checkAccount(on.services, await existing()),
+    act: async (on) => checkAccount(on.services.connections, await existing()),
     isDone: (now) => now?.warnedExpiresAt !== null,
     tells: [LINKED, `connection.expiring ${FIRST} active`],
   },

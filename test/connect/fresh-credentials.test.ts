@@ -41,7 +41,10 @@ beforeEach(async () => {
 });
 
 async function stored(): Promise<Connection> {
-  const found = await world.services.connections.find({ ...owner, network: "bluesky" });
+  const found = await world.services.connections.stores.connections.find({
+    ...owner,
+    network: "bluesky",
+  });
   if (found === undefined) throw new Error("nothing is linked");
   return found;
 }
@@ -52,13 +55,18 @@ async function signIn(): Promise<LinkedAccount> {
   const way = link.kind === "form" ? link : link.alternative;
   if (way === undefined) throw new Error("the sign-in changed");
   const form = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
-  const outcome = await way.signIn(form, createNetworkTools(world.services, "bluesky"));
+  const outcome = await way.signIn(form, createNetworkTools(world.services.connections, "bluesky"));
   if (outcome.kind === "failed") throw new Error(outcome.code);
   return outcome.linked;
 }
 
 const saveLinked = (linked: LinkedAccount, id = connection.id) =>
-  world.services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
+  world.services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network: "bluesky",
+    linked,
+  });
 
 const isRefresh = (url: string) => url.endsWith("com.atproto.server.refreshSession");
 const refreshes = () =>
@@ -66,7 +74,7 @@ const refreshes = () =>
 
 describe("credentials that last", () => {
   test("are opened without a call and without a write", async () => {
-    const fresh = await freshCredentials(world.services, connection);
+    const fresh = await freshCredentials(world.services.connections, connection);
     expect(fresh).toMatchObject({ kind: "usable", connection });
     expect(refreshes()).toEqual([]);
     expect(await stored()).toEqual(connection);
@@ -78,12 +86,12 @@ describe("credentials that are about to end", () => {
 
   test("are renewed once for twenty who ask at once, and stored before they are used", async () => {
     const all = await Promise.all(
-      Array.from({ length: 20 }, () => freshCredentials(world.services, connection)),
+      Array.from({ length: 20 }, () => freshCredentials(world.services.connections, connection)),
     );
     expect(refreshes()).toHaveLength(1);
     const now = await stored();
     expect(now.generation).toBe(connection.generation + 1);
-    const credentials = await world.services.connections.openCredentials(now);
+    const credentials = await world.services.connections.stores.connections.openCredentials(now);
     for (const fresh of all)
       expect(fresh).toMatchObject({ kind: "usable", credentials, connection: { id: now.id } });
   });
@@ -92,8 +100,8 @@ describe("credentials that are about to end", () => {
     const processes = await Promise.all(Array.from({ length: 4 }, () => world.anotherProcess()));
     const all = await Promise.all(
       processes.flatMap((services) => [
-        freshCredentials(services, connection),
-        freshCredentials(services, connection),
+        freshCredentials(services.connections, connection),
+        freshCredentials(services.connections, connection),
       ]),
     );
     expect(refreshes()).toHaveLength(1);
@@ -106,17 +114,17 @@ describe("credentials that are about to end", () => {
       await send(request);
       throw new HttpFailure("in_doubt", "connection_lost");
     });
-    const lost = await freshCredentials(world.services, connection);
+    const lost = await freshCredentials(world.services.connections, connection);
     expect(lost).toMatchObject({ kind: "try_later", failure: { code: "network_unavailable" } });
     expect(await stored()).toEqual(connection);
     world.intercept(undefined);
-    expect((await freshCredentials(world.services, connection)).kind).toBe("usable");
+    expect((await freshCredentials(world.services.connections, connection)).kind).toBe("usable");
     expect(refreshes()).toHaveLength(2);
   });
 
   test("a refusal marks the connection once; the network is not asked again", async () => {
     world.sandbox.networks.bluesky.revokeAppPasswords(DEMO_HANDLE);
-    const refused = await freshCredentials(world.services, connection);
+    const refused = await freshCredentials(world.services.connections, connection);
     expect(refused).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth", networkCode: "ExpiredToken" },
@@ -126,7 +134,7 @@ describe("credentials that are about to end", () => {
       lastError: { code: "connection_needs_reauth" },
       generation: connection.generation,
     });
-    const again = await freshCredentials(world.services, connection);
+    const again = await freshCredentials(world.services.connections, connection);
     expect(again).toMatchObject({ kind: "rejected" });
     expect(refreshes()).toHaveLength(1);
   });
@@ -141,7 +149,7 @@ describe("credentials that are about to end", () => {
       await saveLinked(fresh);
       return refused;
     });
-    const outcome = await freshCredentials(world.services, connection);
+    const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "usable", credentials: fresh.credentials });
     expect((await stored()).status).toBe("active");
   });
@@ -153,20 +161,22 @@ describe("credentials that are about to end", () => {
       if (isRefresh(request.url)) await saveLinked(fresh);
       return renewed;
     });
-    const outcome = await freshCredentials(world.services, connection);
+    const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "usable", credentials: fresh.credentials });
     const now = await stored();
-    expect(await world.services.connections.openCredentials(now)).toEqual(fresh.credentials);
+    expect(await world.services.connections.stores.connections.openCredentials(now)).toEqual(
+      fresh.credentials,
+    );
   });
 
   test("a process that died while renewing holds others up for half a minute at most", async () => {
-    const { connections } = world.services;
+    const { connections } = world.services.connections.stores;
     const found = await connections.readLease(connection);
     const lease = heldBy("a dead process", world.relay.clock.now(), LEASE_MS);
     expect(await connections.writeLease(connection, lease, found?.etag)).toBeDefined();
-    expect(await tryRefusedCredentials(world.services, connection)).toBeUndefined();
+    expect(await tryRefusedCredentials(world.services.connections, connection)).toBeUndefined();
     world.relay.advance(LEASE_MS);
-    expect((await freshCredentials(world.services, connection)).kind).toBe("usable");
+    expect((await freshCredentials(world.services.connections, connection)).kind).toBe("usable");
     expect(refreshes()).toHaveLength(1);
   });
 
@@ -188,10 +198,10 @@ describe("credentials that are about to end", () => {
         suffered += isHit ? 1 : 0;
         return isHit ? fault : "pass";
       };
-      const outcome = await freshCredentials(services, connection);
+      const outcome = await freshCredentials(services.connections, connection);
       expect(suffered).toBe(1);
       const now = await stored();
-      const credentials = await world.services.connections.openCredentials(now);
+      const credentials = await world.services.connections.stores.connections.openCredentials(now);
       expect(outcome).toMatchObject({ kind: "usable", credentials });
       expect(now.generation).toBe(connection.generation + 1);
       expect(refreshes()).toHaveLength(1);
@@ -216,8 +226,8 @@ test("calls for one thing are joined while it is under way, and not after", asyn
 
 describe("credentials that can't be had", () => {
   test("of a connection that was removed", async () => {
-    await world.services.connections.revoke(connection);
-    const outcome = await freshCredentials(world.services, connection);
+    await world.services.connections.stores.connections.revoke(connection);
+    const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "connection_missing" } });
   });
 
@@ -225,14 +235,14 @@ describe("credentials that can't be had", () => {
     const linked = await signIn();
     const other = { ...linked, account: { ...linked.account, id: "did:plc:other" } };
     await saveLinked(other, newId("connection", world.relay.clock.now()));
-    const outcome = await freshCredentials(world.services, connection);
+    const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "try_later" });
   });
 
   test("whose sealing key is gone: the account has to be linked again", async () => {
     const DATA_KEYS = JSON.stringify({ another: Buffer.alloc(32, 9).toString("base64") });
     const services = await world.anotherProcess({ settings: { DATA_KEYS } });
-    const outcome = await freshCredentials(services, connection);
+    const outcome = await freshCredentials(services.connections, connection);
     expect(outcome).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth" },

@@ -93,7 +93,7 @@ describe("a server that means no good", () => {
       expect(readable(answer.body)).toMatch(new RegExp(`${NOT_MASTODON}|could not be reached`));
       expect(answer.body).not.toMatch(/<script|It works|alert\(1\)|meta-data/);
       expect(answer.body.length).toBeLessThan(40_000);
-      expect(await world.services.connections.listOfProfile(owner)).toEqual([]);
+      expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);
     },
   );
 
@@ -215,6 +215,6 @@ describe("what a browser sends", () => {
     const shown = await browser.follow(await browser.get(callback.href));
     expect(readable(shown.body)).toContain(NOT_MASTODON);
     expect(world.sandbox.requests().length).toBe(before);
-    expect(await world.services.connections.listOfProfile(owner)).toEqual([]);
+    expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);
   });
 });

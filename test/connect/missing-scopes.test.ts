@@ -60,7 +60,7 @@ function useWorld(settings: Form): void {
   afterAll(() => world.close());
   beforeEach(async () => {
     world.sandbox.reset();
-    await world.services.hosts.forget("mastodon", "mastodon.sandbox.test");
+    await world.services.connections.stores.hosts.forget("mastodon", "mastodon.sandbox.test");
     owner = await anOwner(world);
   });
 }

@@ -66,7 +66,12 @@ async function link(
 ): Promise<void> {
   const id = newId("connection", world.relay.clock.now());
   const linked = aLinkedAccount(account, { grantId, credentials: { token: "t" } });
-  await world.services.connections.saveLinked({ ...owner, id, network: "facebook", linked });
+  await world.services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network: "facebook",
+    linked,
+  });
 }
 
 /** What the log says of the check that refused the latest request. */
@@ -102,7 +107,10 @@ describe("a person who removed the app at Meta", () => {
     expect([answer.status, answer.body]).toEqual([200, {}]);
     for (const one of [owner, sibling, stranger]) {
       expect(await statusOf(one)).toBe("revoked");
-      const opened = await world.services.connections.open({ ...one, network: "facebook" });
+      const opened = await world.services.connections.stores.connections.open({
+        ...one,
+        network: "facebook",
+      });
       expect(opened?.credentials).toBeUndefined();
       expect(await told(one)).toEqual([
         ["connection.linked", undefined],
@@ -161,14 +169,16 @@ describe("a person who removed the app at Meta", () => {
     await link(owner);
     const key = "a".repeat(34) + person.slice(-6);
     const of = { network: "facebook", grantId: person } as const;
-    await world.services.withdrawals.open(key, of, world.relay.clock.now());
+    await world.services.connections.stores.withdrawals.open(key, of, world.relay.clock.now());
     const page = await world.relay.call("GET", BASE_PATH + key);
     expect(readable(page.body)).toContain("We have received your request");
     await runWalks(world.services, "finish-withdrawals");
     expect(await statusOf(owner)).toBe("revoked");
     const after = await world.relay.call("GET", BASE_PATH + key);
     expect(readable(after.body)).toContain("Your accounts are disconnected");
-    expect(await world.services.withdrawals.find(key)).toMatchObject({ grantId: "" });
+    expect(await world.services.connections.stores.withdrawals.find(key)).toMatchObject({
+      grantId: "",
+    });
   });
 });
 

@@ -50,7 +50,7 @@ test("an account that a process was linking when it died leaves nothing behind",
   const id = newId("connection", calm.clock.now());
   // The row of the authorisation is written; the connection's own is not.
   writesLeft = 1;
-  const linking = dying.services.connections.saveLinked({
+  const linking = dying.services.connections.stores.connections.saveLinked({
     ...owner,
     id,
     network: "linkedin",
@@ -71,7 +71,7 @@ test("an account that a process was linking when it died leaves nothing behind",
 
 test("a request that did not close the profile erases nothing, and a repeat is carried out", async () => {
   const profile = await aMarkedProfile(calm, receiver);
-  const { erasures } = calm.services;
+  const { erasures } = calm.services.erasure;
   const entries = async () => (await erasures.list(undefined)).items.length;
   const leaveEntry = () => {
     const requestedBy = { kind: "session", id: "usr_gone" } as const;

@@ -95,7 +95,10 @@ describe("a profile that is erased", () => {
     await erase(relay, profile);
     await runOnce(relay);
     for (const network of ["bluesky", "mastodon"] as const) {
-      const opened = await relay.services.connections.open({ ...profile.owner, network });
+      const opened = await relay.services.connections.stores.connections.open({
+        ...profile.owner,
+        network,
+      });
       expect(opened).toMatchObject({ connection: { status: "revoked" }, credentials: undefined });
     }
   });
@@ -176,7 +179,7 @@ describe("a profile that is erased", () => {
       headers: other.headers,
     });
     expect(post.body.data).toMatchObject({ status: "succeeded" });
-    const linked = await relay.services.connections.listOfProfile(other.owner);
+    const linked = await relay.services.connections.stores.connections.listOfProfile(other.owner);
     expect(linked).toMatchObject([{ network: "bluesky", status: "active" }]);
   });
 

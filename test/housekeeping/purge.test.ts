@@ -31,7 +31,7 @@ useSandboxedRelay((started) => {
 });
 beforeAll(async () => {
   tables = relay.tables;
-  const { outbound } = relay.services;
+  const { outbound } = relay.services.connections;
   const request = outbound.request.bind(outbound);
   outbound.request = (asked) =>
     asked.url.endsWith("/hook") ? Promise.resolve(taken) : request(asked);
@@ -128,7 +128,7 @@ describe("the purge", () => {
     expect(await keysOf("core", platformId, "I|")).toEqual(kept);
     expect(await keysOf("core", platformId, "L|")).toEqual(before.ledger);
     expect(await keysOf("core", platformId, "P|")).toEqual(before.posts);
-    expect(await reconcilePlatform(services, platformId)).toEqual([]);
+    expect(await reconcilePlatform(services.background, platformId)).toEqual([]);
 
     expect(await purge()).toEqual({});
   });
@@ -188,7 +188,7 @@ describe("the purge", () => {
     const { publisher, endpointId } = await aPast();
     const { applicationId } = publisher.owner;
     relay.advance(100 * DAY);
-    const { events } = relay.services;
+    const { events } = relay.services.webhooks.stores;
     const removeLoggedBefore = events.removeLoggedBefore.bind(events);
     events.removeLoggedBefore = (id, time, after) => {
       if (id === applicationId) throw new Error("storage is away");

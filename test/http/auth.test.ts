@@ -72,7 +72,7 @@ describe("signing up", () => {
   test("a claim that a crash left behind can be taken over after ten minutes, not before", async () => {
     const at = relay.clock.now();
     const ghost = { platformId: `plt_${"0".repeat(26)}`, userId: `usr_${"0".repeat(26)}` };
-    await relay.services.emails.claim("ghost@example.com", ghost, at.toISOString());
+    await relay.services.tenants.stores.emails.claim("ghost@example.com", ghost, at.toISOString());
     expect((await signUp({ email: "ghost@example.com" })).status).toBe(409);
     relay.advance(10 * 60_000);
     const answers = await Promise.all([1, 2, 3].map(() => signUp({ email: "ghost@example.com" })));
@@ -160,13 +160,15 @@ describe("logging in", () => {
 
   test("a hash of another cost is replaced, and the password goes on working", async () => {
     const { id, userId, email } = await aPlatform(relay);
-    const before = await relay.services.users.find(id, userId);
+    const before = await relay.services.tenants.stores.users.find(id, userId);
     const dearer = await startRelay({ sameDeploymentAs: relay, settings: { BCRYPT_COST: "5" } });
     expect((await logIn(email, PASSWORD, dearer)).status).toBe(200);
-    const after = await relay.services.users.find(id, userId);
+    const after = await relay.services.tenants.stores.users.find(id, userId);
     expect(after?.passwordHash).not.toBe(before?.passwordHash);
     expect((await logIn(email, PASSWORD, dearer)).status).toBe(200);
-    expect((await relay.services.users.find(id, userId))?.passwordHash).toBe(after?.passwordHash);
+    expect((await relay.services.tenants.stores.users.find(id, userId))?.passwordHash).toBe(
+      after?.passwordHash,
+    );
     await dearer.stop();
   });
 
@@ -183,7 +185,7 @@ describe("logging in", () => {
     const own = await startRelay({ settings: { LOG_LEVEL: "debug" } });
     const { id, userId, email } = await aPlatform(own);
     const { body } = await logIn(email, PASSWORD, own);
-    const user = await own.services.users.find(id, userId);
+    const user = await own.services.tenants.stores.users.find(id, userId);
     expect(JSON.stringify(user)).not.toContain(PASSWORD);
     expect(JSON.stringify(body)).not.toContain(user?.passwordHash);
     expect(own.logLines.length).toBeGreaterThan(0);

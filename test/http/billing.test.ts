@@ -18,7 +18,7 @@ const credit = (body: object) =>
   relay.call("POST", "/v1/billing/admin/credit", { operator: ["Admin"], body });
 
 function spend(tokens: number, of: { applicationId?: string; profileId?: string } = {}) {
-  return charge(relay.services, application.platform.id, {
+  return charge(relay.services.billing, application.platform.id, {
     operationId: unique("spend"),
     operation: "posts.validate",
     tokens,

@@ -175,7 +175,7 @@ describe("linking by a form", () => {
   test("a session bears only so many attempts", async () => {
     const made = await aSession();
     const ref = { platformId: owner.platformId, id: made.id };
-    await world.services.connectSessions.change(ref, (current) => ({
+    await world.services.connections.stores.connectSessions.change(ref, (current) => ({
       ...current,
       attempts: 50,
     }));
@@ -191,9 +191,12 @@ describe("linking by a form", () => {
     const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
     answers.push((await browser.follow(linked)).body);
     answers.push(JSON.stringify(await connections()), JSON.stringify(await session(made)));
-    const found = await world.services.connections.find({ ...owner, network: "bluesky" });
+    const found = await world.services.connections.stores.connections.find({
+      ...owner,
+      network: "bluesky",
+    });
     if (found === undefined) throw new Error("nothing was linked");
-    const credentials = await world.services.connections.openCredentials(found);
+    const credentials = await world.services.connections.stores.connections.openCredentials(found);
     const secrets = [credentials?.["accessJwt"], credentials?.["refreshJwt"], DEMO_APP_PASSWORD];
     const pageToken = new URL(made.connectUrl).searchParams.get("token");
     for (const secret of secrets.map(String)) {

@@ -81,10 +81,14 @@ describe("connect sessions", () => {
   });
 
   test("a disabled profile starts no session", async () => {
-    await world.services.profiles.update(owner.platformId, owner.profileId, (profile) => ({
-      ...profile,
-      status: "disabled",
-    }));
+    await world.services.tenants.stores.profiles.update(
+      owner.platformId,
+      owner.profileId,
+      (profile) => ({
+        ...profile,
+        status: "disabled",
+      }),
+    );
     const answer = await start();
     expect([answer.status, answer.body.error.code]).toEqual([403, "profile_disabled"]);
   });
@@ -281,19 +285,23 @@ describe("the hosted page", () => {
     const made = await aSession();
     const browser = new Browser(world);
     const page = await browser.get(made.connectUrl);
-    await world.services.profiles.update(owner.platformId, owner.profileId, (profile) => ({
-      ...profile,
-      status: "disabled",
-    }));
+    await world.services.tenants.stores.profiles.update(
+      owner.platformId,
+      owner.profileId,
+      (profile) => ({
+        ...profile,
+        status: "disabled",
+      }),
+    );
     expect((await browser.get(made.connectUrl)).status).toBe(410);
     expect((await browser.submit(page, "bluesky", BLUESKY)).status).toBe(410);
-    expect(await world.services.connections.listOfProfile(owner)).toEqual([]);
+    expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);
     expect(await balance(world, owner)).toBe(100);
   });
 
   test("storage that does not answer is told as a page, too", async () => {
     const { connectUrl } = await aSession();
-    const { connectSessions } = world.services;
+    const { connectSessions } = world.services.connections.stores;
     const find = connectSessions.find.bind(connectSessions);
     connectSessions.find = () => Promise.reject(new Error("no route to host 10.1.2.3"));
     try {
@@ -370,7 +378,10 @@ describe("removing a connection", () => {
       200,
       expect.objectContaining({ id: connection.id, status: "revoked" }),
     ]);
-    const opened = await world.services.connections.open({ ...owner, network: "bluesky" });
+    const opened = await world.services.connections.stores.connections.open({
+      ...owner,
+      network: "bluesky",
+    });
     expect(opened?.credentials).toBeUndefined();
     const asked = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(asked.map(({ status }) => status)).toEqual([200]);
@@ -416,9 +427,12 @@ describe("removing a connection", () => {
     await remove(first?.id ?? "");
     const ended = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(ended.map(({ status }) => status)).toEqual([200]);
-    const left = await world.services.connections.open({ ...sibling, network: "bluesky" });
+    const left = await world.services.connections.stores.connections.open({
+      ...sibling,
+      network: "bluesky",
+    });
     const credentials = left?.credentials as { accessJwt: string; pds: string };
-    const answer = await world.services.outbound.request({
+    const answer = await world.services.connections.outbound.request({
       method: "GET",
       url: `${credentials.pds}/xrpc/com.atproto.server.getSession`,
       headers: { authorization: `Bearer ${credentials.accessJwt}` },

@@ -29,7 +29,7 @@ describe("an e-mail that is taken", () => {
       await aPlatform(relay, { tokens: 0 }),
       await aPlatform(relay, { tokens: 0 }),
     ];
-    const hash = vi.spyOn(relay.services.passwords, "hash");
+    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "hash");
     const added = await Promise.all(many(60, () => addUser(relay, mine, other.email)));
     const body = { email: other.email, password: PASSWORD, platformName: "Example" };
     const signedUp = await relay.call("POST", "/v1/auth/signup", { body });
@@ -47,7 +47,7 @@ describe("an e-mail that is taken", () => {
   test("is free again when there was no room for its hash", async () => {
     const team = await aPlatform(relay, { tokens: 0 });
     const email = "no-room@example.com";
-    const hash = vi.spyOn(relay.services.passwords, "hash");
+    const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "hash");
     hash.mockRejectedValueOnce(new Error("no room"));
     expect((await addUser(relay, team, email)).status).toBe(500);
     hash.mockRestore();
@@ -59,7 +59,7 @@ describe("an e-mail that is taken", () => {
     const email = "crashed@example.com";
     const { userId, ...rest } = { userId: "usr_01M7W9E67FZ0MY7YCJ6NF25H01", platformId: team.id };
     const at = relay.clock.now().toISOString();
-    await relay.services.emails.claim(email, { userId, ...rest }, at);
+    await relay.services.tenants.stores.emails.claim(email, { userId, ...rest }, at);
     expect((await addUser(relay, team, email)).status).toBe(409);
     relay.advance(10 * 60_000);
     expect((await addUser(instance, team, email)).status).toBe(201);

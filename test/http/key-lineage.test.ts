@@ -96,7 +96,10 @@ describe("a key that a key makes", () => {
     await descendFrom(Array.from({ length: 500 }, (_, index) => `key_${index}`));
     const made = dataOf(await create(maker.secret));
     expect(
-      await relay.services.keys.lineage({ ...made, platformId: application.platform.id }),
+      await relay.services.tenants.stores.keys.lineage({
+        ...made,
+        platformId: application.platform.id,
+      }),
     ).toEqual([maker.id]);
   });
 
@@ -143,7 +146,7 @@ describe("ending a key", () => {
     expect((await remove(first.id, "?descendants=true")).status).toBe(204);
     expect(await listedIds()).toEqual([sibling.id, application.keyId]);
     for (const { id } of [first, second, third])
-      expect(await relay.services.keys.findWithHash(id)).toBeUndefined();
+      expect(await relay.services.tenants.stores.keys.findWithHash(id)).toBeUndefined();
     expect((await remove(first.id, "?descendants=true")).status).toBe(404);
   });
 
@@ -159,7 +162,7 @@ describe("ending a key", () => {
 
   test("catches a key that is being made meanwhile", async () => {
     const maker = await madeBy(application.key);
-    const { keys } = relay.services;
+    const { keys } = relay.services.tenants.stores;
     const write = keys.create.bind(keys);
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();

@@ -201,7 +201,7 @@ describe("ending a key", () => {
     expect((await remove()).status).toBe(404);
     const listed = await relay.call("GET", "/v1/keys?limit=100", { key: application.key });
     expect(listed.body.data.map((key: { id: string }) => key.id)).not.toContain(id);
-    expect(await relay.services.keys.findWithHash(id)).toBeUndefined();
+    expect(await relay.services.tenants.stores.keys.findWithHash(id)).toBeUndefined();
   });
 
   test("expired, it is refused and shown as expired; revoked wins over expired", async () => {
@@ -320,8 +320,8 @@ describe("what a key costs to check", () => {
     const { storedRows } = await import("../../src/shared/tenants/access-rows.ts");
     const verify = () => {
       let started = false;
-      const presented = { presented: application.key, rows: storedRows(fresh.services) };
-      const verified = verifyKey(fresh.services, presented, async ({ platformId }) => {
+      const presented = { presented: application.key, rows: storedRows(fresh.services.tenants) };
+      const verified = verifyKey(fresh.services.tenants, presented, async ({ platformId }) => {
         started = true;
         return platformId;
       });

@@ -200,8 +200,10 @@ describe("replacing the pepper", () => {
 
     const after = await startRelay({ sameDeploymentAs: before, settings: { KEY_PEPPER: newer } });
     const { userId, id } = application.platform;
-    const user = await after.services.users.find(id, userId);
-    expect(await after.services.passwords.matches(PASSWORD, user?.passwordHash)).toBe(true);
+    const user = await after.services.tenants.stores.users.find(id, userId);
+    expect(
+      await after.services.tenants.secrets.passwords.matches(PASSWORD, user?.passwordHash),
+    ).toBe(true);
     expect(outcomeOf(await login(after, 1))).toBe(REFUSED);
     expect(await meWith(after)).toBe("200");
     expect(outcomeOf(await after.call("GET", "/v1/me", { key: unused }))).toBe(REFUSED);

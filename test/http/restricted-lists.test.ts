@@ -71,7 +71,7 @@ async function events(count: number, profileIdOf: (index: number) => string | nu
       origin: NO_ORIGIN,
     };
   });
-  await relay.services.events.log(made);
+  await relay.services.webhooks.stores.events.log(made);
   return made;
 }
 
@@ -127,7 +127,7 @@ describe("a restricted key lists", () => {
   });
 
   test("of events in one read each, however many are there", async () => {
-    const reads = vi.spyOn(relay.services.events, "listAfter");
+    const reads = vi.spyOn(relay.services.webhooks.stores.events, "listAfter");
     await relay.call("GET", "/v1/events?limit=100", { key: restricted.secret });
     expect(reads).toHaveBeenCalledTimes(1);
     reads.mockRestore();
@@ -135,11 +135,11 @@ describe("a restricted key lists", () => {
 
   test("of deliveries those about its profiles", async () => {
     const { platform } = application;
-    const endpoint = await relay.services.endpoints.find(platform.id, webhookId);
+    const endpoint = await relay.services.webhooks.stores.endpoints.find(platform.id, webhookId);
     if (endpoint === undefined) throw new Error("no endpoint");
     const now = relay.clock.now();
     const made = (await events(9, inTurn)).map((event) => firstDelivery(event, endpoint, now));
-    await relay.services.pending.insertAbsent(webhookId, made);
+    await relay.services.webhooks.stores.pending.insertAbsent(webhookId, made);
     const path = `/v1/webhooks/${webhookId}/deliveries?limit=2`;
     const own = made.filter(({ profileId }) => profileId === mine.id).map(({ id }) => id);
     expect((await list(path)).map(({ id }) => id).toSorted()).toEqual(own.toSorted());
@@ -216,7 +216,7 @@ test("totals are refused where there are too many of them, before all are read",
   const total = [null, null, "posts.validate", -1, 1, 1] as const;
   let pages = 0;
   const read = vi
-    .spyOn(relay.services.wallets.ledger, "totals")
+    .spyOn(relay.services.billing.wallets.ledger, "totals")
     .mockImplementation(async function* () {
       for (;;) {
         pages += 1;

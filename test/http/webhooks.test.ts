@@ -151,7 +151,11 @@ describe("registering an endpoint", () => {
     for (const text of texts) expect(text).not.toContain(secret);
     expect(relay.logLines.join("\n")).not.toContain(secret);
     const { platform } = application;
-    const opened = await relay.services.endpoints.open(platform.id, id, relay.clock.now());
+    const opened = await relay.services.webhooks.stores.endpoints.open(
+      platform.id,
+      id,
+      relay.clock.now(),
+    );
     expect(opened?.secrets).toEqual([secret]);
   });
 
@@ -199,16 +203,16 @@ describe("registering an endpoint", () => {
       expect(losesAnswer).toBe(false);
       return answer;
     };
-    const { balance } = await faulted.services.wallets.read(platform.id);
+    const { balance } = await faulted.services.billing.wallets.read(platform.id);
     const made = await call("POST", "/v1/webhooks", { url: URL });
-    expect((await faulted.services.wallets.read(platform.id)).balance).toBe(balance - 5);
+    expect((await faulted.services.billing.wallets.read(platform.id)).balance).toBe(balance - 5);
     const path = `/v1/webhooks/${made.id}`;
     expect(await call("PATCH", path, { description: "changed" })).toMatchObject({
       description: "changed",
     });
     const rotated = await call("POST", `${path}/rotate-secret`);
     const now = faulted.clock.now();
-    const opened = await faulted.services.endpoints.open(platform.id, made.id, now);
+    const opened = await faulted.services.webhooks.stores.endpoints.open(platform.id, made.id, now);
     expect(opened?.secrets).toEqual([rotated.secret, made.secret]);
     await call("DELETE", path);
     const { counts } = dataOf(await faulted.call("GET", "/v1/me", { key }));
@@ -416,7 +420,7 @@ describe("a change", () => {
     const { id } = dataOf(await create(application));
     const { platform } = application;
     const at = relay.clock.now().toISOString();
-    await relay.services.endpoints.disable(platform.id, id, "Gone.", at);
+    await relay.services.webhooks.stores.endpoints.disable(platform.id, id, "Gone.", at);
     const kept = { status: "disabled", disabledReason: "Gone." };
     expect(dataOf(await patch(application, id, { description: "x" }))).toMatchObject(kept);
     expect(dataOf(await patch(application, id, { status: "disabled" }))).toMatchObject(kept);

@@ -14,17 +14,17 @@ const [platformId, profileId] = [newId("platform", now), newId("profile", now)];
 const applicationId = newId("application", now);
 const requestedBy = { kind: "session", id: newId("user", now) } as const;
 
-await services.erasures.open(
+await services.erasure.erasures.open(
   newErasure({ platformId, applicationId, profileId, requestedBy }, now),
 );
 const postId = newId("post", now);
-await services.publishQueue.hint({
+await services.publishing.stores.publishQueue.hint({
   kind: "legs",
   platformId,
   profileId,
   postId,
   networks: ["bluesky"],
 });
-const { checks } = await checkReadiness(services);
-const read = (await services.erasures.find(profileId)) !== undefined;
+const { checks } = await checkReadiness(services.tenants);
+const read = (await services.erasure.erasures.find(profileId)) !== undefined;
 process.stdout.write(JSON.stringify({ read, checks }));

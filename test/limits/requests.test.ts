@@ -353,7 +353,7 @@ describe("wrong credentials", () => {
 
   test("of the right form are looked at once each, 240 a minute from one address", async () => {
     await guess("203.0.113.8", 60);
-    const reads = vi.spyOn(relay.services.keys, "findWithHash");
+    const reads = vi.spyOn(relay.services.tenants.stores.keys, "findWithHash");
     const secrets = Array.from(
       { length: 250 },
       () => newApiKey(newId("key", relay.clock.now())).secret,
@@ -368,7 +368,7 @@ describe("wrong credentials", () => {
   });
 
   test("are not what nobody could look at, because storage was away", async () => {
-    const reads = vi.spyOn(relay.services.keys, "findWithHash");
+    const reads = vi.spyOn(relay.services.tenants.stores.keys, "findWithHash");
     reads.mockRejectedValue(serviceUnavailable());
     const { secret } = newApiKey(newId("key", relay.clock.now()));
     for (let index = 0; index < 70; index += 1)

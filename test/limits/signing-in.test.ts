@@ -116,10 +116,10 @@ describe("a try outside the log-in, with a password or a code", () => {
   test("counts with the log-ins of the e-mail", async () => {
     const { email } = await aPlatform(relay);
     for (let index = 0; index < 5; index += 1) {
-      const attempt = await relay.services.limits.beginLoginAttempt(email);
+      const attempt = await relay.services.tenants.limits.beginLoginAttempt(email);
       expect((await attempt.failed()).code).toBe("invalid_credentials");
     }
-    await expect(relay.services.limits.beginLoginAttempt(email)).rejects.toMatchObject({
+    await expect(relay.services.tenants.limits.beginLoginAttempt(email)).rejects.toMatchObject({
       code: "rate_limited",
       retryAfterSeconds: 60,
     });
@@ -128,7 +128,7 @@ describe("a try outside the log-in, with a password or a code", () => {
 
   test("that was begun in time and was right is refused when others used up the limit meanwhile", async () => {
     const { email } = await aPlatform(relay);
-    const attempt = await relay.services.limits.beginLoginAttempt(email);
+    const attempt = await relay.services.tenants.limits.beginLoginAttempt(email);
     await failing(email, 5);
     await expect(attempt.succeeded()).rejects.toMatchObject({ code: "rate_limited" });
     expect((await attempt.failed()).code).toBe("rate_limited");

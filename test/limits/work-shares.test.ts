@@ -45,7 +45,7 @@ async function publishers(): Promise<readonly Publisher[]> {
         profileId,
       };
       const origin = `https://${HELD_HOST}`;
-      await relay.services.connections.saveLinked({
+      await relay.services.connections.stores.connections.saveLinked({
         ...owner,
         id: newId("connection", relay.clock.now()),
         network: "mastodon",
@@ -118,7 +118,9 @@ test("walks leave the queue's messages to deliveries, and come back later", asyn
     return "lose";
   };
   const over = Promise.withResolvers<never>();
-  const rows = vi.spyOn(relay.services.walks, "change").mockReturnValue(over.promise);
+  const rows = vi
+    .spyOn(relay.services.background.stores.walks, "change")
+    .mockReturnValue(over.promise);
   const worker = workers.find(({ queue }) => queue === "webhooks");
   const walk = { v: 1, kind: "walk", name: "purge-events" };
   const many = Array.from({ length: 40 }, () => walk);

@@ -105,7 +105,10 @@ function sidewaysPhoto(): Buffer {
 
 describe("a network's tools with limits", () => {
   test("make no call once the time is over", async () => {
-    const hasty = createNetworkTools(world.services, "bluesky", { callMs: 1000, totalMs: 0 });
+    const hasty = createNetworkTools(world.services.connections, "bluesky", {
+      callMs: 1000,
+      totalMs: 0,
+    });
     const url = "https://bsky.social/xrpc/com.atproto.server.describeServer";
     await expect(hasty.http({ method: "GET", url })).rejects.toMatchObject({
       delivery: "not_sent",
@@ -114,7 +117,10 @@ describe("a network's tools with limits", () => {
   });
 
   test("end a call that takes too long", async () => {
-    const hasty = createNetworkTools(world.services, "bluesky", { callMs: 100, totalMs: 1000 });
+    const hasty = createNetworkTools(world.services.connections, "bluesky", {
+      callMs: 100,
+      totalMs: 1000,
+    });
     const url = "https://media.sandbox.test/slow.jpg";
     await expect(hasty.http({ method: "GET", url })).rejects.toMatchObject({ reason: "timeout" });
   });

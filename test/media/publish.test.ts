@@ -200,7 +200,7 @@ describe("an address of ours for a network", () => {
     return target;
   };
   const address = (name: string, fitted?: { bytes: Uint8Array; contentType: string }) =>
-    fittedUrl(relay.services, {
+    fittedUrl(relay.services.connections, {
       url: at(name),
       target: image(),
       ...(fitted === undefined ? {} : { fitted }),

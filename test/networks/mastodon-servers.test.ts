@@ -119,11 +119,14 @@ test.each([
 
 test("an account that was linked before can mix files after its next check", async () => {
   const { owner } = await publisherAt(PIXELFED_HOST);
-  const opened = await relay.services.connections.open({ ...owner, network: "mastodon" });
+  const opened = await relay.services.connections.stores.connections.open({
+    ...owner,
+    network: "mastodon",
+  });
   if (opened === undefined) throw new Error("nothing is linked");
   const { account, instanceUrl } = opened.connection;
   const credentials = { ...opened.credentials, software: undefined };
-  const tools = createNetworkTools(relay.services, "mastodon");
+  const tools = createNetworkTools(relay.services.connections, "mastodon");
   const checked = { account, instanceUrl, credentials };
   expect(await mastodonAccountCheck.readLimits?.(checked, tools)).toMatchObject({
     kind: "read",

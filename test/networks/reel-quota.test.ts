@@ -17,9 +17,13 @@ afterAll(() => world.stop());
 async function usedReels(): Promise<number> {
   const { services, clock } = world.relay;
   const { owner } = world.lastPublisher();
-  const connection = await services.connections.find({ ...owner, network: "facebook" });
+  const connection = await services.connections.stores.connections.find({
+    ...owner,
+    network: "facebook",
+  });
   const account = { network: "facebook", accountId: connection?.account.id ?? "" } as const;
-  return (await services.networkAccounts.readQuota(account, "reels", clock.now())).used;
+  return (await services.publishing.stores.networkAccounts.readQuota(account, "reels", clock.now()))
+    .used;
 }
 
 test("a video that Facebook refuses as a reel and takes in the feed gives the reel's share back", async () => {
@@ -40,7 +44,7 @@ test("a video that Facebook refuses as a reel and takes in the feed gives the re
 test("a reel that is never sent because its lease is always too short gives its share back", async () => {
   const { services } = world.relay;
   const used = await usedReels();
-  const { networkAccounts } = services;
+  const { networkAccounts } = services.publishing.stores;
   const claim = networkAccounts.claimQuota.bind(networkAccounts);
   let claims = 0;
   const slow: typeof claim = async (...given) => {

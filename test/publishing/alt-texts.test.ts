@@ -57,10 +57,17 @@ test("a limit that shrank since the post was accepted is kept, and told", async 
     platformOptions: {},
   };
   const accepted = dataOf(await submitPost(relay, publisher, body));
-  const known = await relay.services.connections.find({ ...publisher.owner, network: "mastodon" });
+  const known = await relay.services.connections.stores.connections.find({
+    ...publisher.owner,
+    network: "mastodon",
+  });
   if (known === undefined) throw new Error(`nothing is linked at ${STRICT_HOST}`);
   const limits = { ...known.limits, altTextMax: 100 };
-  await relay.services.accountChecks.saveLimits(known, limits, relay.clock.now());
+  await relay.services.connections.stores.accountChecks.saveLimits(
+    known,
+    limits,
+    relay.clock.now(),
+  );
   const post = await settlePost(relay, publisher, accepted.id);
   expect(post.legs[0].warnings).toMatchObject([{ code: "alt_text_shortened" }]);
   expect(sandbox.posts("mastodon").find((one) => one.text === text)?.media[0]?.alt).toMatch(

@@ -40,7 +40,7 @@ const call = (method: "PATCH" | "POST" | "DELETE", { key, headers }: Publisher, 
 /** A process in which something happens between its judging of a post and its starting of it. */
 function interrupted(happen: () => Promise<unknown>): Services {
   const services = relay.another();
-  replaceIn(services.wallets, (former) => ({
+  replaceIn(services.billing.wallets, (former) => ({
     commit: async (...given) => {
       await happen();
       return former.commit(...given);
@@ -56,7 +56,7 @@ async function startOvertaken(
   happen: () => Promise<unknown>,
 ): Promise<void> {
   const hint = { ...publisher.owner, postId: post.id, dueAt: post.scheduleAt } as const;
-  await startPost(interrupted(happen), hint);
+  await startPost(interrupted(happen).publishing, hint);
 }
 
 test("a network that is added while the post starts is paid for and goes out, and the post ends", async () => {
@@ -133,5 +133,5 @@ test("a leg that a change makes fail is told at once", async () => {
   const { key, owner } = publisher;
   const events = dataOf(await relay.call("GET", "/v1/events?limit=100", { key }));
   expect(events).toContainEqual(expect.objectContaining({ type: "leg.failed" }));
-  expect(await relay.services.events.listPending(owner.platformId, 1)).toEqual([]);
+  expect(await relay.services.webhooks.stores.events.listPending(owner.platformId, 1)).toEqual([]);
 });

@@ -42,7 +42,7 @@ test("access can be taken away although the wallet is damaged, and nothing else 
   const { key, profileId, application, owner } = publisher;
   const { session } = application.platform;
   const other = await aKey(relay, application);
-  const [connection] = await relay.services.connections.listOfProfile(owner);
+  const [connection] = await relay.services.connections.stores.connections.listOfProfile(owner);
   await damage(publisher, "W", "balance");
   const wallet = async () => (await core().find(owner.platformId, "W"))?.row;
   const before = await wallet();
@@ -51,7 +51,11 @@ test("access can be taken away although the wallet is damaged, and nothing else 
   expect((await relay.call("GET", "/v1/keys", { key: other.secret })).status).toBe(401);
   const path = `/v1/profiles/${profileId}/connections/${connection?.id}`;
   expect((await relay.call("DELETE", path, { key })).status).toBe(200);
-  await relay.services.platforms.setStatus(owner.platformId, "suspended", "2026-03-04T10:00:00Z");
+  await relay.services.tenants.stores.platforms.setStatus(
+    owner.platformId,
+    "suspended",
+    "2026-03-04T10:00:00Z",
+  );
   expect((await relay.call("GET", "/v1/keys", { key })).status).toBe(403);
   const after = await wallet();
   expect(after).toEqual({ ...before, accessVersion: after?.["accessVersion"] });
@@ -74,9 +78,9 @@ test("a post with a damaged leg can't be read, lists leave it out, and an erasur
   const { platformId } = publisher.owner;
   const scope = { platformId, profileId: second.profileId };
   const whole = { after: undefined, limit: 10, missesNone: true } as const;
-  await expect(relay.services.posts.listOfProfile(scope, whole, () => true)).rejects.toThrow(
-    DamagedRow,
-  );
+  await expect(
+    relay.services.publishing.stores.posts.listOfProfile(scope, whole, () => true),
+  ).rejects.toThrow(DamagedRow);
   const listed = await relay.call("GET", "/v1/posts", { key, headers });
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([third.id, first.id]);
 });

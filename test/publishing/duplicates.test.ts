@@ -117,7 +117,7 @@ describe("the same text to the same account within 48 hours", () => {
 describe("a quota of an account", () => {
   const account = { network: "instagram", accountId: unique("account") } as const;
   const quota = { kind: "posts", limit: 3 };
-  const store = () => relay.services.networkAccounts;
+  const store = () => relay.services.publishing.stores.networkAccounts;
 
   test("is used once per leg, never beyond its limit, and is free again after a day", async () => {
     const now = relay.clock.now();

@@ -51,7 +51,7 @@ describe("a platform that asks for much at once", () => {
         );
       const text = unique("Quiet");
       let [ahead, passedMs] = [Infinity, Infinity];
-      const { outbound } = relay.services;
+      const { outbound } = relay.services.connections;
       const request = outbound.request.bind(outbound);
       outbound.request = (asked) => {
         if (typeof asked.body === "string" && asked.body.includes(text)) {
@@ -90,7 +90,7 @@ describe("a platform that asks for much at once", () => {
   );
 
   test("has its posts of one minute started at a rate, and another's to the second", async () => {
-    const { wakes } = relay.services;
+    const { wakes } = relay.services.webhooks;
     const now = relay.clock.now();
     const dueAt = new Date(now.getTime() + 30_000).toISOString();
     const dueOf = (platformId: string) =>
@@ -109,7 +109,7 @@ describe("a platform that asks for much at once", () => {
       name: "test",
       every: "tick",
       behindSecondsMax: 60,
-      begin: (services) => hintWakes(services, { kind: "post", what: "test", hint }),
+      begin: (services) => hintWakes(services.webhooks, { kind: "post", what: "test", hint }),
     });
     const ofBusy = (seen.get(busy) ?? []).toSorted((left, right) => left - right);
     expect(ofBusy).toHaveLength(300);
@@ -135,7 +135,11 @@ describe("an account", () => {
     return { legKey, ref: { ...ref, postId: newId("post", now) } };
   };
   async function take(own: NetworkAccount, leg: QueuedLeg, seconds?: number) {
-    const taking = await relay.services.accountQueues.take(own, leg, claim(seconds));
+    const taking = await relay.services.publishing.stores.accountQueues.take(
+      own,
+      leg,
+      claim(seconds),
+    );
     return taking.kind === "taken" ? taking.lease : undefined;
   }
   async function taken(
@@ -148,7 +152,7 @@ describe("an account", () => {
     return taking;
   }
   const release = (lease: AccountLease) =>
-    relay.services.accountQueues.release(lease, relay.clock.now());
+    relay.services.publishing.stores.accountQueues.release(lease, relay.clock.now());
   const rowOf = ({ accountId }: NetworkAccount) =>
     relay.tables.accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
 
@@ -175,7 +179,7 @@ describe("an account", () => {
 
   test("whose holder has kept it for too long has the legs that wait hinted for its end", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
-    const { connections } = relay.services;
+    const { connections } = relay.services.connections.stores;
     const linked = await connections.find({ ...publisher.owner, network: "bluesky" });
     const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
     await taken(own, aLeg("1 of a dead worker"), 50);
@@ -277,12 +281,20 @@ describe("an account", () => {
       if ("networks" in message) hinted.push(message);
       return "keep";
     };
-    await publishLegs(relay.services, { ...publisher.owner, postId: id, networks: ["bluesky"] });
+    await publishLegs(relay.services.publishing, {
+      ...publisher.owner,
+      postId: id,
+      networks: ["bluesky"],
+    });
     relay.queues.onSend = () => "keep";
     expect(hinted).toEqual([expect.objectContaining({ ...behind.ref, networks: ["bluesky"] })]);
     expect((await rowOf(own))?.row["leaseId"]).toBe("z behind it");
     expect(
-      await relay.services.accountQueues.releaseOf(own, "z behind it", relay.clock.now()),
+      await relay.services.publishing.stores.accountQueues.releaseOf(
+        own,
+        "z behind it",
+        relay.clock.now(),
+      ),
     ).toBeUndefined();
   });
 
@@ -308,7 +320,7 @@ describe("an account", () => {
     const { platformId } = publisher.owner;
     const credit = { operator: ["Admin"], body: { platformId, tokens: 10_000 } };
     dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
-    const linked = await relay.services.connections.find({
+    const linked = await relay.services.connections.stores.connections.find({
       ...publisher.owner,
       network: "bluesky",
     });
@@ -334,7 +346,11 @@ describe("an account", () => {
     expect(visible(word)).toEqual([]);
     const next = await release(slow);
     if (next === undefined) throw new Error("nobody is queued");
-    await relay.services.publishQueue.hint({ kind: "legs", ...next.ref, networks: ["bluesky"] });
+    await relay.services.publishing.stores.publishQueue.hint({
+      kind: "legs",
+      ...next.ref,
+      networks: ["bluesky"],
+    });
     await relay.drain();
     relay.queues.onSend = () => "keep";
     expect(visible(word)).toHaveLength(legs);
@@ -358,7 +374,7 @@ describe("an account", () => {
     const posts: string[] = [];
     for (const text of texts) posts.push(await submitted(publisher, text));
     relay.queues.onSend = () => "keep";
-    const { outbound } = relay.services;
+    const { outbound } = relay.services.connections;
     const request = outbound.request.bind(outbound);
     let [inHand, most] = [0, 0];
     outbound.request = async (asked) => {
@@ -371,7 +387,7 @@ describe("an account", () => {
       }
     };
     const publish = (postId: string) =>
-      publishLegs(relay.services, { ...publisher.owner, postId, networks: ["bluesky"] });
+      publishLegs(relay.services.publishing, { ...publisher.owner, postId, networks: ["bluesky"] });
     await Promise.all(posts.map(publish));
     for (const postId of posts) await settlePost(relay, publisher, postId);
     outbound.request = request;

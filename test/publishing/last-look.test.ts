@@ -27,7 +27,7 @@ async function ended(publisher: Awaited<ReturnType<typeof aPublisher>>, postId: 
 
 /** Calls to the networks fail as said until the clock says otherwise. */
 function outage(untilMs: number, failure: "lost" | "after"): () => void {
-  const { outbound } = relay.services;
+  const { outbound } = relay.services.connections;
   const request = outbound.request.bind(outbound);
   outbound.request = async (asked) => {
     if (relay.clock.now().getTime() > untilMs) return request(asked);

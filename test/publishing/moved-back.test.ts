@@ -19,11 +19,11 @@ useSandboxedRelay((started) => {
 function stalledAfterCommit(gate: Promise<void>): Services {
   const services = relay.another();
   let hasCommitted = false;
-  runAround(services.wakes, async (_name, run) => {
+  runAround(services.webhooks.wakes, async (_name, run) => {
     if (hasCommitted) await gate;
     return run();
   });
-  replaceIn(services.wallets, (former) => ({
+  replaceIn(services.billing.wallets, (former) => ({
     commit: async (...given) => {
       const answer = await former.commit(...given);
       hasCommitted = true;
@@ -36,7 +36,7 @@ function stalledAfterCommit(gate: Promise<void>): Services {
 /** A process that stands still before it commits, when its due row is written. */
 function stalledBeforeCommit(reached: () => void, gate: Promise<void>): Services {
   const services = relay.another();
-  replaceIn(services.wallets, (former) => ({
+  replaceIn(services.billing.wallets, (former) => ({
     commit: async (...given) => {
       reached();
       await gate;
@@ -67,7 +67,7 @@ test("a change that brings the old time back keeps its row while it is slow to c
     caller: { kind: "system", worker: "test" },
     ...owner,
   } as const;
-  const back = updatePost(stalledBeforeCommit(reached, gate), scope, {
+  const back = updatePost(stalledBeforeCommit(reached, gate).publishing, scope, {
     postId,
     change: { scheduleAt },
   });
@@ -102,7 +102,7 @@ test("a change that is slow to end takes nothing from a later one that brings th
     caller: { kind: "system", worker: "test" },
     ...owner,
   } as const;
-  const moved = updatePost(stalledAfterCommit(gate), scope, {
+  const moved = updatePost(stalledAfterCommit(gate).publishing, scope, {
     postId,
     change: { scheduleAt: at(60 * MINUTE) },
   });

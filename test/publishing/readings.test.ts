@@ -90,7 +90,7 @@ async function dieReading(
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   const spy = vi.spyOn(mediaReader, "facts").mockImplementation(never(resolve));
   const hint = { ...publisher.owner, postId, networks: ["mastodon"] } as const;
-  void publishLegs(services, hint);
+  void publishLegs(services.publishing, hint);
   await begun;
   await before();
   spy.mockRestore();
@@ -121,7 +121,10 @@ describe("a good file", () => {
     const { id } = await submitted(publisher);
     for (let deployment = 0; deployment < 4; deployment += 1) {
       const services = relay.another();
-      await dieReading(publisher, id, { services, before: () => services.stop.begin(soon()) });
+      await dieReading(publisher, id, {
+        services,
+        before: () => services.background.work.stop.begin(soon()),
+      });
     }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
@@ -132,8 +135,8 @@ describe("a good file", () => {
     const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
     for (let deployment = 0; deployment < 4; deployment += 1) {
       const services = relay.another();
-      await services.stop.begin(soon());
-      await publishLegs(services, hint);
+      await services.background.work.stop.begin(soon());
+      await publishLegs(services.publishing, hint);
     }
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
@@ -144,8 +147,8 @@ describe("a good file", () => {
     const post = await readPost(relay, publisher, id);
     expect(post.status).toBe("processing");
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { outbound: real } = relay.services;
-    const outbound: Services["outbound"] = {
+    const { outbound: real } = relay.services.connections;
+    const outbound: Services["connections"]["outbound"] = {
       request: (request) => real.request(request),
       open: never(resolve),
       browserUrl: (url) => real.browserUrl(url),
@@ -153,7 +156,7 @@ describe("a good file", () => {
     };
     const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
     for (let life = 0; life < 3; life += 1) {
-      void publishLegs(relay.another({ outbound }), hint);
+      void publishLegs(relay.another({ outbound }).publishing, hint);
       await promise;
       await delay(50);
       relay.advance(LEASE_MS);

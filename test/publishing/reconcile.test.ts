@@ -19,7 +19,8 @@ const submit = async (publisher: Publisher, word = "") =>
       platforms: ["bluesky", "mastodon"],
     }),
   );
-const check = ({ owner }: Publisher) => reconcilePlatform(relay.services, owner.platformId);
+const check = ({ owner }: Publisher) =>
+  reconcilePlatform(relay.services.background, owner.platformId);
 
 /** Changes a row of the platform behind the product's back. */
 async function tamper({ owner }: Publisher, rowKey: string, change: Record<string, number>) {
@@ -39,7 +40,7 @@ test("a platform whose posts went out, failed and are on their way reconciles, a
 
 test("a wallet, an entry or a leg that was changed is reported, and nothing is repaired", async () => {
   const publisher = await aPublisher(relay);
-  const { wallets } = relay.services;
+  const { wallets } = relay.services.billing;
   const { platformId } = publisher.owner;
   await submit(publisher);
   const before = await wallets.read(platformId);

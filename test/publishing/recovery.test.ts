@@ -36,7 +36,7 @@ async function sweep(minutes: number): Promise<void> {
 
 /** Lets `between` happen after the platform was marked and before its transaction. */
 async function submitWith(publisher: Publisher, body: object, between: () => Promise<void>) {
-  const { wallets } = relay.services;
+  const { wallets } = relay.services.billing;
   const commit = wallets.commit.bind(wallets);
   // The method of this one object, put back below.
   wallets.commit = async (platformId, operation) => {
@@ -74,7 +74,7 @@ describe("a process that stands still between its mark and its work", () => {
     const publisher = await aPublisher(relay);
     const text = unique("Stood still and died");
     const body = { text, platforms: ["bluesky"] };
-    const { wakes } = relay.services;
+    const { wakes } = relay.services.webhooks;
     const mark = wakes.mark.bind(wakes);
     const standAndDie = async () => {
       await standStill();
@@ -97,7 +97,7 @@ describe("a process that stands still between its mark and its work", () => {
     const publisher = await aPublisher(relay);
     const text = unique("Late and due");
     const scheduleAt = new Date(relay.clock.now().getTime() + 20_000).toISOString();
-    const { wakes } = relay.services;
+    const { wakes } = relay.services.webhooks;
     const add = wakes.add.bind(wakes);
     wakes.add = async (row, now) => {
       if (row.kind !== "post") return add(row, now);
@@ -128,7 +128,7 @@ describe("the search through all platforms", () => {
     const { platform } = (await aPublisher(relay)).application;
     const marked: string[] = [];
     const process = relay.another();
-    replaceIn(process.wakes, () => ({
+    replaceIn(process.webhooks.wakes, () => ({
       mark: (_kind, id) => Promise.resolve(void marked.push(id)),
     }));
     await findForgottenWork(process);
@@ -144,7 +144,7 @@ describe("a leg that kills its workers", () => {
     let deaths = 0;
     for (let life = 0; life < CRASHES_MAX + 3; life += 1) {
       try {
-        await publishLegs(services, hint);
+        await publishLegs(services.publishing, hint);
       } catch {
         deaths += 1;
       }
@@ -165,7 +165,7 @@ describe("a leg that kills its workers", () => {
     const publisher = await aPublisher(relay);
     const { post } = await submitted(publisher);
     const dying = relay.another();
-    replaceIn(dying.networkAccounts, () => ({
+    replaceIn(dying.publishing.stores.networkAccounts, () => ({
       claimText: () => Promise.reject(new Error("out of memory")),
     }));
     const before = relay.logLines.length;
@@ -187,7 +187,7 @@ describe("a leg that kills its workers", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await submitted(publisher);
     const request = () => Promise.reject(new Error("out of memory"));
-    const dying = relay.another({ outbound: { ...relay.services.outbound, request } });
+    const dying = relay.another({ outbound: { ...relay.services.connections.outbound, request } });
     const deaths = await wearOut(publisher, post.id, dying);
     expect(deaths).toBe(CRASHES_MAX);
     expect(await readPost(relay, publisher, post.id)).toMatchObject({
@@ -241,7 +241,7 @@ describe("a message that fails at every delivery", () => {
     await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
     relay.queues.onSend = () => "keep";
     const worker = workers.find(({ queue }) => queue === "publishing");
-    const reading = vi.spyOn(relay.services.posts, "findToPublish");
+    const reading = vi.spyOn(relay.services.publishing.stores.posts, "findToPublish");
     reading.mockRejectedValue(new Error("storage is away"));
     const before = relay.logLines.length;
     await worker?.handle(relay.services, sent[0], at(5));

@@ -27,7 +27,9 @@ describe("an account that another one takes the place of after a post was accept
     const text = unique("Moved house");
     const id = await submitted(publisher, text);
     await linkAnother(publisher);
-    const [linked] = await relay.services.connections.listOfProfile(publisher.owner);
+    const [linked] = await relay.services.connections.stores.connections.listOfProfile(
+      publisher.owner,
+    );
     const post = await settlePost(relay, publisher, id);
     expect(visible(text).map(({ host }) => host)).toEqual([LENIENT_HOST]);
     expect(post).toMatchObject({
@@ -54,7 +56,7 @@ describe("an account that another one takes the place of after a post was accept
     const publisher = await aPublisher(relay, ["mastodon"]);
     const before = await readBalance(relay, publisher);
     const text = unique("Maybe there [drop-answer]");
-    const { outbound } = relay.services;
+    const { outbound } = relay.services.connections;
     const request = outbound.request.bind(outbound);
     outbound.request = async (asked) => {
       try {

@@ -29,7 +29,7 @@ describe("2,500 posts of one minute", () => {
     async () => {
       // Of its own: rows that nothing stands behind would be hinted in the other tests too.
       const own = await startRelay();
-      const { wakes } = own.services;
+      const { wakes } = own.services.webhooks;
       const now = own.clock.now();
       const dueAt = new Date(now.getTime() + 70_000).toISOString();
       const platforms = Array.from({ length: 50 }, () => newId("platform", now));
@@ -79,7 +79,7 @@ describe("instances whose clocks differ by a minute", () => {
       log: relay.services.log,
       tables: relay.tables,
       queue: (name) => relay.queues.open(name),
-      outbound: relay.services.outbound,
+      outbound: relay.services.connections.outbound,
     });
   }
 
@@ -96,7 +96,7 @@ describe("instances whose clocks differ by a minute", () => {
     const dueAt = Date.parse(scheduleAt);
     const waiting: { readonly hint: StartHint; readonly at: number }[] = [];
     for (const services of [timer, worker]) {
-      const { publishQueue } = services;
+      const { publishQueue } = services.publishing.stores;
       const send = publishQueue.hint.bind(publishQueue);
       publishQueue.hint = (fields, seconds) => {
         if (fields.kind !== "start") return send(fields, seconds);
@@ -111,7 +111,7 @@ describe("instances whose clocks differ by a minute", () => {
       if (second % 60 === 0) await enqueueDuePosts(timer);
       const seen = waiting.filter(({ at }) => at <= now);
       waiting.splice(0, waiting.length, ...waiting.filter(({ at }) => at > now));
-      for (const { hint } of seen) await startPost(worker, hint);
+      for (const { hint } of seen) await startPost(worker.publishing, hint);
     }
     const post = await settlePost(relay, publisher, id);
     expect(post.status).toBe("succeeded");
@@ -155,7 +155,7 @@ describe("a post that fires", () => {
     const { id } = dataOf(await submitPost(relay, publisher, body));
     const twin = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
     await settlePost(relay, publisher, twin.id);
-    const { connections } = relay.services;
+    const { connections } = relay.services.connections.stores;
     const mastodon = await connections.find({ ...publisher.owner, network: "mastodon" });
     if (mastodon !== undefined) await connections.revoke(mastodon);
     relay.advance(10 * MINUTE);

@@ -47,7 +47,7 @@ const cancel = ({ key, headers }: Publisher, postId: string) =>
 
 /** As the queue hands it over, at whatever time. */
 const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
-  startPost(relay.services, { ...owner, postId: post.id, dueAt: post.scheduleAt });
+  startPost(relay.services.publishing, { ...owner, postId: post.id, dueAt: post.scheduleAt });
 
 describe("a scheduled post", () => {
   test("costs 2 when it is stored, goes out when it is due and is paid for then", async () => {
@@ -140,7 +140,7 @@ describe("a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const { tokenBalance } = await readBalance(relay, publisher);
-    await charge(relay.services, publisher.owner.platformId, {
+    await charge(relay.services.billing, publisher.owner.platformId, {
       operationId: uniqueKey(),
       operation: "posts.schedule",
       tokens: tokenBalance - 5,

@@ -38,7 +38,8 @@ function slowCalls(callMs: number): () => number {
   let passedMs = 0;
   const realNow = performance.now.bind(performance);
   vi.spyOn(performance, "now").mockImplementation(() => realNow() + passedMs);
-  const { outbound, config } = relay.services;
+  const { config } = relay.services;
+  const { outbound } = relay.services.connections;
   const pass = (asked: HttpRequest): void => {
     const limitMs = asked.timeoutMs ?? config.publishing.networkTimeoutMs;
     passedMs += Math.min(callMs, limitMs);
@@ -67,10 +68,10 @@ test.each(NETWORKS)(
     const hint = { ...ref, networks: [network] };
 
     const passedMs = slowCalls(55_000);
-    await publishLegs(relay.services, hint);
+    await publishLegs(relay.services.publishing, hint);
     expect(passedMs()).toBeGreaterThan(200_000);
     expect(passedMs()).toBeLessThanOrEqual(functionTimeoutMs() - WRITES_MS);
-    const found = await relay.services.posts.findLeg(ref, network);
+    const found = await relay.services.publishing.stores.posts.findLeg(ref, network);
     expect(found?.leg).toMatchObject({ phase: "idle", claimId: null, sentAt: null });
 
     vi.restoreAllMocks();

@@ -33,9 +33,10 @@ async function aProcess(body: object = {}) {
   const ref = { ...publisher.owner, postId: id as string };
   const services = relay.another();
   const hint = { ...ref, networks: ["mastodon"] } as const;
-  const leg = async () => (await relay.services.posts.findLeg(ref, "mastodon"))?.leg;
+  const leg = async () =>
+    (await relay.services.publishing.stores.posts.findLeg(ref, "mastodon"))?.leg;
   const nextCheck = async () => {
-    const { works } = await relay.services.posts.listOpenWork(ref.platformId);
+    const { works } = await relay.services.publishing.stores.posts.listOpenWork(ref.platformId);
     return works.find((work) => work.ref.postId === id)?.nextCheckAt;
   };
   return { id: id as string, services, hint, leg, nextCheck };
@@ -49,7 +50,7 @@ async function aReadingProcess() {
     begun.resolve();
     return new Promise(() => undefined);
   });
-  void publishLegs(process.services, process.hint);
+  void publishLegs(process.services.publishing, process.hint);
   await begun.promise;
   return { ...process, spy };
 }
@@ -67,8 +68,8 @@ describe("a process that is told to stop", () => {
   test("sets lease and next check of a leg in hand to its own end, in one write", async () => {
     const { id, services, leg, nextCheck, spy } = await aReadingProcess();
     const endsAt = inMs(STOP_MS);
-    const writes = vi.spyOn(services.posts, "replaceLegAndCheck");
-    await services.stop.begin(endsAt);
+    const writes = vi.spyOn(services.publishing.stores.posts, "replaceLegAndCheck");
+    await services.background.work.stop.begin(endsAt);
     expect(writes).toHaveBeenCalledTimes(1);
     expect(await leg()).toMatchObject({ phase: "claimed", leaseUntil: endsAt.toISOString() });
     expect(await nextCheck()).toBe(endsAt.toISOString());
@@ -80,7 +81,7 @@ describe("a process that is told to stop", () => {
   test("leaves a leg that was sent its lease until the call is over, and it is only looked up", async () => {
     const { id, services, hint, leg } = await aProcess();
     const called = Promise.withResolvers<void>();
-    const { outbound } = relay.services;
+    const { outbound } = relay.services.connections;
     const request = outbound.request.bind(outbound);
     const spy = vi.spyOn(outbound, "request").mockImplementation(async (asked) => {
       const answer = await request(asked);
@@ -88,10 +89,10 @@ describe("a process that is told to stop", () => {
       called.resolve();
       return new Promise(() => undefined);
     });
-    void publishLegs(services, hint);
+    void publishLegs(services.publishing, hint);
     await called.promise;
     spy.mockRestore();
-    await services.stop.begin(inMs(STOP_MS));
+    await services.background.work.stop.begin(inMs(STOP_MS));
     const { networkTimeoutMs } = relay.services.config.publishing;
     const sent = await leg();
     expect(sent?.phase).toBe("sent");
@@ -106,8 +107,8 @@ describe("a process that is told to stop", () => {
 
   test("begins no leg, and hands it back for another process", async () => {
     const { id, services, hint, leg } = await aProcess();
-    await services.stop.begin(inMs(STOP_MS));
-    await publishLegs(services, hint);
+    await services.background.work.stop.begin(inMs(STOP_MS));
+    await publishLegs(services.publishing, hint);
     expect(await leg()).toMatchObject({ phase: "idle", claimId: null, attempts: 0 });
     relay.advance(2_000);
     await relay.drain();
@@ -117,13 +118,13 @@ describe("a process that is told to stop", () => {
   test("gives a leg back that it could not send in time, which costs no retry", async () => {
     const { id, services, hint, leg } = await aProcess();
     const attached = vi
-      .spyOn(services.connections, "open")
+      .spyOn(services.connections.stores.connections, "open")
       .mockImplementationOnce(async (...of) => {
-        await services.stop.begin(inMs(STOP_MS));
+        await services.background.work.stop.begin(inMs(STOP_MS));
         attached.mockRestore();
-        return services.connections.open(...of);
+        return services.connections.stores.connections.open(...of);
       });
-    await publishLegs(services, hint);
+    await publishLegs(services.publishing, hint);
     expect(await leg()).toMatchObject({ phase: "idle", claimId: null, retries: 0, sentAt: null });
     relay.advance(2_000);
     await relay.drain();

@@ -112,6 +112,6 @@ export function aLinkedAccount(id: string, more: Partial<LinkedAccount> = {}): L
 
 /** How many accounts are linked for a platform, as its account counts them. */
 export async function linkedCount({ services }: Relay, platformId: string): Promise<number> {
-  const counts = [...(await services.platforms.counts(platformId)).values()];
+  const counts = [...(await services.tenants.stores.platforms.counts(platformId)).values()];
   return counts.reduce((sum, { connections }) => sum + connections, 0);
 }

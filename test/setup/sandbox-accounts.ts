@@ -25,7 +25,11 @@ const FORMS: Partial<Record<NetworkName, Readonly<Record<string, string>>>> = {
 
 /** Removes the events of a profile that nobody has been sent. */
 export async function dropPendingEvents(
-  { events }: Services,
+  {
+    webhooks: {
+      stores: { events },
+    },
+  }: Services,
   { platformId, profileId }: { readonly platformId: string; readonly profileId: string },
 ): Promise<void> {
   const pending = await events.listPending(platformId, 100);
@@ -52,11 +56,16 @@ export async function linkSandboxAccount(
   } = {},
 ): Promise<void> {
   const outcome = await signIn(network, form, {
-    tools: createNetworkTools(services, network),
-    decide: (page) => allow(services.outbound.browserUrl(page)),
+    tools: createNetworkTools(services.connections, network),
+    decide: (page) => allow(services.connections.outbound.browserUrl(page)),
   });
   if (outcome.kind === "failed")
     throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
-  await services.connections.saveLinked({ ...owner, id, network, linked: outcome.linked });
+  await services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network,
+    linked: outcome.linked,
+  });
   await dropPendingEvents(services, owner);
 }

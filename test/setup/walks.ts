@@ -23,8 +23,8 @@ export async function runRound(services: Services, asked: Walk, isAsked = true):
   };
   const walk = { ...asked, begin };
   const options = { system: systemScope(services, "test"), runMs: RUN_MS, isAsked };
-  let end = await runWalk(services, walk, options);
-  while (end === "time_up") end = await runWalk(services, walk, options);
+  let end = await runWalk(services.background, walk, options);
+  while (end === "time_up") end = await runWalk(services.background, walk, options);
   if (end === "failed") throw failure;
 }
 
@@ -65,7 +65,10 @@ export function checkAccounts(
 }
 
 /** All rows of a kind in the wake index. */
-export async function wakesOf({ wakes }: Services, kind: WakeKind): Promise<StoredWake[]> {
+export async function wakesOf(
+  { webhooks: { wakes } }: Services,
+  kind: WakeKind,
+): Promise<StoredWake[]> {
   const found: StoredWake[] = [];
   let after: string | undefined;
   do {

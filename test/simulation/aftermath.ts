@@ -42,7 +42,7 @@ export async function redriveAll(simulation: Simulation): Promise<void> {
     let cursor: string | undefined;
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
       const answer = await customers.requests.ask("a redrive", "", ({ services }) =>
-        redriveDead(services, OPERATOR, { cursor }),
+        redriveDead(services.webhooks, OPERATOR, { cursor }),
       );
       if ("value" in answer) {
         counts.redrives += answer.value.requeued;
@@ -71,7 +71,7 @@ async function expiring({ observer }: World): Promise<string[]> {
 async function purgeAgain({ services }: Observer): Promise<string[]> {
   const found: string[] = [];
   for (const walk of WALKS.filter(({ name }) => name.startsWith("purge-"))) {
-    const step = walk.begin(services, systemScope(services, walk.name));
+    const step = walk.begin(services.background, systemScope(services, walk.name));
     let position: unknown;
     do {
       const at = { position, ...BEGINNING };
@@ -129,7 +129,7 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
     await time.pass(time.now + WALKS_MS_MAX, () => isOver);
   };
   const unchecked = async (): Promise<string[]> => {
-    const { wallets } = world.observer.services;
+    const { wallets } = world.observer.services.billing;
     const found: string[] = [];
     for (const id of platformIds) {
       const { sequence } = await wallets.read(id);

@@ -22,7 +22,8 @@ export class Bystanders {
   /** From now on each of them is marked as having open work, every minute. */
   async start(): Promise<void> {
     const { observer, nature } = this.#world;
-    const { wakes, clock } = observer.services;
+    const { clock } = observer.services;
+    const { wakes } = observer.services.webhooks;
     for (const id of this.#ids) await createPlatform(observer.services, id, "bystander");
     const mark = async () => {
       const now = clock.now();

@@ -72,7 +72,10 @@ const CREATE_TRIES_MAX = 6;
 const CREATE_PAUSE_MS = 5;
 
 /** The version of a platform as a request finds it that nobody kept anything for. */
-async function accessVersionOf({ wallets }: Services, platformId: string): Promise<string> {
+async function accessVersionOf(
+  { billing: { wallets } }: Services,
+  platformId: string,
+): Promise<string> {
   return (await wallets.readAccessVersion(platformId)) || (await wallets.raiseAccess(platformId));
 }
 
@@ -84,7 +87,7 @@ async function debit(
   operationId: string,
   tokens: number,
 ): Promise<void> {
-  await charge(services, platformId, {
+  await charge(services.billing, platformId, {
     operationId,
     operation: "posts.validate",
     tokens,
@@ -305,7 +308,7 @@ export class Customers {
       await this.#tell(change, scope, ({ services }) => {
         const parsed = UpdatePostBody().safeParse(patch);
         if (!parsed.success) throw validationFailed([]);
-        return updatePost(services, scope, { postId, change: parsed.data });
+        return updatePost(services.publishing, scope, { postId, change: parsed.data });
       });
     }, afterMs);
   }
@@ -414,7 +417,9 @@ export class Customers {
     const { scope, postId, key } = plan;
     this.#client(async () => {
       const change = this.#note("cancel", plan, {}, `the cancel of ${key}`);
-      await this.#tell(change, scope, ({ services }) => cancelPost(services, scope, postId));
+      await this.#tell(change, scope, ({ services }) =>
+        cancelPost(services.publishing, scope, postId),
+      );
     }, afterMs);
   }
 
@@ -425,7 +430,9 @@ export class Customers {
     this.#client(
       async () => {
         for (let waits = isWaiting ? 0 : WAITS_MAX; waits < WAITS_MAX; waits += 1) {
-          const found = await this.#world.observer.services.posts.find(refOf(plan));
+          const found = await this.#world.observer.services.publishing.stores.posts.find(
+            refOf(plan),
+          );
           const hasStarted = found !== undefined && found.post.status !== "scheduled";
           if (WELL.has(found?.post.status)) return;
           if (hasStarted && found.legs.some(({ status }) => status === "failed")) break;
@@ -447,7 +454,7 @@ export class Customers {
     this.#client(async () => {
       const change = this.#note("retry", plan, {}, `a retry of ${key}`);
       await this.#tell(change, scope, ({ services }) =>
-        retryPost(services, scope, { postId, networks }),
+        retryPost(services.publishing, scope, { postId, networks }),
       );
     }, afterMs);
   }
@@ -462,7 +469,7 @@ export class Customers {
     this.#client(
       async () => {
         await this.requests.ask("a stray hint", platformId, async ({ services }) => {
-          const { publishQueue } = services;
+          const { publishQueue } = services.publishing.stores;
           this.#world.nature.counts.strayHints += 1;
           try {
             if (isFire)
@@ -492,7 +499,7 @@ export class Customers {
     } as const;
     const owner = { platformId, applicationId, requestId: "an erasure", ip: "", caller };
     const erase = async ({ services }: Host) => {
-      await requestErasure(services, owner, { profileId });
+      await requestErasure(services.erasure, owner, { profileId });
       return "erased";
     };
     this.#client(
@@ -550,9 +557,9 @@ export class Customers {
   ): Promise<string> {
     const accessVersion = await accessVersionOf(services, scope.platformId);
     await requireActive(services, scope);
-    const connections = await services.connections.listOfProfile(scope);
+    const connections = await services.connections.stores.connections.listOfProfile(scope);
     const publishing = { ...scope, connections, accessVersion, isKept: false };
-    return (await createPost(services, publishing, { idempotencyKey, draft })).post.id;
+    return (await createPost(services.publishing, publishing, { idempotencyKey, draft })).post.id;
   }
 
   /** Somebody sends what no worker can read. */
@@ -578,8 +585,11 @@ export class Customers {
       async () => {
         let known: string | undefined;
         const unlink = async ({ services }: Host) => {
-          known = (await services.connections.find({ ...scope, network: link[0] }))?.id;
-          if (isUnlinked && known !== undefined) await removeConnection(services, scope, known);
+          known = (
+            await services.connections.stores.connections.find({ ...scope, network: link[0] })
+          )?.id;
+          if (isUnlinked && known !== undefined)
+            await removeConnection(services.connections, scope, known);
         };
         await this.requests.ask("unlinking", platformId, unlink);
         if (isUnlinked && random.chance(0.2)) return;
@@ -652,7 +662,7 @@ export class Customers {
           at,
         });
       await this.#time.wait(1);
-      const { wallets } = at.services;
+      const { wallets } = at.services.billing;
       const row = { rowKey: "O|misfit", text: "x".repeat(40_000) };
       try {
         await wallets.commit(platformId, {

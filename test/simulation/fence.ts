@@ -157,7 +157,7 @@ class Fence {
     const session = { sessionId: "first", sessionVersion: 1 };
     const caller = { kind: "session", userId: "owner", platformId, ...session } as const;
     const scope: ApplicationScope = { ...tenant.scope, caller };
-    const { key, secret } = await issueKey(services, scope, {
+    const { key, secret } = await issueKey(services.tenants, scope, {
       name: "key",
       scope: "restricted",
       allowedProfileIds: [tenant.scope.profileId],
@@ -204,22 +204,27 @@ class Fence {
     const at = services.clock.now().toISOString();
     switch (this.#kind) {
       case "platform":
-        return await services.platforms.setStatus(platformId, "suspended", at);
+        return await services.tenants.stores.platforms.setStatus(platformId, "suspended", at);
       case "application":
-        return await services.applications.setStatus(platformId, applicationId, "disabled", at);
+        return await services.tenants.stores.applications.setStatus(
+          platformId,
+          applicationId,
+          "disabled",
+          at,
+        );
       case "profile":
-        return await services.profiles.update(platformId, profileId, (profile) => ({
+        return await services.tenants.stores.profiles.update(platformId, profileId, (profile) => ({
           ...profile,
           status: "disabled",
         }));
       case "account":
-        return await services.connections.revoke({
+        return await services.connections.stores.connections.revoke({
           ...scope,
           network: "mastodon",
           id: this.#connectionId,
         });
       case "key":
-        return await services.keys.revoke({ id: keyId, platformId, applicationId });
+        return await services.tenants.stores.keys.revoke({ id: keyId, platformId, applicationId });
     }
   }
 
@@ -228,11 +233,16 @@ class Fence {
     const at = services.clock.now().toISOString();
     switch (this.#kind) {
       case "platform":
-        return await services.platforms.setStatus(platformId, "active", at);
+        return await services.tenants.stores.platforms.setStatus(platformId, "active", at);
       case "application":
-        return await services.applications.setStatus(platformId, applicationId, "active", at);
+        return await services.tenants.stores.applications.setStatus(
+          platformId,
+          applicationId,
+          "active",
+          at,
+        );
       case "profile":
-        return await services.profiles.update(platformId, profileId, (profile) => ({
+        return await services.tenants.stores.profiles.update(platformId, profileId, (profile) => ({
           ...profile,
           status: "active",
         }));

@@ -223,7 +223,7 @@ export class Hosts {
     for (const id of this.platformIds) {
       const { time } = this.#world.nature;
       const from = time.now;
-      const result = await checkWallet(services, id);
+      const result = await checkWallet(services.background, id);
       // A process that stands still for minutes gives up.
       if (result.kind === "moving" && time.now - from < CHECK_MS)
         this.#defects.push(`the wallet of ${id} moved too much`);

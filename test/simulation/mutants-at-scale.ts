@@ -81,7 +81,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D4a: a ledger is checked only while its wallet stands still",
     era: 25,
     firstSeed: 6,
-    services: ({ wallets }) =>
+    services: ({ billing: { wallets } }) =>
       replaceIn(wallets.ledger, () => ({ fold: () => Promise.resolve(false) })),
   },
   {
@@ -89,12 +89,16 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     era: 26,
     install: () =>
       withWalk("reconcile-wallets", (begin) => (services, system) => {
-        const { platforms } = services;
+        const { platforms } = services.tenants.stores;
         const listIds: typeof platforms.listIds = async (...given) => {
           const { items } = await platforms.listIds(...given);
           return { items: items.slice(0, 1), next: undefined };
         };
-        return begin({ ...services, platforms: withMethods(platforms, { listIds }) }, system);
+        const stores = {
+          ...services.tenants.stores,
+          platforms: withMethods(platforms, { listIds }),
+        };
+        return begin({ ...services, tenants: { ...services.tenants, stores } }, system);
       }),
   },
   {
@@ -201,16 +205,27 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     install: () =>
       withWalk("purge-idempotency-keys", (begin) => (services, system) => {
         const nothing = () => Promise.resolve(undefined);
-        const posts = withMethods(services.posts, { findPost: nothing });
-        const profiles = withMethods(services.profiles, { find: nothing });
-        return begin({ ...services, posts, profiles }, system);
+        const { stores, tenants, ...rest } = services.publishing;
+        const posts = withMethods(stores.posts, { findPost: nothing });
+        const publishing = {
+          ...rest,
+          stores: { ...stores, posts },
+          tenants: { ...tenants, profiles: { find: nothing } },
+        };
+        return begin({ ...services, publishing }, system);
       }),
   },
   {
     name: "D11b: a key says nothing any more after ninety days",
     era: 36,
     firstSeed: 2,
-    services({ idempotency, clock, wallets }) {
+    services({
+      clock,
+      publishing: {
+        stores: { idempotency },
+      },
+      billing: { wallets },
+    }) {
       const forgotten = async (platformId: string) => {
         const before = new Date(clock.now().getTime() - 90 * 24 * 60 * 60_000);
         return (await idempotency.listBefore(platformId, before, undefined)).keys;
@@ -254,13 +269,17 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D13a: each call of a redrive begins with the newest",
     era: 39,
     shownBy: redrives,
-    services: ({ cursors }) => replaceIn(cursors, () => ({ read: () => undefined })),
+    services: ({ billing: { cursors } }) => replaceIn(cursors, () => ({ read: () => undefined })),
   },
   {
     name: "D13b: a redrive ends with its first call",
     era: 40,
     shownBy: redrives,
-    services({ deadDeliveries }) {
+    services({
+      webhooks: {
+        stores: { deadDeliveries },
+      },
+    }) {
       replaceIn(deadDeliveries, (former) => ({
         list: async (filter, position) => ({
           ...(await former.list(filter, position)),
@@ -273,7 +292,12 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D14a: events of a change are left to the sweep",
     era: 41,
     firstSeed: 1,
-    services({ fanOutQueue, fanOuts }) {
+    services({
+      webhooks: {
+        stores: { fanOutQueue },
+        work: { fanOuts },
+      },
+    }) {
       replaceIn(fanOutQueue, () => ({ hint: () => Promise.resolve() }));
       replaceIn(fanOuts, () => ({ run: () => Promise.resolve(false) }));
     },
@@ -282,7 +306,11 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D14b: deliveries are left to the timer",
     era: 42,
     firstSeed: 7,
-    services({ webhookQueue }) {
+    services({
+      webhooks: {
+        stores: { webhookQueue },
+      },
+    }) {
       replaceIn(webhookQueue, (former) => ({
         hint: (fields, delaySeconds) =>
           former.hint(fields, (delaySeconds ?? 0) + (fields.kind === "deliveries" ? 50 : 0)),
@@ -310,7 +338,12 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D9a: endpoints are not marked, so that nobody looks for deliveries whose hint was lost",
     era: 45,
     firstSeed: 3,
-    services({ wakes, webhookQueue }) {
+    services({
+      webhooks: {
+        wakes,
+        stores: { webhookQueue },
+      },
+    }) {
       replaceIn(wakes, (former) => ({
         mark: async (kind, id, now) => {
           if (kind !== "endpoint-check") await former.mark(kind, id, now);
@@ -329,7 +362,12 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
     firstSeed: 48,
-    services({ wakes, pending }) {
+    services({
+      webhooks: {
+        wakes,
+        stores: { pending },
+      },
+    }) {
       replaceIn(wakes, (former) => {
         const add: typeof wakes.add = async (wake, now) => {
           if (wake.kind !== "endpoint") await former.add(wake, now);
@@ -349,7 +387,11 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     name: "D9c: a process delivers to an endpoint though another one does",
     era: 46,
     firstSeed: 620,
-    services({ pending }) {
+    services({
+      webhooks: {
+        stores: { pending },
+      },
+    }) {
       replaceIn(pending, (former) => ({
         read: async (...asked) => {
           const work = await former.read(...asked);

@@ -12,7 +12,10 @@ interface Remembered {
 }
 
 /** Changes of access are committed without the version that they raise, which `raise` may do apart. */
-function withoutVersion({ wallets }: Services, raise: (platformId: string) => void): void {
+function withoutVersion(
+  { billing: { wallets } }: Services,
+  raise: (platformId: string) => void,
+): void {
   const without =
     (former: typeof wallets): typeof wallets.commit =>
     async <Answer>(platformId: string, operation: CoreOperation<Answer>) => {
@@ -34,7 +37,12 @@ function withoutVersion({ wallets }: Services, raise: (platformId: string) => vo
 }
 
 /** Rows count as read for a request when they were read under the version that the process knows. */
-function refusingOnKept({ wallets, keys, platforms, applications, profiles }: Services): void {
+function refusingOnKept({
+  billing: { wallets },
+  tenants: {
+    stores: { keys, platforms, applications, profiles },
+  },
+}: Services): void {
   const remembered = new Map<string, Remembered>();
   const once = async <Answer>(
     name: string,
@@ -79,7 +87,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     services: (services) =>
       withoutVersion(services, (platformId) => {
         // No caller waits for it, nor gets its failure.
-        services.wallets.raiseAccess(platformId).catch(() => undefined);
+        services.billing.wallets.raiseAccess(platformId).catch(() => undefined);
       }),
   },
   {
@@ -87,7 +95,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     era: 53,
     firstSeed: 946,
     shownBy: fence,
-    services({ accessCache, wallets }) {
+    services({ access: { accessCache }, billing: { wallets } }) {
       replaceIn(accessCache, (former) => ({
         add: (platformId, row) => {
           wallets
@@ -125,7 +133,7 @@ export const MUTANTS_OF_ACCESS: readonly Mutant[] = [
     name: "F6: a read does not look whether its access version is still the wallet's",
     era: 56,
     shownBy: fence,
-    services({ wallets }) {
+    services({ billing: { wallets } }) {
       replaceIn(wallets, (former) => ({
         readAccessVersion: async (platformId) =>
           wallets.lastAccessVersion(platformId) ?? (await former.readAccessVersion(platformId)),

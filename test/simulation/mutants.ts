@@ -46,7 +46,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M3: the work row goes when the hint is sent",
     era: 3,
     firstSeed: 6,
-    services({ publishQueue, posts }) {
+    services({
+      publishing: {
+        stores: { publishQueue, posts },
+      },
+    }) {
       replaceIn(publishQueue, (former) => ({
         hint: async (hint, delaySeconds) => {
           await former.hint(hint, delaySeconds);
@@ -131,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
     era: 11,
     firstSeed: 66,
     services(services) {
-      replaceIn(services.posts, (former) => ({
+      replaceIn(services.publishing.stores.posts, (former) => ({
         find: async (ref) => {
           const found = await former.find(ref);
           return found && { ...found, post: { ...found.post, revision: "" } };
@@ -159,7 +163,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C3: open work is marked only once it is there",
     era: 13,
     firstSeed: 28,
-    services({ wakes, posts, fanOutQueue }) {
+    services({
+      webhooks: {
+        wakes,
+        stores: { fanOutQueue },
+      },
+      publishing: {
+        stores: { posts },
+      },
+    }) {
       replaceIn(wakes, (former) => ({
         mark: async (kind, id, now) => {
           // An endpoint is marked as ever.
@@ -189,7 +201,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C5: a post starts whatever its time is",
     era: 15,
     firstSeed: 40,
-    services({ posts, clock }) {
+    services({
+      clock,
+      publishing: {
+        stores: { posts },
+      },
+    }) {
       replaceIn(posts, (former) => ({
         findPost: async (ref) => {
           const post = await former.findPost(ref);
@@ -204,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "C6: a refusal is told on a wallet that was read before the request",
     era: 16,
     firstSeed: 47,
-    services({ wallets, clock }) {
+    services({ clock, billing: { wallets } }) {
       const known = new Map<string, { readonly at: number; readonly wallet: Wallet }>();
       const knowing =
         (former: typeof wallets): typeof wallets.commit =>
@@ -242,7 +259,7 @@ export const MUTANTS: readonly Mutant[] = [
     era: 18,
     firstSeed: 183,
     services(services) {
-      replaceIn(services.posts, (former) => ({
+      replaceIn(services.publishing.stores.posts, (former) => ({
         findToPublish: async (ref, networks) => {
           const found = await former.findToPublish(ref, networks);
           const legs = (found?.legs ?? []).map(({ leg, etag }) => {

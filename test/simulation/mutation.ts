@@ -38,7 +38,7 @@ export function committing(
   services: Services,
   change: <T>(operation: CoreOperation<T>) => CoreOperation<T>,
 ): void {
-  replaceIn(services.wallets, (former) => ({
+  replaceIn(services.billing.wallets, (former) => ({
     commit: (platformId, operation) => former.commit(platformId, change(operation)),
   }));
 }
@@ -84,7 +84,7 @@ export function committingApart(
   isLater: (write: RowWrite, operation: CoreOperation<unknown>) => boolean,
 ): void {
   const committing = async <T>(
-    wallets: Services["wallets"],
+    wallets: Services["billing"]["wallets"],
     platformId: string,
     operation: CoreOperation<T>,
   ): Promise<T> => {
@@ -100,7 +100,7 @@ export function committingApart(
     if (later.length > 0) await wallets.commit(platformId, second);
     return answer;
   };
-  replaceIn(services.wallets, (former) => ({
+  replaceIn(services.billing.wallets, (former) => ({
     commit: (platformId, operation) => committing(former, platformId, operation),
   }));
 }
@@ -124,7 +124,7 @@ export function writingLegs(
   services: Services,
   change: (leg: Leg, write: LegWrite) => Promise<readonly [leg: Leg, etag: string]>,
 ): void {
-  replaceIn(services.posts, (posts) => ({
+  replaceIn(services.publishing.stores.posts, (posts) => ({
     replaceLegIfUnchanged: async (ref, leg, etag) => {
       const changed = await change(leg, { ref, etag, posts });
       const written = await posts.replaceLegIfUnchanged(ref, ...changed);
@@ -136,7 +136,7 @@ export function writingLegs(
 interface LegWrite {
   readonly ref: PostRef;
   readonly etag: string;
-  readonly posts: Services["posts"];
+  readonly posts: Services["publishing"]["stores"]["posts"];
 }
 
 export const lastOf = (id: string) => id.split("|").at(-1) ?? "";
@@ -172,7 +172,7 @@ export const folded = <Name extends "transact" | "list">(
   name: Name,
   change: (original: Table[Name], ...given: Parameters<Table[Name]>) => ReturnType<Table[Name]>,
 ): Pick<Mutant, "services" | "install"> => ({
-  services({ wallets }) {
+  services({ billing: { wallets } }) {
     replaceIn(wallets.ledger, (former) => ({
       fold: (...given) => folding.run(true, () => former.fold(...given)),
     }));
@@ -195,7 +195,7 @@ type WakePage = Awaited<ReturnType<Wakes["list"]>>;
 
 /** The wake index with other pages of a kind. */
 export function listing(
-  { wakes }: Services,
+  { webhooks: { wakes } }: Services,
   kind: WakeKind,
   change: (page: WakePage, range: WakeRange) => WakePage,
 ): void {

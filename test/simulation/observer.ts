@@ -82,7 +82,11 @@ export class Observer {
       for (const { scope } of this.#tenants()) {
         const owner = { platformId, profileId: scope.profileId };
         const list = (after: string | undefined) =>
-          this.services.posts.listOfProfile(owner, { after, limit: PAGE }, () => true);
+          this.services.publishing.stores.posts.listOfProfile(
+            owner,
+            { after, limit: PAGE },
+            () => true,
+          );
         found.push(...(await all(list)));
       }
     return found;
@@ -90,7 +94,7 @@ export class Observer {
 
   /** Returns the entries of a platform, oldest first. */
   async ledger(platformId: string): Promise<StoredEntry[]> {
-    const { ledger } = this.services.wallets;
+    const { ledger } = this.services.billing.wallets;
     return await ledger.entries(platformId, 0, await ledger.newest(platformId));
   }
 
@@ -100,7 +104,7 @@ export class Observer {
     for (const id of uniq(this.#tenants().map(({ scope }) => scope.applicationId)))
       found.push(
         ...(await all(async (after = "") => {
-          const items = await this.services.events.listAfter(id, after, PAGE);
+          const items = await this.services.webhooks.stores.events.listAfter(id, after, PAGE);
           return { items, next: items.length < PAGE ? undefined : items.at(-1)?.id };
         })),
       );
@@ -112,7 +116,7 @@ export class Observer {
     for (const id of this.endpointIds)
       found.push(
         ...(await all((after) =>
-          this.services.deliveries.list(id, { status }, { after, limit: PAGE }),
+          this.services.webhooks.stores.deliveries.list(id, { status }, { after, limit: PAGE }),
         )),
       );
     return found;
@@ -120,12 +124,14 @@ export class Observer {
 
   async isAnyDead(): Promise<boolean> {
     const position = { after: undefined, limit: 1 };
-    return (await this.services.deadDeliveries.list({}, position)).items.length > 0;
+    return (await this.services.webhooks.stores.deadDeliveries.list({}, position)).items.length > 0;
   }
 
   /** Returns what keeps a run from being at rest: the first kind of it. */
   async openWork(): Promise<string[]> {
-    const { posts, events, erasures } = this.services;
+    const { erasures } = this.services.erasure;
+    const { events } = this.services.webhooks.stores;
+    const { posts } = this.services.publishing.stores;
     const open: string[] = [];
     for (const id of this.platformIds) {
       const { works } = await posts.listOpenWork(id);

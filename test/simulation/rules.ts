@@ -52,12 +52,13 @@ interface Evidence {
 async function purseOf({ world }: Simulation, platformId: string): Promise<Purse> {
   const { services } = world.observer;
   const totals = [];
-  for await (const page of services.wallets.ledger.totals(platformId, {})) totals.push(...page);
+  for await (const page of services.billing.wallets.ledger.totals(platformId, {}))
+    totals.push(...page);
   return {
     platformId,
     ledger: await world.observer.ledger(platformId),
-    wallet: await services.wallets.read(platformId),
-    counted: (await services.wallets.ledger.findMark(platformId)).mark.sequence,
+    wallet: await services.billing.wallets.read(platformId),
+    counted: (await services.billing.wallets.ledger.findMark(platformId)).mark.sequence,
     totals,
   };
 }

@@ -74,7 +74,7 @@ async function among(
 }
 
 const spendOne = (services: Services, platformId: string, operationId: string) =>
-  charge(services, platformId, {
+  charge(services.billing, platformId, {
     operationId,
     operation: "posts.validate",
     tokens: 1,
@@ -157,16 +157,21 @@ export const redrives = (mutant: Mutant): Promise<readonly string[]> =>
       status: "dead" as const,
       diedAt: new Date(START - index * 1_000).toISOString(),
     }));
-    await services.pending.insertAbsent(endpoint.id, dead.slice(0, STUCK));
-    await Promise.all(dead.map((one) => services.deadDeliveries.add(one, one.diedAt)));
+    await services.webhooks.stores.pending.insertAbsent(endpoint.id, dead.slice(0, STUCK));
+    await Promise.all(
+      dead.map((one) => services.webhooks.stores.deadDeliveries.add(one, one.diedAt)),
+    );
     let cursor: string | undefined;
     for (let calls = 0; calls < CALLS_MAX; calls += 1) {
-      const { nextCursor } = await redriveDead(services, OPERATOR, { cursor });
+      const { nextCursor } = await redriveDead(services.webhooks, OPERATOR, { cursor });
       if (nextCursor === null) break;
       cursor = nextCursor;
     }
     // Those behind have no row of their own any more: who comes to them takes them off the list.
-    const { items } = await services.deadDeliveries.list({}, { after: undefined, limit: 2_000 });
+    const { items } = await services.webhooks.stores.deadDeliveries.list(
+      {},
+      { after: undefined, limit: 2_000 },
+    );
     const left = items.length - STUCK;
     return left === 0 ? [] : [`${left} dead deliveries were never come to`];
   });
@@ -180,7 +185,7 @@ const STEPS_MAX = 50;
 export const belated = (mutant: Mutant): Promise<readonly string[]> =>
   among(mutant, { processes: 1 }, async ([services], time) => {
     if (services === undefined) return [];
-    const { wakes } = services;
+    const { wakes } = services.webhooks;
     const now = new Date(time.now);
     const platformId = newId("platform", now);
     const profileId = newId("profile", now);
@@ -189,7 +194,7 @@ export const belated = (mutant: Mutant): Promise<readonly string[]> =>
     for (const postId of posts)
       await wakes.add(postWake({ platformId, profileId, postId }, dueAt), now);
     const hinted = new Set<string>();
-    const step = hintWakes(services, {
+    const step = hintWakes(services.webhooks, {
       kind: "post",
       what: "belated",
       hint: ({ id }) => Promise.resolve(void hinted.add(id)),
@@ -221,7 +226,7 @@ export const midnight = (mutant: Mutant): Promise<readonly string[]> =>
       if (first === undefined) return [];
       const platformId = newId("platform", first.clock.now());
       await creditTokens(first, platformId, "midnight", 1_000);
-      await first.wallets.commit(platformId, {
+      await first.billing.wallets.commit(platformId, {
         id: "budget",
         rowKeys: [],
         decide: () => ({

@@ -70,7 +70,7 @@ export async function linkAccount(
   const linked = linkedAccount(name, link);
   const owner = { platformId, applicationId, profileId };
   const linking = { ...owner, id, network, linked };
-  return (await services.connections.saveLinked(linking)).connection.id;
+  return (await services.connections.stores.connections.saveLinked(linking)).connection.id;
 }
 
 async function aTenant(
@@ -82,7 +82,7 @@ async function aTenant(
   const at = now.toISOString();
   const { platformId, applicationId, name } = owner;
   const profileId = newId("profile", now);
-  await services.profiles.create(platformId, {
+  await services.tenants.stores.profiles.create(platformId, {
     id: profileId,
     applicationId,
     title: name,
@@ -107,7 +107,7 @@ export async function createPlatform(services: Services, id: string, name: strin
   const email = `${name}@example.com`;
   const owner = { id: newId("user", now), platformId: id, email, name: null, role: "owner" };
   // Safe: the sign-in parts of an owner are of no concern here.
-  await services.platforms.createWithOwner(platform, {
+  await services.tenants.stores.platforms.createWithOwner(platform, {
     ...owner,
     status: "active",
     ...times,
@@ -120,7 +120,7 @@ async function aPlatform(services: Services, name: string, tokens: number) {
   const platformId = newId("platform", now);
   await createPlatform(services, platformId, name);
   const applicationId = newId("application", now);
-  await services.applications.create(platformId, {
+  await services.tenants.stores.applications.create(platformId, {
     id: applicationId,
     name,
     status: "active",
@@ -164,7 +164,7 @@ export async function createEndpoint(
     actor: { kind: "system", id: "simulation" },
     requestId: endpoint.id,
   } as const;
-  await services.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`, price);
+  await services.webhooks.stores.endpoints.create(endpoint, `whsec_${"A".repeat(44)}`, price);
   return endpoint;
 }
 
@@ -174,7 +174,7 @@ export async function creditTokens(
   reference: string,
   tokens: number,
 ): Promise<void> {
-  await creditWallet(services, platformId, {
+  await creditWallet(services.billing, platformId, {
     operationId: `credit|${reference}`,
     operation: "billing.credit",
     tokens,
@@ -192,7 +192,11 @@ export const ERASABLE = "five";
 
 /** @throws AppError as the rules of access do for a profile that is being erased, or is gone */
 export async function requireActive(
-  { profiles }: Services,
+  {
+    tenants: {
+      stores: { profiles },
+    },
+  }: Services,
   { platformId, profileId }: ProfileScope,
 ): Promise<void> {
   const profile = await profiles.find(platformId, profileId);

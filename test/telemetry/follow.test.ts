@@ -236,7 +236,7 @@ describe("the trace of a request", () => {
     const lines = allLines().filter((line) => line["requestId"] === requestId);
     expect(messagesOf(lines)).toEqual(expect.arrayContaining(["post started", "leg published"]));
     expect(new Set(lines.map((line) => line["traceId"]))).toEqual(new Set([traceId]));
-    relay.services.metrics.flush();
+    relay.services.background.work.metrics.flush();
     const lateness = allLines().filter(({ metric }) => metric === "posts.lateness_s");
     expect(lateness).toMatchObject([{ count: 1, min: expect.any(Number) }]);
     expect(Number(lateness[0]?.["max"])).toBeGreaterThanOrEqual(3);
@@ -265,7 +265,7 @@ describe("the trace of a request", () => {
 
 describe("what is counted", () => {
   test("adds up with what happened", async () => {
-    relay.services.metrics.flush();
+    relay.services.background.work.metrics.flush();
     const from = relay.logLines.length;
     const idempotency = { "idempotency-key": uniqueKey() };
     const text = unique("Counted");
@@ -273,7 +273,7 @@ describe("what is counted", () => {
     await submit({ text }, idempotency);
     await settlePost(relay, publisher, post.id);
     await relay.drain();
-    relay.services.metrics.flush();
+    relay.services.background.work.metrics.flush();
     const metrics = allLines()
       .slice(from)
       .filter(({ message }) => message === "metric");
@@ -300,7 +300,7 @@ describe("what is counted", () => {
     const worker = workers.find(({ queue }) => queue === "publishing");
     const host = { dequeueCount: 5, write: () => undefined };
     await worker?.handle(relay.services, { v: 1, postId: "pst_x", trace: parent }, host);
-    relay.services.metrics.flush();
+    relay.services.background.work.metrics.flush();
     const lines = allLines();
     expect(lines.find(({ event }) => event === "poison_message")).toMatchObject({
       message: "poison message",

@@ -21,7 +21,7 @@ export async function storedConnection(
   owner: Owner,
   network: NetworkName,
 ): Promise<Connection> {
-  const found = await services.connections.find({ ...owner, network });
+  const found = await services.connections.stores.connections.find({ ...owner, network });
   if (found === undefined) throw new Error("nothing is linked");
   return found;
 }
@@ -41,11 +41,16 @@ export async function linkByAppPassword(services: Services, owner: Owner): Promi
   const { link } = networkOf("bluesky");
   const form = link.kind === "form" ? link : link.alternative;
   const fields = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
-  const outcome = await form?.signIn(fields, createNetworkTools(services, "bluesky"));
+  const outcome = await form?.signIn(fields, createNetworkTools(services.connections, "bluesky"));
   if (outcome?.kind !== "linked") throw new Error(`not linked: ${outcome?.code}`);
   const id = newId("connection", services.clock.now());
   const { linked } = outcome;
-  await services.connections.saveLinked({ ...owner, id, network: "bluesky", linked });
+  await services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network: "bluesky",
+    linked,
+  });
   await dropPendingEvents(services, owner);
 }
 

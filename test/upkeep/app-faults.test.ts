@@ -70,7 +70,7 @@ describe("a refusal of our app", () => {
   });
 
   test("is none where other accounts are accepted meanwhile", () => {
-    const { appFaults } = world.services;
+    const { appFaults } = world.services.connections.linking;
     const failure = { code: "connection_needs_reauth", networkCode: "190/460" } as const;
     const account = (id: number) =>
       ({ id: `con_${id}`, network: "facebook", instanceUrl: null }) as const;

@@ -61,17 +61,17 @@ async function expectOpen(relay: Relay, { owners, endpointId, secrets, app }: Se
   const { services } = relay;
   for (const { owner, connection } of owners) {
     const now = await storedConnection(world, owner, connection.network);
-    expect(await freshCredentials(services, now)).toMatchObject({ kind: "usable" });
+    expect(await freshCredentials(services.connections, now)).toMatchObject({ kind: "usable" });
   }
   const [{ owner } = { owner: undefined }] = owners;
   const platform = owner?.application.platform;
-  const opened = await services.endpoints.open(
+  const opened = await services.webhooks.stores.endpoints.open(
     platform?.id ?? "",
     endpointId,
     services.clock.now(),
   );
   expect(opened?.secrets).toEqual(secrets);
-  expect(await services.hosts.find("mastodon", STRICT_HOST)).toMatchObject({
+  expect(await services.connections.stores.hosts.find("mastodon", STRICT_HOST)).toMatchObject({
     clientSecret: expect.any(String),
   });
   const body = { email: platform?.email, password: PASSWORD, totpCode: app.code() };
@@ -121,7 +121,9 @@ describe("a rotation of data keys", () => {
     const early = await withKeys(NEW);
     const [first] = owners;
     if (first === undefined) throw new Error("nobody is there");
-    expect(await early.services.connections.openCredentials(first.connection)).toBeUndefined();
+    expect(
+      await early.services.connections.stores.connections.openCredentials(first.connection),
+    ).toBeUndefined();
     // What is sealed with a key that is not there can't be sealed anew: it stays on the report.
     const wrong = await withKeys({ summer: key(2), autumn: key(3) });
     await checkAccounts(wrong.services);
@@ -137,7 +139,7 @@ describe("a rotation of data keys", () => {
     const early = await withKeys(NEW);
     const [first] = owners;
     if (first === undefined) throw new Error("nobody is there");
-    expect(await freshCredentials(early.services, first.connection)).toMatchObject({
+    expect(await freshCredentials(early.services.connections, first.connection)).toMatchObject({
       failure: { code: "connection_needs_reauth" },
     });
     const lines = early.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -157,19 +159,21 @@ describe("a rotation of data keys", () => {
     const rotating = await withKeys(BOTH);
     world.relay.advance(3 * 3_600_000);
     const [fresh] = await Promise.all([
-      freshCredentials(earlier.services, connection),
+      freshCredentials(earlier.services.connections, connection),
       ...[1, 2, 3, 4].map(() =>
-        rotating.services.accountChecks.reseal({ ...owner, network: "bluesky" }),
+        rotating.services.connections.stores.accountChecks.reseal({ ...owner, network: "bluesky" }),
       ),
     ]);
-    await rotating.services.accountChecks.reseal({
+    await rotating.services.connections.stores.accountChecks.reseal({
       ...owner,
       network: "bluesky",
     });
     if (fresh.kind !== "usable") throw new Error("not renewed");
     const now = await storedConnection(world, owner, "bluesky");
     expect(now.generation).toBe(connection.generation + 1);
-    expect(await rotating.services.connections.openCredentials(now)).toEqual(fresh.credentials);
+    expect(await rotating.services.connections.stores.connections.openCredentials(now)).toEqual(
+      fresh.credentials,
+    );
   });
 
   test("costs nothing while there is one key alone", async () => {

@@ -92,7 +92,7 @@ describe("credentials of accounts that nobody publishes to", () => {
       world.relay.advance(31 * 24 * 3_600_000);
       await Promise.all(
         [world.services, other, world.services, other].map((services) =>
-          checkAccount(services, connection),
+          checkAccount(services.connections, connection),
         ),
       );
       expect(calls(world, network === "instagram" ? REFRESH : "refreshSession")).toHaveLength(1);
@@ -139,7 +139,9 @@ describe("accounts that were taken back", () => {
       const before = asked();
       for (let day = 0; day < 5; day += 1) {
         await passDays(world, 1);
-        await world.services.connections.recordUse(await storedConnection(world, owner, network));
+        await world.services.connections.stores.connections.recordUse(
+          await storedConnection(world, owner, network),
+        );
       }
       expect(asked()).toBe(before);
       await passDays(world, 4);

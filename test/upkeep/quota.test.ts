@@ -32,7 +32,7 @@ async function use(owner: Owner, leg: string): Promise<boolean> {
   const { account, network } = await storedConnection(world, owner, "linkedin");
   const real = { network, accountId: account.id };
   const { services } = world;
-  return services.networkAccounts.claimQuota(
+  return services.publishing.stores.networkAccounts.claimQuota(
     real,
     { kind: "posts", limit: 3 },
     leg,
@@ -77,7 +77,7 @@ describe("what is left of an account's quota", () => {
     expect((await connections(owner))[0].quota).toBeNull();
     await linkSandboxAccount(world.services, owner, "linkedin");
     const linked = await storedConnection(world, owner, "linkedin");
-    await world.services.connections.revoke(linked);
+    await world.services.connections.stores.connections.revoke(linked);
     const listed = await connections(owner);
     expect(listed.map((shown: { platform: string; quota: unknown }) => shown.quota)).toEqual([
       null,

@@ -39,7 +39,12 @@ async function link({ platformId, applicationId, profileId }: Owner): Promise<vo
   };
   const id = newId("connection", services.clock.now());
   const owner = { platformId, applicationId, profileId };
-  await services.connections.saveLinked({ ...owner, id, network: "mastodon", linked });
+  await services.connections.stores.connections.saveLinked({
+    ...owner,
+    id,
+    network: "mastodon",
+    linked,
+  });
 }
 
 async function linkedOwners(): Promise<Owner[]> {
@@ -101,7 +106,7 @@ describe("the walk over all accounts", () => {
       if (left < 0) throw new Error("the process dies");
       return await send(request);
     });
-    const { walks } = world.services;
+    const { walks } = world.services.background.stores;
     const change = walks.change.bind(walks);
     vi.spyOn(walks, "change").mockImplementation((...parts) =>
       left < 0 ? Promise.reject(new Error("the process is dead")) : change(...parts),
@@ -129,7 +134,7 @@ describe("the walk over all accounts", () => {
   test("passes over an account that can't be read and goes on", async () => {
     const owners = await linkedOwners();
     world.relay.advance(4 * DAY_MS);
-    const { connections } = world.services;
+    const { connections } = world.services.connections.stores;
     const list = connections.listOfProfile.bind(connections);
     vi.spyOn(connections, "listOfProfile").mockImplementation((profile) =>
       profile.profileId === owners[0]?.profileId

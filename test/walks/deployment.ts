@@ -122,7 +122,7 @@ export class Deployment {
     const delayMs = delaySeconds * 1_000 + this.#random.below(POLL_MS_MAX);
     this.time.set(() => {
       const { services } = this.#living();
-      void continueWalk(services, hint, systemScope(services, WEBHOOK_QUEUE));
+      void continueWalk(services.background, hint, systemScope(services, WEBHOOK_QUEUE));
     }, delayMs);
   }
 
@@ -134,10 +134,10 @@ export class Deployment {
       this.#isTicking = true;
       const { services, machine } = this.#living();
       const end = () => (this.#isTicking = false);
-      void Promise.race([runDueWalks(services, systemScope(services, "timer")), machine.died]).then(
-        end,
-        end,
-      );
+      void Promise.race([
+        runDueWalks(services.background, systemScope(services, "timer")),
+        machine.died,
+      ]).then(end, end);
     };
     this.time.set(tick, MINUTE_MS - (this.time.now % MINUTE_MS), MINUTE_MS);
   }

@@ -34,14 +34,15 @@ function counting() {
   return { taken, walk: stepsOf(take) };
 }
 
-const stateOf = async ({ services }: Relay) => (await services.walks.list()).get("test");
+const stateOf = async ({ services }: Relay) =>
+  (await services.background.stores.walks.list()).get("test");
 
 test("a run that has no time goes on where it stopped, a step at least in each", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
   for (let run = 0; run < 9; run += 1)
-    expect(await runWalk(relay.services, walk, optionsOf(relay, -1))).toBe("time_up");
-  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
+    expect(await runWalk(relay.services.background, walk, optionsOf(relay, -1))).toBe("time_up");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("round_over");
   expect(taken).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
   expect((await stateOf(relay))?.counts).toEqual({ steps: 10 });
 });
@@ -49,14 +50,14 @@ test("a run that has no time goes on where it stopped, a step at least in each",
 test("a round begins when the schedule says so, and not before", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
-  const run = () => runWalk(relay.services, walk, optionsOf(relay));
+  const run = () => runWalk(relay.services.background, walk, optionsOf(relay));
   expect(await run()).toBe("round_over");
   expect(await run()).toBe("not_now");
   relay.advance(MINUTE);
   expect(await run()).toBe("round_over");
   expect(taken).toHaveLength(20);
   const asked = { ...optionsOf(relay), isAsked: true };
-  expect(await runWalk(relay.services, walk, asked)).toBe("round_over");
+  expect(await runWalk(relay.services.background, walk, asked)).toBe("round_over");
 });
 
 test("of two processes one gets a walk", async () => {
@@ -71,9 +72,9 @@ test("of two processes one gets a walk", async () => {
     await held.promise;
     return { next: undefined };
   });
-  const first = runWalk(relay.services, walk, optionsOf(relay));
+  const first = runWalk(relay.services.background, walk, optionsOf(relay));
   await began.promise;
-  expect(await runWalk(instance.services, walk, optionsOf(instance))).toBe("not_now");
+  expect(await runWalk(instance.services.background, walk, optionsOf(instance))).toBe("not_now");
   held.resolve();
   expect(await first).toBe("round_over");
   expect(steps).toBe(1);
@@ -82,16 +83,16 @@ test("of two processes one gets a walk", async () => {
 test("what a process that died had is taken over when its lease ends, where it was last kept", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
-  const steps = walk.begin(relay.services, optionsOf(relay).system);
+  const steps = walk.begin(relay.services.background, optionsOf(relay).system);
   const dying = walkOf(
     () => (at) => (at.position === "3" ? new Promise(() => undefined) : steps(at)),
     { isSlow: true },
   );
-  void runWalk(relay.services, dying, optionsOf(relay));
+  void runWalk(relay.services.background, dying, optionsOf(relay));
   while ((await stateOf(relay))?.position !== "3") await new Promise((done) => setImmediate(done));
-  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("not_now");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("not_now");
   relay.advance(2 * MINUTE);
-  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("round_over");
   expect(taken).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
 });
 
@@ -102,11 +103,11 @@ test("a run that outlived its lease changes nothing of what its successor keeps"
     await stalled.promise;
     return { next: "late" };
   });
-  const first = runWalk(relay.services, late, optionsOf(relay, -1));
+  const first = runWalk(relay.services.background, late, optionsOf(relay, -1));
   while ((await stateOf(relay)) === undefined) await new Promise((done) => setImmediate(done));
   relay.advance(2 * MINUTE);
   const { walk } = counting();
-  expect(await runWalk(relay.services, walk, optionsOf(relay, -1))).toBe("time_up");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay, -1))).toBe("time_up");
   stalled.resolve();
   expect(await first).toBe("not_now");
   expect((await stateOf(relay))?.position).toBe("1");
@@ -121,7 +122,7 @@ test("a step that always fails is tried again each time, from the beginning afte
     return Promise.resolve({ next: "on" });
   });
   for (let run = 0; run < 8; run += 1) {
-    expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("failed");
+    expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("failed");
     relay.advance(MINUTE);
   }
   expect(positions.filter((position) => position === undefined)).toHaveLength(2);
@@ -133,9 +134,9 @@ test("a step that always fails is tried again each time, from the beginning afte
 test("a walk whose row is damaged begins anew", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
-  await runWalk(relay.services, walk, optionsOf(relay, -1));
+  await runWalk(relay.services.background, walk, optionsOf(relay, -1));
   await relay.tables.housekeeping.put("walk", { rowKey: "test", position0: "5" });
-  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("round_over");
   expect(taken.slice(0, 2)).toEqual(["0", "0"]);
 });
 
@@ -144,7 +145,7 @@ test("a walk that rests leaves the rest of its round to the next time of the sch
   const walk = stepsOf(({ position }) =>
     Promise.resolve({ next: position === undefined ? "rest" : undefined, rests: true }),
   );
-  const run = () => runWalk(relay.services, walk, optionsOf(relay));
+  const run = () => runWalk(relay.services.background, walk, optionsOf(relay));
   expect(await run()).toBe("rests");
   expect(await run()).toBe("not_now");
   relay.advance(MINUTE);
@@ -157,10 +158,10 @@ test("a process that is told to stop keeps where it is and ends", async () => {
   let steps = 0;
   const walk = stepsOf(() => {
     steps += 1;
-    if (steps === 3) void services.stop.begin(services.clock.now());
+    if (steps === 3) void services.background.work.stop.begin(services.clock.now());
     return Promise.resolve({ next: String(steps) });
   });
-  expect(await runWalk(services, walk, optionsOf(relay))).toBe("time_up");
+  expect(await runWalk(services.background, walk, optionsOf(relay))).toBe("time_up");
   expect((await stateOf(relay))?.position).toBe("3");
 });
 
@@ -194,7 +195,7 @@ test("an item that always fails is told of, counted and passed over", async () =
     looked.add(id);
     return undefined;
   });
-  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("round_over");
   expect(looked.size).toBe(99);
   expect((await stateOf(relay))?.counts).toEqual({ looked: 100, failed: 1 });
   expect(relay.logLines.filter((line) => line.includes("an item of a walk failed"))).toEqual([
@@ -209,7 +210,7 @@ test("one item with very much to do is looked at again after all others, and hol
     order.push(id);
     return id === "0" && Number(rest) < 500 ? { rest: String(Number(rest) + 1) } : undefined;
   });
-  expect(await runWalk(relay.services, walk, optionsOf(relay))).toBe("round_over");
+  expect(await runWalk(relay.services.background, walk, optionsOf(relay))).toBe("round_over");
   expect(new Set(order.slice(0, 100)).size).toBe(100);
   expect(order.filter((id) => id === "0")).toHaveLength(501);
 });
@@ -223,7 +224,7 @@ test("an outage passes over nobody: the walk waits where it is", async () => {
     looked.push(id);
     return undefined;
   });
-  const run = () => runWalk(relay.services, walk, optionsOf(relay));
+  const run = () => runWalk(relay.services.background, walk, optionsOf(relay));
   expect(await run()).toBe("failed");
   expect(await run()).toBe("failed");
   isAway = false;
@@ -235,7 +236,7 @@ test("an outage passes over nobody: the walk waits where it is", async () => {
 test("the timer runs what is due, hands over what takes too long, and a message goes on with it", async () => {
   const relay = await startRelay({ settings: { TICK_SECONDS: "1" } });
   const { services } = relay;
-  await runDueWalks(services, systemScope(services, "run-due-walks"));
+  await runDueWalks(services.background, systemScope(services, "run-due-walks"));
   // The accounts wait for others, so they are a message's; nothing else takes half a second here.
   const handedOver = () => relay.queues.waiting.map(({ message }) => WebhookHint().parse(message));
   const walks = WALKS.map(({ name }) => name);
@@ -248,7 +249,7 @@ test("the timer runs what is due, hands over what takes too long, and a message 
     true,
   );
   await relay.drain();
-  const states = await services.walks.list();
+  const states = await services.background.stores.walks.list();
   for (const { name } of WALKS) expect(states.get(name)?.endedAt, name).not.toBeNull();
   expect(states.size).toBe(WALKS.length);
 });
@@ -257,17 +258,17 @@ test("a message about a walk that there is not, or that is not due, does nothing
   const relay = await startRelay();
   const { services } = relay;
   const system = systemScope(services, "webhooks");
-  await continueWalk(services, { name: "of-another-version" }, system);
-  expect((await services.walks.list()).size).toBe(0);
+  await continueWalk(services.background, { name: "of-another-version" }, system);
+  expect((await services.background.stores.walks.list()).size).toBe(0);
 });
 
 test("a walk that is behind its schedule says how far, once it is too far", async () => {
   const relay = await startRelay();
   const { services } = relay;
-  const tick = () => runDueWalks(services, systemScope(services, "run-due-walks"));
+  const tick = () => runDueWalks(services.background, systemScope(services, "run-due-walks"));
   await tick();
   await relay.drain();
-  const { platforms } = services;
+  const { platforms } = services.tenants.stores;
   const listIds = platforms.listIds.bind(platforms);
   platforms.listIds = () => Promise.reject(new Error("storage is away"));
   for (let minute = 0; minute < 5 * 60; minute += 1) {

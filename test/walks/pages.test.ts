@@ -25,7 +25,7 @@ async function leaveBehind({ services, clock }: Relay): Promise<string> {
     postId: newId("post", now),
   };
   const dueAt = new Date(now.getTime() - 3 * 60 * MINUTE).toISOString();
-  await services.wakes.add(postWake(ref, dueAt), now);
+  await services.webhooks.wakes.add(postWake(ref, dueAt), now);
   return ref.postId;
 }
 
@@ -46,7 +46,11 @@ test("a platform behind an empty page is swept all the same", async () => {
   const relay = await startRelay();
   const { services, clock } = relay;
   const platformId = newId("platform", clock.now());
-  await services.wakes.mark("platform", platformId, new Date(clock.now().getTime() - 30 * MINUTE));
+  await services.webhooks.wakes.mark(
+    "platform",
+    platformId,
+    new Date(clock.now().getTime() - 30 * MINUTE),
+  );
   beginEmpty(relay.tables.wake);
   await runWalks(services, "sweep-stalled-work");
   expect((await relay.tables.wake.select({}, "0\n")).rows).toEqual([]);

@@ -184,7 +184,7 @@ export function purge(kinds: readonly (keyof typeof EXPIRED)[], count: number): 
     const { services } = deployment.start();
     deployment.start();
     // As if there had been a purge the day before.
-    await seed(deployment, services.walks);
+    await seed(deployment, services.background.stores.walks);
     const places = kinds.map((kind) => EXPIRED[kind](deployment, count));
     const left = () =>
       places.reduce((sum, [table, prefix]) => sum + deployment.count(table, prefix), 0);
@@ -204,7 +204,7 @@ export function purge(kinds: readonly (keyof typeof EXPIRED)[], count: number): 
   });
 }
 
-type Walks = ReturnType<Deployment["start"]>["services"]["walks"];
+type Walks = ReturnType<Deployment["start"]>["services"]["background"]["stores"]["walks"];
 
 async function seed(deployment: Deployment, walks: Walks): Promise<void> {
   const { WALKS } = await import("../../src/shared/background/walks.ts");

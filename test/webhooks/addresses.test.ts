@@ -41,7 +41,7 @@ async function endpointAt(
     await relay.call("POST", "/v1/webhooks", { key: application.key, body }),
   );
   const at = relay.clock.now().toISOString();
-  await relay.services.endpoints.update(application.platform.id, id, { url }, at);
+  await relay.services.webhooks.stores.endpoints.update(application.platform.id, id, { url }, at);
   return { id, secret, path: "", application };
 }
 

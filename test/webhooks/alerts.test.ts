@@ -30,7 +30,7 @@ async function told({ key }: Pick<TestApplication, "key">, type: string) {
 }
 
 const spend = (platformId: string, tokens: number) =>
-  charge(relay.services, platformId, {
+  charge(relay.services.billing, platformId, {
     operationId: uniqueKey(),
     operation: "posts.validate",
     tokens,
@@ -133,13 +133,13 @@ describe("a connection", () => {
     const path = `/v1/profiles/${profileId}/connect/sessions`;
     const link = async (linked: LinkedAccount) => {
       const { id } = dataOf(await relay.call("POST", path, { key, body: {} }));
-      const session = await relay.services.connectSessions.find({
+      const session = await relay.services.connections.stores.connectSessions.find({
         platformId: application.platform.id,
         id,
       });
       if (session === undefined) throw new Error("no session");
       const linking = { session, network: "bluesky", linked, requestId: "req_test" } as const;
-      const result = await linkAccount(relay.services, linking);
+      const result = await linkAccount(relay.services.connections, linking);
       if (result.kind !== "linked") throw new Error(`not linked: ${result.kind}`);
       return result.connection;
     };

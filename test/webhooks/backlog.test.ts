@@ -270,7 +270,9 @@ async function fanOutAll(given: {
     await time.pass(START + 10 * MINUTE, () => state.isOver && deployment.isIdle);
     const { platformId } = deployment;
     let left: readonly unknown[] | undefined;
-    void deployment.first.events.listPending(platformId, 1).then((found) => (left = found));
+    void deployment.first.webhooks.stores.events
+      .listPending(platformId, 1)
+      .then((found) => (left = found));
     const requests = deployment.requestsOf(working);
     await time.pass(time.now + MINUTE, () => left !== undefined);
     expect(left).toEqual([]);

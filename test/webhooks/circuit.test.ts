@@ -90,7 +90,7 @@ function dyingAt(name: "transact" | "writeState" | "read", times: number): Servi
   let count = 0;
   let isDead = false;
   const services = relay.another();
-  runAround(services.pending, (method, run) => {
+  runAround(services.webhooks.stores.pending, (method, run) => {
     if (method === name) count += 1;
     isDead ||= count === times;
     return isDead ? Promise.reject(new Error("the process died")) : run();
@@ -141,7 +141,10 @@ describe("after five failures in a row", () => {
     expect(calls(endpoint)).toHaveLength(51);
     await pass(3 * MINUTE, MINUTE);
     expect(await wakesOf(relay.services, "endpoint")).toEqual([]);
-    const { state, timed, untried } = await relay.services.pending.read(endpoint.id, 10);
+    const { state, timed, untried } = await relay.services.webhooks.stores.pending.read(
+      endpoint.id,
+      10,
+    );
     expect([state.leaseId, state.nextAt, timed, untried]).toEqual([null, null, [], []]);
     expect(relay.queues.length).toBe(0);
   });
@@ -242,7 +245,7 @@ describe("where no retry is due", () => {
     relay.advance(40 * SECOND);
     await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        deliverWebhook((index % 2 === 0 ? relay : instance).services, hintOf(endpoint)),
+        deliverWebhook((index % 2 === 0 ? relay : instance).services.webhooks, hintOf(endpoint)),
       ),
     );
     expect(calls(endpoint)).toHaveLength(6);
@@ -272,7 +275,7 @@ describe("nothing is lost", () => {
     const endpoint = await failing(30);
     receiver.behave(endpoint.path, ok);
     relay.advance(6 * SECOND);
-    const died = deliverWebhook(dyingAt(name, times), hintOf(endpoint));
+    const died = deliverWebhook(dyingAt(name, times).webhooks, hintOf(endpoint));
     await expect(died).rejects.toThrow("died");
     expect(calls(endpoint).length).toBeGreaterThan(5);
     await pass(20 * MINUTE);
@@ -285,13 +288,13 @@ describe("nothing is lost", () => {
     const { key } = endpoint.application;
     dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
     const [waiting] = await waitingOf(endpoint);
-    const { outbound } = relay.services;
+    const { outbound } = relay.services.connections;
     const request: typeof outbound.request = (call) =>
       call.headers?.["x-social-restapi-delivery"] === waiting.id
         ? Promise.reject(new Error("died"))
         : outbound.request(call);
     const dying = relay.another({ outbound: { ...outbound, request } });
-    await expect(deliverWebhook(dying, hintOf(endpoint))).rejects.toThrow("died");
+    await expect(deliverWebhook(dying.webhooks, hintOf(endpoint))).rejects.toThrow("died");
     await pass(3 * MINUTE);
     expect(await statusesOf(endpoint)).not.toContain("dead");
     const [found] = (await deliveriesOf(relay, endpoint)).filter(({ id }) => id === waiting.id);
@@ -303,7 +306,7 @@ describe("nothing is lost", () => {
     receiver.behave(endpoint.path, ok);
     relay.advance(6 * SECOND);
     for (let cuts = 0; cuts < 3; cuts += 1) {
-      const died = deliverWebhook(dyingAt("transact", 4), hintOf(endpoint));
+      const died = deliverWebhook(dyingAt("transact", 4).webhooks, hintOf(endpoint));
       await expect(died).rejects.toThrow("died");
       relay.advance(MINUTE);
     }
@@ -345,7 +348,7 @@ test("what waited is sent four at a time, however many processes are told of it"
   const instance = await startRelay({ sameDeploymentAs: relay });
   await Promise.all(
     [relay, instance, relay, instance].map(({ services }) =>
-      deliverWebhook(services, hintOf(endpoint)),
+      deliverWebhook(services.webhooks, hintOf(endpoint)),
     ),
   );
   await instance.stop();
@@ -373,7 +376,7 @@ test("an endpoint that is dead for five days is disabled although its deliveries
 
 describe("requests to storage", () => {
   const cost = async (endpoint: TestEndpoint) =>
-    (await countRequests(() => deliverWebhook(relay.services, hintOf(endpoint)))).byKind;
+    (await countRequests(() => deliverWebhook(relay.services.webhooks, hintOf(endpoint)))).byKind;
   beforeEach(() => withoutRetries({ emulatedTables: true }));
 
   test("are no more at an endpoint that fails, however many deliveries wait", async () => {

@@ -176,10 +176,10 @@ describe("a delivery", () => {
         expect.objectContaining({ at: dueAt, id: endpoint.id }),
       );
       const hint = { endpointId: endpoint.id, dueAt };
-      await deliverWebhook(relay.services, hint);
+      await deliverWebhook(relay.services.webhooks, hint);
       expect(receiver.received(endpoint.path)).toHaveLength(index + 1);
       relay.advance(Math.max(0, Date.parse(dueAt) - relay.clock.now().getTime()));
-      await deliverWebhook(relay.services, hint);
+      await deliverWebhook(relay.services.webhooks, hint);
     }
     expect(receiver.received(endpoint.path)).toHaveLength(10);
     const [dead] = await deliveriesOf(relay, endpoint);
@@ -191,7 +191,7 @@ describe("a delivery", () => {
       deliveredAt: null,
     });
     relay.advance(DAY);
-    await deliverWebhook(relay.services, hintOf(endpoint));
+    await deliverWebhook(relay.services.webhooks, hintOf(endpoint));
     expect(receiver.received(endpoint.path)).toHaveLength(10);
   });
 
@@ -249,7 +249,7 @@ describe("a delivery", () => {
     const at = relay.clock.now().toISOString();
     // As a name that began to resolve to such an address after it was registered.
     const url = "https://169.254.169.254/latest/meta-data";
-    await relay.services.endpoints.update(application.platform.id, id, { url }, at);
+    await relay.services.webhooks.stores.endpoints.update(application.platform.id, id, { url }, at);
     await happen(relay, application);
     await relay.drain();
     expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({
@@ -337,7 +337,7 @@ describe("an endpoint", () => {
     await pass(10 * MINUTE);
     expect(receiver.received(endpoint.path)).toHaveLength(1);
     const place = { endpointId: endpoint.id, deliveryId: delivery.id };
-    expect((await relay.services.deliveries.find(place))?.delivery).toMatchObject({
+    expect((await relay.services.webhooks.stores.deliveries.find(place))?.delivery).toMatchObject({
       status: "dead",
       attempts: 1,
       lastError: `endpoint_${word}`,
@@ -383,7 +383,7 @@ describe("a worker", () => {
   test("calls once however often and however many at once it is told to", async () => {
     const { endpoint } = await delivered(ok);
     const hint = hintOf(endpoint);
-    await Promise.all([1, 2, 3].map(() => deliverWebhook(relay.services, hint)));
+    await Promise.all([1, 2, 3].map(() => deliverWebhook(relay.services.webhooks, hint)));
     expect(receiver.received(endpoint.path)).toHaveLength(1);
     relay.queues.onSend = (message) => ("endpointId" in message ? "double" : "keep");
     await happen(relay, endpoint.application);
@@ -407,16 +407,16 @@ describe("a worker", () => {
     };
     // A test is due at the time of the process that was asked for it; a new event's delivery has no time.
     dataOf(await call(endpoint, "POST", "/test"));
-    await deliverWebhook(slow, hintOf(endpoint));
+    await deliverWebhook(slow.webhooks, hintOf(endpoint));
     const [dueAt = ""] = times;
     expect(times).toEqual([dueAt]);
     await happen(relay, endpoint.application);
-    await fanOutEvents(slow, { platformId: platform.id });
+    await fanOutEvents(slow.webhooks, { platformId: platform.id });
     receiver.behave(endpoint.path, async (outgoing) => {
-      await deliverWebhook(relay.services, { ...hintOf(endpoint), dueAt });
+      await deliverWebhook(relay.services.webhooks, { ...hintOf(endpoint), dueAt });
       outgoing.end();
     });
-    await deliverWebhook(slow, hintOf(endpoint));
+    await deliverWebhook(slow.webhooks, hintOf(endpoint));
     expect(receiver.received(endpoint.path)).toHaveLength(1);
     expect(times).toEqual([dueAt, dueAt]);
   });
@@ -428,25 +428,25 @@ describe("a worker", () => {
     let isDead = false;
     const crashing = relay.another({
       outbound: {
-        ...relay.services.outbound,
+        ...relay.services.connections.outbound,
         request: async (request) => {
-          await relay.services.outbound.request(request);
+          await relay.services.connections.outbound.request(request);
           isDead = true;
           throw new Error("the process died");
         },
       },
     });
-    replaceIn(crashing.pending, (former) => ({
+    replaceIn(crashing.webhooks.stores.pending, (former) => ({
       writeState: (...given) =>
         isDead ? Promise.reject(new Error("the process died")) : former.writeState(...given),
     }));
     relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
     await relay.drain();
     relay.queues.onSend = () => "keep";
-    const died = deliverWebhook(crashing, hintOf(endpoint));
+    const died = deliverWebhook(crashing.webhooks, hintOf(endpoint));
     await expect(died).rejects.toThrow("the process died");
     expect(receiver.received(endpoint.path)).toHaveLength(1);
-    await deliverWebhook(relay.services, hintOf(endpoint));
+    await deliverWebhook(relay.services.webhooks, hintOf(endpoint));
     expect(receiver.received(endpoint.path)).toHaveLength(1);
     await pass(3 * MINUTE);
     const calls = receiver.received(endpoint.path);
@@ -462,9 +462,9 @@ describe("a worker", () => {
   test("that dies every time gives up after ten attempts", async () => {
     const { endpoint, delivery } = await delivered(status(500));
     const place = { endpointId: endpoint.id, deliveryId: delivery.id };
-    const stored = await relay.services.deliveries.find(place);
+    const stored = await relay.services.webhooks.stores.deliveries.find(place);
     if (stored === undefined) throw new Error("no delivery");
-    await relay.services.deliveries.writeIfUnchanged(
+    await relay.services.webhooks.stores.deliveries.writeIfUnchanged(
       { ...stored.delivery, attempts: 10 },
       stored.etag,
     );
@@ -512,6 +512,6 @@ describe("a worker", () => {
   test("ignores a hint for an endpoint that does not exist", async () => {
     const dueAt = relay.clock.now().toISOString();
     for (const endpointId of ["whk_01KJW2M3E8W0R7QK9V3C5T1XAB", "nonsense"])
-      await deliverWebhook(relay.services, { endpointId, dueAt });
+      await deliverWebhook(relay.services.webhooks, { endpointId, dueAt });
   });
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => relay.stop());
 
 async function add(count: number, dueAt: string): Promise<void> {
-  const { wakes } = relay.services;
+  const { wakes } = relay.services.webhooks;
   const now = relay.clock.now();
   for (let index = 0; index < count; index += 50) {
     const batch = Array.from({ length: Math.min(50, count - index) }, () =>
@@ -88,7 +88,7 @@ describe("the timer of what is due", () => {
       const now = relay.clock.now().toISOString();
       await add(1, now);
       const before = hinted.length;
-      expect(await runWalk(services, walk, options)).toBe("time_up");
+      expect(await runWalk(services.background, walk, options)).toBe("time_up");
       expect(hinted[before]).toBe(now);
       expect(hinted.length).toBeGreaterThan(before + 1);
     }

@@ -4,7 +4,13 @@ import { type Event, PENDING_ROWS, toEventRow } from "../../src/shared/events/ev
 
 /** Adds an event without a change that it is about, and announces it as changes do. */
 export async function emitEvent(
-  { wakes, fanOutQueue, clock }: Services,
+  {
+    clock,
+    webhooks: {
+      wakes,
+      stores: { fanOutQueue },
+    },
+  }: Services,
   core: Table,
   platformId: string,
   event: Event,

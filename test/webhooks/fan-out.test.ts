@@ -41,7 +41,8 @@ afterAll(async () => {
 const bodiesAt = (endpoint: TestEndpoint) =>
   receiver.received(endpoint.path).map(({ body }) => JSON.parse(body));
 const typesAt = (endpoint: TestEndpoint) => bodiesAt(endpoint).map(({ type }) => String(type));
-const waiting = (platformId: string) => relay.services.events.listPending(platformId, 100);
+const waiting = (platformId: string) =>
+  relay.services.webhooks.stores.events.listPending(platformId, 100);
 const hintFor = (platformId: string) => ({ platformId });
 
 async function published(publisher: Publisher, body: object) {
@@ -115,7 +116,7 @@ describe("a post", () => {
 
     test("has the event of its start delivered while a network keeps the leg waiting", async () => {
       const { publisher, endpoint } = await aToldPublisher();
-      const { outbound } = relay.services;
+      const { outbound } = relay.services.connections;
       const request = outbound.request.bind(outbound);
       const slow = Promise.withResolvers<void>();
       outbound.request = async (asked) => {
@@ -134,7 +135,7 @@ describe("a post", () => {
 
     test("gets a message for its events when the worker can't fan them out", async () => {
       const { publisher, endpoint } = await aToldPublisher();
-      const { endpoints } = relay.services;
+      const { endpoints } = relay.services.webhooks.stores;
       const broken = vi.spyOn(endpoints, "listAll").mockRejectedValueOnce(new Error("away"));
       await published(publisher, { platforms: ["bluesky"] });
       await relay.drain();
@@ -224,12 +225,12 @@ describe("an event", () => {
     const events = await waiting(platformId);
     await Promise.all(
       [relay, instance, relay, instance].map(({ services }) =>
-        fanOutEvents(services, hintFor(platformId)),
+        fanOutEvents(services.webhooks, hintFor(platformId)),
       ),
     );
     // As a handler leaves them that dies before it removes them.
     for (const event of events) await addPending(relay.tables.core, platformId, event);
-    await fanOutEvents(relay.services, hintFor(platformId));
+    await fanOutEvents(relay.services.webhooks, hintFor(platformId));
     expect(await waiting(platformId)).toEqual([]);
     await relay.drain();
     await instance.drain();
@@ -254,16 +255,18 @@ describe("an event", () => {
     await happen(relay, application);
     let made = 0;
     const crashing = relay.another();
-    replaceIn(crashing.pending, (former) => ({
+    replaceIn(crashing.webhooks.stores.pending, (former) => ({
       insertAbsent: async (endpointId, all) => {
         made += 1;
         if (made === 2) throw new Error("the process died");
         return former.insertAbsent(endpointId, all);
       },
     }));
-    await expect(fanOutEvents(crashing, hintFor(platformId))).rejects.toThrow("fanned out");
+    await expect(fanOutEvents(crashing.webhooks, hintFor(platformId))).rejects.toThrow(
+      "fanned out",
+    );
     expect(await waiting(platformId)).toHaveLength(1);
-    await fanOutEvents(relay.services, hintFor(platformId));
+    await fanOutEvents(relay.services.webhooks, hintFor(platformId));
     await relay.drain();
     for (const { path } of endpoints) expect(receiver.received(path)).toHaveLength(1);
   });
@@ -331,11 +334,11 @@ describe("a platform's events", () => {
   }
   const leaseOf = (platformId: string) => relay.tables.core.find(platformId, LEASE);
   const fanOut = (services: Relay["services"], platformId: string) =>
-    fanOutEvents(services, hintFor(platformId));
+    fanOutEvents(services.webhooks, hintFor(platformId));
 
   test("that another process has in hand are left to it, which looks again before it lets go", async () => {
     const { platformId, application, endpoint } = await pendingEvents();
-    const { events } = relay.services;
+    const { events } = relay.services.webhooks.stores;
     const log = events.log.bind(events);
     let asked = 0;
     events.log = async (logged) => {
@@ -360,7 +363,10 @@ describe("a platform's events", () => {
     const { platformId } = await pendingEvents(2);
     const leaseUntil = relay.clock.now().toISOString();
     await relay.tables.core.put(platformId, { rowKey: LEASE, leaseId: "a process", leaseUntil });
-    const { pending, state } = await relay.services.events.readPending(platformId, 100);
+    const { pending, state } = await relay.services.webhooks.stores.events.readPending(
+      platformId,
+      100,
+    );
     expect(state.leaseId).toBe("a process");
     expect(await waiting(platformId)).toEqual(pending);
     expect(pending).toHaveLength(2);
@@ -369,7 +375,7 @@ describe("a platform's events", () => {
   // Right before it lets go, when all reads of its run are over.
   test("that happen while their holder lets go are not left without a hint", async () => {
     const { platformId, application, endpoint } = await pendingEvents();
-    const { events } = relay.services;
+    const { events } = relay.services.webhooks.stores;
     const writeFanOut = events.writeFanOut.bind(events);
     let tries = 0;
     events.writeFanOut = async (...asked) => {
@@ -410,7 +416,7 @@ describe("a platform's events", () => {
 
   test("are left by a process whose lease ran out, to the one that has taken it over", async () => {
     const { platformId, endpoint } = await pendingEvents();
-    const { events } = relay.services;
+    const { events } = relay.services.webhooks.stores;
     const { core } = relay.tables;
     const log = events.log.bind(events);
     const leaseUntil = new Date(relay.clock.now().getTime() + 60_000).toISOString();
@@ -427,7 +433,7 @@ describe("a platform's events", () => {
   test("go out beside one that can't, and its failure leaves no lease behind", async () => {
     const { platformId, endpoint } = await pendingEvents();
     const [, bad] = await waiting(platformId);
-    const { events } = relay.services;
+    const { events } = relay.services.webhooks.stores;
     const log = events.log.bind(events);
     let looks = 0;
     events.log = async (logged) => {
@@ -445,7 +451,7 @@ describe("a platform's events", () => {
 
   test("are free at once where it was unknown whether they were taken in hand", async () => {
     const { platformId } = await pendingEvents();
-    const { events } = relay.services;
+    const { events } = relay.services.webhooks.stores;
     const writeFanOut = events.writeFanOut.bind(events);
     events.writeFanOut = async (...asked) => {
       const etag = await writeFanOut(...asked);
@@ -461,7 +467,7 @@ describe("a platform's events", () => {
 
   test("of which none can be read leave no lease behind", async () => {
     const { platformId } = await pendingEvents();
-    const { endpoints } = relay.services;
+    const { endpoints } = relay.services.webhooks.stores;
     const listAll = endpoints.listAll.bind(endpoints);
     endpoints.listAll = () => Promise.reject(new Error("storage is away"));
     await expect(fanOut(relay.services, platformId)).rejects.toThrow("away");

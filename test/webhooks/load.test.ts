@@ -78,7 +78,7 @@ test("one hanging receiver among twenty holds up nobody else's thousand deliveri
   const host = new HostQueue();
   const services = buildServices(relay.services.config, {
     clock: relay.clock,
-    outbound: relay.services.outbound,
+    outbound: relay.services.connections.outbound,
     log: relay.services.log,
     tables: relay.tables,
     queue: (name) => host.open(name),

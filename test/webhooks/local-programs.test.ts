@@ -99,7 +99,12 @@ describe("an endpoint on a developer's machine", () => {
       await other.call("POST", "/v1/webhooks", { key, body: { url: "https://1.1.1.1/" } }),
     );
     const at = other.clock.now().toISOString();
-    await other.services.endpoints.update(application.platform.id, id, { url: local(path) }, at);
+    await other.services.webhooks.stores.endpoints.update(
+      application.platform.id,
+      id,
+      { url: local(path) },
+      at,
+    );
     await happen(other, application);
     await other.drain();
     const [delivery] = await deliveriesOf(other, { id, secret, path, application });

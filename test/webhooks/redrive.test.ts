@@ -43,7 +43,7 @@ async function withDead(count: number, of?: TestEndpoint["application"]): Promis
 /** Makes so many more of an endpoint's dead delivery. */
 async function copyDead(endpoint: TestEndpoint, count: number): Promise<void> {
   const [dead] = await deliveriesOf(relay, endpoint);
-  const { deliveries, deadDeliveries, pending } = relay.services;
+  const { deliveries, deadDeliveries, pending } = relay.services.webhooks.stores;
   const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
   if (stored === undefined) throw new Error("no delivery");
   const { delivery } = stored;
@@ -187,7 +187,7 @@ describe("the operators' redrive", () => {
   test("goes on where one died that had named the new delivery and made none", async () => {
     const endpoint = await withDead(1);
     const [dead] = await deliveriesOf(relay, endpoint);
-    const { deliveries } = relay.services;
+    const { deliveries } = relay.services.webhooks.stores;
     const stored = await deliveries.find({ endpointId: endpoint.id, deliveryId: dead.id });
     if (stored === undefined) throw new Error("no delivery");
     const redrivenAs = "dlv_01KJW2M3E8W0R7QK9V3C5T1XAB";
@@ -287,9 +287,9 @@ describe("the operators' redrive", () => {
 test("an event that is kept no more can't be sent any more: its delivery ends, a redrive is refused", async () => {
   const endpoint = await withDead(1);
   const [dead] = await deliveriesOf(relay, endpoint);
-  const { deliveries } = relay.services;
+  const { deliveries } = relay.services.webhooks.stores;
   const gone = relay.another();
-  replaceIn(gone.events, () => ({
+  replaceIn(gone.webhooks.stores.events, () => ({
     find: () => Promise.resolve(undefined),
     findMany: () => Promise.resolve(new Map()),
   }));
@@ -300,7 +300,7 @@ test("an event that is kept no more can't be sent any more: its delivery ends, a
     deliveryId: answer.id,
     dueAt: answer.createdAt,
   } as const;
-  await deliverWebhook(gone, hint);
+  await deliverWebhook(gone.webhooks, hint);
   const ended = await deliveries.find({ endpointId: endpoint.id, deliveryId: answer.id });
   expect(ended?.delivery).toMatchObject({
     status: "dead",
@@ -312,7 +312,7 @@ test("an event that is kept no more can't be sent any more: its delivery ends, a
 test("a redrive whose process stood still before it wrote, and died after it, is found by the search", async () => {
   const endpoint = await withDead(1);
   const [dead] = await deliveriesOf(relay, endpoint);
-  const { wakes } = relay.services;
+  const { wakes } = relay.services.webhooks;
   const mark = wakes.mark.bind(wakes);
   wakes.mark = async (...marked) => {
     await mark(...marked);

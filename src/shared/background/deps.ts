@@ -1,10 +1,27 @@
-import type { TenantsDeps } from "../tenants/tenants.ts";
-import type { Poisoned } from "./poison-queue.ts";
-import type { WalkStore } from "./walk-store.ts";
+import type { Audit } from "../audit/audit.ts";
+import type { BillingDeps } from "../billing/billing.ts";
+import type { Config } from "../config/config.ts";
+import type { ConnectionsDeps } from "../connections/connections.ts";
+import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Clock, Stop } from "../runtime/process.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
+import type { WebhooksDeps } from "../webhooks/webhooks.ts";
+import type { BackgroundStores } from "./stores.ts";
 
 /** What runs on a timer takes of the process. */
-export interface BackgroundDeps extends TenantsDeps {
-  readonly poisonQueues: readonly Poisoned[];
-  /** How far every walk is. */
-  readonly walks: WalkStore;
+export interface BackgroundDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: Audit;
+  readonly stores: BackgroundStores;
+  readonly work: { readonly metrics: Metrics; readonly stop: Stop };
+  readonly billing: BillingDeps;
+  readonly webhooks: WebhooksDeps;
+  readonly connections: ConnectionsDeps;
+  readonly publishing: PublishingDeps;
+  readonly tenants: TenantsDeps;
+  readonly erasure: ErasureDeps;
 }

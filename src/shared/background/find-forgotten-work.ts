@@ -9,25 +9,25 @@ const ENDPOINTS_AT_ONCE = 8;
 
 async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
   const [{ works, next }, events] = await Promise.all([
-    services.posts.listOpenWork(platformId, "", 1),
-    services.events.listPending(platformId, 1),
+    services.publishing.stores.posts.listOpenWork(platformId, "", 1),
+    services.webhooks.stores.events.listPending(platformId, 1),
   ]);
   if (works.length + events.length === 0 && next === undefined) return false;
-  await services.wakes.mark("platform", platformId, services.clock.now());
+  await services.webhooks.wakes.mark("platform", platformId, services.clock.now());
   return true;
 }
 
 /** Has each endpoint of the platform drained that has deliveries without a message. */
 async function lookAtEndpoints(services: BackgroundDeps, platformId: string): Promise<void> {
-  const endpoints = await services.endpoints.listAll(platformId);
+  const endpoints = await services.webhooks.stores.endpoints.listAll(platformId);
   await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>
-    undefinedIfDamaged(lookAtEndpoint(services, id)),
+    undefinedIfDamaged(lookAtEndpoint(services.webhooks, id)),
   );
 }
 
 /** Returns whether the platform's row is damaged. Requests get an error for it; this walk counts it and goes on. */
 async function isPlatformDamaged(services: BackgroundDeps, platformId: string): Promise<boolean> {
-  const reading = services.platforms.find(platformId).then(() => "read");
+  const reading = services.tenants.stores.platforms.find(platformId).then(() => "read");
   return (await undefinedIfDamaged(reading)) === undefined;
 }
 

@@ -14,12 +14,12 @@ interface GivenUp {
  * at is not lost with it: its row is still there, and the sweep finds it.
  */
 export function recordPoison(
-  services: Pick<BackgroundDeps, "audit" | "log" | "metrics">,
+  services: Pick<BackgroundDeps, "audit" | "log" | "work">,
   queue: string,
   { message, error }: GivenUp,
 ): void {
   const text = typeof message === "string" ? message : (JSON.stringify(message) ?? "");
-  services.metrics.count("queues.poisoned", { queue });
+  services.work.metrics.count("queues.poisoned", { queue });
   services.log.error("poison message", {
     event: "poison_message",
     queue,
@@ -39,7 +39,7 @@ export function recordPoison(
 export function clearPoisonQueues(services: BackgroundDeps): TakeStep {
   return async () => {
     let logged = 0;
-    for (const { name, poison } of services.poisonQueues)
+    for (const { name, poison } of services.stores.poisonQueues)
       for (const { text, remove } of await poison.receive()) {
         recordPoison(services, name, { message: text });
         await remove();

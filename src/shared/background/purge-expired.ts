@@ -42,19 +42,19 @@ const ago = ({ clock }: BackgroundDeps, ms: number) => new Date(clock.now().getT
 
 /** Rows that are no platform's. */
 const SHARED: Readonly<Record<string, RemovePage>> = {
-  windows: ({ limits }, after) => limits.purge.windows(after),
-  logins: ({ limits }, after) => limits.purge.logins(after),
+  windows: ({ tenants: { limits } }, after) => limits.purge.windows(after),
+  logins: ({ tenants: { limits } }, after) => limits.purge.logins(after),
   "dead-deliveries": (services, after) =>
-    services.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
+    services.webhooks.stores.deadDeliveries.removeBefore(ago(services, DELIVERIES_KEPT_MS), after),
   "oauth-states": (services, after) =>
-    services.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
+    services.connections.stores.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after),
   "key-pointers": (services, after) =>
-    services.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after),
+    services.tenants.stores.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after),
   "email-claims": (services, after) =>
-    removeStrayClaims(services, ago(services, POINTERS_YOUNG_MS), after),
+    removeStrayClaims(services.tenants, ago(services, POINTERS_YOUNG_MS), after),
   texts(services, after) {
     const keptMs = services.config.publishing.duplicateWindowHours * HOUR_MS + DAY_MS;
-    return removeFreeTexts(services, ago(services, keptMs), after);
+    return removeFreeTexts(services.publishing, ago(services, keptMs), after);
   },
 };
 
@@ -66,12 +66,16 @@ interface EventsPosition {
 
 /** Removes a page of old events of one of the platform's applications, one application after the other. */
 const removeEvents: RemovePageOf<EventsPosition> = async (services, platformId, after) => {
-  const ids = (await services.applications.listIds(platformId)).toSorted();
+  const ids = (await services.tenants.stores.applications.listIds(platformId)).toSorted();
   const application = ids.find((one) => one >= (after?.application ?? ""));
   if (application === undefined) return { removed: 0, next: undefined };
   const time = ago(services, EVENTS_KEPT_MS);
   const from = application === after?.application ? after.page : undefined;
-  const { removed, next: page } = await services.events.removeLoggedBefore(application, time, from);
+  const { removed, next: page } = await services.webhooks.stores.events.removeLoggedBefore(
+    application,
+    time,
+    from,
+  );
   if (page !== undefined) return { removed, next: { application, page } };
   const following = ids.find((one) => one > application);
   return { removed, next: following === undefined ? undefined : { application: following } };
@@ -93,7 +97,8 @@ function removeOfPlatforms<Position>(kind: string, removePage: RemovePageOf<Posi
 
 /** Makes the steps that remove old deliveries, of all endpoints that ever had one. */
 function removeDeliveries(services: BackgroundDeps): TakeStep {
-  const { deliveries, log } = services;
+  const { log } = services;
+  const { deliveries } = services.webhooks.stores;
   return overItems({
     log,
     what: "purge-deliveries",
@@ -127,13 +132,20 @@ const sharedWalks = Object.entries(SHARED).map(([kind, removePage]): Walk => ({
 
 const platformWalks: readonly Walk[] = [
   removeOfPlatforms<string>("idempotency-keys", (services, id, after) =>
-    removeSpentKeys(services, id, { acceptedBefore: ago(services, KEYS_YOUNG_MS), after }),
+    removeSpentKeys(services.publishing, id, {
+      acceptedBefore: ago(services, KEYS_YOUNG_MS),
+      after,
+    }),
   ),
   removeOfPlatforms<string>("markers", (services, id, after) =>
-    services.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
+    services.billing.wallets.removeMarkersBefore(id, ago(services, MARKERS_KEPT_MS), after),
   ),
   removeOfPlatforms<string>("connect-sessions", (services, id, after) =>
-    services.connectSessions.removeBefore(id, ago(services, SESSIONS_KEPT_MS), after),
+    services.connections.stores.connectSessions.removeBefore(
+      id,
+      ago(services, SESSIONS_KEPT_MS),
+      after,
+    ),
   ),
   removeOfPlatforms("events", removeEvents),
 ];

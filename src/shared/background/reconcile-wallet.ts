@@ -77,7 +77,7 @@ interface Verified {
  * with each round, and the wallet may go on meanwhile.
  */
 async function verifyLedger(services: BackgroundDeps, platformId: string): Promise<Verified> {
-  const { wallets } = services;
+  const { wallets } = services.billing;
   const until = performance.now() + CHECK_MS_MAX;
   while (performance.now() < until) {
     const stored = await wallets.ledger.findMark(platformId);
@@ -124,9 +124,9 @@ async function openLegs(
   const open = new Map<string, OpenLeg>();
   let after: string | undefined;
   do {
-    const { works, next } = await services.posts.listOpenWork(platformId, after);
+    const { works, next } = await services.publishing.stores.posts.listOpenWork(platformId, after);
     await inBatches(works, POSTS_AT_ONCE, async ({ ref }) => {
-      const found = await services.posts.find(ref);
+      const found = await services.publishing.stores.posts.find(ref);
       for (const leg of found?.legs ?? [])
         if (leg.reservation.state === "open")
           open.set(legOf(found?.post.id ?? null, leg.network), openLegOf(leg));
@@ -186,7 +186,8 @@ async function checkReservations(
   platformId: string,
   wallet: Wallet,
 ): Promise<WalletCheck> {
-  const { wallets, clock } = services;
+  const { clock } = services;
+  const { wallets } = services.billing;
   const open = await openLegs(services, platformId);
   const newest = await wallets.ledger.newest(platformId);
   const after = await wallets.read(platformId);
@@ -232,11 +233,11 @@ async function keepResult(
   result: WalletCheck["kind"],
 ): Promise<void> {
   const now = services.clock.now();
-  const since = await services.wallets.ledger.keepResult(platformId, result, now);
+  const since = await services.billing.wallets.ledger.keepResult(platformId, result, now);
   // A mismatch has a line of its own, in every run.
   if (since === null || result === "mismatch") return;
   if (now.getTime() - Date.parse(since) <= UNCHECKED_MS_MAX) return;
-  services.metrics.count("wallets.unchecked", {});
+  services.work.metrics.count("wallets.unchecked", {});
   services.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
 }
 
@@ -273,7 +274,7 @@ export function reconcileWallets(services: BackgroundDeps): TakeStep {
   return overPlatforms(services, "reconcile-wallets", async (platformId) => {
     const mismatches = await reconcilePlatform(services, platformId);
     if (mismatches.length === 0) return {};
-    services.metrics.count("wallets.mismatched", {});
+    services.work.metrics.count("wallets.mismatched", {});
     services.log.error("wallet does not reconcile", {
       event: "wallet_mismatch",
       platformId,

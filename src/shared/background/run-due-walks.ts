@@ -53,7 +53,7 @@ class Tick {
         begun += 1;
         const isLeft = this.#leftMs() > 0 && !(await this.#isForQueue(next));
         if (isLeft && (await this.#run(next)) !== "time_up") continue;
-        await this.#services.fanOutQueue.continueWalk(next.name);
+        await this.#services.webhooks.stores.fanOutQueue.continueWalk(next.name);
       }
     };
     await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
@@ -77,7 +77,7 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
   for (const walk of WALKS) {
     const state = states.get(walk.name);
     const behind = state === undefined ? 0 : secondsBehind(services, walk, state, now);
-    if (behind > 0) services.metrics.observe("walks.behind_s", behind, { walk: walk.name });
+    if (behind > 0) services.work.metrics.observe("walks.behind_s", behind, { walk: walk.name });
     if (behind > walk.behindSecondsMax)
       services.log.error("walk is behind", { walk: walk.name, seconds: behind });
   }
@@ -92,7 +92,7 @@ export async function runDueWalks(services: BackgroundDeps, system: SystemScope)
   const tick = new Tick(services, system);
   const isFirst = (walk: Walk) => walk.isFirst === true;
   await tick.run(WALKS.filter(isFirst));
-  const states = await services.walks.list();
+  const states = await services.stores.walks.list();
   report(services, states);
   const now = services.clock.now();
   const isOtherAndDue = (walk: Walk) =>
@@ -118,13 +118,14 @@ export async function continueWalk(
   const walk = WALKS.find((known) => known.name === name);
   // Of another version of the service, which had such a walk.
   if (walk === undefined) return;
-  await services.drainShares.run(
+  await services.webhooks.work.drainShares.run(
     { owner: WALKS_OWNER, weight: WALK_WEIGHT, now: services.clock.now() },
     async () => {
       const options = { system, runMs: MESSAGE_MS_MAX, isAsked };
       const end = await runWalk(services, walk, options);
-      if (end === "time_up") await services.fanOutQueue.continueWalk(name);
+      if (end === "time_up") await services.webhooks.stores.fanOutQueue.continueWalk(name);
     },
-    (seconds) => services.webhookQueue.hint({ kind: "walk", name, isAsked }, seconds),
+    (seconds) =>
+      services.webhooks.stores.webhookQueue.hint({ kind: "walk", name, isAsked }, seconds),
   );
 }

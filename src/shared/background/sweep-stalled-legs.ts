@@ -23,7 +23,9 @@ const POSTS_MAX = 1_000;
 /** How many of a platform's legs are hinted at once; those after them at the platform's pace. */
 const HINTS_FREE = 50;
 
-type OpenWorkPage = Awaited<ReturnType<BackgroundDeps["posts"]["listOpenWork"]>>;
+type OpenWorkPage = Awaited<
+  ReturnType<BackgroundDeps["publishing"]["stores"]["posts"]["listOpenWork"]>
+>;
 type StoredWork = OpenWorkPage["works"][number];
 
 /** What a sweep has sent for one platform so far. */
@@ -52,7 +54,10 @@ async function hintStalled(
   const networks = stalled.map(({ network }) => network);
   const { platformId, postId } = ref;
   await continueWork(post, { platformId, postId }, async () => {
-    await services.publishQueue.hint({ kind: "legs", ...ref, networks }, delaySeconds);
+    await services.publishing.stores.publishQueue.hint(
+      { kind: "legs", ...ref, networks },
+      delaySeconds,
+    );
     services.log.info("stalled legs hinted again", { postId, legs: stalled.length });
   });
 }
@@ -64,9 +69,10 @@ async function hintStalled(
  */
 async function sweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
-  const found = await services.posts.find(ref);
+  const found = await services.publishing.stores.posts.find(ref);
   const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
-  if (found === undefined || open.length === 0) return services.posts.removeWork(work);
+  if (found === undefined || open.length === 0)
+    return services.publishing.stores.posts.removeWork(work);
   const now = services.clock.now();
   const { workCheckSeconds } = services.config.publishing;
   const stalled = open.filter((leg) => nextLegStep(leg, now).kind === "claim");
@@ -82,7 +88,11 @@ async function sweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent)
   }
   const seen = new Date(now.getTime() + delaySeconds * 1000);
   const nextCheckAt = nextCheck(open, work.checks, workCheckSeconds, seen);
-  await services.posts.postponeWork({ ...work, nextCheckAt, checks: work.checks + 1 });
+  await services.publishing.stores.posts.postponeWork({
+    ...work,
+    nextCheckAt,
+    checks: work.checks + 1,
+  });
 }
 
 async function trySweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
@@ -103,20 +113,20 @@ async function dueWork(services: BackgroundDeps, platformId: string, first: Open
   for (let page = first; ;) {
     due.push(...page.works.filter(({ nextCheckAt }) => nextCheckAt <= now));
     if (page.next === undefined || due.length >= POSTS_MAX) break;
-    page = await services.posts.listOpenWork(platformId, page.next);
+    page = await services.publishing.stores.posts.listOpenWork(platformId, page.next);
   }
   return due.slice(0, POSTS_MAX);
 }
 
 async function sweepPlatform(services: BackgroundDeps, platformId: string): Promise<void> {
   const [first, events] = await Promise.all([
-    services.posts.listOpenWork(platformId),
-    services.events.listPending(platformId, 1),
+    services.publishing.stores.posts.listOpenWork(platformId),
+    services.webhooks.stores.events.listPending(platformId, 1),
   ]);
   // First, so that a crash below leaves the platform where the next sweep finds it.
   if (first.works.length + events.length > 0)
-    await services.wakes.mark("platform", platformId, services.clock.now());
-  if (events.length > 0) await services.fanOutQueue.hint(platformId);
+    await services.webhooks.wakes.mark("platform", platformId, services.clock.now());
+  if (events.length > 0) await services.webhooks.stores.fanOutQueue.hint(platformId);
   const due = await dueWork(services, platformId, first);
   const sent = { legs: 0, isRefused: false };
   await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
@@ -135,11 +145,12 @@ interface Marked {
  * next sweep, and the sweep goes on with the others.
  */
 function sweepMarked(services: BackgroundDeps, { kind, what, look }: Marked): TakeStep {
-  const { wakes, clock } = services;
+  const { clock } = services;
+  const { wakes } = services.webhooks;
   const isOver = ({ at }: Wake) => at <= clock.now().toISOString();
   /** The last look at each owner. */
   const looks = new Map<string, { readonly startedAt: number; readonly looking: Promise<void> }>();
-  return overWakes(services, {
+  return overWakes(services.webhooks, {
     kind,
     what,
     aheadMs: MARK_MS,
@@ -171,6 +182,6 @@ export function sweepEndpoints(services: BackgroundDeps): TakeStep {
   return sweepMarked(services, {
     kind: "endpoint-check",
     what: "sweep-endpoints",
-    look: (endpointId) => lookAtEndpoint(services, endpointId),
+    look: (endpointId) => lookAtEndpoint(services.webhooks, endpointId),
   });
 }

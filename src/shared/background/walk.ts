@@ -162,7 +162,7 @@ class Run {
   async go(): Promise<RunEnd> {
     const state = await this.#take();
     if (state === undefined) return "not_now";
-    const forget = this.#services.stop.before(() => {
+    const forget = this.#services.work.stop.before(() => {
       this.#isStopping = true;
       return Promise.resolve();
     });
@@ -174,7 +174,8 @@ class Run {
   }
 
   #take(): Promise<WalkState | undefined> {
-    const { clock, walks } = this.#services;
+    const { clock } = this.#services;
+    const { walks } = this.#services.stores;
     const now = clock.now();
     return walks.change(this.#walk.name, (state) => {
       if (state !== undefined && isHeld(state, now)) return undefined;
@@ -193,7 +194,7 @@ class Run {
 
   /** Writes the state. Returns undefined when another process has the walk by now: this run ends. */
   #save(state: WalkState): Promise<WalkState | undefined> {
-    return this.#services.walks.change(this.#walk.name, (stored) =>
+    return this.#services.stores.walks.change(this.#walk.name, (stored) =>
       stored?.leaseId === this.#id ? state : undefined,
     );
   }
@@ -281,7 +282,7 @@ export function overPlatforms<Rest = string>(
   return overItems<Rest>({
     log: services.log,
     what,
-    page: (after) => services.platforms.listIds(after, PAGE),
+    page: (after) => services.tenants.stores.platforms.listIds(after, PAGE),
     look: (id, _at, rest) => look(id, rest),
   });
 }

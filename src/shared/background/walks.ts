@@ -22,11 +22,13 @@ function finishWithdrawals(services: BackgroundDeps): TakeStep {
     log: services.log,
     what: "finish-withdrawals",
     async page(after = "") {
-      const { keys, next } = await services.withdrawals.openKeys(after === "" ? undefined : after);
+      const { keys, next } = await services.connections.stores.withdrawals.openKeys(
+        after === "" ? undefined : after,
+      );
       return { items: keys.map((id) => ({ id, after })), next };
     },
     async look(key) {
-      const isDone = await finishWithdrawal(services, key, LOOK_MS_MAX);
+      const isDone = await finishWithdrawal(services.connections, key, LOOK_MS_MAX);
       return { counts: { finished: isDone ? 1 : 0 } };
     },
   });
@@ -61,14 +63,14 @@ export const WALKS: readonly Walk[] = [
     every: "tick",
     isFirst: true,
     behindSecondsMax: 5 * MINUTE,
-    begin: hintDuePosts,
+    begin: ({ publishing }) => hintDuePosts(publishing),
   },
   {
     name: "hint-due-deliveries",
     every: "tick",
     isFirst: true,
     behindSecondsMax: 10 * MINUTE,
-    begin: hintDueDeliveries,
+    begin: ({ webhooks }) => hintDueDeliveries(webhooks),
   },
   {
     name: "sweep-stalled-work",
@@ -86,9 +88,9 @@ export const WALKS: readonly Walk[] = [
     name: "erase-profiles",
     every: "tick",
     isSlow: true,
-    hasWork: ({ erasures, clock }) => erasures.hasDue(clock.now()),
+    hasWork: ({ clock, erasure: { erasures } }) => erasures.hasDue(clock.now()),
     behindSecondsMax: 6 * HOUR,
-    begin: eraseProfiles,
+    begin: ({ erasure }, system) => eraseProfiles(erasure, system),
   },
   {
     name: "find-forgotten-work",

@@ -29,7 +29,7 @@ export async function checkAccount(
 ): Promise<Checked> {
   const network = findAvailable(connection.network, services.config.networkApps);
   if (network === undefined) return "skipped";
-  if (services.appFaults.areRefused(connection)) return "unreachable";
+  if (services.linking.appFaults.areRefused(connection)) return "unreachable";
   if (connection.status === "needs_reauth") return checkRefused(services, network, connection);
   if (connection.status !== "active") return "skipped";
   const isIdle = idleMs(connection, services.clock.now()) >= idleMsMax(network);
@@ -109,8 +109,8 @@ async function checkRefused(
   if (fresh === undefined) return "refused";
   const isRenewed = fresh.connection.generation > connection.generation;
   if (!isRenewed && !(await isAccepted(checkOf(services, network, fresh)))) return "refused";
-  services.appFaults.accepted(connection);
-  await services.connections.mark(fresh.connection, null);
+  services.linking.appFaults.accepted(connection);
+  await services.stores.connections.mark(fresh.connection, null);
   return "ok";
 }
 
@@ -127,8 +127,8 @@ async function look(on: Check): Promise<Checked | undefined> {
   if (network.accountCheck?.probe === undefined) return undefined;
   const outcome = await network.accountCheck.probe(kept, tools);
   if (outcome.kind !== "usable") return afterRefusal(services, connection, outcome);
-  services.appFaults.accepted(connection);
-  await services.accountChecks.recordChecked(connection, services.clock.now());
+  services.linking.appFaults.accepted(connection);
+  await services.stores.accountChecks.recordChecked(connection, services.clock.now());
   return undefined;
 }
 
@@ -141,7 +141,11 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
     services.log.warn("network.fact_doubtful", { network: network.name, fact });
   const isNew = JSON.stringify(outcome.limits) !== JSON.stringify(connection.limits);
   if (isNew)
-    await services.accountChecks.saveLimits(connection, outcome.limits, services.clock.now());
+    await services.stores.accountChecks.saveLimits(
+      connection,
+      outcome.limits,
+      services.clock.now(),
+    );
   return undefined;
 }
 
@@ -168,5 +172,5 @@ async function warn(services: ConnectionsDeps, connection: Connection): Promise<
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;
   if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;
-  await services.accountChecks.recordWarned(connection);
+  await services.stores.accountChecks.recordWarned(connection);
 }

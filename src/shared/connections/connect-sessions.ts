@@ -30,7 +30,7 @@ export async function startConnectSession(
   const { platformId, applicationId, profileId } = scope;
   const now = services.clock.now();
   const id = newId("connectSession", now);
-  const token = newPageToken(services.linkTokens, { platformId, id });
+  const token = newPageToken(services.linking.linkTokens, { platformId, id });
   const session: ConnectSession = {
     id,
     platformId,
@@ -49,7 +49,7 @@ export async function startConnectSession(
     expiresAt: new Date(now.getTime() + input.expiresIn * 1000).toISOString(),
     createdAt: now.toISOString(),
   };
-  await services.connectSessions.insert(session, priceOfLink(session, scope.requestId));
+  await services.stores.connectSessions.insert(session, priceOfLink(session, scope.requestId));
   const target = { type: "connect_session", id };
   services.audit.record(scope, { action: "connect_session.created", target });
   const connectUrl = pageAddress(services.config, id, token);
@@ -66,7 +66,7 @@ async function ownSession(
   id: string,
 ): Promise<ConnectSession> {
   const { platformId, profileId } = scope;
-  const session = await services.connectSessions.find({ platformId, id });
+  const session = await services.stores.connectSessions.find({ platformId, id });
   if (session?.profileId !== profileId) throw notFound();
   return session;
 }
@@ -100,7 +100,7 @@ export async function listSessions(
   const now = services.clock.now();
   const since = new Date(now.getTime() - EXPIRES_IN_MAX * 1000);
   const [listed, connections] = await Promise.all([
-    services.connectSessions.listOfProfile(scope, { after, limit, since, now }),
+    services.stores.connectSessions.listOfProfile(scope, { after, limit, since, now }),
     listConnections(services, scope),
   ]);
   const items = await openOnes(services, scope, listed.items);
@@ -119,13 +119,14 @@ async function openOnes(
 ): Promise<readonly ConnectSession[]> {
   const asked = new Map<string, Promise<boolean>>();
   const once = (id: string) => {
-    const answer = asked.get(id) ?? services.isActorActive(platformId, id);
+    const answer = asked.get(id) ?? services.tenants.isActorActive(platformId, id);
     asked.set(id, answer);
     return answer;
   };
-  const isActorActive = (_platformId: string, id: string) => once(id);
+  const { clock } = services;
+  const tenants = { isActorActive: (_platformId: string, id: string) => once(id) };
   const states = await Promise.all(
-    sessions.map((session) => sessionState({ clock: services.clock, isActorActive }, session)),
+    sessions.map((session) => sessionState({ clock, tenants }, session)),
   );
   return sessions.filter((_session, at) => states[at] === "open");
 }
@@ -142,7 +143,7 @@ export async function cancelSession(
   const session = await ownSession(services, scope, sessionId);
   const before = shownStatus(await sessionState(services, session));
   if (before !== "open") throw notOpen(before);
-  const canceled = await services.connectSessions.cancel(session);
+  const canceled = await services.stores.connectSessions.cancel(session);
   if (canceled === undefined) throw notOpen("no longer open");
   const target = { type: "connect_session", id: session.id };
   services.audit.record(scope, { action: "connect_session.canceled", target });

@@ -14,6 +14,7 @@ export type {
   ProfileRef,
   PublishingScope,
   Connection,
+  FreshCredentials,
   QuotaView,
 } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";
@@ -30,3 +31,4 @@ export { removeConnection } from "./remove-connection.ts";
 export { listConnections, readQuota, quotaOfKind, type Quota } from "./view-connection.ts";
 export { receiveWithdrawal, withdrawalSenders, finishWithdrawal } from "./withdraw.ts";
 export { createConnectionStores } from "./stores.ts";
+export { createViewer } from "./viewer.ts";

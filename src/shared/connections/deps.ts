@@ -1,26 +1,58 @@
+import type { Audit } from "../audit/audit.ts";
+import type { Config } from "../config/config.ts";
+import type { WaitingRequests } from "../limits/limits.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import type { CheckedTokens } from "../runtime/checked-tokens.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Names } from "../runtime/names.ts";
+import type { Outbound } from "../runtime/outbound.ts";
+import type { Cursors } from "../runtime/page.ts";
+import type { Clock } from "../runtime/process.ts";
 import type { SingleFlight } from "../runtime/promises.ts";
-import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { AppFaults } from "./app-faults.ts";
-import type { ConnectSessionStore } from "./connect-session-store.ts";
-import type { AuthorisationStore } from "./authorisation-store.ts";
 import type { LinkGuard } from "./connection-change.ts";
-import type { ConnectionStore } from "./connection-store.ts";
-import type { AccountCheckStore } from "./account-check-store.ts";
-import type { WithdrawalStore } from "./withdrawal-store.ts";
-import type { HostStore } from "./host-store.ts";
-import type { OAuthStateStore } from "./oauth-state-store.ts";
 import type { FreshCredentials } from "./connection.ts";
+import type { ConnectionStores } from "./stores.ts";
 
 /** What linking accounts reads of a tenant's row. */
 interface Found {
   readonly status: string;
 }
 
-export interface ConnectionsDeps extends WebhooksDeps {
+export interface ConnectionsDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: Audit;
+  readonly cursors: Cursors;
+  readonly outbound: Outbound;
+  readonly names: Names;
+  /** Requests that wait for servers that customers chose. */
+  readonly waits: WaitingRequests;
+  readonly stores: ConnectionStores;
+  readonly linking: LinkingParts;
+  readonly tenants: TenantsOfLinking;
+  /** How much of its quotas a real account has used, no matter who linked it. */
+  readonly networkAccounts: {
+    readQuota(
+      account: { readonly network: NetworkName; readonly accountId: string },
+      kind: string,
+      now: Date,
+    ): Promise<{ readonly used: number; readonly resetsAt: string | null }>;
+  };
+}
+
+interface LinkingParts {
+  /** Makes what browsers bring: the tokens of connect sessions, and the ids in cookies. */
+  readonly linkTokens: CheckedTokens;
+  /** Tells the refusals of accounts from those of our apps. */
+  readonly appFaults: AppFaults;
+  readonly credentialFlights: SingleFlight<FreshCredentials>;
+}
+
+interface TenantsOfLinking {
   readonly platforms: { find(platformId: string): Promise<Found | undefined> };
-  readonly applications: WebhooksDeps["applications"] & {
+  readonly applications: {
     find(platformId: string, applicationId: string): Promise<Found | undefined>;
   };
   readonly profiles: { find(platformId: string, profileId: string): Promise<Found | undefined> };
@@ -35,25 +67,4 @@ export interface ConnectionsDeps extends WebhooksDeps {
     },
     actorIds: readonly string[],
   ): LinkGuard;
-  readonly connections: ConnectionStore;
-  readonly authorisations: AuthorisationStore;
-  readonly accountChecks: AccountCheckStore;
-  readonly connectSessions: ConnectSessionStore;
-  /** Makes what browsers bring: the tokens of connect sessions, and the ids in cookies. */
-  readonly linkTokens: CheckedTokens;
-  readonly oauthStates: OAuthStateStore;
-  readonly hosts: HostStore;
-  /** Notices that people took authorisations back at their network. */
-  readonly withdrawals: WithdrawalStore;
-  /** Tells the refusals of accounts from those of our apps. */
-  readonly appFaults: AppFaults;
-  readonly credentialFlights: SingleFlight<FreshCredentials>;
-  /** How much of its quotas a real account has used, no matter who linked it. */
-  readonly networkAccounts: {
-    readQuota(
-      account: { readonly network: NetworkName; readonly accountId: string },
-      kind: string,
-      now: Date,
-    ): Promise<{ readonly used: number; readonly resetsAt: string | null }>;
-  };
 }

@@ -40,7 +40,7 @@ export function freshCredentials(
   opened?: OpenedConnection,
 ): Promise<FreshCredentials> {
   const { profileId, network, id } = connection;
-  return services.credentialFlights.run(`${profileId}|${network}|${id}`, () =>
+  return services.linking.credentialFlights.run(`${profileId}|${network}|${id}`, () =>
     obtain(services, connection, opened),
   );
 }
@@ -53,7 +53,7 @@ async function obtain(
   const network = findAvailable(wanted.network, services.config.networkApps);
   if (network === undefined) return rejected("app_misconfigured");
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const read = () => services.connections.open(wanted);
+    const read = () => services.stores.connections.open(wanted);
     const opened = round === 1 && first !== undefined ? first : await read();
     if (opened === undefined) return rejected("connection_missing");
     const refusal = refusalOf(opened.connection, wanted);
@@ -107,7 +107,7 @@ interface Renewal extends OpenedConnection {
 
 /** Renews under the lease, and gives it back. Returns undefined without a call while another process has it. */
 async function underLease<Result>(
-  { connections, clock, log }: ConnectionsDeps,
+  { clock, log, stores: { connections } }: ConnectionsDeps,
   wanted: Connection,
   renewing: (renewal: Renewal) => Promise<Result>,
 ): Promise<Result | undefined> {
@@ -168,8 +168,8 @@ async function afterRenewal(
 ): Promise<FreshCredentials | "read_again"> {
   if (outcome.kind === "rejected") return await refuse(services, { connection, lease }, outcome);
   if (outcome.kind === "refreshed") {
-    services.appFaults.accepted(connection);
-    const saved = await services.connections.saveRefreshed(connection, outcome);
+    services.linking.appFaults.accepted(connection);
+    const saved = await services.stores.connections.saveRefreshed(connection, outcome);
     if (saved === undefined) return "read_again";
     lease.ended();
     return { kind: "usable", credentials: outcome.credentials, connection: saved };
@@ -184,7 +184,7 @@ async function refuse(
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
   const { failure } = outcome;
-  if (services.appFaults.refused(connection, failure) === "account") {
+  if (services.linking.appFaults.refused(connection, failure) === "account") {
     const marked = await mark(services, connection, outcome);
     if (marked !== "read_again") lease.ended();
     return marked;
@@ -198,7 +198,9 @@ async function mark(
   connection: Connection,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
-  return (await services.connections.mark(connection, outcome.failure)) ? outcome : "read_again";
+  return (await services.stores.connections.mark(connection, outcome.failure))
+    ? outcome
+    : "read_again";
 }
 
 function rejected(code: LegErrorCode): Rejected {
@@ -219,10 +221,10 @@ export async function blamed(
   connection: Connection,
   failure: LegFailure,
 ): Promise<LegFailure> {
-  const blame = services.appFaults.refused(connection, failure);
+  const blame = services.linking.appFaults.refused(connection, failure);
   if (blame === "app") return { ...failure, code: "app_misconfigured" };
   if (blame === "content") return failure;
-  await services.connections.mark(connection, failure);
+  await services.stores.connections.mark(connection, failure);
   return failure;
 }
 

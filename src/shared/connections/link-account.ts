@@ -40,7 +40,10 @@ export async function linkAccount(
   const owner = { id, platformId, applicationId, profileId };
   const terms = new SessionTerms(services, linking);
   try {
-    const saved = await services.connections.saveLinked({ ...owner, network, linked }, terms);
+    const saved = await services.stores.connections.saveLinked(
+      { ...owner, network, linked },
+      terms,
+    );
     if (saved.replaced?.credentials !== undefined) {
       const { connection, credentials } = saved.replaced;
       await discard(services, linking, { ...connection, credentials });
@@ -71,7 +74,7 @@ class SessionTerms implements LinkTerms {
   constructor(services: ConnectionsDeps, linking: Linking) {
     this.session = linking.session;
     this.#linking = linking;
-    this.#guard = services.linkGuard(linking.session, originIds(linking.session));
+    this.#guard = services.tenants.linkGuard(linking.session, originIds(linking.session));
     this.rowKeys = [connectSessionKey(linking.session.id), ...this.#guard.rowKeys];
   }
 
@@ -129,9 +132,9 @@ export async function isProfileActive(
 ): Promise<boolean> {
   const { platformId, applicationId, profileId } = owner;
   const [platform, application, profile] = await Promise.all([
-    services.platforms.find(platformId),
-    services.applications.find(platformId, applicationId),
-    services.profiles.find(platformId, profileId),
+    services.tenants.platforms.find(platformId),
+    services.tenants.applications.find(platformId, applicationId),
+    services.tenants.profiles.find(platformId, profileId),
   ]);
   return [platform, application, profile].every((part) => part?.status === "active");
 }

@@ -60,12 +60,12 @@ export function createNetworkTools(
     },
     fittedUrl: (image) => fittedUrl(services, image),
     hosts: {
-      find: (host) => services.hosts.find(network, host),
+      find: (host) => services.stores.hosts.find(network, host),
       async save(host, data) {
         // It is asked for again where it is needed, and refused there when it is still too large.
-        if (isStorable(data)) await services.hosts.save(network, host, data);
+        if (isStorable(data)) await services.stores.hosts.save(network, host, data);
       },
-      forget: (host) => services.hosts.forget(network, host),
+      forget: (host) => services.stores.hosts.forget(network, host),
     },
   };
 }

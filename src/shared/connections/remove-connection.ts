@@ -24,12 +24,12 @@ async function remove(
   scope: ProfileScope,
   connectionId: string,
 ): Promise<ConnectionView> {
-  const found = (await services.connections.listOfProfile(scope)).find(
+  const found = (await services.stores.connections.listOfProfile(scope)).find(
     ({ id }) => id === connectionId,
   );
   if (found === undefined) throw notFound();
   const { network } = found;
-  const revoked = await services.connections.revoke(found);
+  const revoked = await services.stores.connections.revoke(found);
   if (revoked === undefined) throw notFound();
   const { connection, credentials } = revoked;
   const { instanceUrl } = connection;
@@ -67,7 +67,7 @@ export async function revokeAtNetwork(
   const network = findAvailable(unneeded.network, services.config.networkApps);
   if (network === undefined) return;
   try {
-    if (await services.connections.isLinked(network.name, grantId)) return;
+    if (await services.stores.connections.isLinked(network.name, grantId)) return;
     const tools = createNetworkTools(services, network.name, { ...LIMITS, owner });
     await network.revoke(credentials, instanceUrl, tools);
   } catch (error) {

@@ -99,7 +99,7 @@ export async function listConnections(
   services: ConnectionsDeps,
   scope: ProfileScope,
 ): Promise<Page<ConnectionView>> {
-  const connections = await services.connections.listOfProfile(scope, { reader: "people" });
+  const connections = await services.stores.connections.listOfProfile(scope, { reader: "people" });
   return {
     items: await Promise.all(connections.map((connection) => viewConnection(services, connection))),
     nextCursor: null,

@@ -61,7 +61,7 @@ export async function receiveWithdrawal(
     throw validationFailed([{ path, code: "invalid_signature", message }], notice);
   }
   const { key, network, grantId } = notice;
-  await services.withdrawals.open(key, { network, grantId }, services.clock.now());
+  await services.stores.withdrawals.open(key, { network, grantId }, services.clock.now());
   try {
     await finishWithdrawal(services, key, ANSWER_MS_MAX);
   } catch (error) {
@@ -77,13 +77,13 @@ export async function finishWithdrawal(
   msMax: number,
 ): Promise<boolean> {
   const endsAt = performance.now() + msMax;
-  const found = await services.withdrawals.find(key);
+  const found = await services.stores.withdrawals.find(key);
   if (found?.isOpen !== true) return true;
   const { network, grantId } = found;
   let isWhole = true;
   for (let after: string | undefined = ""; after !== undefined;) {
     if (performance.now() > endsAt) return false;
-    const holders: readonly ProfileRef[] = await services.authorisations.holdersAfter(
+    const holders: readonly ProfileRef[] = await services.stores.authorisations.holdersAfter(
       network,
       grantId,
       after,
@@ -95,7 +95,7 @@ export async function finishWithdrawal(
     isWhole = ended.every(Boolean) && isWhole;
     after = holders.length < HOLDERS_OF_PAGE ? undefined : holders.at(-1)?.profileId;
   }
-  if (isWhole) await services.withdrawals.close(key);
+  if (isWhole) await services.stores.withdrawals.close(key);
   return isWhole;
 }
 
@@ -107,10 +107,10 @@ async function endOne(
 ): Promise<boolean> {
   const { profileId, network } = ref;
   try {
-    const found = await services.connections.find(ref);
+    const found = await services.stores.connections.find(ref);
     if (found === undefined || found.status === "revoked") return true;
     if (grantIdOf(found) !== grantId) return true;
-    await services.connections.revoke(found, "deauthorized_at_network");
+    await services.stores.connections.revoke(found, "deauthorized_at_network");
     services.log.info("a connection was ended at the network", { network, connection: found.id });
     return true;
   } catch (error) {

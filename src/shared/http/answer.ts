@@ -208,7 +208,7 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     const { headers, params } = incoming;
     const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
     const limits = new RequestLimits(services, ip);
-    const rows = storedRows(services);
+    const rows = storedRows(services.tenants);
     const request = { services, headers, params, requestId, ip, limits, rows };
     let outgoing: Outgoing;
     let refusal: AppError | undefined;

@@ -1,11 +1,34 @@
-import type { AccessCache } from "./access/access-cache.ts";
+import type { Audit } from "../audit/audit.ts";
 import type { BackgroundDeps } from "../background/deps.ts";
+import type { BillingDeps } from "../billing/billing.ts";
 import type { Operators } from "../callers/tokens.ts";
-import type { MediaDeps } from "../media/deps.ts";
+import type { Config } from "../config/config.ts";
+import type { ConnectionsDeps } from "../connections/connections.ts";
+import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Clock } from "../runtime/process.ts";
 import type { ConcurrencyLimit } from "../runtime/promises.ts";
+import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
+import type { WebhooksDeps } from "../webhooks/webhooks.ts";
+import type { AccessCache } from "./access/access-cache.ts";
 
-/** What routes pass to verbs: everything that any verb needs from the process. */
-export interface HttpDeps extends BackgroundDeps, MediaDeps {
+/** What routes, workers and timers take of the process: what requests need, and what each module's verbs do. */
+export interface HttpDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: Audit;
+  readonly access: AccessParts;
+  readonly billing: BillingDeps;
+  readonly webhooks: WebhooksDeps;
+  readonly connections: ConnectionsDeps;
+  readonly publishing: PublishingDeps;
+  readonly tenants: TenantsDeps;
+  readonly erasure: ErasureDeps;
+  readonly background: BackgroundDeps;
+}
+
+interface AccessParts {
   readonly operators: Operators;
   /** What the latest requests were checked against, for those to come. */
   readonly accessCache: AccessCache;

@@ -53,7 +53,7 @@ export class RequestLimits {
   /** Notes a credential before it is checked. @throws AppError `rate_limited` after too many wrong ones */
   present(credential: Credential): void {
     if (this.#decision !== undefined) return;
-    const { badCredentials } = this.#services.limits;
+    const { badCredentials } = this.#services.tenants.limits;
     const seconds = badCredentials.secondsUntilTry(this.#address, credential, this.#now());
     if (seconds !== undefined) throw rateLimited(seconds);
     this.#presented = credential.text;
@@ -68,7 +68,8 @@ export class RequestLimits {
     caller: Extract<Caller, { kind: "api_key" | "session" | "operator" }>,
   ): Promise<void> {
     if (this.#decision !== undefined) return;
-    const { config, limits } = this.#services;
+    const { config } = this.#services;
+    const { limits } = this.#services.tenants;
     if (this.#presented !== undefined) limits.badCredentials.noteRight(this.#presented);
     this.#presented = undefined;
     this.#caller = caller;
@@ -89,7 +90,8 @@ export class RequestLimits {
 
   /** Counts an attempt to sign in or up against the address. @throws AppError `rate_limited` */
   async admitAddress(): Promise<void> {
-    const { config, limits } = this.#services;
+    const { config } = this.#services;
+    const { limits } = this.#services.tenants;
     const subject = `address|${sha256Hex(this.#address)}`;
     const { allowed, seconds } = await limits.rates.admit(subject, config.limits.authPerMinute);
     if (!allowed) throw rateLimited(seconds);
@@ -99,7 +101,11 @@ export class RequestLimits {
   noteRefusal(error: unknown): void {
     if (this.#presented === undefined || !(error instanceof AppError)) return;
     if (ERROR_STATUS[error.code] !== 401) return;
-    this.#services.limits.badCredentials.noteWrong(this.#address, this.#presented, this.#now());
+    this.#services.tenants.limits.badCredentials.noteWrong(
+      this.#address,
+      this.#presented,
+      this.#now(),
+    );
   }
 
   /** Returns the headers for every answer after authentication, refusals included. */

@@ -45,7 +45,7 @@ async function runAll<Message>(
   { spec, run }: { spec: WorkerSpec<Message>; run: (hint: unknown) => Promise<void> },
 ): Promise<void> {
   const runOther = async (hint: unknown) => {
-    if (!(await services.companions.run(() => run(hint))))
+    if (!(await services.access.companions.run(() => run(hint))))
       await spec.hints(services).sendAlone(spec.message().parse(hint));
   };
   const ends = await Promise.allSettled([run(first), ...others.map(runOther)]);
@@ -90,7 +90,9 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
       } catch (error) {
         const isLast = (host?.dequeueCount ?? 1) >= DEQUEUES_MAX;
         if (!isLast) throw error;
-        await begin(message, async () => recordPoison(services, queue, { message, error }));
+        await begin(message, async () =>
+          recordPoison(services.background, queue, { message, error }),
+        );
       }
     },
   };

@@ -1,24 +1,39 @@
+import type { Audit } from "../audit/audit.ts";
+import type { BillingDeps } from "../billing/billing.ts";
+import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { WorkShares } from "../limits/limits.ts";
-import type { Stop } from "../runtime/process.ts";
-import type { TimelineStore } from "./timeline-store.ts";
-import type { AccountStore } from "./accounts/account-store.ts";
-import type { AccountQueueStore } from "./accounts/account-queue-store.ts";
-import type { IdempotencyStore } from "./idempotency-store.ts";
-import type { PostStore } from "./post-store.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Cursors } from "../runtime/page.ts";
+import type { Clock, Stop } from "../runtime/process.ts";
+import type { Metrics } from "../runtime/telemetry/metrics.ts";
+import type { Wakes } from "../wake/wake.ts";
+import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { UnmappedSignals } from "./publish/unmapped-signals.ts";
-import type { PublishingQueue } from "./post-queue.ts";
+import type { PublishingStores } from "./stores.ts";
 
-export interface PublishingDeps extends ConnectionsDeps {
+/** What posts and their legs need of the process. */
+export interface PublishingDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: Audit;
+  readonly cursors: Cursors;
+  readonly wakes: Wakes;
+  readonly billing: BillingDeps;
+  readonly webhooks: WebhooksDeps;
+  readonly connections: ConnectionsDeps;
+  readonly tenants: Pick<ConnectionsDeps["tenants"], "platforms" | "applications" | "profiles">;
+  readonly stores: PublishingStores;
+  readonly work: PublishingWork;
+}
+
+/** What a process has under way for posts. */
+interface PublishingWork {
+  readonly metrics: Metrics;
+  /** Set once the process is about to end. */
   readonly stop: Stop;
-  readonly posts: PostStore;
-  readonly timeline: TimelineStore;
-  readonly networkAccounts: AccountStore;
-  readonly idempotency: IdempotencyStore;
-  /** One leg at a time for every real account. */
-  readonly accountQueues: AccountQueueStore;
   readonly unmappedSignals: UnmappedSignals;
-  readonly publishQueue: PublishingQueue;
   /** Each platform's share of the posts that are being published. */
   readonly publishShares: WorkShares;
 }

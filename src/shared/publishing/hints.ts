@@ -55,7 +55,7 @@ export function hintsAfter(
 }
 
 /** Returns how scheduled posts are hinted. */
-export function duePosts({ publishQueue }: PublishingDeps): HintedWakes {
+export function duePosts({ stores: { publishQueue } }: PublishingDeps): HintedWakes {
   return {
     kind: "post",
     what: "fire-due-posts",
@@ -73,11 +73,14 @@ async function hintLegs(
   const now = services.clock.now();
   try {
     const seconds = secondsUntil(startAt, now);
-    await services.publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
+    await services.stores.publishQueue.hint(
+      { kind: "legs", ...ref, networks: [...networks] },
+      seconds,
+    );
   } catch (error) {
     const { postId } = ref;
     services.log.warn("hint not sent, the sweep sends it", { postId, error });
-    await services.posts.checkBy(ref, startAt ?? now.toISOString());
+    await services.stores.posts.checkBy(ref, startAt ?? now.toISOString());
   }
 }
 
@@ -96,7 +99,7 @@ export async function hint(
   const sent: Promise<void>[] = [];
   if (networks.length > 0) sent.push(hintLegs(services, ref, all));
   if (hasEvents && (networks.length === 0 || secondsUntil(startAt, now) > 0))
-    sent.push(services.fanOutQueue.hint(ref.platformId));
+    sent.push(services.webhooks.stores.fanOutQueue.hint(ref.platformId));
   if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), postWake(ref, dueAt)));
   if (sent.length === 0) return;
   sent.push(services.wakes.mark("platform", ref.platformId, now));

@@ -313,7 +313,8 @@ export async function commitPost<Answer>(
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wallets, wakes, clock } = services;
+  const { wakes, clock } = services;
+  const { wallets } = services.billing;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { NetworkName } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import { hintOf, type HintQueue } from "../runtime/storage/queue.ts";
+import { hintOf } from "../runtime/storage/queue.ts";
 import type { PostRef } from "./post.ts";
 
 // The queue of posts. Messages carry only ids, since the rows are the truth: any of them may be lost, doubled, early or
@@ -23,4 +23,3 @@ export type LegsHint = PostRef & { readonly networks: readonly NetworkName[] };
 export type StartHint = PostRef & { readonly dueAt: string };
 
 export const PUBLISHING_QUEUE = "publishing";
-export type PublishingQueue = HintQueue<PublishingHint>;

@@ -35,7 +35,8 @@ export function accessRows(
   source: RowSource,
   about: Pick<AccessRows, "areCached" | "accessVersion" | "platformId">,
 ): AccessRows {
-  const { keys, users, platforms, applications, profiles, connections } = services;
+  const { keys, users, platforms, applications, profiles } = services.stores;
+  const { connections } = services.connections.stores;
   return {
     ...about,
     key: (id) => source(`K|${id}`, () => keys.findWithHash(id)),

@@ -1,33 +1,41 @@
+import type { Audit } from "../audit/audit.ts";
+import type { BillingDeps } from "../billing/billing.ts";
 import type { Sessions } from "../callers/tokens.ts";
+import type { Config } from "../config/config.ts";
+import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { Log } from "../runtime/log.ts";
+import type { Cursors } from "../runtime/page.ts";
+import type { Clock } from "../runtime/process.ts";
 import type { SharedOutcome } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
-import type { ErasureStore } from "./erasure/erasure-store.ts";
-import type { KeyStore } from "./keys/key-store.ts";
-import type { Grants } from "./profiles/grant.ts";
-import type { EmailStore } from "./staff/email-store.ts";
-import type { Passwords } from "./staff/password.ts";
-import type { ApplicationStore } from "./applications/application-store.ts";
 import type { Readiness } from "./platforms/readiness.ts";
-import type { PlatformStore } from "./platforms/platform-store.ts";
-import type { ProfileStore } from "./profiles/profile-store.ts";
-import type { UserStore } from "./staff/user-store.ts";
+import type { Grants } from "./profiles/grant.ts";
+import type { Passwords } from "./staff/password.ts";
+import type { TenantStores } from "./stores.ts";
 
 /** What the verbs of platforms, their staff and what they own need from the process. */
-export interface TenantsDeps extends PublishingDeps {
+export interface TenantsDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: Audit;
+  readonly cursors: Cursors;
   readonly limits: Limits;
-  readonly platforms: PlatformStore;
-  readonly applications: ApplicationStore;
-  readonly profiles: ProfileStore;
-  readonly users: UserStore;
-  readonly emails: EmailStore;
-  readonly keys: KeyStore;
-  readonly erasures: ErasureStore;
+  readonly stores: TenantStores;
+  readonly secrets: TenantSecrets;
+  readonly billing: BillingDeps;
+  readonly connections: ConnectionsDeps;
+  readonly publishing: PublishingDeps;
+  /** The last check of whether the process can do its work. */
+  readonly readiness: SharedOutcome<Readiness>;
+}
+
+/** What tells who somebody is. */
+interface TenantSecrets {
   readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly grants: Grants;
-  /** The last check of whether the process can do its work. */
-  readonly readiness: SharedOutcome<Readiness>;
 }

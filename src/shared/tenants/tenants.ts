@@ -1,7 +1,6 @@
 /* What other folders use of tenants: platforms, their staff, and what they own. */
 
 export { storedRows, CacheMiss, type AccessRows, accessRows } from "./access-rows.ts";
-export { ApplicationStore } from "./applications/application-store.ts";
 export type { Application } from "./applications/application.ts";
 export {
   createApplication,
@@ -11,10 +10,8 @@ export {
 } from "./applications/manage-applications.ts";
 export type { TenantsDeps } from "./deps.ts";
 export { eraseProfiles } from "./erasure/erase-profiles.ts";
-export { ErasureStore } from "./erasure/erasure-store.ts";
 export { requestErasure } from "./erasure/request-erasure.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
-export { KeyStore } from "./keys/key-store.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
 export { mintGrant, isActorActive } from "./keys/profile-grants.ts";
 export { verifyKey } from "./keys/verify-key.ts";
@@ -39,17 +36,16 @@ export {
 } from "./platforms/check-readiness.ts";
 export { createPlatform, listPlatforms, updatePlatform } from "./platforms/operate-platforms.ts";
 export { readAccount, getMe } from "./platforms/platform-account.ts";
-export { PlatformStore } from "./platforms/platform-store.ts";
 export { createGrants, invalidGrant, type Grant } from "./profiles/grant.ts";
-export { ProfileStore } from "./profiles/profile-store.ts";
 export type { Profile } from "./profiles/profile.ts";
 export { getProfile, listProfiles } from "./profiles/read-profiles.ts";
 export { createProfile, updateProfile } from "./profiles/write-profiles.ts";
 export { resealSecondFactors } from "./staff/check-second-factor.ts";
-export { EmailStore } from "./staff/email-store.ts";
 export { createUser, deleteUser, listUsers, removeStrayClaims } from "./staff/manage-users.ts";
 export { changePassword, confirmTotp, removeTotp, startTotp } from "./staff/own-account.ts";
 export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";
-export { UserStore } from "./staff/user-store.ts";
 export { verifySession } from "./staff/verify-session.ts";
+export { createErasureStore, createTenantStores, type TenantStores } from "./stores.ts";
+export type { ErasureDeps } from "./erasure/deps.ts";
+export type { Readiness } from "./platforms/readiness.ts";

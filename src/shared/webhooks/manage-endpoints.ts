@@ -35,11 +35,11 @@ export async function listEndpoints(
 ): Promise<Page<EndpointView>> {
   const bound = { list: "webhooks", platformId, applicationId };
   const after = services.cursors.read(cursor, bound);
-  const listed = await services.endpoints.list(platformId, applicationId, { after, limit });
+  const listed = await services.stores.endpoints.list(platformId, applicationId, { after, limit });
   const hidden = listViewOf(caller) === undefined ? {} : { url: null, secretHint: null };
   const items = await Promise.all(
     listed.items.map(async (endpoint) => ({
-      ...viewEndpoint(endpoint, await services.endpointHealth.find(endpoint.id)),
+      ...viewEndpoint(endpoint, await services.stores.endpointHealth.find(endpoint.id)),
       ...hidden,
     })),
   );
@@ -89,7 +89,7 @@ export async function createEndpoint(
     createdAt: at,
     updatedAt: at,
   };
-  if (!(await services.endpoints.create(endpoint, secret, priceFor(scope))))
+  if (!(await services.stores.endpoints.create(endpoint, secret, priceFor(scope))))
     throw new AppError(
       "limit_reached",
       `An application has at most ${ENDPOINTS_MAX} webhook endpoints. Delete one first.`,
@@ -120,10 +120,10 @@ export async function updateEndpoint(
   // Before it is active: one more failure must not disable it at once.
   if (startsAnew) {
     await services.wakes.mark("endpoint-check", webhookId, services.clock.now());
-    await services.endpointHealth.forgetFailures(webhookId);
+    await services.stores.endpointHealth.forgetFailures(webhookId);
   }
   const disabledReason = status === "active" ? null : DISABLED_REASON;
-  const endpoint = await services.endpoints.update(
+  const endpoint = await services.stores.endpoints.update(
     platformId,
     webhookId,
     { ...change, url, ...(isTurned ? { disabledReason } : {}) },
@@ -135,7 +135,7 @@ export async function updateEndpoint(
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   services.audit.record(scope, { action: "webhook.updated", target, applicationId });
-  return viewEndpoint(endpoint, await services.endpointHealth.find(webhookId));
+  return viewEndpoint(endpoint, await services.stores.endpointHealth.find(webhookId));
 }
 
 /** Deletes an endpoint and returns it as it was. Its pending deliveries end as dead. @throws AppError `not_found` */
@@ -145,8 +145,8 @@ export async function deleteEndpoint(
   webhookId: string,
 ): Promise<EndpointView> {
   const endpoint = await getEndpoint(services, scope, webhookId);
-  const health = await services.endpointHealth.find(webhookId);
-  if (!(await services.endpoints.delete(endpoint))) throw notFound();
+  const health = await services.stores.endpointHealth.find(webhookId);
+  if (!(await services.stores.endpoints.delete(endpoint))) throw notFound();
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   services.audit.record(scope, { action: "webhook.deleted", target, applicationId });
@@ -164,14 +164,14 @@ export async function rotateSecret(
   const { platformId, applicationId } = await getEndpoint(services, scope, webhookId);
   const now = services.clock.now();
   const secret = newSigningSecret();
-  const endpoint = await services.endpoints.rotateSecret(platformId, webhookId, secret, {
+  const endpoint = await services.stores.endpoints.rotateSecret(platformId, webhookId, secret, {
     at: now.toISOString(),
     previousUntil: new Date(now.getTime() + BOTH_SIGN_MS).toISOString(),
   });
   if (endpoint === undefined) throw notFound();
   const target = { type: "webhook", id: webhookId };
   services.audit.record(scope, { action: "webhook.secret_rotated", target, applicationId });
-  const health = await services.endpointHealth.find(webhookId);
+  const health = await services.stores.endpointHealth.find(webhookId);
   return { ...viewEndpoint(endpoint, health), secret };
 }
 

@@ -1,19 +1,14 @@
 /* What other folders use of webhooks: endpoints, events and their deliveries. */
 
-export { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 export { deliverWebhook } from "./deliveries/deliver-webhook.ts";
-export { DeliveryStore } from "./deliveries/delivery-store.ts";
 export { listDeliveries } from "./deliveries/list-deliveries.ts";
-export { PendingStore } from "./deliveries/pending-store.ts";
 export { lookAtEndpoint, hintDueDeliveries } from "./deliveries/queue-delivery.ts";
 export { redriveDead, redriveDelivery } from "./deliveries/redrive.ts";
 export type { WebhooksDeps } from "./deps.ts";
-export { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
-export { EndpointStore } from "./endpoints/endpoint-store.ts";
 export { endpointUrlIssues } from "./endpoints/endpoint.ts";
 export { fanOutEvents } from "./events/fan-out-events.ts";
 export { listEvents } from "./events/list-events.ts";
-export { WEBHOOK_QUEUE, WebhookHint, FanOutQueue, Rerun } from "./hint-queue.ts";
+export { WEBHOOK_QUEUE, WebhookHint, Rerun } from "./hint-queue.ts";
 export {
   createEndpoint,
   updateEndpoint,
@@ -22,3 +17,4 @@ export {
   listEndpoints,
   testEndpoint,
 } from "./manage-endpoints.ts";
+export { createWebhookStores } from "./stores.ts";

@@ -14,9 +14,9 @@ afterEach(() => {
 });
 
 const charge = ({ services }: Instance, id: string, tokens: number) =>
-  chargeTogether(services, "plt_test", [chargeOf(id, tokens)]);
+  chargeTogether(services.billing, "plt_test", [chargeOf(id, tokens)]);
 const credit = ({ services }: Instance, id: string, tokens: number) =>
-  creditWallet(services, "plt_test", chargeOf(id, tokens, "credit"));
+  creditWallet(services.billing, "plt_test", chargeOf(id, tokens, "credit"));
 const codeOf = async (asked: Promise<unknown>) => {
   try {
     await asked;

@@ -21,8 +21,8 @@ async function linesOn(day: string, settings: Readonly<Record<string, string>> =
     clock: { now: () => new Date(`${day}T03:30:00.000Z`) },
     log: createLog({ level: "info", sink: (_level, line) => lines.push(line) }),
   });
-  await warnOfApiVersions(services);
-  await services.outbound.close();
+  await warnOfApiVersions(services.background);
+  await services.connections.outbound.close();
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 

@@ -78,9 +78,14 @@ export function describeAccounts(
 
   const usedBy = async ({ owner }: Publisher): Promise<number> => {
     const { services, clock } = world.relay;
-    const connection = await services.connections.find({ ...owner, network: world.network });
+    const connection = await services.connections.stores.connections.find({
+      ...owner,
+      network: world.network,
+    });
     const account = { network: world.network, accountId: connection?.account.id ?? "" };
-    return (await services.networkAccounts.readQuota(account, quota.kind, clock.now())).used;
+    return (
+      await services.publishing.stores.networkAccounts.readQuota(account, quota.kind, clock.now())
+    ).used;
   };
 
   test(

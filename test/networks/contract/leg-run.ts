@@ -62,7 +62,10 @@ export async function settle(world: World, publisher: Publisher, postId: string)
     await relay.drain().catch((error: unknown) => {
       if (!world.wire.isKilled) throw error;
     });
-    const stored = await relay.services.posts.findLeg({ platformId, profileId, postId }, network);
+    const stored = await relay.services.publishing.stores.posts.findLeg(
+      { platformId, profileId, postId },
+      network,
+    );
     if (stored === undefined) throw new Error("the leg is gone");
     const { status, notBefore } = stored.leg;
     if (status !== "pending" && status !== "publishing") return;
@@ -80,7 +83,7 @@ export async function settle(world: World, publisher: Publisher, postId: string)
 async function toldOf({ relay }: World, publisher: Publisher, postId: string): Promise<string[]> {
   relay.advance(SETTLED_MS);
   const { platformId, applicationId } = publisher.owner;
-  const { events } = relay.services;
+  const { events } = relay.services.webhooks.stores;
   // Ids begin with their time, and no event of a post is older than the post.
   const before = `evt_${encodeTime(timeOfId("post", postId), 10)}`;
   const waiting = await events.listPending(platformId, 1_000, "");
@@ -121,7 +124,7 @@ export async function runLeg(
 ): Promise<LegRun> {
   const publisher = as ?? (await world.publisher(form.as));
   const text = unique(`Contract ${form.words ?? ""}`);
-  const wallet = () => world.relay.services.wallets.read(publisher.owner.platformId);
+  const wallet = () => world.relay.services.billing.wallets.read(publisher.owner.platformId);
   const before = await wallet();
   world.wire.begin(trouble);
   const accepted = dataOf(await submit(world, publisher, text, form));

@@ -60,7 +60,7 @@ async function runLong(world: World, { form, step, fault, neighbour }: LongRun):
 async function linkLong(world: World, as: Form["as"], nth: number): Promise<boolean> {
   const { relay, network, application } = world;
   const { services } = relay;
-  const tools = createNetworkTools(services, network);
+  const tools = createNetworkTools(services.connections, network);
   let calls = 0;
   const outcome = await signIn(network, as ?? {}, {
     tools: {
@@ -72,9 +72,9 @@ async function linkLong(world: World, as: Form["as"], nth: number): Promise<bool
         return isAsked ? lengthened(answer).answer : answer;
       },
     },
-    decide: (page) => allow(services.outbound.browserUrl(page)),
+    decide: (page) => allow(services.connections.outbound.browserUrl(page)),
     async keep({ flow, candidates }) {
-      await services.oauthStates.insert(unique("state"), {
+      await services.connections.stores.oauthStates.insert(unique("state"), {
         sessionId: "session",
         network,
         cookieHash: "cookie",
@@ -93,7 +93,12 @@ async function linkLong(world: World, as: Form["as"], nth: number): Promise<bool
     const platformId = application.platform.id;
     const owner = { platformId, applicationId: application.id, profileId };
     const id = newId("connection", relay.clock.now());
-    await services.connections.saveLinked({ ...owner, id, network, linked: outcome.linked });
+    await services.connections.stores.connections.saveLinked({
+      ...owner,
+      id,
+      network,
+      linked: outcome.linked,
+    });
     const path = `/v1/profiles/${profileId}/connections`;
     const { status } = await relay.call("GET", path, { key: application.key });
     expect([nth, status]).toEqual([nth, 200]);

@@ -30,7 +30,7 @@ const endOf = ({ leg }: LegRun) => leg.error?.code ?? leg.status;
 
 async function connectionStatus(world: World, form: Form): Promise<string | undefined> {
   const { owner } = world.lastPublisher(form.as);
-  const { connections } = world.relay.services;
+  const { connections } = world.relay.services.connections.stores;
   return (await connections.find({ ...owner, network: world.network }))?.status;
 }
 

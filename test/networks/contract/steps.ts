@@ -82,5 +82,5 @@ export async function sendingStep(world: World, form: Form): Promise<LegStep> {
 
 /** Checks that wallet, ledger and legs of everything that the suite did agree. */
 export async function expectWholeLedger({ relay, application }: World): Promise<void> {
-  expect(await reconcilePlatform(relay.services, application.platform.id)).toEqual([]);
+  expect(await reconcilePlatform(relay.services.background, application.platform.id)).toEqual([]);
 }

@@ -38,8 +38,8 @@ async function linkTo(
 ): Promise<LinkedAccount> {
   const { services } = relay;
   const outcome = await signIn(network, form, {
-    tools: createNetworkTools(services, network),
-    decide: (page) => allow(services.outbound.browserUrl(page)),
+    tools: createNetworkTools(services.connections, network),
+    decide: (page) => allow(services.connections.outbound.browserUrl(page)),
   });
   if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
   return outcome.linked;
@@ -54,7 +54,7 @@ async function aLinkedPublisher(
   const { id: profileId } = await aProfile(relay, application);
   const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
   const id = newId("connection", relay.clock.now());
-  await relay.services.connections.saveLinked({ ...owner, id, network, linked });
+  await relay.services.connections.stores.connections.saveLinked({ ...owner, id, network, linked });
   const headers = { "x-profile-id": profileId };
   return { application, key: application.key, profileId, headers, owner };
 }
@@ -105,7 +105,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     async publisher(form = {}) {
       const key = JSON.stringify(form);
       const known = publishers.get(key);
-      const connections = relay.services.connections;
+      const connections = relay.services.connections.stores.connections;
       const connection = known && (await connections.find({ ...known.publisher.owner, network }));
       if (known !== undefined && connection?.status === "active" && now() < known.until)
         return known.publisher;

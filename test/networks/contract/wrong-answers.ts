@@ -30,7 +30,7 @@ async function linkWrong(
   wrong: { readonly way: string; readonly nth: number },
 ): Promise<{ readonly outcome: LinkOutcome; readonly calls: number }> {
   const { services } = relay;
-  const tools = createNetworkTools(services, network);
+  const tools = createNetworkTools(services.connections, network);
   let calls = 0;
   const outcome = await signIn(network, as ?? {}, {
     tools: {
@@ -42,7 +42,7 @@ async function linkWrong(
         return isAsked && answer.status < 300 ? wronged(answer, wrong.way) : answer;
       },
     },
-    decide: (page) => allow(services.outbound.browserUrl(page)),
+    decide: (page) => allow(services.connections.outbound.browserUrl(page)),
   });
   return { outcome, calls };
 }

@@ -30,8 +30,8 @@ function isRotating({ config }: BackgroundDeps): boolean {
  */
 async function resealPlatform(services: BackgroundDeps, platformId: string): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
-    services.endpoints.reseal(platformId),
-    resealSecondFactors(services, platformId),
+    services.webhooks.stores.endpoints.reseal(platformId),
+    resealSecondFactors(services.tenants, platformId),
   ]);
   return [...endpoints, ...users];
 }
@@ -79,13 +79,15 @@ export async function checkAccountsOfProfile(
   const keys: string[] = [];
   const resealOne = async (network: NetworkName): Promise<void> => {
     const key = await guarded(services, { profileId, network }, async () =>
-      isRotating(services) ? services.accountChecks.reseal({ ...profile, network }) : undefined,
+      isRotating(services)
+        ? services.connections.stores.accountChecks.reseal({ ...profile, network })
+        : undefined,
     );
     if (key !== undefined) keys.push(key);
   };
   await Promise.all(networks.map(resealOne));
   const linked = await guarded(services, { profileId }, () =>
-    services.connections.listOfProfile(profile),
+    services.connections.stores.connections.listOfProfile(profile),
   );
   await Promise.all(
     (linked ?? [])
@@ -93,7 +95,7 @@ export async function checkAccountsOfProfile(
       .map(async (connection) => {
         const { id } = connection;
         const checked = await guarded(services, { profileId, connection: id }, () =>
-          checkAccount(services, connection),
+          checkAccount(services.connections, connection),
         );
         tally[checked ?? "failed"] += 1;
       }),
@@ -102,7 +104,7 @@ export async function checkAccountsOfProfile(
   for (const network of unlisted) {
     // Gone since, or damaged: a list leaves it out.
     const read = await guarded(services, { profileId, network }, async () => {
-      await services.connections.find({ ...profile, network });
+      await services.connections.stores.connections.find({ ...profile, network });
       return "read";
     });
     if (read === undefined) tally.failed += 1;
@@ -217,7 +219,10 @@ class PlatformsAhead {
     const isKnown = this.#items.length > 0 && after >= this.#after;
     if (isKnown && (at >= 0 || this.#isLastPage)) return this.#items[at];
     const from = after === "" ? undefined : after;
-    const { items, next } = await this.#services.platforms.listIds(from, PLATFORMS_OF_PAGE);
+    const { items, next } = await this.#services.tenants.stores.platforms.listIds(
+      from,
+      PLATFORMS_OF_PAGE,
+    );
     this.#after = after;
     this.#items = items;
     this.#isLastPage = next === undefined;
@@ -252,7 +257,7 @@ async function finish(
   position: Position,
 ): Promise<WalkStep<Position>> {
   if (!isRotating(services)) return { next: undefined };
-  const page = await services.hosts.resealPage(position.hosts);
+  const page = await services.connections.stores.hosts.resealPage(position.hosts);
   const counts = countsOf([], page.keys);
   if (page.next !== undefined) return { next: { ...position, hosts: page.next }, counts };
   const dataKeys = Object.entries(addCounts(at.counts, counts))
@@ -267,7 +272,8 @@ async function finish(
  * secrets again after a rotation of data keys. Everything may be done twice.
  */
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
-  const paced = { ...services, outbound: pacedOutbound(services.outbound) };
+  const outbound = pacedOutbound(services.connections.outbound);
+  const paced = { ...services, connections: { ...services.connections, outbound } };
   const platforms = new PlatformsAhead(services);
   return stepsWith<Position>(async (at) => {
     const position = at.position ?? START;
@@ -275,7 +281,7 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
     if (platform === undefined) return finish(services, at, position);
     const isFirst = position.connection === "";
     const keys = isFirst && isRotating(services) ? await resealPlatform(services, platform.id) : [];
-    const { accountChecks } = services;
+    const { accountChecks } = services.connections.stores;
     const { refs, last } = await accountChecks.listRefs(
       platform.id,
       position.connection,

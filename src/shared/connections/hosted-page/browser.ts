@@ -40,19 +40,19 @@ export function readBrowserId(config: Config, request: BrowserRequest): string |
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
-type BrowserDeps = Pick<ConnectionsDeps, "config" | "linkTokens">;
+type BrowserDeps = Pick<ConnectionsDeps, "config" | "linking">;
 
 const BROWSER = "browser";
 
-export const newBrowserId = ({ linkTokens }: BrowserDeps) => linkTokens.make(BROWSER);
+export const newBrowserId = ({ linking }: BrowserDeps) => linking.linkTokens.make(BROWSER);
 
 /** Returns the id that this service gave the browser, if any. */
 export function browserIdOf(
-  { config, linkTokens }: BrowserDeps,
+  { config, linking }: BrowserDeps,
   request: BrowserRequest,
 ): string | undefined {
   const id = readBrowserId(config, request);
-  return id !== undefined && linkTokens.isOurs(id, BROWSER) ? id : undefined;
+  return id !== undefined && linking.linkTokens.isOurs(id, BROWSER) ? id : undefined;
 }
 
 /** Returns the hash by which a browser's id is stored. */

@@ -35,7 +35,7 @@ export async function offerChoice(
   const { config, clock } = services;
   const { sessionId, network, cookieHash, secrets } = attempt;
   const choice = randomToken();
-  await services.oauthStates.insert(choice, {
+  await services.stores.oauthStates.insert(choice, {
     sessionId,
     network,
     cookieHash,
@@ -91,7 +91,7 @@ export async function takeChoice(
   const candidate = candidates.find(({ id }) => id === candidateId);
   if (candidate === undefined) return { kind: "unknown" };
   if (link.kind !== "oauth" || link.choose === undefined) return { kind: "over" };
-  if (!(await services.oauthStates.consume(named.choice, found))) return { kind: "over" };
+  if (!(await services.stores.oauthStates.consume(named.choice, found))) return { kind: "over" };
   const tools = createNetworkTools(services, network.name, visitLimits(named.visit.session));
   return link.choose(candidate.id, flow, tools);
 }
@@ -103,7 +103,7 @@ async function findOpen(
 ): Promise<FoundAttempt | undefined> {
   if (choice === undefined || choice === "" || choice.length > CHOICE_CHARACTERS_MAX)
     return undefined;
-  const found = await services.oauthStates.find(choice);
+  const found = await services.stores.oauthStates.find(choice);
   if (found === undefined) return undefined;
   const { attempt } = found;
   const isOpen =

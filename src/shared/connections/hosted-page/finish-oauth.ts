@@ -45,7 +45,7 @@ export async function finishOAuth(
   const { sessionId, secrets } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });
   const link = async () =>
-    (await services.oauthStates.consume(state, found))
+    (await services.stores.oauthStates.consume(state, found))
       ? await linkReturned(services, request, visit, { attempt, params: callback.params })
       : plainNotice(services, request, "usedStep", 410);
   if (visit.kind !== "open") return await link();
@@ -101,7 +101,7 @@ async function findStarted(
   state: string,
   { network, server }: CallbackPath,
 ): Promise<FoundAttempt | undefined> {
-  const found = state === "" ? undefined : await services.oauthStates.find(state);
+  const found = state === "" ? undefined : await services.stores.oauthStates.find(state);
   if (found === undefined) return undefined;
   const { attempt } = found;
   const isStarted = attempt.secrets.candidates === undefined;

@@ -99,7 +99,7 @@ export async function connectPage(
     const targets = formTargets(services, session);
     return pageAnswer(status, (nonce) => renderChoicePage(page, nonce), targets);
   }
-  const connections = await services.connections.listOfProfile(session);
+  const connections = await services.stores.connections.listOfProfile(session);
   const cards = session.networks.map((network) =>
     toCard(
       services,
@@ -167,7 +167,9 @@ export async function showDeletion(
   request: BrowserRequest,
   code: string,
 ): Promise<BrowserAnswer> {
-  const found = /^[0-9a-f]{40}$/.test(code) ? await services.withdrawals.find(code) : undefined;
+  const found = /^[0-9a-f]{40}$/.test(code)
+    ? await services.stores.withdrawals.find(code)
+    : undefined;
   if (found === undefined) return plainNotice(services, request, "unknown", 404);
   return plainNotice(services, request, found.isOpen ? "deletionReceived" : "deletionDone", 200);
 }

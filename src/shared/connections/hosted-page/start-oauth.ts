@@ -52,7 +52,7 @@ export async function startOAuth(
   const hasCallback = started.server !== undefined;
   invariant(hasCallback === (link.hasServers === true), "the callback of the server is not known");
   const browserId = browserIdOf(services, request) ?? newBrowserId(services);
-  await services.oauthStates.insert(started.state ?? state, {
+  await services.stores.oauthStates.insert(started.state ?? state, {
     sessionId: visit.session.id,
     network,
     cookieHash: hashBrowserId(browserId),

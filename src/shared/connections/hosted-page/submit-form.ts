@@ -78,7 +78,7 @@ async function signIn(
   if (unread !== undefined) return await trouble("input_invalid", unread);
   const counted = await countAttempt(services, visit);
   if (counted === "over")
-    return endNotice(services, request, await services.connectSessions.find(visit.session));
+    return endNotice(services, request, await services.stores.connectSessions.find(visit.session));
   if (counted !== "counted") return await trouble(counted);
   const answer = await begin(services, request, { visit, network, chosen, form });
   return "problem" in answer ? await trouble(answer.problem, answer.field) : answer;
@@ -167,7 +167,7 @@ async function countAttempt(
 ): Promise<"counted" | "over" | "too_many_attempts"> {
   const now = services.clock.now();
   let hasTooMany = false;
-  const counted = await services.connectSessions.change(session, (current) => {
+  const counted = await services.stores.connectSessions.change(session, (current) => {
     hasTooMany = current.attempts >= ATTEMPTS_MAX;
     if (hasTooMany || sessionStatus(current, now) !== "open") return undefined;
     return { ...current, attempts: current.attempts + 1 };
@@ -204,7 +204,11 @@ export async function settleLink(
   const result = await linkAccount(services, { session, network: network.name, linked, requestId });
   if (result.kind === "unpaid") return { problem: "unpaid" };
   if (result.kind === "closed")
-    return endNotice(services, request, (await services.connectSessions.find(session)) ?? session);
+    return endNotice(
+      services,
+      request,
+      (await services.stores.connectSessions.find(session)) ?? session,
+    );
   const { platformId, applicationId } = session;
   const caller = { kind: "connect_session", sessionId: session.id } as const;
   const target = { type: "connection", id: result.connection.id };
@@ -230,13 +234,13 @@ export async function finishVisit(
   if (visit.kind === "over") return end(services, request, visit.session);
   const isCancel = fields["action"] === "cancel";
   const now = services.clock.now();
-  const ended = await services.connectSessions.change(visit.session, (current) => {
+  const ended = await services.stores.connectSessions.change(visit.session, (current) => {
     if (sessionStatus(current, now) !== "open") return undefined;
     if (linkedIds(current).length > 0) return { ...current, status: "completed" };
     return isCancel && current.returnUrl !== null ? { ...current, status: "canceled" } : undefined;
   });
   if (ended !== undefined) return leave(services, request, ended);
-  const after = await services.connectSessions.find(visit.session);
+  const after = await services.stores.connectSessions.find(visit.session);
   if (after === undefined || sessionStatus(after, now) !== "open")
     return end(services, request, visit.session);
   // Nobody waits for an answer: the user may leave and come back.
@@ -251,7 +255,7 @@ async function end(
   request: BrowserRequest,
   ref: OpenVisit["session"],
 ): Promise<BrowserAnswer> {
-  const session = await services.connectSessions.find(ref);
+  const session = await services.stores.connectSessions.find(ref);
   return session?.status === "completed"
     ? leave(services, request, session)
     : endNotice(services, request, session);

@@ -38,9 +38,9 @@ export async function openVisit(
   fields: Readonly<Record<string, string>>,
 ): Promise<Visit> {
   const { session: id = "", token = "" } = fields;
-  const platformId = platformOfToken(services.linkTokens, token, id);
+  const platformId = platformOfToken(services.linking.linkTokens, token, id);
   if (platformId === undefined) return { kind: "unknown" };
-  const session = await services.connectSessions.find({ platformId, id });
+  const session = await services.stores.connectSessions.find({ platformId, id });
   if (session === undefined || !isTokenOf(session, token)) return { kind: "unknown" };
   const state = await sessionState(services, session);
   return state === "open" ? { kind: "open", session, token } : { kind: "over", session };
@@ -118,7 +118,7 @@ async function linkedAccounts(
 ): Promise<readonly LinkedName[]> {
   const ids = linkedIds(session);
   if (ids.length === 0) return [];
-  const made = await services.connections.listOfProfile(session);
+  const made = await services.stores.connections.listOfProfile(session);
   return made
     .filter(({ id, status }) => ids.includes(id) && status !== "revoked")
     .map(({ network, account: { username, displayName } }) => {

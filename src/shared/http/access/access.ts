@@ -156,10 +156,10 @@ async function authenticate(
   limits.present(credential);
   const { caller, alongside: tenancy } =
     kind === "api_key"
-      ? await verifyKey(services, { presented: text, rows }, (binding) =>
+      ? await verifyKey(services.tenants, { presented: text, rows }, (binding) =>
           readKeyTenancy(rows, binding, named.profileId),
         )
-      : await verifySession(services, { token: text, rows }, (platformId) =>
+      : await verifySession(services.tenants, { token: text, rows }, (platformId) =>
           readSessionTenancy(rows, platformId, named),
         );
   await limits.admit(caller);
@@ -317,7 +317,7 @@ export function operator(...roles: readonly OperatorRole[]): Access<OperatorScop
           expected: "a token of the operators' issuer",
           found: "an API key",
         });
-      const caller = await request.services.operators.verify(credential.text);
+      const caller = await request.services.access.operators.verify(credential.text);
       await request.limits.admit(caller);
       if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role))) {
         recordDenied(request, caller, "role_required");

@@ -22,7 +22,7 @@ export function isCheckedAgain({ method, spec: { access } }: Route): boolean {
 export async function versionBefore(request: AccessRequest): Promise<string | undefined> {
   const platformId = await platformOf(request);
   if (platformId === undefined) return undefined;
-  const { wallets } = request.services;
+  const { wallets } = request.services.billing;
   return wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
 }
 
@@ -49,12 +49,12 @@ export async function checkedWrite<Made>(
   const { services } = request;
   const { platformId } = caller;
   const checkAgain = async () => {
-    const versionNow = await services.wallets.readAccessVersion(platformId);
-    await route.spec.access.resolve({ ...request, rows: storedRows(services) });
+    const versionNow = await services.billing.wallets.readAccessVersion(platformId);
+    await route.spec.access.resolve({ ...request, rows: storedRows(services.tenants) });
     return versionNow;
   };
   const check = new AccessCheck(platformId, version, checkAgain);
-  const checkAccess = () => services.wallets.checkAccess(platformId);
+  const checkAccess = () => services.billing.wallets.checkAccess(platformId);
   try {
     return await check.run(async () => {
       // A verb that finds a row gone or changed may have met what took the access away.

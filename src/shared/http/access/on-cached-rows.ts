@@ -19,8 +19,8 @@ export async function platformOf({
     const credential = readCredential(headers);
     if (!isWellFormed(credential)) return undefined;
     const { kind, text } = credential;
-    if (kind === "token") return (await services.sessions.verify(text)).platformId;
-    return services.keys.bindingOf(parseApiKey(text)?.keyId ?? "")?.platformId;
+    if (kind === "token") return (await services.tenants.secrets.sessions.verify(text)).platformId;
+    return services.tenants.stores.keys.bindingOf(parseApiKey(text)?.keyId ?? "")?.platformId;
   } catch (error) {
     // The access rule refuses it.
     if (error instanceof AppError) return undefined;
@@ -30,7 +30,9 @@ export async function platformOf({
 
 /** Returns the cached rows of a platform, unless this process knows that its access version was raised since. */
 function cachedRowsOf(services: HttpDeps, platformId: string): AccessRows | undefined {
-  const { accessCache, wallets, clock } = services;
+  const { clock } = services;
+  const { accessCache } = services.access;
+  const { wallets } = services.billing;
   const cached = accessCache.of(platformId, wallets.lastAccessVersion(platformId), clock.now());
   if (cached === undefined) return undefined;
   const take = <Wanted>(name: string): Promise<Wanted> => {
@@ -40,7 +42,7 @@ function cachedRowsOf(services: HttpDeps, platformId: string): AccessRows | unde
       ? Promise.reject(new CacheMiss())
       : Promise.resolve(found.value as Wanted);
   };
-  return accessRows(services, take, {
+  return accessRows(services.tenants, take, {
     areCached: true,
     platformId,
     accessVersion: cached.version,
@@ -49,7 +51,9 @@ function cachedRowsOf(services: HttpDeps, platformId: string): AccessRows | unde
 
 /** Returns rows that are read now and cached for later requests. The version is read before any of them. */
 function readAndCached(services: HttpDeps, platformId: string, version: string): AccessRows {
-  const { accessCache, wallets, clock } = services;
+  const { clock } = services;
+  const { accessCache } = services.access;
+  const { wallets } = services.billing;
   const read = async <Wanted>(name: string, find: () => Promise<Wanted>): Promise<Wanted> => {
     const readAt = clock.now();
     const value = await find();
@@ -58,7 +62,11 @@ function readAndCached(services: HttpDeps, platformId: string, version: string):
       accessCache.add(platformId, { version, name, value, readAt });
     return value;
   };
-  return accessRows(services, read, { areCached: false, platformId, accessVersion: version });
+  return accessRows(services.tenants, read, {
+    areCached: false,
+    platformId,
+    accessVersion: version,
+  });
 }
 
 /** Returns whether there is something to cache, and nothing of it names another platform. */
@@ -78,7 +86,7 @@ async function onReadRows(access: Access<unknown>, request: AccessRequest): Prom
   const { services } = request;
   const platformId = await platformOf(request);
   if (platformId === undefined) return request;
-  const { wallets } = services;
+  const { wallets } = services.billing;
   let version =
     wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
   // An absent version matches nothing, so the wallet has to have one.
@@ -108,7 +116,7 @@ async function tryCached<Made>(
   if (platformId === undefined || rows === undefined) return undefined;
   const versionNow =
     access.onCachedRows === "in_parallel"
-      ? services.wallets.readAccessVersion(platformId)
+      ? services.billing.wallets.readAccessVersion(platformId)
       : rows.accessVersion;
   const [made, version] = await Promise.allSettled([run({ ...request, rows }), versionNow]);
   if (made.status === "rejected") {

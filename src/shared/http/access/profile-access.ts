@@ -34,7 +34,7 @@ async function grantOf(
 ): Promise<Grant | undefined> {
   const token = request.headers.get("x-profile-grant")?.trim() ?? "";
   if (token === "") return undefined;
-  const grant = await request.services.grants.verify(token);
+  const grant = await request.services.tenants.secrets.grants.verify(token);
   const wanted = { platformId: caller.platformId, applicationId: caller.applicationId, profileId };
   for (const name of ["platformId", "applicationId", "profileId"] as const) {
     const [expected, found] = [wanted[name], grant[name]];
@@ -168,7 +168,10 @@ export const connectSessionScope: Access<ProfileScope> = {
   async resolve(request) {
     const { platformId } = await keyOrSession.resolve(request);
     const id = request.params["sessionId"] ?? "";
-    const session = await request.services.connectSessions.find({ platformId, id });
+    const session = await request.services.connections.stores.connectSessions.find({
+      platformId,
+      id,
+    });
     if (session === undefined) throw notFound();
     const { profileId } = session;
     // A caller who names another profile must not learn which one the session belongs to.

@@ -37,7 +37,7 @@ export async function checkMedia(
   const found = new Map<string, MediaProbe | MediaFailure>();
   const check = async (url: string): Promise<MediaCheck> => {
     try {
-      const probe = await probeMedia(services, url, readBy);
+      const probe = await probeMedia(services.connections, url, readBy);
       found.set(url, probe);
       const { contentType, size: bytes } = probe;
       return { url, ok: true, contentType, bytes, error: null };

@@ -17,7 +17,7 @@ async function checkQuota(
   if (connection === undefined) return { quota: null, problems: [] };
   const quota = quotaFor(services, draft, network, { limits: connection.limits });
   if (quota === undefined) return { quota: null, problems: [] };
-  const view = await readQuota(services, connection, quota);
+  const view = await readQuota(services.connections, connection, quota);
   const problems =
     view.remaining > 0 ? [] : [problem("quota_exceeded", `${network}.quota.${quota.kind}`)];
   return { quota: view, problems };

@@ -62,7 +62,7 @@ async function replay(
   const { isKept, platformId, accessVersion } = scope;
   const [found, versionNow] = await Promise.all([
     findPostOf(services, scope, accepted.postId),
-    isKept ? services.wallets.readAccessVersion(platformId) : accessVersion,
+    isKept ? services.billing.wallets.readAccessVersion(platformId) : accessVersion,
   ]);
   // No transaction has compared them.
   if (versionNow !== accessVersion) throw new OutdatedAccess();
@@ -118,8 +118,8 @@ export async function createPost(
     throw error;
   } finally {
     if (outcome !== "repeated") {
-      services.metrics.count("posts.accepted", { outcome });
-      services.metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
+      services.work.metrics.count("posts.accepted", { outcome });
+      services.work.metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
     }
   }
 }
@@ -150,7 +150,7 @@ async function createOnce(
     if (isRepeated(scope, error)) throw error;
     // A key that was used answers with its post, whatever a new request would be refused for. It is looked up after the
     // failure, so that the many requests with an unused key don't pay for it.
-    const earlier = await services.idempotency.find(scope.platformId, key);
+    const earlier = await services.stores.idempotency.find(scope.platformId, key);
     if (earlier === undefined) throw error;
     return replay(services, scope, earlier, draft);
   }
@@ -171,7 +171,9 @@ async function acceptPost(
   const isScheduled = draft.scheduleAt !== null;
   const { connections } = scope;
   // The due row is written before the transaction can find that the key is taken.
-  const earlier = isScheduled ? await services.idempotency.find(scope.platformId, key) : undefined;
+  const earlier = isScheduled
+    ? await services.stores.idempotency.find(scope.platformId, key)
+    : undefined;
   if (earlier !== undefined) return replay(services, scope, earlier, draft);
   refuseIssues(scheduleIssues(draft.scheduleAt, now));
   const checks = await checkPost(services, draft, connections);

@@ -74,12 +74,12 @@ const POSTS_AT_ONCE = 16;
 function checkSpent(services: PublishingDeps, platformId: string) {
   const profiles = new Map<string, Promise<boolean>>();
   const hasProfile = async (profileId: string) =>
-    (await undefinedIfDamaged(services.profiles.find(platformId, profileId))) !== undefined;
+    (await undefinedIfDamaged(services.tenants.profiles.find(platformId, profileId))) !== undefined;
   return async ({ profileId, postId }: Accepted): Promise<boolean> => {
     const known = profiles.get(profileId) ?? hasProfile(profileId);
     profiles.set(profileId, known);
     if (await known) return false;
-    return (await services.posts.findPost({ platformId, profileId, postId })) === undefined;
+    return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
   };
 }
 
@@ -92,7 +92,7 @@ export async function removeSpentKeys(
   platformId: string,
   { acceptedBefore, after }: { readonly acceptedBefore: Date; readonly after: string | undefined },
 ): Promise<{ readonly removed: number; readonly next: string | undefined }> {
-  const { idempotency } = services;
+  const { idempotency } = services.stores;
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
   const isSpent = checkSpent(services, platformId);
   const gone = await inBatches(keys, POSTS_AT_ONCE, ({ accepted }) => isSpent(accepted));

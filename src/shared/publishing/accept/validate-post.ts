@@ -52,7 +52,7 @@ async function charge(
   const call = { ...paid, operation: "posts.validate", tokens: priceOf("posts.validate") } as const;
   const tokens = priceOf("media.validate") * mediaUrls;
   const media = { ...paid, operation: "media.validate", tokens } as const;
-  await chargeTogether(services, scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
+  await chargeTogether(services.billing, scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
 /**
@@ -65,7 +65,7 @@ export async function validatePost(
   asked: ValidatePost,
 ): Promise<ValidationResult> {
   const work = () => validate(services, scope, asked);
-  return asked.media ? await services.waits.run(scope.platformId, work) : await work();
+  return asked.media ? await services.connections.waits.run(scope.platformId, work) : await work();
 }
 
 async function validate(

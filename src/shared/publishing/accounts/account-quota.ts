@@ -21,5 +21,7 @@ export function quotaFor(
   { limits = {}, remote }: { readonly limits?: NetworkData; readonly remote?: NetworkData } = {},
 ): Quota | undefined {
   const kind = networkOf(network).quotaOf?.(legDraft(draft, network), remote);
-  return kind === undefined ? undefined : quotaOfKind(services, kind, { network, limits });
+  return kind === undefined
+    ? undefined
+    : quotaOfKind(services.connections, kind, { network, limits });
 }

@@ -60,7 +60,7 @@ export async function removeFreeTexts(
   madeBefore: Date,
   after: string | undefined,
 ) {
-  const { networkAccounts, posts } = services;
+  const { networkAccounts, posts } = services.stores;
   const { texts, next } = await networkAccounts.listTextsBefore(madeBefore, after);
   const hours = services.config.publishing.duplicateWindowHours;
   const window = { hours, now: services.clock.now() };
@@ -81,9 +81,9 @@ export async function findTextState(
   account: NetworkAccount,
   hash: string,
 ): Promise<{ readonly state: TextState; readonly stored: StoredTextClaim | undefined }> {
-  const stored = await services.networkAccounts.findText(account, hash);
+  const stored = await services.stores.networkAccounts.findText(account, hash);
   if (stored === undefined) return { state: { kind: "free" }, stored };
-  const found = await services.posts.findLeg(stored.ref, account.network);
+  const found = await services.stores.posts.findLeg(stored.ref, account.network);
   const hours = services.config.publishing.duplicateWindowHours;
   const window = { hours, now: services.clock.now() };
   return { state: textStateOf(stored, found?.leg, window), stored };
@@ -99,7 +99,7 @@ export async function claimText(
   hash: string,
   claim: TextClaim,
 ): Promise<TextState> {
-  const { networkAccounts } = services;
+  const { networkAccounts } = services.stores;
   // Written without reading first, because most texts are new.
   if (await networkAccounts.claimText(account, hash, claim, undefined)) return { kind: "free" };
   const { state, stored } = await findTextState(services, account, hash);

@@ -30,7 +30,7 @@ export async function takeAccount(run: LegRun, account: NetworkAccount): Promise
   const leg = { legKey, ref: { platformId, profileId, postId } };
   // Until there is an answer, it is unknown whether the account was taken.
   run.accountLease = leaseUntil(account, legKey, until);
-  const taken = await services.accountQueues.take(account, leg, { now, until });
+  const taken = await services.stores.accountQueues.take(account, leg, { now, until });
   run.accountLease = taken.kind === "taken" ? taken.lease : null;
   if (taken.kind === "taken") return true;
   if (Date.parse(taken.heldUntil) - now.getTime() < leaseMs * STALE_SHARE)
@@ -43,7 +43,7 @@ export async function releaseAccount(run: LegRun): Promise<void> {
   const { services, accountLease } = run;
   if (accountLease === null) return;
   run.accountLease = null;
-  const { accountQueues } = services;
+  const { accountQueues } = services.stores;
   await callNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
@@ -51,7 +51,7 @@ export async function releaseAccount(run: LegRun): Promise<void> {
 export async function passOnAccount(run: LegRun): Promise<void> {
   const { network, account, key } = run.stored.leg;
   if (account === null) return;
-  const { accountQueues } = run.services;
+  const { accountQueues } = run.services.stores;
   const accountRef = { network, accountId: account.id };
   await callNext(run, (now, handOver) => accountQueues.releaseOf(accountRef, key, now, handOver));
 }
@@ -97,13 +97,16 @@ async function failUnlinked(run: LegRun, code: LegFailure["code"]): Promise<unde
 /** Returns the linked account and its credentials; undefined when the leg ended or waits for them. */
 export async function attachAccount(run: LegRun) {
   const { services, ref } = run;
-  const opened = await services.connections.open({ ...ref, network: run.stored.leg.network });
+  const opened = await services.connections.stores.connections.open({
+    ...ref,
+    network: run.stored.leg.network,
+  });
   if (opened === undefined || opened.connection.status === "revoked")
     return failUnlinked(run, "connection_missing");
   const linked = opened.connection;
   if (linked.status === "needs_reauth") return failUnlinked(run, "connection_needs_reauth");
   if (!(await followAccount(run, linked))) return undefined;
-  const fresh = await freshCredentials(services, linked, opened);
+  const fresh = await freshCredentials(services.connections, linked, opened);
   if (fresh.kind === "usable") return fresh;
   if (fresh.kind === "rejected") await reject(run, linked, fresh);
   else if (run.stored.leg.sentAt === null) await tryLater(run, fresh);

@@ -57,18 +57,19 @@ export function save(run: LegRun, leg: Leg): Promise<boolean> {
 /** Writes a leg of a worker that will end then: its lease ends at that time, and the sweep checks the post then. */
 function writeLast({ services, ref, stored }: LegRun, next: Leg, endsAt: Date) {
   const leg = endingAt(next, endsAt, services.config.publishing.networkTimeoutMs);
-  if (leg.leaseUntil === null) return services.posts.replaceLegIfUnchanged(ref, leg, stored.etag);
-  return services.posts.replaceLegAndCheck(ref, leg, stored.etag, leg.leaseUntil);
+  if (leg.leaseUntil === null)
+    return services.stores.posts.replaceLegIfUnchanged(ref, leg, stored.etag);
+  return services.stores.posts.replaceLegAndCheck(ref, leg, stored.etag, leg.leaseUntil);
 }
 
 /** Writes what `next` makes of the leg as it is after the writes before. */
 export async function change(run: LegRun, next: (leg: Leg) => Leg): Promise<boolean> {
   const write = async (): Promise<boolean> => {
     const { services, ref, stored } = run;
-    const { endsAt } = services.stop;
+    const { endsAt } = services.work.stop;
     const leg = next(stored.leg);
     const written = await (endsAt === undefined
-      ? services.posts.replaceLegIfUnchanged(ref, leg, stored.etag)
+      ? services.stores.posts.replaceLegIfUnchanged(ref, leg, stored.etag)
       : writeLast(run, leg, endsAt));
     if (written === undefined) return false;
     run.stored = written;
@@ -94,7 +95,7 @@ export async function renewingLease<T>(run: LegRun, action: () => Promise<T>): P
       const isOurs = await change(run, (leg) => renewed(leg, now, leaseSeconds));
       const { leaseUntil } = run.stored.leg;
       if (isOurs && run.accountLease !== null && leaseUntil !== null)
-        await services.accountQueues.extend(run.accountLease, leaseUntil);
+        await services.stores.accountQueues.extend(run.accountLease, leaseUntil);
     } catch (error) {
       services.log.warn("lease not renewed", { postId: run.ref.postId, error });
     }
@@ -126,7 +127,7 @@ export async function saveAndHint(run: LegRun, leg: Leg, failure?: LegFailure): 
   const until = { phase, retries, until: notBefore };
   if (reason === undefined) services.log.info("leg waits", { network, ...until });
   else {
-    services.metrics.count("legs.delayed", { network, reason });
+    services.work.metrics.count("legs.delayed", { network, reason });
     services.log.info("leg delayed", { network, ...until, reason, networkCode });
   }
   await hint(services, ref, { networks: [network], startAt: notBefore });
@@ -143,7 +144,8 @@ const GIVEN_BACK_SECONDS = 10;
 export async function giveLegBack(run: LegRun): Promise<void> {
   const { services, ref, stored, claimId } = run;
   const { network } = stored.leg;
-  const { clock, config, log, posts } = services;
+  const { clock, config, log } = services;
+  const { posts } = services.stores;
   await Promise.allSettled([run.writing]);
   await giveBack({ log, what: "a leg", fields: { postId: ref.postId, network } }, async () => {
     const found = await posts.findLeg(ref, network);

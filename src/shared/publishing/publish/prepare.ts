@@ -58,7 +58,7 @@ export async function claimQuota(
   if (remote !== undefined) await returnUnusedQuota(run, remote);
   if (quota === undefined) return true;
   const now = services.clock.now();
-  if (await services.networkAccounts.claimQuota(account, quota, key, now)) return true;
+  if (await services.stores.networkAccounts.claimQuota(account, quota, key, now)) return true;
   await fail(run, { code: "quota_exceeded", networkCode: null });
   return false;
 }
@@ -71,7 +71,11 @@ export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promi
     quotaFor(services, post.draft, network, { remote: made })?.kind;
   const before = kindOf(stored.leg.remote ?? {});
   if (before === undefined || account === null || before === kindOf(remote)) return;
-  await services.networkAccounts.returnQuota({ network, accountId: account.id }, before, key);
+  await services.stores.networkAccounts.returnQuota(
+    { network, accountId: account.id },
+    before,
+    key,
+  );
 }
 
 /** What preparing a leg saw of its files, and did to them. */

@@ -44,7 +44,7 @@ const HAND_BACK_SECONDS = 1;
 async function hintAgain({ services, ref, stored }: LegRun, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
   if (seconds <= EARLY_SECONDS_MAX)
-    await services.publishQueue.hint(
+    await services.stores.publishQueue.hint(
       { kind: "legs", ...ref, networks: [stored.leg.network] },
       seconds,
     );
@@ -118,7 +118,7 @@ async function runPhases(run: LegRun, network: Network): Promise<void> {
 /** Writes the leg when the process is told to stop, so that its lease ends with the process and another one goes on. */
 async function endingLeaseAtStop(run: LegRun, work: () => Promise<void>): Promise<void> {
   const { services, ref } = run;
-  const forget = services.stop.before(async () => {
+  const forget = services.work.stop.before(async () => {
     try {
       await change(run, (leg) => leg);
     } catch (error) {
@@ -172,7 +172,7 @@ async function publishLeg(
   const { network, sentAt } = stored.leg;
   const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
-  const files = keepingOpened(createNetworkTools(services, network, limits));
+  const files = keepingOpened(createNetworkTools(services.connections, network, limits));
   const tools = timeline.tools(files.tools);
   const callsEndAt = performance.now() + BACKGROUND_LIMITS.totalMs;
   const worker = { services, ref, post, postEtag, tools, timeline, callsEndAt };
@@ -208,7 +208,7 @@ async function workOn(run: LegRun): Promise<void> {
   const { account, network } = stored.leg;
   // Before the claim, so that waiting for the account costs no write of the leg.
   if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
-  if (services.stop.endsAt !== undefined)
+  if (services.work.stop.endsAt !== undefined)
     await requeueHint(services, ref, [network], HAND_BACK_SECONDS);
   else if (await claim(run))
     await endingLeaseAtStop(run, () => withTimeline(run, () => runLeg(run)));
@@ -222,7 +222,10 @@ function requeueHint(
   seconds: number,
 ) {
   const ref = { platformId, profileId, postId };
-  return services.publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
+  return services.stores.publishQueue.hint(
+    { kind: "legs", ...ref, networks: [...networks] },
+    seconds,
+  );
 }
 
 async function publishAll(
@@ -255,12 +258,12 @@ async function publishStored(
   ref: PostRef,
   networks: LegsHint["networks"],
 ): Promise<unknown[]> {
-  const first = await services.posts.findToPublish(ref, networks);
+  const first = await services.stores.posts.findToPublish(ref, networks);
   if (first === undefined) return [];
   // A read of several pages may show the post before and the leg after a change and the start. Legs are published with
   // the draft at the start.
   const isStarted = hasStarted(first.post);
-  const seen = isStarted ? first : await services.posts.findToPublish(ref, networks);
+  const seen = isStarted ? first : await services.stores.posts.findToPublish(ref, networks);
   if (seen === undefined) return [];
   return continueWork(seen.post, {}, () => publishAll(services, ref, seen));
 }
@@ -284,11 +287,12 @@ async function publishNamed(
 /** Fans out the post's events here, or hints them when this message has taken long enough. Never throws. */
 async function fanOutPost(services: PublishingDeps, ref: PostRef, endsAt: number): Promise<void> {
   const { platformId } = ref;
-  const { wakes, clock, stop, log } = services;
+  const { wakes, clock, log } = services;
+  const { stop } = services.work;
   try {
     if (stop.endsAt === undefined && performance.now() < endsAt) {
       await wakes.mark("platform", platformId, clock.now());
-      return await fanOutEvents(services, { platformId }, endsAt);
+      return await fanOutEvents(services.webhooks, { platformId }, endsAt);
     }
   } catch (error) {
     log.warn("events not fanned out, they get a message", { postId: ref.postId, error });
@@ -302,10 +306,10 @@ async function fanOutPost(services: PublishingDeps, ref: PostRef, endsAt: number
  */
 export async function publishLegs(services: PublishingDeps, asked: LegsHint): Promise<void> {
   const { networks, ...ref } = asked;
-  if (services.stop.endsAt !== undefined)
+  if (services.work.stop.endsAt !== undefined)
     return requeueHint(services, ref, networks, HAND_BACK_SECONDS);
   const share = { owner: ref.platformId, now: services.clock.now() };
-  await services.publishShares.run(
+  await services.work.publishShares.run(
     share,
     () => publishNamed(services, asked),
     (seconds) => requeueHint(services, ref, networks, seconds),

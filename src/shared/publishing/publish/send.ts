@@ -24,7 +24,7 @@ const leaseTooShort: TryLater = {
 /** Leaves the leg for another worker to take at once. The stop of a process does not use up a retry. */
 function yieldLeg(run: LegRun, prepared: NetworkData | null = null): Promise<void> {
   const { services, stored } = run;
-  if (services.stop.endsAt === undefined) return tryLater(run, leaseTooShort, prepared);
+  if (services.work.stop.endsAt === undefined) return tryLater(run, leaseTooShort, prepared);
   const { retries, remote } = stored.leg;
   const back = toRetry(stored.leg, services.clock.now(), 0, run.doubtSince);
   return saveAndHint(run, { ...back, retries, remote: prepared ?? remote });
@@ -32,9 +32,9 @@ function yieldLeg(run: LegRun, prepared: NetworkData | null = null): Promise<voi
 
 /** Records for people that the account is in use. A failure does not fail the post. */
 async function recordUse({ services }: LegRun, connection: Connection): Promise<void> {
-  services.appFaults.accepted(connection);
+  services.connections.linking.appFaults.accepted(connection);
   try {
-    await services.connections.recordUse(connection);
+    await services.connections.stores.connections.recordUse(connection);
   } catch (error) {
     services.log.warn("use of a connection not recorded", { connection: connection.id, error });
   }

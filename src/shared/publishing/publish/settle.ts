@@ -80,7 +80,11 @@ export function settleOperation(settlement: Settlement): PostOperation<boolean> 
   });
 }
 
-function noteDuration({ metrics, clock }: PublishingDeps, post: Post, network: NetworkName): void {
+function noteDuration(
+  { clock, work: { metrics } }: PublishingDeps,
+  post: Post,
+  network: NetworkName,
+): void {
   const sinceMs = clock.now().getTime() - Date.parse(post.startedAt ?? post.createdAt);
   metrics.observe("legs.publish_s", sinceMs / 1000, { network });
 }
@@ -94,7 +98,7 @@ async function settleLeg(services: PublishingDeps, settlement: Settlement): Prom
   const fields = { postId: ref.postId, network, account, attempt: leg.attempts };
   if (!settled) return services.log.warn("leg was settled by another worker", fields);
   const outcome = end.kind === "failed" ? end.failure.code : "published";
-  services.metrics.count("legs.ended", { network, outcome });
+  services.work.metrics.count("legs.ended", { network, outcome });
   if (end.kind === "failed") {
     // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
     const { code: reason, ...failure } = end.failure;
@@ -114,7 +118,8 @@ async function returnQuota({ services, post, stored }: LegRun): Promise<void> {
   const taken = [{}, { remote: remote ?? {} }].flatMap(
     (known) => quotaFor(services, post.draft, network, known)?.kind ?? [],
   );
-  for (const kind of new Set(taken)) await services.networkAccounts.returnQuota(real, kind, key);
+  for (const kind of new Set(taken))
+    await services.stores.networkAccounts.returnQuota(real, kind, key);
 }
 
 /**
@@ -135,7 +140,7 @@ async function end(run: LegRun, how: LegEnd): Promise<void> {
 
 export async function fail(run: LegRun, failure: LegFailure): Promise<void> {
   const { services, stored } = run;
-  services.unmappedSignals.record(stored.leg.network, failure);
+  services.work.unmappedSignals.record(stored.leg.network, failure);
   const known = run.doubtSince === null ? failure : asUnknown(failure);
   const at = services.clock.now().toISOString();
   if (known.code !== "outcome_unknown") await returnQuota(run);
@@ -155,7 +160,7 @@ export async function reject(
   connection: Connection,
   { failure }: Rejected,
 ): Promise<void> {
-  await fail(run, await blamed(run.services, connection, failure));
+  await fail(run, await blamed(run.services.connections, connection, failure));
 }
 
 /** Retries a leg that was certainly not published, or fails it after the last retry. Keeps what was `prepared`. */

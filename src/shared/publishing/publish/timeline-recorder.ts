@@ -31,7 +31,7 @@ async function append(
   steps: readonly TimelineStep[],
 ): Promise<void> {
   try {
-    await services.timeline.append(postId, run, steps);
+    await services.stores.timeline.append(postId, run, steps);
   } catch (error) {
     services.log.warn("timeline not written", { postId, error });
   }

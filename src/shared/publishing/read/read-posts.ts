@@ -21,7 +21,7 @@ export async function lookForPost(
 ): Promise<PostWithLegs | undefined> {
   if (!isId("post", postId)) return undefined;
   const { platformId, profileId, applicationId } = scope;
-  const found = await services.posts.find({ platformId, profileId, postId }, reader);
+  const found = await services.stores.posts.find({ platformId, profileId, postId }, reader);
   return found?.post.applicationId === applicationId ? found : undefined;
 }
 
@@ -45,7 +45,9 @@ export async function viewPost(
 ): Promise<PostView> {
   const { publicBaseUrl } = services.config;
   if (!dependsOnConnections(found)) return postView(found, publicBaseUrl);
-  const connections = await services.connections.listOfProfile(scope, { reader: "people" });
+  const connections = await services.connections.stores.connections.listOfProfile(scope, {
+    reader: "people",
+  });
   return postView(found, publicBaseUrl, connections);
 }
 
@@ -91,13 +93,13 @@ export async function listPosts(
   const { platformId, profileId } = scope;
   const bound = { list: "posts", platformId, profileId, ...filter };
   const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.posts.listOfProfile(
+  const { items, next } = await services.stores.posts.listOfProfile(
     scope,
     { after, limit, reader: "people" },
     (found) => fits(found, query),
   );
   const connections = items.some(dependsOnConnections)
-    ? await services.connections.listOfProfile(scope, { reader: "people" })
+    ? await services.connections.stores.connections.listOfProfile(scope, { reader: "people" })
     : [];
   return {
     items: items.map((found) => postView(found, services.config.publicBaseUrl, connections)),
@@ -135,7 +137,7 @@ export async function getTimeline(
   postId: string,
 ): Promise<TimelineStep[]> {
   const found = await findPostOf(services, scope, postId, "people");
-  const worked = await services.timeline.list(postId);
+  const worked = await services.stores.timeline.list(postId);
   return [...milestones(found), ...worked].sort((left, right) =>
     left.at < right.at ? -1 : left.at > right.at ? 1 : 0,
   );

@@ -61,7 +61,7 @@ export async function updatePost(
   const now = services.clock.now();
   refuseIssues(issuesOfChange(found.post.draft, input.change, now));
   const draft = updatedDraft(found.post.draft, input.change);
-  const connections = await services.connections.listOfProfile(scope);
+  const connections = await services.connections.stores.connections.listOfProfile(scope);
   const checks = await checkPost(services, draft, connections);
   const error = unpublishableRefusal(checks, services.config.publicBaseUrl);
   if (error !== undefined) throw error;

@@ -117,8 +117,8 @@ function startOperation(start: Start): PostOperation<Started> {
 async function obstacleOf(services: PublishingDeps, post: Post): Promise<Obstacle | undefined> {
   const { platformId, applicationId, profileId } = post;
   const [application, profile] = await Promise.all([
-    services.applications.find(platformId, applicationId),
-    services.profiles.find(platformId, profileId),
+    services.tenants.applications.find(platformId, applicationId),
+    services.tenants.profiles.find(platformId, profileId),
   ]);
   if (application?.status !== "active") return { status: "skipped", code: "application_disabled" };
   if (profile?.status !== "active") return { status: "skipped", code: "profile_disabled" };
@@ -130,16 +130,16 @@ async function obstacleOf(services: PublishingDeps, post: Post): Promise<Obstacl
 async function start(services: PublishingDeps, post: Post): Promise<Started["kind"]> {
   const [obstacle, connections] = await Promise.all([
     obstacleOf(services, post),
-    services.connections.listOfProfile(post),
+    services.connections.stores.connections.listOfProfile(post),
   ]);
   const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
   const pace = services.config.publishing;
   const outcome = await commitPost(services, startOperation({ post, obstacle, checks, pace }));
   if (outcome.kind !== "started") return outcome.kind;
   if (outcome.unpaid !== undefined)
-    await services.wallets.noteRefusal(post.platformId, outcome.unpaid);
+    await services.billing.wallets.noteRefusal(post.platformId, outcome.unpaid);
   const latenessMs = services.clock.now().getTime() - Date.parse(post.draft.scheduleAt ?? "");
-  services.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
+  services.work.metrics.observe("posts.lateness_s", latenessMs / 1000, {});
   services.log.info("post started", { networks: outcome.networks, latenessMs });
   return outcome.kind;
 }
@@ -151,13 +151,13 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
 async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
   const ref = refOf(post);
   const now = services.clock.now();
-  const platform = await services.platforms.find(ref.platformId);
+  const platform = await services.tenants.platforms.find(ref.platformId);
   if (post.status === "scheduled" && platform?.status === "suspended") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
     await services.wakes.add(postWake(ref, later), now);
   } else if (post.status === "scheduled") {
     if ((await start(services, post)) === "changed")
-      return services.publishQueue.hint({ kind: "start", ...ref, dueAt: wake.at });
+      return services.stores.publishQueue.hint({ kind: "start", ...ref, dueAt: wake.at });
   }
   await services.wakes.remove(wake);
 }
@@ -168,7 +168,7 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
   const ref = { platformId, profileId, postId };
   const wake = postWake(ref, dueAt);
   const now = services.clock.now();
-  const post = await services.posts.findPost(ref);
+  const post = await services.stores.posts.findPost(ref);
   if (post === undefined) {
     if (now.getTime() - timeOfId("post", postId) > ORPHAN_MS) await services.wakes.remove(wake);
     return;
@@ -178,7 +178,7 @@ export async function startPost(services: PublishingDeps, hint: StartHint): Prom
     // The sender's clock runs ahead, or the post was moved to another time, which has a due row of its own.
     const seconds = (Date.parse(scheduleAt) - now.getTime()) / 1000;
     if (scheduleAt === dueAt)
-      await services.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
+      await services.stores.publishQueue.hint({ kind: "start", ...ref, dueAt }, seconds);
     // A change that brings this time back may have written its row and not yet the post, which has no other row.
     else await services.wakes.removeIfOld(wake, new Date(now.getTime() - ORPHAN_MS));
     return;

@@ -34,7 +34,7 @@ export async function createApplication(
     createdAt,
     updatedAt: createdAt,
   };
-  await services.applications.create(platformId, application);
+  await services.stores.applications.create(platformId, application);
   services.audit.record(scope, {
     action: "application.created",
     target: { type: "application", id: application.id },
@@ -69,7 +69,7 @@ export async function updateApplication(
 ): Promise<Application> {
   const { platformId } = scope;
   const at = services.clock.now().toISOString();
-  const { applications } = services;
+  const { applications } = services.stores;
   let application =
     status === undefined
       ? undefined
@@ -92,7 +92,7 @@ export async function getApplication(
   applicationId: string,
 ): Promise<Application> {
   if (caller.kind === "api_key" && caller.applicationId !== applicationId) throw notFound();
-  const application = await services.applications.find(platformId, applicationId);
+  const application = await services.stores.applications.find(platformId, applicationId);
   if (application === undefined) throw notFound();
   return application;
 }
@@ -109,7 +109,7 @@ export async function listApplications(
   const after = services.cursors.read(cursor, bound);
   const listed =
     keyApplicationId === null
-      ? await services.applications.list(platformId, after, limit)
+      ? await services.stores.applications.list(platformId, after, limit)
       : { items: [await getApplication(services, scope, keyApplicationId)], next: undefined };
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, (application) => application);

@@ -2,7 +2,7 @@ import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant, AppError } from "../../runtime/errors.ts";
 import { isEnded, postWake, refOf, cancelPost } from "../../publishing/publishing.ts";
-import type { TenantsDeps } from "../deps.ts";
+import type { ErasureDeps } from "./deps.ts";
 import { afterClosing, afterPage, QUIET_MS, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { removeConnection } from "../../connections/connections.ts";
@@ -13,7 +13,7 @@ interface ClearedPage {
 }
 
 type Clear = (
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: ProfileScope,
   after: string | undefined,
 ) => Promise<ClearedPage>;
@@ -21,27 +21,31 @@ type Clear = (
 /** The service takes at most fifteen comparisons in one filter. */
 const SESSIONS_OF_FILTER = 12;
 
-async function clearConnections(services: TenantsDeps, scope: ProfileScope): Promise<ClearedPage> {
+async function clearConnections(services: ErasureDeps, scope: ProfileScope): Promise<ClearedPage> {
   // An account that was being linked while the profile was closed may be linked by now.
   await endConnections(services, scope);
-  const connections = await services.connections.listOfProfile(scope, {
+  const connections = await services.connections.stores.connections.listOfProfile(scope, {
     missesNone: true,
   });
-  for (const connection of connections) await services.connections.remove(connection);
+  for (const connection of connections)
+    await services.connections.stores.connections.remove(connection);
   return { removed: connections.length, next: undefined };
 }
 
 async function clearSessions(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: ProfileScope,
   after: string | undefined,
 ): Promise<ClearedPage> {
-  const { ids, next } = await services.connectSessions.idsOfProfile(scope, after);
+  const { ids, next } = await services.connections.stores.connectSessions.idsOfProfile(
+    scope,
+    after,
+  );
   for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
     const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
     // Before the sessions, by which they are found.
-    await services.oauthStates.removeOfSessions(batch);
-    await services.connectSessions.removeAll(scope, batch);
+    await services.connections.stores.oauthStates.removeOfSessions(batch);
+    await services.connections.stores.connectSessions.removeAll(scope, batch);
   }
   return { removed: ids.length, next };
 }
@@ -54,20 +58,22 @@ const CLEARING_STEPS: readonly Clear[] = [
   clearConnections,
   clearSessions,
   (services, { platformId, profileId }, after) =>
-    services.events.removePendingOfProfile(platformId, profileId, after),
+    services.webhooks.stores.events.removePendingOfProfile(platformId, profileId, after),
   (services, { applicationId, profileId }, after) =>
-    services.events.removeLoggedOfProfile(applicationId, profileId, after),
-  (services, { profileId }, after) => services.deliveries.removeOfProfile(profileId, after),
+    services.webhooks.stores.events.removeLoggedOfProfile(applicationId, profileId, after),
   (services, { profileId }, after) =>
-    services.networkAccounts.removeTextsOfProfile(profileId, after),
+    services.webhooks.stores.deliveries.removeOfProfile(profileId, after),
+  (services, { profileId }, after) =>
+    services.publishing.stores.networkAccounts.removeTextsOfProfile(profileId, after),
   (services, { platformId, profileId }, after) =>
-    services.idempotency.removeOfProfile(platformId, profileId, after),
-  (services, { profileId }, after) => services.authorisations.removeOfProfile(profileId, after),
+    services.publishing.stores.idempotency.removeOfProfile(platformId, profileId, after),
+  (services, { profileId }, after) =>
+    services.connections.stores.authorisations.removeOfProfile(profileId, after),
 ];
 
-async function end(services: TenantsDeps, scope: ProfileScope, id: string): Promise<void> {
+async function end(services: ErasureDeps, scope: ProfileScope, id: string): Promise<void> {
   try {
-    await removeConnection(services, scope, id);
+    await removeConnection(services.connections, scope, id);
   } catch (error) {
     // A concurrent run has removed it meanwhile.
     if (!(error instanceof AppError && error.code === "not_found")) throw error;
@@ -75,17 +81,17 @@ async function end(services: TenantsDeps, scope: ProfileScope, id: string): Prom
 }
 
 /** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
-async function endConnections(services: TenantsDeps, scope: ProfileScope): Promise<void> {
-  for (const connection of await services.connections.listOfProfile(scope, {
+async function endConnections(services: ErasureDeps, scope: ProfileScope): Promise<void> {
+  for (const connection of await services.connections.stores.connections.listOfProfile(scope, {
     missesNone: true,
   })) {
     if (connection.status !== "revoked") await end(services, scope, connection.id);
   }
 }
 
-async function cancel(services: TenantsDeps, scope: ProfileScope, postId: string): Promise<void> {
+async function cancel(services: ErasureDeps, scope: ProfileScope, postId: string): Promise<void> {
   try {
-    await cancelPost(services, scope, postId);
+    await cancelPost(services.publishing, scope, postId);
   } catch (error) {
     // The post has started: its legs end by themselves, because no account is linked any more.
     if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
@@ -94,12 +100,12 @@ async function cancel(services: TenantsDeps, scope: ProfileScope, postId: string
 
 /** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
 async function closePosts(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: ProfileScope,
   after: string | undefined,
 ): Promise<{ readonly open: number; readonly next: string | undefined }> {
   const position = { after, limit: PAGE_POSTS, missesNone: true } as const;
-  const { items, next } = await services.posts.listOfProfile(
+  const { items, next } = await services.publishing.stores.posts.listOfProfile(
     scope,
     position,
     ({ post }) => post.status === "scheduled" || post.status === "processing",
@@ -116,7 +122,7 @@ const PAGE_POSTS = 50;
 
 /** A bounded piece of work, and the erasure after it; undefined when nothing of the profile is left. */
 type Advance = (
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ) => Promise<Erasure | undefined>;
@@ -124,7 +130,7 @@ type Advance = (
 const orUndefined = (cursor: string) => (cursor === "" ? undefined : cursor);
 
 async function close(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
@@ -135,7 +141,7 @@ async function close(
   return { ...afterClosing(erasure, open, services.clock.now()), foundInRound: 0 };
 }
 
-async function clear(services: TenantsDeps, scope: ProfileScope, erasure: Erasure) {
+async function clear(services: ErasureDeps, scope: ProfileScope, erasure: Erasure) {
   const step = CLEARING_STEPS[erasure.step];
   invariant(step !== undefined, `erasing has no step ${erasure.step}`);
   const page = await step(services, scope, orUndefined(erasure.cursor));
@@ -143,24 +149,29 @@ async function clear(services: TenantsDeps, scope: ProfileScope, erasure: Erasur
 }
 
 async function remove(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
   const position = { after: undefined, limit: PAGE_POSTS, missesNone: true } as const;
-  const { items } = await services.posts.listOfProfile(scope, position, () => true);
+  const { items } = await services.publishing.stores.posts.listOfProfile(
+    scope,
+    position,
+    () => true,
+  );
   // No leg can have become open since. If one has, its tokens must be released before its rows are removed.
   if (items.some(({ legs }) => legs.some((leg) => !isEnded(leg))))
     return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   for (const found of items) {
     const { scheduleAt } = found.post.draft;
     // A run that crashed right after it canceled the post left the row that says when it was due.
-    if (scheduleAt !== null) await services.wakes.remove(postWake(refOf(found.post), scheduleAt));
-    await services.timeline.remove(found.post.id);
-    await services.posts.remove(found);
+    if (scheduleAt !== null)
+      await services.webhooks.wakes.remove(postWake(refOf(found.post), scheduleAt));
+    await services.publishing.stores.timeline.remove(found.post.id);
+    await services.publishing.stores.posts.remove(found);
   }
   if (items.length > 0) return { ...erasure, removed: erasure.removed + items.length };
-  await services.profiles.delete(scope.platformId, scope.profileId);
+  await services.tenants.stores.profiles.delete(scope.platformId, scope.profileId);
   return undefined;
 }
 
@@ -170,7 +181,7 @@ const STAGES: Readonly<Record<Erasure["stage"], Advance>> = {
   removing: remove,
 };
 
-async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasure): Promise<void> {
+async function finish(services: ErasureDeps, scope: ProfileScope, erasure: Erasure): Promise<void> {
   const { profileId, applicationId, requestedAt, requestedBy, removed } = erasure;
   // Before the row is removed: after a crash it is recorded twice, but never left out.
   services.audit.record(scope, {
@@ -186,10 +197,10 @@ async function finish(services: TenantsDeps, scope: ProfileScope, erasure: Erasu
  * Returns whether the request for an erasure has closed the profile, which is what decides it. Drops an erasure whose
  * request was refused, or died before that: none takes as long as `QUIET_MS`.
  */
-async function isDecided(services: TenantsDeps, stored: StoredErasure): Promise<boolean> {
+async function isDecided(services: ErasureDeps, stored: StoredErasure): Promise<boolean> {
   const { stage, platformId, profileId, requestedAt } = stored.erasure;
   if (stage !== "closing") return true;
-  const profile = await services.profiles.find(platformId, profileId);
+  const profile = await services.tenants.stores.profiles.find(platformId, profileId);
   if (profile === undefined || profile.status === "erasing") return true;
   if (services.clock.now().getTime() - Date.parse(requestedAt) > QUIET_MS)
     await services.erasures.drop(stored);
@@ -198,7 +209,7 @@ async function isDecided(services: TenantsDeps, stored: StoredErasure): Promise<
 
 /** Does some pieces of work on an erasure. Returns true when more can be done now. */
 async function advance(
-  services: TenantsDeps,
+  services: ErasureDeps,
   system: SystemScope,
   stored: StoredErasure,
   isTimeUp: () => boolean,
@@ -227,7 +238,7 @@ async function advance(
  * when missed, doubled or late: what was removed is not found again. Rows that are not stored under the profile's keys
  * are searched for in whole tables, a page at a time, so that no search must be finished in one run.
  */
-export function eraseProfiles(services: TenantsDeps, system: SystemScope): TakeStep {
+export function eraseProfiles(services: ErasureDeps, system: SystemScope): TakeStep {
   const { erasures, log, clock } = services;
   return overItems({
     log,

@@ -1,7 +1,7 @@
 import { actorOf } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { invariant, notFound } from "../../runtime/errors.ts";
-import type { TenantsDeps } from "../deps.ts";
+import type { ErasureDeps } from "./deps.ts";
 import type { Profile, ProfileView } from "../profiles/profile.ts";
 import { viewProfile } from "../profiles/read-profiles.ts";
 import { newErasure } from "./erasure.ts";
@@ -11,12 +11,12 @@ const TITLE = "Erased";
 
 /** Removes personal data from the profile's row and disables it for good. Undefined when there is none. May be repeated. */
 async function closeProfile(
-  services: TenantsDeps,
+  services: ErasureDeps,
   platformId: string,
   profileId: string,
 ): Promise<Profile | undefined> {
   const at = services.clock.now().toISOString();
-  const result = await services.profiles.update(platformId, profileId, (profile) =>
+  const result = await services.tenants.stores.profiles.update(platformId, profileId, (profile) =>
     profile.status === "erasing"
       ? profile
       : {
@@ -34,11 +34,11 @@ async function closeProfile(
 }
 
 async function profileOf(
-  services: TenantsDeps,
+  services: ErasureDeps,
   { platformId, applicationId }: PlatformScope,
   profileId: string,
 ): Promise<Profile> {
-  const profile = await services.profiles.find(platformId, profileId);
+  const profile = await services.tenants.stores.profiles.find(platformId, profileId);
   if (profile === undefined) throw notFound();
   if (applicationId !== null && applicationId !== profile.applicationId) throw notFound();
   return profile;
@@ -50,7 +50,7 @@ async function profileOf(
  * @throws AppError `not_found`
  */
 export async function requestErasure(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: PlatformScope,
   { profileId }: { readonly profileId: string },
 ): Promise<ProfileView> {
@@ -64,5 +64,5 @@ export async function requestErasure(
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
   services.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });
-  return await viewProfile(services, platformId, closed);
+  return await viewProfile(services.tenants, platformId, closed);
 }

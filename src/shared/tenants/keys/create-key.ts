@@ -31,11 +31,11 @@ async function lineageOf(
   { caller, platformId }: ApplicationScope,
 ): Promise<Lineage> {
   if (caller.kind === "session") return [];
-  const before = await services.keys.lineage({ id: caller.keyId, platformId });
+  const before = await services.stores.keys.lineage({ id: caller.keyId, platformId });
   const lineage = [...before, caller.keyId];
   if (lineage.length <= LINEAGE_MAX) return lineage;
   // A deleted key can't be named in a request any more, so nothing needs to be found by it.
-  const found = await Promise.all(lineage.map((id) => services.keys.findWithHash(id)));
+  const found = await Promise.all(lineage.map((id) => services.stores.keys.findWithHash(id)));
   const kept = lineage.filter((_id, index) => found[index] !== undefined);
   if (kept.length <= LINEAGE_MAX) return kept;
   throw limitReached(
@@ -70,7 +70,7 @@ export async function issueKey(
     createdBy: actorOf(scope.caller),
   };
   const lineage = await lineageOf(services, scope);
-  if (!(await services.keys.create(key, hashKeySecret(services, secretPart), lineage)))
+  if (!(await services.stores.keys.create(key, hashKeySecret(services, secretPart), lineage)))
     throw limitReached(
       `An application has at most ${LIVE_KEYS_MAX} API keys in use, and ${EXPIRING_KEYS_MAX} with those that expired within the hour. Revoke one, or wait.`,
     );
@@ -100,7 +100,7 @@ async function applicationOf(
       "application_header_required",
       "Name the application with applicationId or the X-Application-Id header.",
     );
-  if ((await services.applications.find(platformId, asked)) === undefined) throw notFound();
+  if ((await services.stores.applications.find(platformId, asked)) === undefined) throw notFound();
   return asked;
 }
 
@@ -114,7 +114,7 @@ async function expiryOfMaker(
   { caller }: Pick<PlatformScope, "caller">,
 ): Promise<string | null> {
   if (caller.kind === "session") return null;
-  const maker = await services.keys.findWithHash(caller.keyId);
+  const maker = await services.stores.keys.findWithHash(caller.keyId);
   return maker?.key.expiresAt ?? null;
 }
 

@@ -13,7 +13,7 @@ async function getKey(
   { platformId, applicationId }: PlatformScope,
   keyId: string,
 ): Promise<ApiKey> {
-  const key = await services.keys.find(platformId, keyId);
+  const key = await services.stores.keys.find(platformId, keyId);
   if (key === undefined) throw notFound();
   if (applicationId !== null && key.applicationId !== applicationId) throw notFound();
   return key;
@@ -34,10 +34,10 @@ export async function listKeys(
   const after = services.cursors.read(cursor, bound);
   const now = services.clock.now();
   if (view !== undefined) {
-    const own = await services.keys.find(platformId, view.keyId);
+    const own = await services.stores.keys.find(platformId, view.keyId);
     return { items: own === undefined ? [] : [viewKey(own, now)], nextCursor: null, limit };
   }
-  const listed = await services.keys.list(platformId, applicationId, { after, limit });
+  const listed = await services.stores.keys.list(platformId, applicationId, { after, limit });
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, (key) => viewKey(key, now));
 }
@@ -49,7 +49,7 @@ export async function renameKey(
   { keyId, name }: RenameKey & { readonly keyId: string },
 ): Promise<KeyView> {
   const key = await getKey(services, scope, keyId);
-  const renamed = await services.keys.rename(key, name);
+  const renamed = await services.stores.keys.rename(key, name);
   if (renamed === undefined) throw notFound();
   services.audit.record(scope, {
     action: "api_key.renamed",
@@ -83,11 +83,11 @@ async function revokeDescendants(
   key: ApiKey,
 ): Promise<readonly Descendant[]> {
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const found = await services.keys.descendants(key);
+    const found = await services.stores.keys.descendants(key);
     const now = services.clock.now();
     const live = found.filter((each) => keyStatus(each, now) === "active");
     if (live.length === 0) return found;
-    await services.keys.revokeAll(live);
+    await services.stores.keys.revokeAll(live);
     recordEach(services, scope, "api_key.revoked", live);
   }
   throw serviceUnavailable();
@@ -104,7 +104,7 @@ async function deleteDescendants(
 ): Promise<void> {
   const found = await revokeDescendants(services, scope, key);
   const deleted = found.slice(0, DELETED_MAX);
-  await services.keys.purgeAll(deleted);
+  await services.stores.keys.purgeAll(deleted);
   recordEach(services, scope, "api_key.deleted", deleted);
   if (found.length > deleted.length)
     throw new AppError(
@@ -124,7 +124,7 @@ export async function revokeKey(
   { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {
   const key = await getKey(services, scope, keyId);
-  await services.keys.revoke(key);
+  await services.stores.keys.revoke(key);
   services.audit.record(scope, {
     action: "api_key.revoked",
     target: { type: "api_key", id: keyId },
@@ -145,10 +145,10 @@ export async function deleteKey(
 ): Promise<void> {
   const key = await getKey(services, scope, keyId);
   if (descendants) {
-    await services.keys.revoke(key);
+    await services.stores.keys.revoke(key);
     await deleteDescendants(services, scope, key);
   }
-  await services.keys.purge(key);
+  await services.stores.keys.purge(key);
   services.audit.record(scope, {
     action: "api_key.deleted",
     target: { type: "api_key", id: keyId },

@@ -14,13 +14,13 @@ export async function mintGrant(
   { profileId, expiresIn }: MintGrant,
 ): Promise<ProfileGrant> {
   const { platformId } = scope;
-  const profile = await services.profiles.find(platformId, profileId);
+  const profile = await services.stores.profiles.find(platformId, profileId);
   if (profile === undefined) throw notFound();
   const { applicationId } = profile;
   if (scope.applicationId !== null && applicationId !== scope.applicationId) throw notFound();
   const mintedBy = actorOf(scope.caller).id;
   const grant = { platformId, applicationId, profileId, mintedBy };
-  const { token, expiresAt } = await services.grants.mint(grant, expiresIn);
+  const { token, expiresAt } = await services.secrets.grants.mint(grant, expiresIn);
   services.audit.record(scope, {
     action: "profile_grant.minted",
     target: { type: "profile", id: profileId },

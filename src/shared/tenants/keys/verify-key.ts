@@ -8,13 +8,20 @@ import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** Returns what is stored of a key's secret; it is of no use without the pepper. */
-export function hashKeySecret({ keyPeppers }: TenantsDeps, secretPart: string): Buffer {
+export function hashKeySecret(
+  { secrets: { keyPeppers } }: TenantsDeps,
+  secretPart: string,
+): Buffer {
   return hmacSha256(keyPeppers.current, secretPart);
 }
 
 /** Returns the pepper with which the hash was made of the secret; undefined when it is another secret's hash. */
 function pepperOf(
-  { keyPeppers: { current, previous } }: TenantsDeps,
+  {
+    secrets: {
+      keyPeppers: { current, previous },
+    },
+  }: TenantsDeps,
   secretPart: string,
   hash: Uint8Array,
 ): "current" | "previous" | undefined {
@@ -34,7 +41,7 @@ async function hashAgain(
 ): Promise<void> {
   try {
     const hash = hashKeySecret(services, secretPart);
-    await services.keys.replaceHashIfUnchanged(key, hash, etag);
+    await services.stores.keys.replaceHashIfUnchanged(key, hash, etag);
   } catch (error) {
     services.log.warn("key not hashed again, its next use tries again", { keyId: key.id, error });
   }
@@ -55,7 +62,7 @@ export async function verifyKey<T>(
   const parsed = parseApiKey(presented);
   if (parsed === undefined)
     throw invalidCredentials({ check: "form", expected: "an API key with a right checksum" });
-  const known = services.keys.bindingOf(parsed.keyId);
+  const known = services.stores.keys.bindingOf(parsed.keyId);
   const [found, early] = await Promise.all([
     rows.key(parsed.keyId),
     known === undefined ? undefined : alongside(known),
@@ -75,7 +82,7 @@ export async function verifyKey<T>(
   if (rows.areCached && pepper === "previous") throw new CacheMiss();
   const now = services.clock.now();
   requireLive(key, now);
-  services.keys.noteUse(key.id, now);
+  services.stores.keys.noteUse(key.id, now);
   if (pepper === "previous") await hashAgain(services, found, parsed.secretPart);
   return { caller: callerOf(key), alongside: early ?? (await alongside(key)) };
 }

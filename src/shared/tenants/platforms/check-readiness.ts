@@ -49,8 +49,8 @@ async function timed(work: () => Promise<unknown>): Promise<Check> {
 /** Issues and verifies a session, which takes the secrets of the settings. */
 async function useSecrets(services: TenantsDeps): Promise<void> {
   const claims = { userId: "readiness", platformId: "readiness", version: 0 };
-  const { token } = await services.sessions.issue(claims);
-  await services.sessions.verify(token);
+  const { token } = await services.secrets.sessions.issue(claims);
+  await services.secrets.sessions.verify(token);
 }
 
 /**
@@ -63,8 +63,8 @@ export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
 
 async function check(services: TenantsDeps): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
-    timed(() => services.platforms.ping()),
-    timed(() => services.publishQueue.ping()),
+    timed(() => services.stores.platforms.ping()),
+    timed(() => services.publishing.stores.publishQueue.ping()),
     timed(() => useSecrets(services)),
   ]);
   const checks = { tables, queues, config };

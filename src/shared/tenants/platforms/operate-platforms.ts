@@ -18,7 +18,7 @@ export async function listPlatforms(
 ): Promise<Page<PlatformSummary>> {
   const bound = { list: "platforms" };
   const after = services.cursors.read(cursor, bound);
-  const { items, next } = await services.platforms.list(after, limit);
+  const { items, next } = await services.stores.platforms.list(after, limit);
   const summaries = await Promise.all(items.map((item) => summarizePlatform(services, item)));
   return toPage(
     { items: summaries, next },
@@ -35,7 +35,7 @@ export async function updatePlatform(
   { platformId, status }: UpdatePlatform & { readonly platformId: string },
 ): Promise<PlatformSummary> {
   const at = services.clock.now().toISOString();
-  const platform = await services.platforms.setStatus(platformId, status, at);
+  const platform = await services.stores.platforms.setStatus(platformId, status, at);
   if (platform === undefined) throw notFound();
   services.audit.record(scope, {
     action: status === "suspended" ? "platform.suspended" : "platform.activated",
@@ -59,7 +59,7 @@ export async function createPlatform(
   const owner = { name, email: ownerEmail, password: ownerPassword };
   const { platform, user } = await openPlatform(services, owner);
   if (initialTokens !== undefined)
-    await creditWallet(services, platform.id, {
+    await creditWallet(services.billing, platform.id, {
       operationId: "initial tokens",
       operation: "billing.credit",
       tokens: initialTokens,

@@ -54,7 +54,7 @@ export async function summarizePlatform(
   services: TenantsDeps,
   platform: Platform,
 ): Promise<PlatformSummary> {
-  return toSummary(platform, await services.wallets.read(platform.id));
+  return toSummary(platform, await services.billing.wallets.read(platform.id));
 }
 
 /**
@@ -70,10 +70,10 @@ export async function readAccount(
   if (!isId("platform", platformId)) throw notFound();
   const now = services.clock.now();
   const [platform, wallet, all, counted] = await Promise.all([
-    services.platforms.find(platformId),
-    services.wallets.read(platformId),
-    services.applications.listAll(platformId),
-    services.platforms.counts(platformId),
+    services.stores.platforms.find(platformId),
+    services.billing.wallets.read(platformId),
+    services.stores.applications.listAll(platformId),
+    services.stores.platforms.counts(platformId),
   ]);
   if (platform === undefined) throw notFound();
   const applications = all.map(summarizeApplication);

@@ -11,7 +11,7 @@ export async function viewProfile(
   platformId: string,
   profile: Profile,
 ): Promise<ProfileView> {
-  const linked = await services.connections.listOfProfile(
+  const linked = await services.connections.stores.connections.listOfProfile(
     { platformId, profileId: profile.id },
     { reader: "people" },
   );
@@ -41,7 +41,7 @@ export async function getProfile(
   services: TenantsDeps,
   { platformId, profileId }: ProfileScope,
 ): Promise<ProfileView> {
-  const profile = await services.profiles.find(platformId, profileId);
+  const profile = await services.stores.profiles.find(platformId, profileId);
   if (profile === undefined) throw notFound();
   return await viewProfile(services, platformId, profile);
 }
@@ -58,9 +58,13 @@ async function candidates(
       : undefined;
   if (externalId === undefined || allowed !== undefined) return allowed;
   const applicationIds =
-    applicationId === null ? await services.applications.listIds(platformId) : [applicationId];
+    applicationId === null
+      ? await services.stores.applications.listIds(platformId)
+      : [applicationId];
   const found = await Promise.all(
-    applicationIds.map((id) => services.profiles.findByExternalId(platformId, id, externalId)),
+    applicationIds.map((id) =>
+      services.stores.profiles.findByExternalId(platformId, id, externalId),
+    ),
   );
   return found.filter((id) => id !== undefined);
 }
@@ -82,8 +86,8 @@ export async function listProfiles(
   const profileIds = await candidates(services, scope, externalId);
   const listed =
     profileIds === undefined
-      ? await services.profiles.list(platformId, filter, position)
-      : await services.profiles.listOf(platformId, profileIds, filter, position);
+      ? await services.stores.profiles.list(platformId, filter, position)
+      : await services.stores.profiles.listOf(platformId, profileIds, filter, position);
   const items = await Promise.all(
     listed.items.map((profile) => viewProfile(services, platformId, profile)),
   );

@@ -24,7 +24,7 @@ export async function createProfile(
   const { platformId, applicationId } = scope;
   const now = services.clock.now();
   const createdAt = now.toISOString();
-  const result = await services.profiles.create(platformId, {
+  const result = await services.stores.profiles.create(platformId, {
     id: newId("profile", now),
     applicationId,
     title: input.title,
@@ -64,7 +64,7 @@ export async function updateProfile(
 ): Promise<ProfileView> {
   const { platformId, profileId } = scope;
   const at = services.clock.now().toISOString();
-  const result = await services.profiles.update(platformId, profileId, (profile) =>
+  const result = await services.stores.profiles.update(platformId, profileId, (profile) =>
     applyUpdate(profile, change, at),
   );
   if (result === undefined) throw notFound();

@@ -97,7 +97,7 @@ export async function resealSecondFactors(
   const keys: string[] = [];
   let after: string | undefined;
   do {
-    const { items, next } = await services.users.list(platformId, after, PAGE);
+    const { items, next } = await services.stores.users.list(platformId, after, PAGE);
     for (const user of items) {
       const { secondFactor } = user;
       if (secondFactor === null) continue;
@@ -114,7 +114,7 @@ async function resealOne(
   services: TenantsDeps,
   owner: { readonly id: string; readonly platformId: string },
 ): Promise<string | undefined> {
-  const changed = await services.users.update(owner, ({ secondFactor }) => {
+  const changed = await services.stores.users.update(owner, ({ secondFactor }) => {
     if (secondFactor === null) return undefined;
     const sealedSecret = resealSecret(services, owner, secondFactor.sealedSecret);
     return sealedSecret === undefined

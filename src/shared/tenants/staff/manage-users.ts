@@ -24,14 +24,14 @@ const taken = () => new AppError("conflict", "There is an account with this e-ma
 async function claimEmail(services: TenantsDeps, email: string, owner: EmailOwner): Promise<void> {
   const now = services.clock.now();
   const at = now.toISOString();
-  if (await services.emails.claim(email, owner, at)) return;
-  const existing = await services.emails.find(email);
+  if (await services.stores.emails.claim(email, owner, at)) return;
+  const existing = await services.stores.emails.find(email);
   if (existing === undefined) throw taken();
   if (existing.userId === owner.userId) return;
   if (now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS) throw taken();
-  const user = await services.users.find(existing.platformId, existing.userId);
+  const user = await services.stores.users.find(existing.platformId, existing.userId);
   if (user !== undefined) throw taken();
-  if (!(await services.emails.takeOver(email, existing, owner, at))) throw taken();
+  if (!(await services.stores.emails.takeOver(email, existing, owner, at))) throw taken();
 }
 
 /**
@@ -46,10 +46,10 @@ export async function claimAndHash(
 ): Promise<string> {
   await claimEmail(services, email, owner);
   try {
-    return await services.passwords.hash(password);
+    return await services.secrets.passwords.hash(password);
   } catch (error) {
     // If this fails too, the claim can be taken over like one that a crash left.
-    await services.emails.release(email, owner.userId).catch(() => undefined);
+    await services.stores.emails.release(email, owner.userId).catch(() => undefined);
     throw error;
   }
 }
@@ -57,10 +57,10 @@ export async function claimAndHash(
 /** Stores the user. One who was refused for certain leaves the e-mail free. */
 async function store(services: TenantsDeps, user: User): Promise<void> {
   try {
-    await services.users.create(user);
+    await services.stores.users.create(user);
   } catch (error) {
     if (error instanceof AppError && error.code !== "service_unavailable")
-      await services.emails.release(user.email, user.id).catch(() => undefined);
+      await services.stores.emails.release(user.email, user.id).catch(() => undefined);
     throw error;
   }
 }
@@ -101,10 +101,10 @@ export async function removeStrayClaims(
   time: Date,
   after: string | undefined,
 ): Promise<{ readonly removed: number; readonly next: string | undefined }> {
-  const { claims, next } = await services.emails.claimedBefore(time, after);
+  const { claims, next } = await services.stores.emails.claimedBefore(time, after);
   let removed = 0;
   await inBatches(claims, CLAIMS_AT_ONCE, async ({ platformId, userId, release }) => {
-    if (await services.users.isStored(platformId, userId)) return;
+    if (await services.stores.users.isStored(platformId, userId)) return;
     if (await release()) removed += 1;
   });
   return { removed, next };
@@ -118,7 +118,7 @@ export async function listUsers(
 ): Promise<Page<UserView>> {
   const bound = { list: "users", platformId };
   const after = services.cursors.read(cursor, bound);
-  const listed = await services.users.list(platformId, after, limit);
+  const listed = await services.stores.users.list(platformId, after, limit);
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage(listed, limit, makeCursor, viewUser);
 }
@@ -133,9 +133,9 @@ export async function deleteUser(
   userId: string,
 ): Promise<void> {
   const { platformId } = scope;
-  const user = await services.users.find(platformId, userId);
+  const user = await services.stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
-  const outcome = await services.users.deleteUnlessLast(platformId, userId);
+  const outcome = await services.stores.users.deleteUnlessLast(platformId, userId);
   const record = (outcome: "ok" | "denied") =>
     services.audit.record(scope, {
       action: "user.deleted",
@@ -151,6 +151,6 @@ export async function deleteUser(
     case "deleted":
       record("ok");
       // If this fails, the e-mail can be taken over all the same: its user does not exist.
-      await services.emails.release(user.email, userId);
+      await services.stores.emails.release(user.email, userId);
   }
 }

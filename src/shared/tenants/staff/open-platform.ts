@@ -36,6 +36,6 @@ export async function openPlatform(
     { platformId, userId: id },
   );
   const user = newUser({ id, platformId, email, passwordHash, createdAt });
-  await services.platforms.createWithOwner(platform, user);
+  await services.stores.platforms.createWithOwner(platform, user);
   return { platform, user };
 }

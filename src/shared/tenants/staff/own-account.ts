@@ -18,7 +18,7 @@ import { hasTotp, type User } from "./user.ts";
 
 /** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
 async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
-  const user = await services.users.find(caller.platformId, caller.userId);
+  const user = await services.stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   return user;
 }
@@ -89,12 +89,12 @@ export async function changePassword(
   // Without a limit, a caller that knows the password could make the service hash without end.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
-  if (!(await services.passwords.matches(currentPassword, user.passwordHash)))
-    throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));
+  if (!(await services.secrets.passwords.matches(currentPassword, user.passwordHash)))
+    throw await attempt.failed(services.secrets.passwords.missingPepper(user.passwordHash));
   await attempt.passed();
-  const passwordHash = await services.passwords.hash(newPassword);
+  const passwordHash = await services.secrets.passwords.hash(newPassword);
   const { sessionVersion } = user;
-  const changed = await services.users.update(user, (present) =>
+  const changed = await services.stores.users.update(user, (present) =>
     // Another version: the password was changed, or this session was ended by a log-out.
     present.sessionVersion === sessionVersion
       ? {
@@ -125,7 +125,7 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
     lastStep: 0,
     recoveryHashes: [],
   };
-  const started = await services.users.update(user, (present) =>
+  const started = await services.stores.users.update(user, (present) =>
     hasTotp(present) ? undefined : { secondFactor },
   );
   if (started === undefined)
@@ -162,7 +162,7 @@ export async function confirmTotp(
   const { codes, hashes } = makeRecoveryCodes(services, user);
   const isSame = (present: SecondFactor | null) =>
     present?.sealedSecret === secondFactor.sealedSecret && !present.confirmed;
-  const confirmed = await services.users.update(user, (present) => {
+  const confirmed = await services.stores.users.update(user, (present) => {
     const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
     return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
   });
@@ -186,12 +186,12 @@ export async function removeTotp(
   if (!hasTotp(user))
     throw refuseState(services, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
-  const right = await services.passwords.matches(password, user.passwordHash);
+  const right = await services.secrets.passwords.matches(password, user.passwordHash);
   const proof = right ? checkCode(services, user, code) : undefined;
   if (proof === undefined)
-    throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));
+    throw await attempt.failed(services.secrets.passwords.missingPepper(user.passwordHash));
   await attempt.succeeded();
-  const removed = await services.users.update(user, ({ secondFactor }) =>
+  const removed = await services.stores.users.update(user, ({ secondFactor }) =>
     secondFactor !== null && spend(secondFactor, proof) !== undefined
       ? { secondFactor: null }
       : undefined,

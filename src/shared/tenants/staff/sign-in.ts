@@ -19,7 +19,7 @@ async function openSession(
   user: User,
 ): Promise<SignedIn> {
   const { id: userId, platformId, sessionVersion: version } = user;
-  const session = await services.sessions.issue({ userId, platformId, version });
+  const session = await services.secrets.sessions.issue({ userId, platformId, version });
   return { platform, user: viewUser(user), ...session };
 }
 
@@ -56,8 +56,8 @@ export async function signUp(
 async function findUser(services: TenantsDeps, email: string): Promise<User | undefined> {
   const now = services.clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
-  const { platformId, userId } = (await services.emails.find(email)) ?? nobody;
-  return services.users.find(platformId, userId);
+  const { platformId, userId } = (await services.stores.emails.find(email)) ?? nobody;
+  return services.stores.users.find(platformId, userId);
 }
 
 type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
@@ -102,7 +102,7 @@ export async function logIn(
 ): Promise<SignedIn> {
   const attempt = await services.limits.beginLoginAttempt(email);
   const user = await findUser(services, email);
-  const right = await services.passwords.matches(password, user?.passwordHash, "log_in");
+  const right = await services.secrets.passwords.matches(password, user?.passwordHash, "log_in");
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
   const step = right
@@ -110,7 +110,7 @@ export async function logIn(
     : { kind: "wrong" as const };
   if (step.kind === "wrong") {
     record("denied");
-    throw await attempt.failed(services.passwords.missingPepper(user.passwordHash));
+    throw await attempt.failed(services.secrets.passwords.missingPepper(user.passwordHash));
   }
   if (step.kind === "missing") {
     record("denied");
@@ -118,17 +118,17 @@ export async function logIn(
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
   await attempt.succeeded();
-  const platform = await services.platforms.find(user.platformId);
+  const platform = await services.stores.platforms.find(user.platformId);
   if (platform === undefined) throw invalidCredentials();
   if (platform.status === "suspended") {
     record("denied");
     throw new AppError("platform_suspended", "The platform is suspended.");
   }
-  const newHash = services.passwords.isOutdated(user.passwordHash)
-    ? await services.passwords.hash(password, "log_in")
+  const newHash = services.secrets.passwords.isOutdated(user.passwordHash)
+    ? await services.secrets.passwords.hash(password, "log_in")
     : undefined;
   const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
-  const recorded = await services.users.update(user, (present) =>
+  const recorded = await services.stores.users.update(user, (present) =>
     afterLogin(present, user, proved),
   );
   if (recorded === undefined) {
@@ -162,7 +162,7 @@ function recordLogin(
 /** Ends every session of the user. @throws AppError `invalid_credentials` when the caller's has ended meanwhile */
 export async function logOut(services: TenantsDeps, scope: SessionScope): Promise<void> {
   const { userId, platformId, sessionId, sessionVersion: version } = scope.caller;
-  const updated = await services.users.update({ platformId, id: userId }, (present) =>
+  const updated = await services.stores.users.update({ platformId, id: userId }, (present) =>
     isSessionLive(present, { version, sessionId })
       ? { sessionVersion: present.sessionVersion + 1, keptSessionId: null }
       : undefined,

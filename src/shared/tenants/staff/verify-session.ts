@@ -14,7 +14,7 @@ export async function verifySession<T>(
   { token, rows }: { readonly token: string; readonly rows: AccessRows },
   alongside: (platformId: string) => Promise<T>,
 ): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
-  const session = await services.sessions.verify(token);
+  const session = await services.secrets.sessions.verify(token);
   const { userId, platformId, sessionId, version } = session;
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
   const [user, read] = await Promise.all([rows.user(platformId, userId), alongside(platformId)]);

@@ -42,7 +42,7 @@ async function putOff({ writer, services, postponed }: Drain, pending: Pending):
 /** Reads deliveries, and removes rows of those that ended or are gone. */
 async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<readonly Item[]> {
   const { services, endpointId } = drain;
-  const found = await services.pending.find(endpointId, wanted);
+  const found = await services.stores.pending.find(endpointId, wanted);
   const items: Item[] = [];
   const stale: Pending[] = [];
   for (const pending of wanted) {
@@ -51,7 +51,7 @@ async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<read
     else if (one?.delivery.status !== "pending") stale.push(pending);
     else items.push({ pending, ...one });
   }
-  if (stale.length > 0) await services.pending.remove(endpointId, stale);
+  if (stale.length > 0) await services.stores.pending.remove(endpointId, stale);
   return items;
 }
 
@@ -72,16 +72,16 @@ async function openEndpoint(
   const { services, opened } = drain;
   const now = services.clock.now();
   if (opened !== undefined && now.getTime() - opened.at <= OPENED_MS) return opened.endpoint;
-  const endpoint = await services.endpoints.open(platformId, endpointId, now);
+  const endpoint = await services.stores.endpoints.open(platformId, endpointId, now);
   drain.opened = { endpoint, at: now.getTime() };
-  services.endpointOwners.set(endpointId, platformId);
+  services.work.endpointOwners.set(endpointId, platformId);
   return endpoint;
 }
 
 /** Returns the event of a delivery. A damaged one is missing in the batch, and reading it alone throws its error. */
 async function eventOf({ drain, events }: Batch, delivery: Delivery): Promise<Event | undefined> {
   const { applicationId, eventId } = delivery;
-  return events.get(eventId) ?? (await drain.services.events.find(applicationId, eventId));
+  return events.get(eventId) ?? (await drain.services.stores.events.find(applicationId, eventId));
 }
 
 /** Makes a call, with the attempt counted before it and the outcome recorded after it. */
@@ -184,7 +184,7 @@ export async function deliverBatch(
   if (first === undefined) return new Set(wanted);
   const eventIds = items.map(({ delivery }) => delivery.eventId);
   const [events] = await Promise.all([
-    services.events.findMany(first.delivery.applicationId, eventIds),
+    services.stores.events.findMany(first.delivery.applicationId, eventIds),
     openEndpoint(drain, first.delivery),
   ]);
   const known = new Set(items.map(({ pending }) => pending));

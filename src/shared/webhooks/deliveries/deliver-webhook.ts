@@ -11,14 +11,14 @@ export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint)
   const now = services.clock.now();
   if (dueAt !== undefined && Date.parse(dueAt) > now.getTime()) {
     const seconds = (Date.parse(dueAt) - now.getTime()) / 1000;
-    return services.webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
+    return services.stores.webhookQueue.hint({ kind: "deliveries", endpointId, dueAt }, seconds);
   }
-  const owner = services.endpointOwners.get(endpointId) ?? UNKNOWN;
-  await services.drainShares.run(
+  const owner = services.work.endpointOwners.get(endpointId) ?? UNKNOWN;
+  await services.work.drainShares.run(
     { owner, now },
-    () => services.drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt)),
+    () => services.work.drains.run(endpointId, () => drainEndpoint(services, endpointId, dueAt)),
     (seconds) =>
-      services.webhookQueue.hint(
+      services.stores.webhookQueue.hint(
         { kind: "deliveries", endpointId, ...(dueAt === undefined ? {} : { dueAt }) },
         seconds,
       ),

@@ -147,8 +147,9 @@ export async function drainEndpoint(
     services,
     endpointId,
     lease,
-    writer: new RowWriter(services.pending, endpointId),
-    isOver: () => performance.now() - startedAt > RUN_MS_MAX || services.stop.endsAt !== undefined,
+    writer: new RowWriter(services.stores.pending, endpointId),
+    isOver: () =>
+      performance.now() - startedAt > RUN_MS_MAX || services.work.stop.endsAt !== undefined,
     opened: undefined,
     postponed: [],
     succeededAt: undefined,

@@ -18,7 +18,7 @@ const LEFT_AFTER_CALL_MS = 10_000;
 export type EndpointLease = Lease<EndpointState, EndpointWork>;
 
 function leaseOf(
-  { pending, config, clock, log }: WebhooksDeps,
+  { config, clock, log, stores: { pending } }: WebhooksDeps,
   endpointId: string,
   hint: () => Promise<void>,
 ): LeaseOf<EndpointState, EndpointWork> {
@@ -44,7 +44,8 @@ export function takeEndpoint(
   endpointId: string,
   dueAt: string | undefined,
 ): Promise<{ readonly lease: EndpointLease; readonly work: EndpointWork } | undefined> {
-  const { pending, clock } = services;
+  const { clock } = services;
+  const { pending } = services.stores;
   const of = leaseOf(services, endpointId, () => hintEndpoint(services, endpointId));
   return untilWon(async () => {
     const work = await pending.read(endpointId, READ);

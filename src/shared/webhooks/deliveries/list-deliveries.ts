@@ -22,13 +22,13 @@ export async function listDeliveries(
   const allowed = listViewOf(scope.caller);
   const bound = { list: "deliveries", webhookId: id, ...filter, ...boundToView(allowed) };
   const after = services.cursors.read(cursor, bound);
-  const listed = await services.deliveries.list(
+  const listed = await services.stores.deliveries.list(
     id,
     { ...filter, profileIds: allowed?.profileIds },
     { after, limit },
   );
   const circuit = listed.items.some(isWaiting)
-    ? await services.endpointHealth.findCircuit(id)
+    ? await services.stores.endpointHealth.findCircuit(id)
     : null;
   const view = (delivery: Delivery): DeliveryView =>
     circuit !== null && isWaiting(delivery)

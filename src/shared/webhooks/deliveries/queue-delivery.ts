@@ -15,7 +15,7 @@ import {
 import { isHeld } from "../../runtime/lease.ts";
 import { isArmed, nextAttemptOf } from "./pending-store.ts";
 
-function dueDeliveries({ webhookQueue }: WebhooksDeps): HintedWakes {
+function dueDeliveries({ stores: { webhookQueue } }: WebhooksDeps): HintedWakes {
   return {
     kind: "endpoint",
     what: "hint-due-deliveries",
@@ -47,7 +47,7 @@ export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
  */
 export async function hintEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   try {
-    await services.webhookQueue.hint({ kind: "deliveries", endpointId });
+    await services.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
   } catch (error) {
     services.log.warn("hint not sent, the timer will", { endpointId, error });
     await armEndpoint(services, endpointId);
@@ -130,7 +130,7 @@ export async function queueDeliveries(
   const added = await Promise.all(
     byEndpoint.map(async ([endpointId, own]) => {
       await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
-      const absent = await services.pending.insertAbsent(endpointId, own);
+      const absent = await services.stores.pending.insertAbsent(endpointId, own);
       await wakeEndpoint(services, endpointId);
       return absent;
     }),
@@ -150,8 +150,8 @@ export async function queueDelivery(
   const { endpointId, platformId, applicationId } = delivery;
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
   await services.wallets.checkAccess(platformId);
-  if (event !== undefined) await services.events.log([{ ...event, applicationId }]);
-  const absent = await services.pending.insertAbsent(endpointId, [delivery]);
+  if (event !== undefined) await services.stores.events.log([{ ...event, applicationId }]);
+  const absent = await services.stores.pending.insertAbsent(endpointId, [delivery]);
   await wakeEndpoint(services, endpointId);
   return absent.length > 0;
 }
@@ -167,7 +167,7 @@ const HINT_LOST_MS = 60_000;
  */
 export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   const now = services.clock.now();
-  const work = await services.pending.read(endpointId, PENDING_SEEN);
+  const work = await services.stores.pending.read(endpointId, PENDING_SEEN);
   const wakeAt = nextAttemptOf(work, now);
   if (wakeAt === undefined || isArmed(work, now)) return;
   // First, so that a crash leaves the endpoint where the next sweep finds it.
@@ -175,7 +175,7 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
   if (isHeld(work.state, now) || !(isOverdue || wakeAt > now.toISOString())) return;
   try {
-    await services.webhookQueue.hint({ kind: "deliveries", endpointId });
+    await services.stores.webhookQueue.hint({ kind: "deliveries", endpointId });
     services.log.info("deliveries hinted again", { endpointId });
   } catch (error) {
     services.log.warn("hint not sent, the next sweep will", { endpointId, error });

@@ -49,7 +49,8 @@ export async function endAsDead(
   last: Partial<Delivery>,
   isFinal = false,
 ): Promise<void> {
-  const { clock, deadDeliveries } = drain.services;
+  const { clock } = drain.services;
+  const { deadDeliveries } = drain.services.stores;
   const diedAt = clock.now().toISOString();
   if (!isFinal) await deadDeliveries.add(item.delivery, diedAt);
   const ended = { status: "dead", nextAttemptAt: null, diedAt } as const;
@@ -97,7 +98,7 @@ async function saveHealth(
   });
   const isOpen = circuitOf(lease.state) !== null;
   if (isOpen === wasOpen) return;
-  services.metrics.count("webhooks.circuits", { change: isOpen ? "opened" : "closed" });
+  services.work.metrics.count("webhooks.circuits", { change: isOpen ? "opened" : "closed" });
   if (isOpen) services.log.warn("webhook circuit opened", { platformId, endpointId });
   else services.log.info("webhook circuit closed", { platformId, endpointId });
 }
@@ -117,7 +118,7 @@ async function disable(drain: Drain, { platformId }: Delivery, reason: string): 
   const { services, endpointId } = drain;
   const at = services.clock.now().toISOString();
   drain.opened = undefined;
-  if (await services.endpoints.disable(platformId, endpointId, reason, at))
+  if (await services.stores.endpoints.disable(platformId, endpointId, reason, at))
     services.log.warn("webhook endpoint disabled", { platformId, endpointId, reason });
 }
 
@@ -159,8 +160,8 @@ export function recordAttempt(drain: Drain, item: Item, attempt: Attempt): Promi
     endpoint: delivery.endpointId,
     attempt: delivery.attempts,
   };
-  services.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
-  services.metrics.observe("webhooks.attempt_ms", durationMs, {});
+  services.work.metrics.count("webhooks.attempted", { outcome: outcomeOf(attempt) });
+  services.work.metrics.observe("webhooks.attempt_ms", durationMs, {});
   services.log.info("webhook attempt", { ...fields, statusCode, error, durationMs });
   noteStep(drain, delivery, attempt);
   return error === null ? recordSuccess(drain, item, attempt) : recordFailure(drain, item, attempt);

@@ -38,7 +38,7 @@ async function claim(
   if (delivery.redrivenAs !== null) return redriveOf(delivery, delivery.redrivenAs, now);
   const again = redriveOf(delivery, newId("delivery", now), now);
   const marked = { ...delivery, redrivenAs: again.id };
-  const written = await services.deliveries.writeIfUnchanged(marked, etag);
+  const written = await services.stores.deliveries.writeIfUnchanged(marked, etag);
   return written === undefined ? undefined : again;
 }
 
@@ -46,23 +46,23 @@ async function claim(
 async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
   const { ref, platformId } = dead;
   const [stored, endpoint] = await Promise.all([
-    services.deliveries.find(ref),
-    services.endpoints.find(platformId, ref.endpointId),
+    services.stores.deliveries.find(ref),
+    services.stores.endpoints.find(platformId, ref.endpointId),
   ]);
   if (stored?.delivery.status !== "dead" || endpoint === undefined) {
-    await services.deadDeliveries.remove(dead);
+    await services.stores.deadDeliveries.remove(dead);
     return false;
   }
   const { delivery, etag } = stored;
   if (endpoint.status === "disabled") return false;
-  if ((await services.events.find(delivery.applicationId, delivery.eventId)) === undefined) {
-    await services.deadDeliveries.remove(dead);
+  if ((await services.stores.events.find(delivery.applicationId, delivery.eventId)) === undefined) {
+    await services.stores.deadDeliveries.remove(dead);
     return false;
   }
   const again = await claim(services, delivery, etag);
   if (again === undefined) return false;
   const isNew = await queueDelivery(services, again);
-  await services.deadDeliveries.remove(dead);
+  await services.stores.deadDeliveries.remove(dead);
   return isNew;
 }
 
@@ -84,7 +84,7 @@ export async function redriveDead(
   let after = services.cursors.read(cursor, query);
   do {
     const limit = Math.min(AT_ONCE, REQUEUED_MAX - requeued, SCANNED_MAX - scanned);
-    const { items, next } = await services.deadDeliveries.list(filter, { after, limit });
+    const { items, next } = await services.stores.deadDeliveries.list(filter, { after, limit });
     const redriven = await Promise.all(
       // One whose row is damaged stays where it is.
       items.map((dead) => undefinedIfDamaged(redrive(services, dead))),
@@ -120,8 +120,8 @@ async function markRedriven(
   redrivenAs: string,
 ): Promise<void> {
   if (delivery.diedAt === null) return;
-  await services.deliveries.writeIfUnchanged({ ...delivery, redrivenAs }, etag);
-  await services.deadDeliveries.remove({ ref: refOf(delivery), diedAt: delivery.diedAt });
+  await services.stores.deliveries.writeIfUnchanged({ ...delivery, redrivenAs }, etag);
+  await services.stores.deadDeliveries.remove({ ref: refOf(delivery), diedAt: delivery.diedAt });
 }
 
 /**
@@ -135,13 +135,13 @@ export async function redriveDelivery(
 ): Promise<DeliveryView> {
   const endpoint = await getEndpoint(services, scope, input.webhookId);
   const ref = { endpointId: endpoint.id, deliveryId: input.deliveryId };
-  const stored = await services.deliveries.find(ref);
+  const stored = await services.stores.deliveries.find(ref);
   if (stored === undefined) throw notFound();
   const { delivery } = stored;
   requireEnded(delivery);
   requireActive(endpoint);
   const { applicationId } = endpoint;
-  if ((await services.events.find(applicationId, delivery.eventId)) === undefined)
+  if ((await services.stores.events.find(applicationId, delivery.eventId)) === undefined)
     throw new AppError("invalid_state", "The event is no longer kept.");
   const now = services.clock.now();
   const again = redriveOf(delivery, newId("delivery", now), now);

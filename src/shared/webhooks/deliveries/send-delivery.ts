@@ -109,7 +109,7 @@ export async function sendDelivery(
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);
   try {
-    const answer = await services.outbound.request({
+    const answer = await services.calls.outbound.request({
       method: "POST",
       url: endpoint.url,
       headers: {

@@ -93,10 +93,16 @@ export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
   } satisfies EndpointView;
 }
 
+/** What looks a host up for a customer. */
+export interface LookUps {
+  readonly names: Names;
+  /** Requests that wait for servers that customers chose. */
+  readonly waits: WaitingRequests;
+}
+
 interface Settings {
   readonly config: Pick<Config, "outbound">;
-  readonly names: Names;
-  readonly waits: WaitingRequests;
+  readonly calls: LookUps;
 }
 
 /** Whose address it is. */
@@ -136,8 +142,8 @@ async function reasonOfName(
   if (isImpossibleName(hostname))
     return "must have a host name that can exist on the public internet";
   const allowed = allowList(services.config.outbound.allowCidrs);
-  const addresses = await services.waits.run(platformId, () =>
-    services.names.resolve(hostname, platformId),
+  const addresses = await services.calls.waits.run(platformId, () =>
+    services.calls.names.resolve(hostname, platformId),
   );
   if (addresses === undefined) return "must have a host name that exists: no name server knows it";
   return addresses.every(({ address }) => isAllowedAddress(address, allowed))

@@ -9,7 +9,7 @@ export async function getEndpoint(
   { platformId, applicationId }: PlatformScope,
   endpointId: string,
 ): Promise<Endpoint> {
-  const endpoint = await services.endpoints.find(platformId, endpointId);
+  const endpoint = await services.stores.endpoints.find(platformId, endpointId);
   if (endpoint === undefined) throw notFound();
   if (applicationId !== null && endpoint.applicationId !== applicationId) throw notFound();
   return endpoint;

@@ -50,9 +50,9 @@ async function fanOut(
       .filter((endpoint) => isReceiver(endpoint, event))
       .map((endpoint) => firstDelivery(event, endpoint, now)),
   );
-  await services.events.log(logged);
+  await services.stores.events.log(logged);
   await queueDeliveries(services, deliveries);
-  await services.events.removePending(platformId, events);
+  await services.stores.events.removePending(platformId, events);
 }
 
 interface Failed {
@@ -67,7 +67,7 @@ async function fanOutAll(
   events: readonly Event[],
 ): Promise<Failed[]> {
   if (events.length === 0) return [];
-  const endpoints = await services.endpoints.listAll(platformId);
+  const endpoints = await services.stores.endpoints.listAll(platformId);
   const failed: Failed[] = [];
   const attempt = async (batch: readonly Event[]): Promise<void> => {
     try {
@@ -109,9 +109,9 @@ const leaseOf = ({
   log: services.log,
   clock: services.clock,
   leaseMs: LEASE_MS,
-  read: () => services.events.readPending(platformId, ROUND_EVENTS_MAX + failed.length),
-  write: (part, etag) => services.events.writeFanOut(platformId, part, etag),
-  hint: () => services.fanOutQueue.hint(platformId),
+  read: () => services.stores.events.readPending(platformId, ROUND_EVENTS_MAX + failed.length),
+  write: (part, etag) => services.stores.events.writeFanOut(platformId, part, etag),
+  hint: () => services.stores.fanOutQueue.hint(platformId),
 });
 
 /**
@@ -120,7 +120,8 @@ const leaseOf = ({
  */
 function begin(fanOut: FanOut): Promise<Begun | undefined> {
   const { platformId } = fanOut;
-  const { events, clock } = fanOut.services;
+  const { clock } = fanOut.services;
+  const { events } = fanOut.services.stores;
   const of = leaseOf(fanOut);
   return untilWon(async () => {
     // Without a read, since that one is most likely still at it.
@@ -176,7 +177,7 @@ async function fanOutPending(fanOut: FanOut): Promise<void> {
   }
   const errors = failed.map(({ error }) => error);
   if (errors.length > 0) throw new AggregateError(errors, "events could not be fanned out");
-  if (!isDone) await services.fanOutQueue.hint(platformId);
+  if (!isDone) await services.stores.fanOutQueue.hint(platformId);
 }
 
 /**
@@ -191,6 +192,6 @@ export async function fanOutEvents(
   endsAt = performance.now() + RUN_MS_MAX,
 ): Promise<void> {
   const work = () => fanOutPending({ services, platformId, endsAt, failed: [] });
-  if (await services.fanOuts.run(platformId, work, endsAt))
-    await services.fanOutQueue.hint(platformId);
+  if (await services.work.fanOuts.run(platformId, work, endsAt))
+    await services.stores.fanOutQueue.hint(platformId);
 }

@@ -29,8 +29,8 @@ async function eventsAfter(
   limit: number,
 ): Promise<Event[]> {
   // Before the log: an event that moves in between is found there.
-  const pending = await services.events.listPending(platformId, PENDING_MAX, after);
-  const logged = await services.events.listAfter(applicationId, after, limit);
+  const pending = await services.stores.events.listPending(platformId, PENDING_MAX, after);
+  const logged = await services.stores.events.listAfter(applicationId, after, limit);
   const last = pending.length < PENDING_MAX ? undefined : pending.at(-1)?.id;
   const byId = new Map<string, Event>();
   for (const event of pending)

@@ -1,0 +1,23 @@
+import { HintQueue, type MessageQueue } from "../runtime/storage/queue.ts";
+import type { Tables } from "../runtime/storage/tables.ts";
+import { AccountQueueStore } from "./accounts/account-queue-store.ts";
+import { AccountStore } from "./accounts/account-store.ts";
+import { IdempotencyStore } from "./idempotency-store.ts";
+import type { PublishingHint } from "./post-queue.ts";
+import { PostStore } from "./post-store.ts";
+import { TimelineStore } from "./timeline-store.ts";
+
+export type PublishingStores = ReturnType<typeof createPublishingStores>;
+
+/** Creates the stores of posts and of what real accounts allow, and the queue of what is to be published. */
+export function createPublishingStores({ core, accounts, timeline }: Tables, queue: MessageQueue) {
+  return {
+    posts: new PostStore(core),
+    idempotency: new IdempotencyStore(core),
+    timeline: new TimelineStore(timeline),
+    networkAccounts: new AccountStore(accounts),
+    /** One leg at a time for every real account. */
+    accountQueues: new AccountQueueStore(accounts),
+    publishQueue: new HintQueue<PublishingHint>(queue),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Commit } from "../core/core.ts";
+import { EventStore } from "../events/events.ts";
+import type { Log } from "../runtime/log.ts";
+import type { DataKeys } from "../runtime/secrets.ts";
+import { HintQueue, type MessageQueue } from "../runtime/storage/queue.ts";
+import type { Tables } from "../runtime/storage/tables.ts";
+import type { Wakes } from "../wake/wake.ts";
+import { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
+import { DeliveryStore } from "./deliveries/delivery-store.ts";
+import { PendingStore } from "./deliveries/pending-store.ts";
+import { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
+import { EndpointStore } from "./endpoints/endpoint-store.ts";
+import { FanOutQueue, type WebhookHint } from "./hint-queue.ts";
+
+interface Parts {
+  readonly queue: MessageQueue;
+  readonly wakes: Wakes;
+  readonly log: Log;
+  readonly commit: Commit;
+  readonly dataKeys: DataKeys;
+}
+
+export type WebhookStores = ReturnType<typeof createWebhookStores>;
+
+/** Creates the stores of events, endpoints and deliveries, and the queue of what is to be done about them. */
+export function createWebhookStores(
+  { core, events, deliveries, dead }: Tables,
+  { queue, wakes, log, commit, dataKeys }: Parts,
+) {
+  const webhookQueue = new HintQueue<WebhookHint>(queue);
+  return {
+    events: new EventStore(core, events),
+    endpoints: new EndpointStore(core, commit, dataKeys),
+    endpointHealth: new EndpointHealthStore(deliveries),
+    deliveries: new DeliveryStore(deliveries),
+    pending: new PendingStore(deliveries),
+    deadDeliveries: new DeadDeliveryStore(dead),
+    webhookQueue,
+    fanOutQueue: new FanOutQueue(webhookQueue, { wakes, log }),
+  };
+}
