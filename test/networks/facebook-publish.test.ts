@@ -210,7 +210,7 @@ describe("publishing to Facebook", () => {
       http: NonNullable<Script["http"]>,
       remote: NetworkData = asText,
       sentAt = NOW,
-    ) => network.publish(leg({}, { remote, sentAt }), tools({ http }));
+    ) => network.publish(leg({}, { remote, sentAt, isUnpublished: true }), tools({ http }));
     const listed = answer(200, { data: [{ id: "42_5", message: "Hello" }] });
     const empty = answer(200, { data: [] });
     const duplicate = error(506);

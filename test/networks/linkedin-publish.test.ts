@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { files } from "./legs.ts";
 import {
   type Script,
@@ -265,6 +266,22 @@ describe("an unknown outcome at LinkedIn", () => {
         `${REST}/posts?q=author&author=urn%3Ali%3Aorganization%3A7&start=0&count=10&sortBy=LAST_MODIFIED`,
       );
       expect(scripted.calls[0]?.headers).toMatchObject({ "x-restli-method": "FINDER" });
+    });
+
+    // A refusal is about its own call.
+    test.each([
+      ["nothing else", true, "rejected"],
+      ["an earlier call whose answer was lost", false, "unknowable"],
+    ])("is refused after %s: %s, where no list tells", async (_what, isUnpublished, end) => {
+      const forbidden = answer(403, { code: "SOMETHING_NEW" });
+      const scripted = tools({ http: { [POST]: answer(422, { code: "NEW" }), [LIST]: forbidden } });
+      const first = { credentials: organization, sentAt: NOW, isUnpublished };
+      const network = networkOf("linkedin");
+      const outcome = await network.publish(leg({}, first), scripted);
+      expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
+      const { remote = {} } = outcome as { remote?: NetworkData };
+      const later = leg({}, { credentials: organization, sentAt: ago(100), remote });
+      expect(await network.reconcile(later, scripted)).toMatchObject({ kind: end });
     });
 
     test.each([

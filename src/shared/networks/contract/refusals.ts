@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import type { NetworkData } from "./draft.ts";
 import type { LegToPublish, Network } from "./network.ts";
 import type { LegFailure, PublishOutcome, ReconcileOutcome } from "./outcome.ts";
 
@@ -9,6 +8,9 @@ import type { LegFailure, PublishOutcome, ReconcileOutcome } from "./outcome.ts"
  * for posts that are live (https://github.com/gitroomhq/postiz-app/pull/1681). So before a refusal ends a leg, or has
  * the call repeated, the network is asked what became of the call. The refusal counts when the network shows no post,
  * when it can't tell, and when the error table says that the refusal is a proof (`ErrorRow.isProof`).
+ *
+ * A refusal is about its own call. After an earlier call of unknown outcome it says nothing of that one, so there it counts
+ * only once the network shows that there is no post.
  */
 
 /** Lists and statuses show what a call did within this time. */
@@ -21,6 +23,8 @@ const savedShape = shape(() =>
   z.object({
     refusal: z.object({
       kind: z.enum(["rejected", "try_later", "prepare_again"]),
+      /** Whether the outcome of an earlier call is unknown, too. */
+      isRepeat: z.boolean().catch(false),
       failure: z.custom<LegFailure>(
         (value) => z.object({ code: z.string() }).safeParse(value).success,
       ),
@@ -44,14 +48,14 @@ function isUncertain(seen: ReconcileOutcome): boolean {
 /** Returns the outcome while nobody knows yet whether the refused call published the post. */
 function waiting(
   refusal: Refusal,
-  remote: NetworkData,
+  { remote, isUnpublished }: LegToPublish,
   { seen, ageMs }: { readonly seen: ReconcileOutcome; readonly ageMs: number },
 ): PublishOutcome {
   const { kind, failure } = refusal;
   return {
     kind: "in_doubt",
     failure: { ...failure, code: "outcome_unknown" },
-    remote: { ...remote, refusal: { kind, failure } },
+    remote: { ...remote, refusal: { kind, failure, isRepeat: !isUnpublished } },
     pollAfterSeconds:
       seen.kind === "ask_again" ? seen.pollAfterSeconds : Math.ceil((SHOWN_MS - ageMs) / 1000),
   };
@@ -68,13 +72,16 @@ export function checkingRefusals<Of extends Network>(network: Of): Of {
       const seen = await network.reconcile(leg, tools);
       const ageMs = tools.now().getTime() - (leg.sentAt ?? tools.now()).getTime();
       if (seen.kind === "published") return seen;
-      return mayShowLater(seen, ageMs) ? waiting(outcome, leg.remote, { seen, ageMs }) : outcome;
+      return mayShowLater(seen, ageMs) ? waiting(outcome, leg, { seen, ageMs }) : outcome;
     },
     async reconcile(leg, tools) {
       const seen = await network.reconcile(leg, tools);
       const { refusal } = savedShape().safeParse(leg.remote).data ?? {};
       if (refusal === undefined || seen.kind === "published" || seen.kind === "ask_again")
         return seen;
+      const isCertain = seen.kind === "rejected" || (seen.kind === "may_publish" && seen.isAbsent);
+      if (refusal.isRepeat && !isCertain)
+        return { kind: "unknowable", failure: { ...refusal.failure, code: "outcome_unknown" } };
       return refusal.kind === "rejected"
         ? { kind: "rejected", failure: refusal.failure }
         : { kind: "may_publish", isAbsent: true, failure: refusal.failure };
