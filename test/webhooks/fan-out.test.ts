@@ -79,17 +79,30 @@ describe("a post", () => {
     }
     expect(told.at(-1).data.post).toEqual(post);
     expect(told[1].data.leg).toMatchObject({ status: "succeeded", url: expect.any(String) });
-    for (const delivery of await deliveriesOf(relay, endpoint))
+    const deliveries = await deliveriesOf(relay, endpoint);
+    for (const delivery of deliveries)
       expect(delivery).toMatchObject({ postId: post.id, status: "succeeded" });
     const { key, headers } = publisher;
     const path = `/v1/posts/${post.id}/timeline`;
     const steps = dataOf(await relay.call("GET", path, { key, headers }));
     const sent = steps.filter(({ step }: { step: string }) => step === "webhook_sent");
     expect(sent).toHaveLength(4);
-    expect(sent.map(({ note }: { note: string }) => note)).toContain(
-      `post.succeeded to ${endpoint.id}`,
-    );
-    expect(sent[0]).toMatchObject({ outcome: "ok", networkStatus: 200, attempt: 1 });
+    for (const step of sent)
+      expect(step).toMatchObject({ outcome: "ok", networkStatus: 200, attempt: 1 });
+    const shown = sent.map(({ webhookId, deliveryId, note }: Record<string, string>) => ({
+      webhookId,
+      deliveryId,
+      note,
+    }));
+    const wanted = deliveries.map(({ id, webhookId, eventType }) => ({
+      webhookId,
+      deliveryId: id,
+      note: eventType,
+    }));
+    expect(new Set(shown)).toEqual(new Set(wanted));
+    for (const step of steps)
+      if (step.step !== "webhook_sent")
+        expect(step).toMatchObject({ webhookId: null, deliveryId: null });
   });
 
   describe("whose legs are published", () => {

@@ -179,6 +179,14 @@ const timelineStep = shape(
         networkStatus: z.int().nullable().describe("HTTP status of the network's answer."),
         networkCode: z.string().nullable(),
         note: z.string().nullable(),
+        webhookId: idOf("endpoint")
+          .nullable()
+          .describe("Of `webhook_sent`: the endpoint that was called. Otherwise null."),
+        deliveryId: idOf("delivery")
+          .nullable()
+          .describe(
+            "Of `webhook_sent`: the delivery, as `GET /v1/webhooks/{webhookId}/deliveries` lists it. Otherwise null.",
+          ),
       })
       .meta({
         id: "TimelineStep",

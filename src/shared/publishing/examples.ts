@@ -183,4 +183,12 @@ export const timelineExample = (): ShapeOf<typeof timeline> => [
     outcome: "succeeded",
   },
   { ...timelineStep("2026-03-04T10:00:00.900Z", "completed"), outcome: "succeeded" },
+  {
+    ...timelineStep("2026-03-04T10:00:01.300Z", "webhook_sent", "post.succeeded"),
+    attempt: 1,
+    durationMs: 84,
+    networkStatus: 200,
+    webhookId: exampleId("endpoint"),
+    deliveryId: exampleId("delivery"),
+  },
 ];

@@ -31,6 +31,9 @@ export interface TimelineStep {
   readonly networkStatus: number | null;
   readonly networkCode: string | null;
   readonly note: string | null;
+  /** The endpoint that a webhook was sent to, and the delivery; null in all other steps. */
+  readonly webhookId: string | null;
+  readonly deliveryId: string | null;
 }
 
 export function timelineStep(
@@ -48,6 +51,8 @@ export function timelineStep(
     networkStatus: null,
     networkCode: null,
     note,
+    webhookId: null,
+    deliveryId: null,
   };
 }
 
@@ -60,6 +65,8 @@ export const timelineRow = rowCodec("timeline step", {
   networkStatus: integerOrNull(),
   networkCode: textOrNull(),
   note: textOrNull(),
+  webhookId: textOrNull(),
+  deliveryId: textOrNull(),
 });
 
 const STEPS_MAX = 1_000;

@@ -24,6 +24,8 @@ export interface WebhookStep {
   readonly networkStatus: number | null;
   readonly networkCode: null;
   readonly note: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
 }
 
 /** What events and their deliveries need of the process. */

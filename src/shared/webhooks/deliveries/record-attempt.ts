@@ -78,7 +78,9 @@ function noteStep({ steps, services }: Drain, delivery: Delivery, attempt: Attem
     durationMs: attempt.durationMs,
     networkStatus: attempt.statusCode,
     networkCode: null,
-    note: `${delivery.eventType} to ${delivery.endpointId}`,
+    note: delivery.eventType,
+    webhookId: delivery.endpointId,
+    deliveryId: delivery.id,
   } as const;
   const known = steps.get(delivery.postId);
   if (known === undefined) steps.set(delivery.postId, [step]);
