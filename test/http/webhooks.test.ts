@@ -132,6 +132,7 @@ describe("registering an endpoint", () => {
       secretHint: `${secret.slice(0, 10)}…`,
       lastSuccessAt: null,
       lastFailureAt: null,
+      health: { state: "ok", failuresInARow: 0, failingSince: null, nextTryAt: null },
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
     });

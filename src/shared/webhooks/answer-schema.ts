@@ -14,6 +14,25 @@ const eventType = shape(() =>
 
 const OF_RESTRICTED_KEYS = "Null for a restricted key.";
 
+const endpointHealth = shape(() =>
+  z
+    .strictObject({
+      state: z
+        .enum(["ok", "failing", "waiting"])
+        .describe(
+          "`failing`: the latest attempts failed and are repeated by their schedule. `waiting`: five or more failed in a row, and new events wait until one succeeds.",
+        ),
+      failuresInARow: count(),
+      failingSince: time().nullable().describe("When the first of these failed."),
+      nextTryAt: time()
+        .nullable()
+        .describe(
+          "When the next attempt is due. Null while the endpoint is `ok` or disabled, and when nothing is to be sent.",
+        ),
+    })
+    .meta({ id: "WebhookHealth", description: "How the latest deliveries to an endpoint went." }),
+);
+
 const endpointFields = shape(() => ({
   id: idOf("endpoint"),
   applicationId: idOf("application"),
@@ -28,6 +47,7 @@ const endpointFields = shape(() => ({
     .describe(`Enough of the signing secret to recognise it by. ${OF_RESTRICTED_KEYS}`),
   lastSuccessAt: time().nullable().describe("Right to ten seconds."),
   lastFailureAt: time().nullable(),
+  health: endpointHealth(),
   createdAt: time(),
   updatedAt: time(),
 }));

@@ -23,6 +23,7 @@ export const endpointExample = (): ShapeOf<typeof endpoint> => ({
   secretHint: "whsec_C2Fv…",
   lastSuccessAt: "2026-03-04T11:12:13.000Z",
   lastFailureAt: null,
+  health: { state: "ok", failuresInARow: 0, failingSince: null, nextTryAt: null },
   createdAt: "2026-03-04T10:00:00.000Z",
   updatedAt: "2026-03-04T10:00:00.000Z",
 });

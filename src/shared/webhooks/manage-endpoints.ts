@@ -6,7 +6,7 @@ import { AppError, notFound } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { WebhooksDeps } from "./deps.ts";
 import {
-  HEALTHY,
+  NO_RESULTS,
   viewEndpoint,
   type Endpoint,
   type EndpointWithSecret,
@@ -22,6 +22,10 @@ import { toPage, type Page } from "../runtime/page.ts";
 import { currentOrigin } from "../runtime/telemetry/work-context.ts";
 import { viewDelivery, type DeliveryView } from "./deliveries/delivery.ts";
 import { newEvent } from "../events/events.ts";
+
+async function viewOf({ stores, clock }: WebhooksDeps, endpoint: Endpoint) {
+  return viewEndpoint(endpoint, await stores.pending.results(endpoint.id, clock.now()));
+}
 
 /**
  * Lists the application's endpoints, or the platform's for a session that names none; newest first. A restricted key
@@ -39,7 +43,7 @@ export async function listEndpoints(
   const hidden = listViewOf(caller) === undefined ? {} : { url: null, secretHint: null };
   const items = await Promise.all(
     listed.items.map(async (endpoint) => ({
-      ...viewEndpoint(endpoint, await services.stores.endpointHealth.find(endpoint.id)),
+      ...(await viewOf(services, endpoint)),
       ...hidden,
     })),
   );
@@ -96,7 +100,7 @@ export async function createEndpoint(
     );
   const target = { type: "webhook", id: endpoint.id };
   services.audit.record(scope, { action: "webhook.created", target });
-  return { ...viewEndpoint(endpoint, HEALTHY), secret };
+  return { ...viewEndpoint(endpoint, NO_RESULTS), secret };
 }
 
 const DISABLED_REASON = "Disabled through the API.";
@@ -135,7 +139,7 @@ export async function updateEndpoint(
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   services.audit.record(scope, { action: "webhook.updated", target, applicationId });
-  return viewEndpoint(endpoint, await services.stores.endpointHealth.find(webhookId));
+  return viewOf(services, endpoint);
 }
 
 /** Deletes an endpoint and returns it as it was. Its pending deliveries end as dead. @throws AppError `not_found` */
@@ -145,12 +149,12 @@ export async function deleteEndpoint(
   webhookId: string,
 ): Promise<EndpointView> {
   const endpoint = await getEndpoint(services, scope, webhookId);
-  const health = await services.stores.endpointHealth.find(webhookId);
+  const view = await viewOf(services, endpoint);
   if (!(await services.stores.endpoints.delete(endpoint))) throw notFound();
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
   services.audit.record(scope, { action: "webhook.deleted", target, applicationId });
-  return viewEndpoint(endpoint, health);
+  return view;
 }
 
 const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
@@ -171,8 +175,7 @@ export async function rotateSecret(
   if (endpoint === undefined) throw notFound();
   const target = { type: "webhook", id: webhookId };
   services.audit.record(scope, { action: "webhook.secret_rotated", target, applicationId });
-  const health = await services.stores.endpointHealth.find(webhookId);
-  return { ...viewEndpoint(endpoint, health), secret };
+  return { ...(await viewOf(services, endpoint)), secret };
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type EndpointState,
 } from "../endpoints/endpoint-health-store.ts";
 import { deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
+import type { EndpointResults } from "../endpoints/endpoint.ts";
 import { waitsForCircuit, type Delivery } from "./delivery.ts";
 
 /** What the keys of pending rows begin with. They sort behind the endpoint's state. */
@@ -21,6 +22,9 @@ const PENDING = "W|";
 const NEW = "new";
 /** A pair of rows for each; a transaction takes 100. */
 const INSERTED_AT_ONCE = 50;
+
+/** Pending deliveries that show when the next attempt is. */
+const SHOWN = 2;
 
 /** What names a pending delivery: it is made, moved and removed with each change of the delivery itself. */
 export interface Pending {
@@ -76,6 +80,23 @@ export function nextAttemptOf(
   return [timed[0]?.at, newAt].filter((at) => at !== undefined).toSorted()[0];
 }
 
+/** Returns how an endpoint does, as its answers show it. */
+export function resultsOf(work: EndpointWork, now: Date): EndpointResults {
+  const { lastSuccessAt, lastFailureAt, failures, failingSince } = work.state;
+  const isOpen = circuitOf(work.state) !== null;
+  const isWell = failures === 0 && !isOpen;
+  return {
+    lastSuccessAt,
+    lastFailureAt,
+    health: {
+      state: isOpen ? "waiting" : isWell ? "ok" : "failing",
+      failuresInARow: failures,
+      failingSince,
+      nextTryAt: isWell ? null : (nextAttemptOf(work, now) ?? null),
+    },
+  };
+}
+
 /** Returns whether a due row starts the next drain in time. */
 export function isArmed(work: EndpointWork, now: Date): boolean {
   const { nextAt } = work.state;
@@ -123,6 +144,11 @@ export class PendingStore {
     if (!isCut || isEnough) return work;
     const others = await this.#list(endpointId, `${PENDING}${NEW}`, limit);
     return { ...work, untried: others.map(({ row }) => toPending(row.rowKey)) };
+  }
+
+  /** Reads how an endpoint does: by one request where no retries are scheduled, by two at the most. */
+  async results(endpointId: string, now: Date): Promise<EndpointResults> {
+    return resultsOf(await this.read(endpointId, SHOWN), now);
   }
 
   #list(partitionKey: string, from: string, limit: number) {

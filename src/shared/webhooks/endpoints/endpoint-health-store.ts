@@ -2,7 +2,6 @@ import { FREE, LEASE_COLUMNS } from "../../runtime/lease.ts";
 import { integer, rowCodec, textOrNull } from "../../runtime/storage/codec.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
-import { HEALTHY, type EndpointHealth } from "./endpoint.ts";
 
 const FAILURES_TO_OPEN = 5;
 const PAUSE_MS_MIN = 30_000;
@@ -92,13 +91,6 @@ export class EndpointHealthStore {
 
   constructor(table: Table) {
     this.#table = table;
-  }
-
-  async find(endpointId: string): Promise<EndpointHealth> {
-    const stored = await this.#table.find(endpointId, STATE_ROW);
-    if (stored === undefined) return HEALTHY;
-    const { lastSuccessAt, lastFailureAt } = toState(stored.row);
-    return { lastSuccessAt, lastFailureAt };
   }
 
   async findCircuit(endpointId: string): Promise<Circuit | null> {

@@ -25,13 +25,27 @@ export interface Endpoint {
   readonly updatedAt: string;
 }
 
-/** The recent results of an endpoint's deliveries. In a row of its own, so that they never conflict with a change. */
-export interface EndpointHealth {
-  readonly lastSuccessAt: string | null;
-  readonly lastFailureAt: string | null;
+/** How an endpoint does. `failing`: its latest attempts failed. `waiting`: so many that new deliveries wait. */
+interface EndpointHealth {
+  readonly state: "ok" | "failing" | "waiting";
+  readonly failuresInARow: number;
+  readonly failingSince: string | null;
+  /** Null while the endpoint is well or disabled, and when nothing is to be sent. */
+  readonly nextTryAt: string | null;
 }
 
-export const HEALTHY: EndpointHealth = { lastSuccessAt: null, lastFailureAt: null };
+/** The recent results of an endpoint's deliveries. In a row of its own, so that they never conflict with a change. */
+export interface EndpointResults {
+  readonly lastSuccessAt: string | null;
+  readonly lastFailureAt: string | null;
+  readonly health: EndpointHealth;
+}
+
+export const NO_RESULTS: EndpointResults = {
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  health: { state: "ok", failuresInARow: 0, failingSince: null, nextTryAt: null },
+};
 
 /** What tells that an endpoint is abandoned. */
 interface Failures {
@@ -65,6 +79,7 @@ export interface EndpointView {
   readonly secretHint: string | null;
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
+  readonly health: EndpointHealth;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -76,7 +91,10 @@ export interface EndpointWithSecret extends EndpointView {
   readonly secret: string;
 }
 
-export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
+export function viewEndpoint(endpoint: Endpoint, results: EndpointResults) {
+  const { lastSuccessAt, lastFailureAt, health } = results;
+  // Nothing is sent to a disabled endpoint. What failed before stays visible.
+  const isTried = endpoint.status === "active";
   return {
     id: endpoint.id,
     applicationId: endpoint.applicationId,
@@ -86,8 +104,9 @@ export function viewEndpoint(endpoint: Endpoint, health: EndpointHealth) {
     status: endpoint.status,
     disabledReason: endpoint.disabledReason,
     secretHint: endpoint.secretHint,
-    lastSuccessAt: health.lastSuccessAt,
-    lastFailureAt: health.lastFailureAt,
+    lastSuccessAt,
+    lastFailureAt,
+    health: isTried ? health : { ...health, nextTryAt: null },
     createdAt: endpoint.createdAt,
     updatedAt: endpoint.updatedAt,
   } satisfies EndpointView;
