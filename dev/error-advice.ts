@@ -78,7 +78,8 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   not_found: { advice: "Check the id, and whose key you use.", again: NO },
   method_not_allowed: { advice: "Use a method of `details.allow`.", again: NO },
   conflict: {
-    advice: "Use what is there: `details.existingId` names it where it is yours.",
+    advice:
+      "Use what is there: `details.existingId` names it where it is yours. A post: read it again.",
     again: NO,
   },
   idempotency_conflict: {

@@ -88,16 +88,19 @@ export const postRoutes = [
     operationId: "updatePost",
     summary: "Change a scheduled post.",
     description:
-      "Until it starts. Fields that are not named stay; null clears one that a new post may leave out, except `scheduleAt`.",
+      "Until it starts. Fields that are not named stay; null clears one that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt` it is changed only if nobody has changed it since; else 409 `conflict`. The event is `post.updated`.",
     access: activeProfileScope,
     body: UpdatePostBody,
     issuesBeside: ({ services, scope, params, body }) =>
       issuesOfUpdate(services.publishing, scope, { postId: params["postId"] ?? "", change: body }),
     status: 200,
     response: post,
-    errors: ["not_found", "invalid_state", "not_publishable"],
+    errors: ["not_found", "invalid_state", "conflict", "not_publishable"],
     examples: () => ({
-      body: { scheduleAt: "2026-03-06T07:00:00.000Z" },
+      body: {
+        scheduleAt: "2026-03-06T07:00:00.000Z",
+        expectedUpdatedAt: "2026-03-04T10:00:00.000Z",
+      },
       answer: scheduledExample(),
     }),
     run: ({ services, scope, params, body }) =>

@@ -161,6 +161,7 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     platformOptions: {},
     externalId: null,
     metadata: {},
+    expectedUpdatedAt: "refused",
   },
   "v1/profiles/{profileId}": {
     title: "refused",

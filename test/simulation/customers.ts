@@ -305,8 +305,14 @@ export class Customers {
       const label = `${key}, patch ${this.#patches}`;
       const patch = this.#patchOf(plan, label);
       const change = this.#note("patch", plan, patch, label);
+      if (this.#random.chance(0.4)) {
+        const { posts } = this.#world.observer.services.publishing.stores;
+        const found = await posts.find(refOf(plan));
+        change.expectedUpdatedAt = found?.post.updatedAt;
+      }
+      const { expectedUpdatedAt } = change;
       await this.#tell(change, scope, ({ services }) => {
-        const parsed = UpdatePostBody().safeParse(patch);
+        const parsed = UpdatePostBody().safeParse({ ...patch, expectedUpdatedAt });
         if (!parsed.success) throw validationFailed([]);
         return updatePost(services.publishing, scope, { postId, change: parsed.data });
       });
@@ -383,6 +389,7 @@ export class Customers {
       label,
       postId,
       patch,
+      expectedUpdatedAt: undefined,
       draft,
       from: Infinity,
       until: Infinity,

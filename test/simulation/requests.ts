@@ -42,6 +42,8 @@ export interface Change {
   readonly label: string;
   readonly postId: string;
   readonly patch: Patch;
+  /** The version that it is to replace, and no other. */
+  expectedUpdatedAt: string | undefined;
   /** The post as it was accepted. */
   readonly draft: Draft;
   /** When it was asked for, and when it was done; until then, or if that is not known, it may be done at any time. */

@@ -28,6 +28,8 @@ interface Told {
   readonly sequence: number;
   readonly legNetwork: string | undefined;
   readonly legError: string | undefined;
+  /** The version of the post that the event shows. */
+  readonly updatedAt: string | undefined;
 }
 
 /** A platform's money as its modules show it. */
@@ -64,14 +66,17 @@ async function purseOf({ world }: Simulation, platformId: string): Promise<Purse
 }
 
 function toTold({ id, type, postId, sequence, data }: Event): Told {
-  const { leg } = data as {
+  const { leg, post } = data as {
+    readonly post?: { readonly updatedAt?: string };
     readonly leg?: {
       readonly platform?: string;
       readonly error?: { readonly code?: string } | null;
     };
   };
   const legError = leg?.error?.code;
-  return { id, type, postId, sequence: Number(sequence), legNetwork: leg?.platform, legError };
+  const updatedAt = post?.updatedAt;
+  const legNetwork = leg?.platform;
+  return { id, type, postId, sequence: Number(sequence), legNetwork, legError, updatedAt };
 }
 
 const isOf = (types: readonly string[], { type }: StoredEntry) => types.includes(type);
@@ -344,7 +349,7 @@ const FIELDS = [
 
 /** Refused for what the post was meanwhile: an earlier try of the same request may have come through. */
 const mayBeDone = (answer: string) =>
-  answer === "done" || answer === "invalid_state" || isSilence(answer);
+  answer === "done" || answer === "invalid_state" || answer === "conflict" || isSilence(answer);
 
 /** What a field may be at that time, which is not what was replaced before: the first draft, or a change. */
 function allowed(
@@ -397,13 +402,53 @@ function patchViolations(found: PostWithLegs, changes: readonly Change[]): strin
   return violations;
 }
 
+/** Each change of a scheduled post is reported once, in order; none replaced a version that its client did not know. */
+function versionViolations(
+  { events }: Evidence,
+  { post }: PostWithLegs,
+  patches: readonly Change[],
+): string[] {
+  const told = events
+    .filter(({ postId, type }) => postId === post.id && type === "post.updated")
+    .toSorted((left, right) => left.sequence - right.sequence)
+    .map(({ updatedAt = "" }) => updatedAt);
+  const what = `the post ${post.requestId}`;
+  const most = patches.filter(({ answer }) => mayBeDone(answer)).length;
+  const done = patches.filter(({ answer }) => answer === "done");
+  return [
+    ...broken(
+      [told.length > most, `${told.length} changes of ${what} were told, ${most} were asked for`],
+      [
+        told.some((at, index) => at <= (told[index - 1] ?? post.createdAt)),
+        `the versions of ${what} that were told are ${told.join()}`,
+      ],
+    ),
+    ...done.flatMap(({ label, view, expectedUpdatedAt: expected }) => {
+      const made = view?.updatedAt ?? "";
+      return broken(
+        [!told.includes(made), `${label} was told to nobody`],
+        [
+          expected !== undefined && told.some((at) => at > expected && at < made),
+          `${label} replaced a version that came after ${expected}`,
+        ],
+      );
+    }),
+  ];
+}
+
 /** What was answered as done is done for good. */
-function changeViolations({ simulation }: Evidence, found: PostWithLegs): string[] {
+function changeViolations(evidence: Evidence, found: PostWithLegs): string[] {
+  const { simulation } = evidence;
   const { post } = found;
   const changes = simulation.customers.changes.filter(({ postId }) => postId === post.id);
   const isCanceled = changes.some(({ what, answer }) => what === "cancel" && answer === "done");
   return [
     ...patchViolations(found, changes),
+    ...versionViolations(
+      evidence,
+      found,
+      changes.filter(({ what }) => what === "patch"),
+    ),
     ...broken([
       isCanceled && post.status !== "canceled",
       `the cancel of ${post.requestId} was answered, it is ${post.status}`,

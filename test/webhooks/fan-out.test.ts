@@ -177,7 +177,7 @@ describe("a post", () => {
     expect(failed.data.post.legs[1].error.docUrl).toBe(address);
   });
 
-  test("that is scheduled is told of when it is stored, fires and ends, or is canceled", async () => {
+  test("that is scheduled is told of when it is stored, changed, fires and ends, or is canceled", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const scheduleAt = new Date(relay.clock.now().getTime() + 10 * MINUTE).toISOString();
@@ -191,11 +191,22 @@ describe("a post", () => {
     dataOf(await relay.call("DELETE", `/v1/posts/${second.id}`, { key, headers }));
     await relay.drain();
     expect(typesAt(endpoint).at(-1)).toBe("post.canceled");
+    const path = `/v1/posts/${first.id}`;
+    const call = { key, headers, body: { text: unique("Changed") } };
+    const changed = dataOf(await relay.call("PATCH", path, call));
+    await relay.drain();
+    expect(bodiesAt(endpoint).at(-1)).toMatchObject({
+      type: "post.updated",
+      sequence: 2,
+      applicationId: publisher.application.id,
+      profileId: publisher.profileId,
+      data: { post: changed },
+    });
     relay.advance(11 * MINUTE);
     await enqueueDuePosts(relay.services);
     await settlePost(relay, publisher, first.id);
     await relay.drain();
-    expect(typesAt(endpoint).slice(3).toSorted()).toEqual([
+    expect(typesAt(endpoint).slice(4).toSorted()).toEqual([
       "leg.succeeded",
       "post.processing",
       "post.succeeded",
@@ -300,7 +311,10 @@ describe("an event", () => {
     expect(receiver.received(endpoint.path)).toHaveLength(1);
   });
 
-  test("of a post that was canceled while every hint was lost is found too", async () => {
+  test.each([
+    ["canceled", "DELETE", {}],
+    ["updated", "PATCH", { body: { externalId: "changed" } }],
+  ])("of a post that was %s while every hint was lost is found too", async (word, method, more) => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const scheduleAt = new Date(relay.clock.now().getTime() + 300 * MINUTE).toISOString();
@@ -313,12 +327,12 @@ describe("an event", () => {
     }
     relay.queues.onSend = () => "lose";
     const { key, headers } = publisher;
-    dataOf(await relay.call("DELETE", `/v1/posts/${post.id}`, { key, headers }));
+    dataOf(await relay.call(method, `/v1/posts/${post.id}`, { key, headers, ...more }));
     relay.queues.onSend = () => "keep";
     relay.advance(MINUTE);
     await sweepStalledLegs(relay.services);
     await relay.drain();
-    expect(typesAt(endpoint)).toEqual(["post.scheduled", "post.canceled"]);
+    expect(typesAt(endpoint)).toEqual(["post.scheduled", `post.${word}`]);
   });
 
   test("that nobody listens to is logged all the same", async () => {

@@ -14,6 +14,7 @@ import { NO_ORIGIN, type Origin } from "../runtime/telemetry/work-context.ts";
 /** Every type of event. */
 export const EVENT_TYPES = [
   "post.scheduled",
+  "post.updated",
   "post.processing",
   "post.succeeded",
   "post.partial",

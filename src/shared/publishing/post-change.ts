@@ -32,11 +32,15 @@ function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[
   });
 }
 
-/** Returns the event of the post itself: none when its state stays, or when a retry makes it `processing` again. */
+/**
+ * Returns the event of the post itself: that of its new state, or of an edit. None when neither changed, or when a retry
+ * makes it `processing` again.
+ */
 function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
   const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
   if (isRetry) return [];
-  return before?.status === after.status ? [] : [{ type: `post.${after.status}` }];
+  if (before?.status !== after.status) return [{ type: `post.${after.status}` }];
+  return before.revision === after.revision ? [] : [{ type: "post.updated" }];
 }
 
 /**

@@ -79,7 +79,7 @@ export const ERROR_REFERENCE = {
     details: shape(() => z.strictObject({ allow: z.array(z.string()) })),
   },
   conflict: {
-    when: "Something with this unique value exists already.",
+    when: "Something with this unique value exists already, or the post was changed since `expectedUpdatedAt`.",
     details: shape(() => z.strictObject({ existingId: z.string().optional() })),
   },
   idempotency_conflict: plain("The Idempotency-Key was used with another request."),

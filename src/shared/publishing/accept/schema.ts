@@ -68,9 +68,14 @@ export const UpdatePostBody = shape(() =>
     platformOptions: clearable(platformOptions(), {}).describe(ABOUT.platformOptions),
     externalId: externalId().optional(),
     metadata: clearable(metadata(), {}),
+    expectedUpdatedAt: instant()
+      .optional()
+      .describe("`updatedAt` as you read it. If the post was changed since, nothing is changed."),
   }),
 );
 export type UpdatePost = ShapeOf<typeof UpdatePostBody>;
+/** What a change sets, without what it depends on. */
+type DraftChange = Omit<UpdatePost, "expectedUpdatedAt">;
 
 function toDraft(fields: Fields): Draft {
   const { platforms, platformOptions, ...rest } = fields;
@@ -152,7 +157,7 @@ function timeIn({ scheduleAt }: RequestFields): string | null {
 }
 
 /** Returns the draft with a valid change applied. */
-export function updatedDraft(draft: Draft, change: UpdatePost): Draft {
+export function updatedDraft(draft: Draft, change: DraftChange): Draft {
   const { networks, ...rest } = draft;
   const defined = Object.fromEntries(
     Object.entries(change).filter(([, value]) => value !== undefined),

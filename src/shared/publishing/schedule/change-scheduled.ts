@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ProfileScope } from "../../callers/scope.ts";
-import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import { AppError, invariant, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { checkPost, unpublishableRefusal } from "../accept/check-post.ts";
 import { issuesOfChange, updatedDraft, type UpdatePost } from "../accept/schema.ts";
@@ -12,24 +12,52 @@ import {
   type PostDecision,
   type PostOperation,
 } from "../post-change.ts";
+import { toPost } from "../post-row.ts";
 import { postKey, type PostWithLegs } from "../post-store.ts";
 import { postWake, refOf, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 
-function requireScheduled(post: Post): void {
-  if (post.status === "scheduled") return;
-  throw new AppError(
-    "invalid_state",
-    `Only a scheduled post can be changed; this one is ${post.status}.`,
-    { details: { status: post.status } },
-  );
+/** Returns why the post can't be changed, if so. `expected`: the `updatedAt` that the caller goes by. */
+function refusalOf(post: Post, expected?: string): AppError | undefined {
+  const { status, updatedAt } = post;
+  if (status !== "scheduled") {
+    const message = `Only a scheduled post can be changed; this one is ${status}.`;
+    return new AppError("invalid_state", message, { details: { status } });
+  }
+  if (expected === undefined || expected === updatedAt) return undefined;
+  return new AppError("conflict", "The post was changed since you read it. Read it again.");
+}
+
+/** Returns the post to be changed. @throws AppError 404, `invalid_state`, `conflict` */
+async function findToChange(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  { postId, expected }: { readonly postId: string; readonly expected?: string | undefined },
+): Promise<PostWithLegs> {
+  const found = await findPostOf(services, scope, postId);
+  const refusal = refusalOf(found.post, expected);
+  if (refusal !== undefined) throw refusal;
+  return found;
+}
+
+/**
+ * Returns the time of a change: now, and always later than the one before, whose process may have another clock. So no
+ * two versions of a scheduled post have the same `updatedAt`.
+ */
+function changedAt({ updatedAt }: Post, now: Date): string {
+  return new Date(Math.max(now.getTime(), Date.parse(updatedAt) + 1)).toISOString();
 }
 
 /**
  * Makes the transaction that replaces a post and its legs while it is scheduled. `revision` marks the change as ours.
+ * Only what it finds in the transaction decides: the caller's version may be gone since it was read.
  */
-function changeOperation(before: Post, after: PostWithLegs): PostOperation<void> {
+function changeOperation(
+  before: Post,
+  after: PostWithLegs,
+  expected?: string,
+): PostOperation<void> {
   const { revision } = after.post;
   return postOperation({
     id: `change|${revision}`,
@@ -37,9 +65,13 @@ function changeOperation(before: Post, after: PostWithLegs): PostOperation<void>
     dueAt: newDueTime(before, after.post),
     decide(current, view): PostDecision<void> {
       const stored = view.row(postKey(refOf(before)));
-      if (stored?.row["revision"] === revision) return { kind: "done", answer: undefined };
-      if (current?.post.status !== "scheduled") {
-        const message = "The post was changed or has started. Read it again.";
+      invariant(stored !== undefined, "a post lost its row");
+      const post = toPost(before.platformId, stored.row);
+      if (post.revision === revision) return { kind: "done", answer: undefined };
+      const refusal = refusalOf(post, expected);
+      if (refusal !== undefined) return { kind: "refuse", error: refusal };
+      if (current === undefined) {
+        const message = "The post was changed by another request. Read it again.";
         return { kind: "refuse", error: new AppError("invalid_state", message) };
       }
       return { kind: "change", movements: [], after, answer: undefined };
@@ -48,27 +80,28 @@ function changeOperation(before: Post, after: PostWithLegs): PostOperation<void>
 }
 
 /**
- * Changes a scheduled post until it starts.
- * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it started
+ * Changes a scheduled post until it starts, and reports the change as `post.updated`.
+ * @throws AppError 400, 404, `not_publishable`, `invalid_state` once it started, `conflict` if it was changed since
  */
 export async function updatePost(
   services: PublishingDeps,
   scope: ProfileScope,
   input: { readonly postId: string; readonly change: UpdatePost },
 ): Promise<PostView> {
-  const found = await findPostOf(services, scope, input.postId);
-  requireScheduled(found.post);
+  const { expectedUpdatedAt: expected, ...change } = input.change;
+  const found = await findToChange(services, scope, { postId: input.postId, expected });
   const now = services.clock.now();
-  refuseIssues(issuesOfChange(found.post.draft, input.change, now));
-  const draft = updatedDraft(found.post.draft, input.change);
+  refuseIssues(issuesOfChange(found.post.draft, change, now));
+  const draft = updatedDraft(found.post.draft, change);
   const connections = await services.connections.stores.connections.listOfProfile(scope);
   const checks = await checkPost(services, draft, connections);
   const error = unpublishableRefusal(checks, services.config.publicBaseUrl);
   if (error !== undefined) throw error;
-  const post = { ...found.post, draft, revision: randomUUID(), updatedAt: now.toISOString() };
+  const updatedAt = changedAt(found.post, now);
+  const post = { ...found.post, draft, revision: randomUUID(), updatedAt };
   const legs = checks.map((check) => firstLeg(post, check, now));
   // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
-  await commitPost(services, changeOperation(found.post, { post, legs }));
+  await commitPost(services, changeOperation(found.post, { post, legs }, expected));
   services.audit.record(scope, {
     action: "post.updated",
     target: { type: "post", id: post.id },
@@ -96,9 +129,8 @@ export async function cancelPost(
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {
-  const found = await findPostOf(services, scope, postId);
-  requireScheduled(found.post);
-  const at = services.clock.now().toISOString();
+  const found = await findToChange(services, scope, { postId });
+  const at = changedAt(found.post, services.clock.now());
   const post: Post = {
     ...found.post,
     status: "canceled",
