@@ -16,8 +16,6 @@ export interface Limits {
   readonly queues: number;
   /** Every kind of row, by its role. A role's limit is the number of its kinds. */
   readonly rowKinds: Readonly<Record<string, readonly string[]>>;
-  /** The deps that are still wider than others may be, with the number of their fields. */
-  readonly wideDeps: Readonly<Record<string, number>>;
 }
 
 /** A list of places, so that a reader of the figure sees what it counts. */
@@ -212,9 +210,8 @@ export function problemsOf(structure: Structure, limits: Limits): string[] {
       .filter((kind) => !known.has(kind))
       .map((kind) => `the row kind "${kind}" has no role`),
     ...[...depsFields]
-      .map(([name, count]) => ({ name, count, most: limits.wideDeps[name] ?? DEPS_FIELDS_MAX }))
-      .filter(({ count, most }) => count > most)
-      .map(({ name, count, most }) => `${name} has ${count} fields of at most ${most}`),
+      .filter(([, count]) => count > DEPS_FIELDS_MAX)
+      .map(([name, count]) => `${name} has ${count} fields of at most ${DEPS_FIELDS_MAX}`),
     ...none("a store of another folder is imported", structure.foreignStores),
     ...none("folders import each other", structure.folderCycles),
     ...none("an import runs up", structure.importsUp),

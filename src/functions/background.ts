@@ -1,4 +1,4 @@
-import { continueWalk, runDueWalks } from "../shared/background/run-due-walks.ts";
+import { continueWalk, runDueWalks } from "../shared/background/background.ts";
 import { startPost, publishLegs } from "../shared/publishing/publishing.ts";
 import { deliverWebhook, fanOutEvents } from "../shared/webhooks/webhooks.ts";
 

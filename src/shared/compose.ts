@@ -1,5 +1,5 @@
 import { createAudit } from "./audit/audit.ts";
-import { createBackgroundStores } from "./background/stores.ts";
+import { createBackgroundStores } from "./background/background.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
-import type { BackgroundDeps } from "../background/deps.ts";
+import type { BackgroundDeps } from "../background/background.ts";
 import type { BillingDeps } from "../billing/billing.ts";
 import type { Operators } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";

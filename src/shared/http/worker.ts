@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { recordPoison } from "../background/poison.ts";
+import { recordPoison } from "../background/background.ts";
 import type { SystemScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import type { HttpDeps } from "./deps.ts";
