@@ -361,7 +361,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
   {
     name: "D9b: an endpoint's next drain stands on its hint alone, and nobody looks for it",
     era: 44,
-    firstSeed: 48,
+    firstSeed: 52,
     services({
       webhooks: {
         wakes,

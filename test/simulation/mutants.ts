@@ -133,7 +133,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C1: a change replaces whatever revision is there",
     era: 11,
-    firstSeed: 66,
+    firstSeed: 69,
     services(services) {
       replaceIn(services.publishing.stores.posts, (former) => ({
         find: async (ref) => {
@@ -162,7 +162,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C3: open work is marked only once it is there",
     era: 13,
-    firstSeed: 28,
+    firstSeed: 30,
     services({
       webhooks: {
         wakes,
@@ -200,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C5: a post starts whatever its time is",
     era: 15,
-    firstSeed: 40,
+    firstSeed: 41,
     services({
       clock,
       publishing: {
@@ -257,7 +257,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "C9: a change of a scheduled post is reported after its transaction",
     era: 57,
-    firstSeed: 6,
+    firstSeed: 10,
     services: (services) =>
       committingApart(services, "change|", (write, changing) => !isOwnRow(changing, write)),
   },
