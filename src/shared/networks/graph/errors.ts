@@ -14,7 +14,8 @@ import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 // A call whose token or app is not accepted is made for nobody: "the access token has expired, been revoked, or is otherwise
-// invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling). No document
+// invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling). That an app may
+// make a call at all is checked with its token: its state, its secret's proof, its capabilities. No document
 // says that of other refusals, and posts were made that were answered with one: with code 4 by Instagram, with
 // "Unsupported post request." by Facebook (https://github.com/facebookarchive/php-graph-sdk/issues/216).
 const REAUTH = unread("connection_needs_reauth");
@@ -43,9 +44,8 @@ const SHARED: readonly TableRow[] = [
   // Said of a post, too, that the network took and does not show yet.
   ...rows(PERMISSION, { code: 100, subcode: 33 }),
   // Of the app, under numbers that are the account's otherwise: the message alone tells.
-  ...[1, 10, 100].flatMap((code) => rows(OUR_FAULT, { code, message: APP })),
-  ...rows(APP_REFUSED, { code: 190, message: APP }),
-  ...rows(OUR_FAULT, { codes: [200, 299], message: APP }),
+  ...[1, 10, 100, 190].flatMap((code) => rows(APP_REFUSED, { code, message: APP })),
+  ...rows(APP_REFUSED, { codes: [200, 299], message: APP }),
   // App removed, password changed, expired, invalid.
   ...subcodes(REAUTH, 458, 460, 463, 467),
   ...codes(REAUTH, 102, 190, UNNUMBERED),
@@ -63,8 +63,8 @@ const SHARED: readonly TableRow[] = [
   ...codes(OUTAGE, 1, 2),
   ...rows(OUTAGE, { isTransient: true }),
   // The app's capabilities, the addresses that it may call from, its id or secret; a call or a version of the API that ended.
-  ...codes(OUR_FAULT, 3, 5, 11, 12, 2635),
-  ...codes(APP_REFUSED, 101, 104),
+  ...codes(OUR_FAULT, 5, 11, 12, 2635),
+  ...codes(APP_REFUSED, 3, 101, 104),
   ...rows(REAUTH, { status: 401 }),
   ...rows(OUTAGE, { status: 408 }),
   ...rows(unread("media_rejected"), { status: 413 }),
