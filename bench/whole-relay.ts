@@ -14,18 +14,12 @@ import {
   type Tenant,
 } from "./relay.ts";
 
-const REPEATS_MAX = 3;
-
 /** The built product in processes of its own under the local host, its storage, and a network that answers immediately. */
 export interface WholeRelay {
   readonly network: InstantNetwork;
   readonly hosts: readonly HostProcess[];
   openTenants(count: number): Promise<Tenant[]>;
-  /**
-   * Accepts a post of one leg by one of the processes, in turn; as clients do, repeats what is answered with 503. Returns
-   * its text.
-   * @throws Error on any other answer
-   */
+  /** Accepts a post of one leg by one of the processes, in turn. Returns its text. @throws Error on any other answer */
   post(tenant: Tenant, body?: object): Promise<string>;
   /** Returns what the first process takes of the machine's memory, in bytes. */
   residentBytes(): Promise<number>;
@@ -87,8 +81,8 @@ export async function startWholeRelay(nodeOptions = "", processes = 1): Promise<
     async post(tenant, body = {}) {
       const ask = acceptAsk(tenant, { platforms: ["mastodon"], ...body });
       let { status, text } = await next().send(ask);
-      for (let again = 0; status === 503 && again < REPEATS_MAX; again += 1)
-        ({ status, text } = await next().send(ask));
+      // As clients do.
+      while (status === 503) ({ status, text } = await next().send(ask));
       // 201: it starts later.
       if (status !== 202 && status !== 201)
         throw new Error(`a post was answered with ${status}: ${text}`);

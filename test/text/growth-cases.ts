@@ -92,6 +92,8 @@ export const WORST: Readonly<Record<string, (length: number) => string>> = {
   semicolons: repeated("a=;"),
   percents: repeated("%"),
   mentions: repeated("@a"),
+  "mentions in brackets": repeated("@[p"),
+  "texts that are too long": repeated("text", "", " too lon"),
   "a long mention": repeated("a", "@"),
   "a mention's long domain": repeated(".", "@a@"),
   hashtags: repeated("#a"),
@@ -163,11 +165,12 @@ const ERROR_PATTERNS: Partial<Record<keyof typeof classifiers, readonly string[]
     "networks/bluesky/errors.ts: record:.*\\b(?:text|facet",
   ],
   linkedin: ["networks/linkedin/errors.ts: version.*(?:not active|d"],
-  mastodon: ["networks/mastodon/errors.ts: character limit|text.*to"],
+  mastodon: ["networks/mastodon/errors.ts: text.*too long"],
 };
 
 function ruleCases(): GrowthCase[] {
   const covers: Partial<Record<NetworkName, readonly string[]>> = {
+    linkedin: ["networks/linkedin/rules.ts: @\\[([^[\\]()\\n]{1,200})\\]"],
     instagram: [
       "networks/instagram/rules.ts: (?<![\\w&])#[\\p{L}\\p{N}_]",
       "networks/instagram/rules.ts: (?<![\\w.])@[\\w.]+",

@@ -77,6 +77,8 @@ export class Contest {
 
   /** Begins a time of writing, when something comes to be written after none was. */
   begin(): void {
+    // Callers that come back within a turn, or right after it, don't get another one by it.
+    if (this.#holds && this.#leftMs > -this.#handoverMs) return;
     this.#since = performance.now();
     this.#holds = false;
     this.#waitingSince = 0;
