@@ -30,7 +30,7 @@ export function through(partition: CorePartition, commit: GroupCommit): Instance
     commit: <T>(_: string, operation: CoreOperation<T>) => commit.submit(operation),
   };
   // Safe: `charge.ts` reaches for the wallets alone.
-  return { partition, commit, services: { wallets } as unknown as Services };
+  return { partition, commit, services: { billing: { wallets } } as unknown as Services };
 }
 
 export function chargeOf(id: string, tokens: number, kind = "charge") {
