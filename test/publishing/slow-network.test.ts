@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
-import { publishLegs } from "../../src/shared/publishing/publish/publish-leg.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";

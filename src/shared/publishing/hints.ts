@@ -64,6 +64,16 @@ export function duePosts({ stores: { publishQueue } }: PublishingDeps): HintedWa
   };
 }
 
+/** Sends the message that names legs, to be received in `seconds`. */
+export function queueLegs(
+  { stores: { publishQueue } }: PublishingDeps,
+  ref: PostRef,
+  networks: readonly NetworkName[],
+  seconds: number,
+): Promise<void> {
+  return publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
+}
+
 /** Hints legs. When that fails, the sweep checks them as soon as they can be worked on. */
 async function hintLegs(
   services: PublishingDeps,
@@ -72,11 +82,7 @@ async function hintLegs(
 ): Promise<void> {
   const now = services.clock.now();
   try {
-    const seconds = secondsUntil(startAt, now);
-    await services.stores.publishQueue.hint(
-      { kind: "legs", ...ref, networks: [...networks] },
-      seconds,
-    );
+    await queueLegs(services, ref, networks, secondsUntil(startAt, now));
   } catch (error) {
     const { postId } = ref;
     services.log.warn("hint not sent, the sweep sends it", { postId, error });

@@ -9,7 +9,7 @@ export { nextCheck } from "./leg-times.ts";
 export { type Leg, isEnded, nextLegStep } from "./leg.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
 export { type Post, type PostRef, postWake, refOf } from "./post.ts";
-export { publishLegs } from "./publish/publish-leg.ts";
+export { publishLegs } from "./publish/publish-post.ts";
 export { issuesOfRetry, retryPost } from "./publish/retry-post.ts";
 export { UnmappedSignals } from "./publish/unmapped-signals.ts";
 export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-posts.ts";

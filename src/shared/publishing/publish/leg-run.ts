@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/connections.ts";
 import type { MediaFile } from "../../networks/contract/media.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
@@ -8,9 +10,9 @@ import { hint } from "../hints.ts";
 import type { Leg } from "../leg.ts";
 import { endingAt, givenBack, renewed } from "./leg-attempt.ts";
 import { giveBack } from "../../runtime/give-back.ts";
-import type { StoredLeg } from "../post-store.ts";
+import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
-import type { TimelineRecorder } from "./timeline-recorder.ts";
+import { createTimelineRecorder, type TimelineRecorder } from "./timeline-recorder.ts";
 
 /** Renewals within one lease, so that one may fail. */
 const LEASE_RENEWALS = 3;
@@ -27,6 +29,8 @@ export interface LegRun {
   readonly postEtag: string;
   /** The name of the claim that the worker writes. */
   readonly claimId: string;
+  /** The files that the tools have opened. */
+  readonly files: OpenedFiles;
   readonly tools: NetworkTools;
   /** When the tools make no more calls, in milliseconds of `performance`. */
   readonly callsEndAt: number;
@@ -43,6 +47,37 @@ export interface LegRun {
   accountLease: AccountLease | null;
   /** When an earlier call was made whose outcome is unknown. No failure may then say that nothing was published. */
   doubtSince: string | null;
+}
+
+/** Returns a worker's work on the leg that it has read, before the claim. */
+export function beginRun(
+  services: PublishingDeps,
+  ref: PostRef,
+  stored: StoredLeg,
+  { post, etag: postEtag }: PostToPublish,
+): LegRun {
+  const { network, sentAt } = stored.leg;
+  const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
+  const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
+  const files = keepingOpened(createNetworkTools(services.connections, network, limits));
+  const run: LegRun = {
+    services,
+    ref,
+    post,
+    postEtag,
+    timeline,
+    files,
+    tools: timeline.tools(files.tools),
+    callsEndAt: performance.now() + BACKGROUND_LIMITS.totalMs,
+    claimId: randomUUID(),
+    stored,
+    written: stored,
+    before: stored.leg,
+    writing: Promise.resolve(),
+    accountLease: null,
+    doubtSince: sentAt,
+  };
+  return run;
 }
 
 /** Returns what the network chooses once for the leg, such as a key of the post; null if that is nothing. */
@@ -161,14 +196,14 @@ export async function giveLegBack(run: LegRun): Promise<void> {
   });
 }
 
-export interface OpenedFiles {
+interface OpenedFiles {
   readonly tools: NetworkTools;
   /** Ends open transfers, and frees files held in memory because their servers don't tell their size. */
   close(): Promise<void>;
 }
 
 /** Returns tools that keep track of every file they open, so that none stays open after its leg. */
-export function keepingOpened(tools: NetworkTools): OpenedFiles {
+function keepingOpened(tools: NetworkTools): OpenedFiles {
   const files: MediaFile[] = [];
   return {
     tools: {

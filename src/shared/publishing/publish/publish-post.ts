@@ -1,0 +1,96 @@
+import type { NetworkName } from "../../networks/lookup.ts";
+import { withTimeLimit } from "../../runtime/promises.ts";
+import { NewerRow } from "../../runtime/storage/damaged-row.ts";
+import { continueWork, withinWork } from "../../runtime/telemetry/work-context.ts";
+import { fanOutEvents } from "../../webhooks/webhooks.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { hint, queueLegs } from "../hints.ts";
+import type { LegsHint } from "../post-queue.ts";
+import type { StoredLeg } from "../post-store.ts";
+import { hasStarted, type PostRef } from "../post.ts";
+import { HAND_BACK_SECONDS, publishLeg } from "./publish-leg.ts";
+
+/** The events of a post's start wait this long for those of its legs, to be fanned out with them. */
+const START_EVENTS_MS = 500;
+
+/** How long after the begin of a message its worker may still fan out events: legs may take four of the host's five minutes. */
+const FAN_OUT_MS_MAX = 20_000;
+
+/**
+ * Works on the legs that a hint names, in parallel and independently. Returns for every expected outcome.
+ * @throws AggregateError after all legs were worked on, when some of them failed unexpectedly
+ */
+export async function publishLegs(services: PublishingDeps, asked: LegsHint): Promise<void> {
+  const { platformId, profileId, postId, networks } = asked;
+  const ref = { platformId, profileId, postId };
+  const again = (seconds: number) => queueLegs(services, ref, networks, seconds);
+  if (services.work.stop.endsAt !== undefined) return again(HAND_BACK_SECONDS);
+  const share = { owner: platformId, now: services.clock.now() };
+  await services.work.publishShares.run(share, () => publishPost(services, ref, networks), again);
+}
+
+/** Publishes the legs, and fans out the events of the post's start and of its legs. */
+async function publishPost(
+  services: PublishingDeps,
+  ref: PostRef,
+  networks: readonly NetworkName[],
+): Promise<void> {
+  const fanOutEndsAt = performance.now() + FAN_OUT_MS_MAX;
+  const publishing = publishStored(services, ref, networks);
+  // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
+  const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
+  if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);
+  const errors = await publishing;
+  await fanOutPost(services, ref, fanOutEndsAt);
+  if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
+}
+
+/** Works on the legs as they are stored now. Returns what failed. */
+async function publishStored(
+  services: PublishingDeps,
+  ref: PostRef,
+  networks: readonly NetworkName[],
+): Promise<unknown[]> {
+  const { posts } = services.stores;
+  const first = await posts.findToPublish(ref, networks);
+  if (first === undefined) return [];
+  // A read of several pages may show the post before and the leg after a change and the start. Legs are published with
+  // the draft at the start.
+  const seen = hasStarted(first.post) ? first : await posts.findToPublish(ref, networks);
+  if (seen === undefined) return [];
+  const errors: unknown[] = [];
+  const publishOne = async (stored: StoredLeg): Promise<void> => {
+    try {
+      await publishLeg(services, ref, stored, seen);
+    } catch (error) {
+      // Left to an instance of the build that has written the row; reading it was logged.
+      if (error instanceof NewerRow) return;
+      services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
+      errors.push(error);
+    }
+  };
+  await continueWork(seen.post, {}, () =>
+    Promise.all(
+      seen.legs.map((stored) =>
+        withinWork({ network: stored.leg.network }, () => publishOne(stored)),
+      ),
+    ),
+  );
+  return errors;
+}
+
+/** Fans out the post's events here, or hints them when this message has taken long enough. Never throws. */
+async function fanOutPost(services: PublishingDeps, ref: PostRef, endsAt: number): Promise<void> {
+  const { platformId } = ref;
+  const { wakes, clock, log } = services;
+  const { stop } = services.work;
+  try {
+    if (stop.endsAt === undefined && performance.now() < endsAt) {
+      await wakes.mark("platform", platformId, clock.now());
+      return await fanOutEvents(services.webhooks, { platformId }, endsAt);
+    }
+  } catch (error) {
+    log.warn("events not fanned out, they get a message", { postId: ref.postId, error });
+  }
+  await hint(services, ref, { hasEvents: true });
+}
