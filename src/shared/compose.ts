@@ -66,7 +66,7 @@ export interface Overrides {
   readonly log?: Log;
 }
 
-/** What the process has whatever it is asked for, and what every module stands on. */
+/** Makes what the process has whatever it is asked for, and what every module stands on. */
 function foundationsOf(config: Config, overrides: Overrides) {
   const { identity, storage } = config;
   const clock = overrides.clock ?? { now: () => new Date() };

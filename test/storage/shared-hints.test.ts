@@ -100,7 +100,8 @@ const shared = (names: readonly string[]) => {
 
 /** A process whose worker notes what it runs. */
 function aProcess(run: (name: string) => Promise<void>) {
-  const services = { companions: new ConcurrencyLimit(64) } as unknown as Services;
+  const access = { companions: new ConcurrencyLimit(64) };
+  const services = { access } as unknown as Services;
   const alone: string[] = [];
   const errands = worker("errands", {
     message: Errand,

@@ -73,13 +73,15 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
     };
   const services = {
     clock: { now: () => NOW },
-    posts: { checkBy: to("check") },
     log: { warn: to("warn") },
-    publishQueue: {
-      hint: (of: { readonly kind: string }, ...rest: readonly unknown[]) =>
-        to(of.kind)(of, ...rest),
+    stores: {
+      posts: { checkBy: to("check") },
+      publishQueue: {
+        hint: (of: { readonly kind: string }, ...rest: readonly unknown[]) =>
+          to(of.kind)(of, ...rest),
+      },
     },
-    fanOutQueue: { hint: to("events") },
+    webhooks: { stores: { fanOutQueue: { hint: to("events") } } },
     wakes: { mark: (_kind: string, id: string) => to("mark")({ id }) },
   };
   // Safe: hints need nothing else of the process.
