@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
-import { files } from "./legs.ts";
+import { checkingRefusals, files } from "./legs.ts";
 import {
   type Script,
   NOW,
@@ -205,7 +205,7 @@ describe("publishing to Facebook", () => {
   });
 
   describe("what Facebook calls a duplicate", () => {
-    const network = networkOf("facebook");
+    const network = checkingRefusals(networkOf("facebook"));
     const checked = (
       http: NonNullable<Script["http"]>,
       remote: NetworkData = asText,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
+import { checkingRefusals } from "./legs.ts";
 import { type Reply, type Script, NOW, answer, lost, sentForm } from "./scripted-tools.ts";
 import {
   GRAPH,
@@ -49,7 +50,7 @@ describe("publishing to Instagram", () => {
   );
 
   describe("a refusal that proves nothing", () => {
-    const network = networkOf("instagram");
+    const network = checkingRefusals(networkOf("instagram"));
     const checked = (look: Reply, remote: NetworkData = anImage, refusal = gone) =>
       network.publish(
         leg({}, { remote, sentAt: NOW }),

@@ -1,5 +1,7 @@
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
-import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
+import type { LegToPublish, Network } from "../../src/shared/networks/contract/network.ts";
+import { checkRefusal, countRefusal } from "../../src/shared/networks/contract/refusals.ts";
+import type { NetworkTools } from "../../src/shared/networks/contract/tools.ts";
 
 export const files = (...urls: readonly string[]) => urls.map((url) => ({ url, altText: null }));
 
@@ -19,3 +21,11 @@ export function legsOf(
     ...overrides,
   });
 }
+
+/** Returns the call and the look-up with the network's refusals checked, as a leg makes them. */
+export const checkingRefusals = (network: Network) => ({
+  publish: async (leg: LegToPublish, tools: NetworkTools) =>
+    checkRefusal(await network.publish(leg, tools), network, leg, tools),
+  reconcile: async (leg: LegToPublish, tools: NetworkTools) =>
+    countRefusal(await network.reconcile(leg, tools), leg),
+});

@@ -3,7 +3,7 @@ import { linkedin } from "../../src/shared/networks/linkedin/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
-import { files } from "./legs.ts";
+import { checkingRefusals, files } from "./legs.ts";
 import {
   type Script,
   NOW,
@@ -276,7 +276,7 @@ describe("an unknown outcome at LinkedIn", () => {
       const forbidden = answer(403, { code: "SOMETHING_NEW" });
       const scripted = tools({ http: { [POST]: answer(422, { code: "NEW" }), [LIST]: forbidden } });
       const first = { credentials: organization, sentAt: NOW, isUnpublished };
-      const network = networkOf("linkedin");
+      const network = checkingRefusals(networkOf("linkedin"));
       const outcome = await network.publish(leg({}, first), scripted);
       expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
       const { remote = {} } = outcome as { remote?: NetworkData };

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 import { bounded } from "./contract/bounded.ts";
-import { checkingRefusals } from "./contract/refusals.ts";
 import type { Network } from "./contract/network.ts";
 import type { NetworkApps } from "./contract/settings.ts";
 import { NETWORK_NAMES } from "./names.ts";
@@ -14,10 +13,7 @@ export type RegisteredNetwork = Network & { readonly name: NetworkName };
 
 // Safe: the keys stay what they are.
 const networks = Object.fromEntries(
-  Object.entries(NETWORKS).map(([name, network]) => [
-    name,
-    bounded(checkingRefusals<RegisteredNetwork>(network)),
-  ]),
+  Object.entries(NETWORKS).map(([name, network]) => [name, bounded<RegisteredNetwork>(network)]),
 ) as Readonly<Record<NetworkName, RegisteredNetwork>>;
 
 /** Returns a network, with everything bounded that it hands over. */

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import type { LegToPublish, Network } from "./network.ts";
 import type { LegFailure, PublishOutcome, ReconcileOutcome } from "./outcome.ts";
+import type { NetworkTools } from "./tools.ts";
 
 /*
  * A refusal of the call that publishes does not prove that nothing was published: Instagram answers "Action is blocked"
@@ -61,30 +62,29 @@ function waiting(
   };
 }
 
-/** Returns the network with its refusals checked before they count. */
-export function checkingRefusals<Of extends Network>(network: Of): Of {
-  const canTell = (leg: LegToPublish) => network.canTell?.(leg) ?? true;
-  return {
-    ...network,
-    async publish(leg, tools) {
-      const outcome = await network.publish(leg, tools);
-      if (!isRefusal(outcome) || outcome.isProof === true || !canTell(leg)) return outcome;
-      const seen = await network.reconcile(leg, tools);
-      const ageMs = tools.now().getTime() - (leg.sentAt ?? tools.now()).getTime();
-      if (seen.kind === "published") return seen;
-      return mayShowLater(seen, ageMs) ? waiting(outcome, leg, { seen, ageMs }) : outcome;
-    },
-    async reconcile(leg, tools) {
-      const seen = await network.reconcile(leg, tools);
-      const { refusal } = savedShape().safeParse(leg.remote).data ?? {};
-      if (refusal === undefined || seen.kind === "published" || seen.kind === "ask_again")
-        return seen;
-      const isCertain = seen.kind === "rejected" || (seen.kind === "may_publish" && seen.isAbsent);
-      if (refusal.isRepeat && !isCertain)
-        return { kind: "unknowable", failure: { ...refusal.failure, code: "outcome_unknown" } };
-      return refusal.kind === "rejected"
-        ? { kind: "rejected", failure: refusal.failure }
-        : { kind: "may_publish", isAbsent: true, failure: refusal.failure };
-    },
-  };
+/** Returns what the call that publishes came to. If the network refused it, it is asked for the post first. */
+export async function checkRefusal(
+  outcome: PublishOutcome,
+  network: Network,
+  leg: LegToPublish,
+  tools: NetworkTools,
+): Promise<PublishOutcome> {
+  if (!isRefusal(outcome) || outcome.isProof === true) return outcome;
+  if (network.canTell?.(leg) === false) return outcome;
+  const seen = await network.reconcile(leg, tools);
+  const ageMs = tools.now().getTime() - (leg.sentAt ?? tools.now()).getTime();
+  if (seen.kind === "published") return seen;
+  return mayShowLater(seen, ageMs) ? waiting(outcome, leg, { seen, ageMs }) : outcome;
+}
+
+/** Returns what a look-up came to. If it shows no post, a refusal that was saved with the leg counts. */
+export function countRefusal(seen: ReconcileOutcome, { remote }: LegToPublish): ReconcileOutcome {
+  const { refusal } = savedShape().safeParse(remote).data ?? {};
+  if (refusal === undefined || seen.kind === "published" || seen.kind === "ask_again") return seen;
+  const isCertain = seen.kind === "rejected" || (seen.kind === "may_publish" && seen.isAbsent);
+  if (refusal.isRepeat && !isCertain)
+    return { kind: "unknowable", failure: { ...refusal.failure, code: "outcome_unknown" } };
+  return refusal.kind === "rejected"
+    ? { kind: "rejected", failure: refusal.failure }
+    : { kind: "may_publish", isAbsent: true, failure: refusal.failure };
 }

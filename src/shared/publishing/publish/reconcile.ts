@@ -1,5 +1,6 @@
 import type { Connection } from "../../connections/connections.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import { countRefusal } from "../../networks/contract/refusals.ts";
 import { lastReconcileSeconds } from "../leg-times.ts";
 import type { Leg } from "../leg.ts";
 import type { LegRun } from "./leg-run.ts";
@@ -21,7 +22,7 @@ export async function reconcile(
   ready: LegToPublish,
 ): Promise<boolean> {
   const { services, stored } = run;
-  const outcome = await network.reconcile(ready, run.tools);
+  const outcome = countRefusal(await network.reconcile(ready, run.tools), ready);
   switch (outcome.kind) {
     case "published":
       await succeed(run, outcome);

@@ -2,6 +2,7 @@ import type { Connection } from "../../connections/connections.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { PublishOutcome, TryLater } from "../../networks/contract/outcome.ts";
+import { checkRefusal } from "../../networks/contract/refusals.ts";
 import { nextRetrySeconds } from "../leg-times.ts";
 import { markedSent, toRetry, unsent } from "./leg-attempt.ts";
 import { returnUnusedQuota } from "./prepare.ts";
@@ -100,7 +101,8 @@ export async function send(
   }
   const leg = { ...ready, sentAt: new Date(run.doubtSince ?? now) };
   services.log.info("leg sent", { network: network.name, attempt: run.stored.leg.attempts });
-  const outcome = await network.publish(leg, run.tools);
+  const answered = await network.publish(leg, run.tools);
+  const outcome = await checkRefusal(answered, network, leg, run.tools);
   // Certainly not sent, so the owner's permission to send without a look-up is kept.
   if (outcome.kind === "try_later" || outcome.kind === "prepare_again") notSent();
   await finish(run, connection, outcome);
