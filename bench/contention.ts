@@ -8,7 +8,7 @@ import { runBench } from "./run.ts";
 import { startWholeRelay, type WholeRelay } from "./whole-relay.ts";
 
 const PROCESSES = [1, 4, 8];
-/** Of one process's rate, by the number of processes. */
+/** Share of one process's rate, by the number of processes. */
 const GOALS: Readonly<Record<number, number>> = { 4: 0.8, 8: 0.6 };
 const GOAL_WAIT_MS = 5_000;
 const GOAL_MORE_REQUESTS = 6;

@@ -44,7 +44,7 @@ export interface Tenant {
   readonly apiKey: string;
 }
 
-/** Of the product, on tables and queues of its own. */
+/** Returns the settings of the product, with its own tables and queues. */
 export function settingsOf(storage: BenchStorage, prefix: string): Record<string, string> {
   return {
     AZURE_FUNCTIONS_ENVIRONMENT: "Development",
@@ -80,7 +80,7 @@ export interface Ask {
 
 type Found = RouteMatch<Route>;
 
-/** Of the calls so far: the host finds a call's route, and takes no time of ours. */
+/** Routes of the calls so far: the host finds a call's route, which must not count as the product's time. */
 const known = new Map<string, Found>();
 
 function routeOf(method: Ask["method"], path: string): Found {

@@ -61,7 +61,7 @@ function requestBytes(request: ClientRequest): number {
 
 const ROW_KEY = '"RowKey"';
 
-/** Looks at what arrives without taking it from whoever reads it. */
+/** Looks at what arrives without taking it from its reader. */
 function watchBody(response: IncomingMessage, span: Span): void {
   span.bytes += response.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
   const push = response.push.bind(response);

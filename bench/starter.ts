@@ -73,6 +73,6 @@ async function run({ entry, calls, notesModules }: StartOrder): Promise<StartRep
   };
 }
 
-// Safe: whoever starts the program made the argument of this type.
+// Safe: the starter of the program made the argument of this type.
 const order = JSON.parse(process.argv[2] ?? "{}") as StartOrder;
 process.stdout.write(`${JSON.stringify(await run(order))}\n`, () => process.exit(0));

@@ -40,7 +40,7 @@ export type AzuriteOptions = ({ readonly folder: string } | { readonly inMemory:
 export interface Azurite {
   readonly connectionString: string;
   readonly ports: Readonly<Record<Service, number>>;
-  /** Resolves when it has ended, whoever ended it. */
+  /** Resolves when it has ended, for any reason. */
   readonly ended: Promise<void>;
   /** Data that is kept in a folder is saved before this resolves. */
   stop(): Promise<void>;

@@ -17,7 +17,7 @@ export interface HostProcess {
 export interface HostOutput {
   /** Keeps every line. */
   readonly logFile: string;
-  /** Told of every line, as it comes. */
+  /** Called with every line, as it comes. */
   readonly onLine: (line: string, stream: "stdout" | "stderr") => void;
 }
 

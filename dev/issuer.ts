@@ -113,7 +113,7 @@ async function readForm(request: IncomingMessage): Promise<URLSearchParams | und
   return isForm && body.length <= FORM_BYTES_MAX ? new URLSearchParams(body) : undefined;
 }
 
-/** Client credentials without a secret: whoever reaches this loopback port may have any role. */
+/** Client credentials without a secret: any caller of this loopback port may have any role. */
 async function answerToken(
   request: IncomingMessage,
   response: ServerResponse,

@@ -29,7 +29,7 @@ export interface Surroundings {
 
 const NETWORK_WIDTH = 9;
 const ACCOUNT_WIDTH = 26;
-/** Told of elsewhere in the line, or of no use to who reads along. */
+/** Shown elsewhere in the line, or of no use to a reader. */
 const HIDDEN: ReadonlySet<string> = new Set(
   "at level message event requestId traceId platformId worker timer".split(" "),
 );

@@ -44,7 +44,7 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
   ];
   readonly routes: readonly Route[];
   readonly #surroundings: Surroundings;
-  /** OAuth clients with a public address: the sandbox has to be told of them. */
+  /** OAuth clients with a public address: the sandbox has to know them. */
   readonly oauthClients = new OAuthClients();
   readonly #grants: Grants;
   readonly #oauth: OAuth;

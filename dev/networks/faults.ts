@@ -102,7 +102,7 @@ export const FAILURE_MODES: readonly FailureMode[] = [
       {
         word: "[fail:token_expired:1]",
         meaning:
-          "The access token reaches its end with this call; whoever holds a refresh token gets another.",
+          "The access token reaches its end with this call; the holder of a refresh token gets another.",
       },
     ],
   },

@@ -3,8 +3,8 @@ import type { Timer } from "../shared/http/worker.ts";
 const load = async () => (await import("./background.ts")).background;
 
 /**
- * One timer for all that comes by a schedule: each one more is a scale group of its own, which wakes up for itself. It
- * comes each minute, and runs every walk that is due.
+ * One timer for all scheduled work: it fires each minute and runs every walk that is due. Each further timer would be a
+ * scale group of its own, which wakes up separately.
  */
 export const timers: readonly Timer[] = [
   {

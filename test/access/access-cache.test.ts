@@ -11,7 +11,7 @@ const row = (name: string, value: string, version = "one") => ({
   readAt: NOW,
 });
 
-test("a row is cache for half a minute, and not by a clock that went back", () => {
+test("a cached row is used for half a minute, and not by a clock that was set back", () => {
   const cache = new AccessCache();
   cache.add("a", row("P", "text"));
   const found = (now: Date) => cache.of("a", "one", now)?.find("P")?.value;
@@ -19,7 +19,7 @@ test("a row is cache for half a minute, and not by a clock that went back", () =
   expect([found(after(30_001)), found(after(-1))]).toEqual([undefined, undefined]);
 });
 
-test("a platform's rows go when its version moves, and none is cache under an absent one", () => {
+test("a platform's cached rows are dropped when its version changes, and none is cached without a version", () => {
   const cache = new AccessCache();
   cache.add("a", row("P", "text"));
   cache.add("a", row("K", "text", ""));
@@ -32,7 +32,7 @@ test("a platform's rows go when its version moves, and none is cache under an ab
   expect(cache.size.rows).toBe(1);
 });
 
-test("rows are bounded in number and size, of a platform and of all", () => {
+test("cached rows are bounded in number and size, per platform and in total", () => {
   const limits = { rows: 6, characters: 60, rowsOfPlatform: 3, charactersOfPlatform: 40 };
   const cache = new AccessCache(limits);
   for (let index = 0; index < 5; index += 1) cache.add("a", row(`K|${index}`, "1234"));

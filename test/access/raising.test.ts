@@ -306,7 +306,7 @@ const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
 ];
 
 describe("the version is raised in the transaction that writes the row", () => {
-  test.each(CHANGES)("when %s", async (_name, prepare) => {
+  test.each(CHANGES)("the version is raised when %s", async (_name, prepare) => {
     const { act, row } = await prepare();
     const { core } = relay.tables;
     const state = async () => JSON.stringify([await versionNow(), (await row()) ?? null]);
@@ -331,7 +331,7 @@ describe("the version is raised in the transaction that writes the row", () => {
     expect(rowAfter).not.toEqual(rowBefore);
   });
 
-  test.each(CHANGES)("and neither is there if that fails: %s", async (_name, prepare) => {
+  test.each(CHANGES)("a failure leaves neither row nor version: %s", async (_name, prepare) => {
     const { act, row } = await prepare();
     const { core } = relay.tables;
     const before = [await versionNow(), await row()];
@@ -354,7 +354,7 @@ describe("the access version", () => {
     expect(version).not.toBe("");
   });
 
-  test("two raises at once are two, and neither has the version of the other", async () => {
+  test("two raises at the same moment make two different versions", async () => {
     const platformId = newId("platform", new Date());
     const { wallets } = relay.services.billing;
     const versions = await Promise.all([1, 2, 3].map(() => wallets.raiseAccess(platformId)));
@@ -362,7 +362,7 @@ describe("the access version", () => {
     expect(versions).toContain((await wallets.read(platformId)).accessVersion);
   });
 
-  test("what moves tokens leaves it as it is", async () => {
+  test("a movement of tokens leaves the access version as it is", async () => {
     const platformId = newId("platform", new Date());
     const version = await relay.services.billing.wallets.raiseAccess(platformId);
     const body = { platformId: application.platform.id, tokens: 5 };

@@ -120,7 +120,7 @@ async function callsOf(run: () => Promise<unknown>): Promise<string[]> {
   return calls;
 }
 
-describe("what a process has kept", () => {
+describe("rows that a process has cached", () => {
   let customer: Customer;
   beforeAll(async () => {
     customer = await aCustomer();
@@ -129,7 +129,7 @@ describe("what a process has kept", () => {
   test.each([
     ["a key", byKey],
     ["a session", bySession],
-  ])("is enough to accept a post of %s: no row is read but those of the account", async (_, by) => {
+  ])("cached rows suffice to accept a post of %s: only account rows are read", async (_, by) => {
     let answer: Answer | undefined;
     const calls = await leastCallsOf(async () => {
       answer = await publish(branch, customer, by(customer));
@@ -139,12 +139,12 @@ describe("what a process has kept", () => {
     expect(calls).toEqual(["find", "transact"]);
   });
 
-  test("is enough to answer with a post: only the post is read, and the version beside it", async () => {
+  test("cached rows are enough to return a post: only the post and the version are read", async () => {
     const calls = await leastCallsOf(() => readPost(branch, customer, byKey(customer)));
     expect(calls.toSorted((left, right) => left.localeCompare(right))).toEqual(["find", "list"]);
   });
 
-  test("is read again after half a minute", async () => {
+  test("cached rows are read again after half a minute", async () => {
     branch.advance(31_000);
     const calls = await callsOf(() => readPost(branch, customer, byKey(customer)));
     expect(calls.length).toBeGreaterThan(3);
@@ -225,7 +225,7 @@ const CHANGES: readonly (readonly [
   ],
 ];
 
-describe("nothing of it allows anything any longer, with the very next request, once it was answered that", () => {
+describe("cached rows allow nothing in the next request once it was answered that", () => {
   test.each(CHANGES)("%s", async (_what, change, by, [refusal, read]) => {
     const customer = await aCustomer();
     const changed = await change(customer);
@@ -236,7 +236,7 @@ describe("nothing of it allows anything any longer, with the very next request, 
     expect(outcomeOf(await readPost(branch, other, by(other)))).toBe(read);
   });
 
-  test("a password was changed: of other sessions", async () => {
+  test("a password was changed: the other sessions are refused", async () => {
     const customer = await aCustomer();
     const { platformId } = customer;
     const [owner] = (await office.services.tenants.stores.users.list(platformId, undefined, 1))
@@ -258,7 +258,7 @@ describe("nothing of it allows anything any longer, with the very next request, 
     expect(legs).toMatchObject([{ connectionId: id }]);
   });
 
-  test("a key was revoked: of a repeated Idempotency-Key, too", async () => {
+  test("a key was revoked: its repeated Idempotency-Key is refused, too", async () => {
     const customer = await aCustomer();
     const key = `repeated-${customer.postId}`;
     dataOf(await publish(branch, customer, byKey(customer), key));
@@ -272,8 +272,8 @@ describe("nothing of it allows anything any longer, with the very next request, 
   });
 });
 
-describe("what was kept refuses nothing", () => {
-  test("an account that was just linked elsewhere is published to", async () => {
+describe("cached rows refuse nothing", () => {
+  test("a post is published to an account that another process has just linked", async () => {
     const customer = await aCustomer();
     const { connectionId: id } = customer;
     await office.services.connections.stores.connections.revoke({
@@ -286,7 +286,7 @@ describe("what was kept refuses nothing", () => {
     expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("202");
   });
 
-  test("a profile that was made elsewhere is found", async () => {
+  test("a profile that another process has made is found", async () => {
     const customer = await aCustomer();
     const { session, applicationId } = customer;
     const headers = { "x-application-id": applicationId };
@@ -297,7 +297,7 @@ describe("what was kept refuses nothing", () => {
   });
 });
 
-test("a change between the reads and the transaction is seen: the post is decided anew", async () => {
+test("a change between the reads and the transaction is noticed: the post is decided again", async () => {
   const customer = await aCustomer();
   const { wallets } = branch.services.billing;
   const original = wallets.commit.bind(wallets);
@@ -310,7 +310,7 @@ test("a change between the reads and the transaction is seen: the post is decide
   expect(outcomeOf(await publish(branch, customer, byKey(customer)))).toBe("401 api_key_revoked");
 });
 
-test("rows count as read under the version before them: a change right after they were read is seen", async () => {
+test("rows count as read under the version before them: a change right after the reads is noticed", async () => {
   const customer = await aCustomer();
   const { connectionId: id, platformId } = customer;
   branch.advance(31_000);

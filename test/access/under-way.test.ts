@@ -312,7 +312,7 @@ describe("a request whose first write was under way is refused, and nothing of i
 const LOG_OUT = OF_SESSIONS["its user logged out"];
 const WRITES_MAX = 12;
 
-describe("of a request whose later write was under way, all is there or nothing", () => {
+describe("a request whose later write was under way is applied as a whole or not at all", () => {
   useTwo();
   // These end the other session themselves, and so nobody is left to log out.
   const others = WRITES_IN_TURN.filter(([name]) => !/logout|password$/.test(name));

@@ -22,7 +22,7 @@ const bodyOf = (text: string) => ({
   platformOptions: { bluesky: { altTexts: ["A basket"] } },
 });
 
-test("a description that a network can't take whole goes out shorter, and the leg says so", async () => {
+test("an alternative text that is too long for a network is published shorter, and the leg says so", async () => {
   const publisher = await aPublisher(relay);
   const text = unique("Described");
   const { key, headers } = publisher;
@@ -47,7 +47,7 @@ test("a description that a network can't take whole goes out shorter, and the le
   expect(cut).toMatch(/^(?:Rolls in a basket, )+(?:\w+ ?)*,?…$/);
 });
 
-test("a limit that shrank since the post was accepted is kept, and told", async () => {
+test("a limit that shrank since the post was accepted is kept, and the leg says so", async () => {
   const publisher = await aPublisher(relay, ["mastodon"]);
   const text = unique("Small server");
   const body = {
@@ -75,7 +75,7 @@ test("a limit that shrank since the post was accepted is kept, and told", async 
   );
 });
 
-test("what a file turns out to be may leave less of its description, which is told", async () => {
+test("a file's real type may allow a shorter alternative text only, and the leg says so", async () => {
   // Tokens for the video service are made by the relay's clock.
   sandbox.advance(relay.clock.now().getTime() - Date.now());
   const publisher = await aPublisher(relay, ["bluesky"]);

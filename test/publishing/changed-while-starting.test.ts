@@ -59,7 +59,7 @@ async function startOvertaken(
   await startPost(interrupted(happen).publishing, hint);
 }
 
-test("a network that is added while the post starts is paid for and goes out, and the post ends", async () => {
+test("a network that is added while the post starts is paid for and published, and the post ends", async () => {
   const publisher = await aPublisher(relay);
   const { text, post } = await schedule(publisher);
   const before = await readBalance(relay, publisher);
@@ -79,7 +79,7 @@ test("a network that is added while the post starts is paid for and goes out, an
   });
 });
 
-test("a network that is taken away while the post starts does not go out", async () => {
+test("a network that is removed while the post starts is not published", async () => {
   const publisher = await aPublisher(relay);
   const { text, post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
   relay.advance(10 * MINUTE);
@@ -123,7 +123,7 @@ test("a leg that failed from the start is not retried before its post starts, no
   expect(visible(text)).toHaveLength(0);
 });
 
-test("a leg that a change makes fail is told at once", async () => {
+test("a leg that a change makes fail is reported immediately", async () => {
   const publisher = await aPublisher(relay);
   const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
   await relay.drain();

@@ -22,7 +22,7 @@ async function publish(publisher: Publisher, text: string, platforms?: readonly 
 }
 
 describe("the same text to the same account within 48 hours", () => {
-  test("is refused, naming the post and when it is allowed again, and is allowed then", async () => {
+  test("a repeated text is refused with the post's id and the time when it is allowed again, and is allowed then", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const text = unique("Twice");
     const first = await publish(publisher, text);
@@ -43,7 +43,7 @@ describe("the same text to the same account within 48 hours", () => {
     expect(visible(text)).toHaveLength(2);
   });
 
-  test("fails that leg alone where another network could take it", async () => {
+  test("a repeated text fails its own leg alone if another network can publish it", async () => {
     const publisher = await aPublisher(relay);
     const text = unique("One of two");
     await publish(publisher, text, ["bluesky"]);
@@ -54,7 +54,7 @@ describe("the same text to the same account within 48 hours", () => {
     });
   });
 
-  test("is one post for all profiles and tenants that linked the account, and names no foreign post", async () => {
+  test("a repeated text counts for all profiles and tenants that linked the account, and names no foreign post", async () => {
     const [one, other] = [
       await aPublisher(relay, ["bluesky"]),
       await aPublisher(relay, ["bluesky"]),
@@ -68,7 +68,7 @@ describe("the same text to the same account within 48 hours", () => {
     });
   });
 
-  test("sent twice at once goes out once, and the other leg says why it did not", async () => {
+  test("a text that is sent twice at the same moment is published once, and the other leg says why it was not", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const text = unique("At once");
     const answers = await Promise.all([submit(publisher, text), submit(publisher, text)]);
@@ -81,7 +81,7 @@ describe("the same text to the same account within 48 hours", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("does not count where the first one failed", async () => {
+  test("a text is no repetition if the first leg failed", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const text = unique("Refused once");
     sandbox.fault("mastodon", "*", "fail:content_rejected");
@@ -89,7 +89,7 @@ describe("the same text to the same account within 48 hours", () => {
     expect(await publish(publisher, text, ["mastodon"])).toMatchObject({ status: "succeeded" });
   });
 
-  test("is told by validate before anything is sent", async () => {
+  test("validate reports a repeated text", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const text = unique("Checked");
     await publish(publisher, text);
@@ -101,7 +101,7 @@ describe("the same text to the same account within 48 hours", () => {
     });
   });
 
-  test("of posts without text is no duplicate, and other texts pass", async () => {
+  test("posts without text are no duplicates, and other texts pass", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     await linkSandboxAccount(relay.services, publisher.owner, "bluesky");
     expect(await publish(publisher, unique("A"))).toMatchObject({ status: "succeeded" });
@@ -119,7 +119,7 @@ describe("a quota of an account", () => {
   const quota = { kind: "posts", limit: 3 };
   const store = () => relay.services.publishing.stores.networkAccounts;
 
-  test("is used once per leg, never beyond its limit, and is free again after a day", async () => {
+  test("an account's quota is used once per leg, never beyond its limit, and is free again after a day", async () => {
     const now = relay.clock.now();
     const claims = await Promise.all(
       [1, 2, 3, 4, 5, 1].map((leg) => store().claimQuota(account, quota, `leg-${leg}`, now)),
@@ -133,7 +133,7 @@ describe("a quota of an account", () => {
     expect(await store().claimQuota(account, quota, "leg-9", tomorrow)).toBe(true);
   });
 
-  test("is given back by a leg that published nothing, once", async () => {
+  test("a leg that published nothing returns its quota once", async () => {
     const other = { ...account, accountId: unique("account") };
     const now = relay.clock.now();
     for (const leg of ["a", "b", "c"]) await store().claimQuota(other, quota, leg, now);

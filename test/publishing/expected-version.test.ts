@@ -53,7 +53,7 @@ async function eventsOf({ key }: Publisher) {
 }
 
 describe("a change that expects a version", () => {
-  test("is made of that version, and refused without effect once there is a later one", async () => {
+  test("a change that expects a version applies to it, and is refused without effect once there is a later one", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const expectedUpdatedAt = post.updatedAt;
@@ -66,7 +66,7 @@ describe("a change that expects a version", () => {
     expect(await patch(publisher, post.id, { externalId: "3" })).toMatchObject({ status: 200 });
   });
 
-  test("takes the time in any notation, and is refused before the rules of a post that it does not know", async () => {
+  test("an expected version may be in any notation of time, and is compared before the post's rules", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher, { mediaUrls: ["https://files.example.com/a.jpg"] });
     const sameTime = post.updatedAt.replace("Z", "+00:00");
@@ -76,7 +76,7 @@ describe("a change that expects a version", () => {
     expect(await patch(publisher, post.id, about)).toMatchObject(CONFLICT);
   });
 
-  test.each([null, "", "yesterday", 5])("that is %j is 400 and names the field", async (given) => {
+  test.each([null, "", "yesterday", 5])("refuses the version %j", async (given) => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const refused = await patch(publisher, post.id, { expectedUpdatedAt: given });
@@ -85,7 +85,7 @@ describe("a change that expects a version", () => {
     expect(await readPost(relay, publisher, post.id)).toEqual(post);
   });
 
-  test("of a post that has started is refused for that", async () => {
+  test("a change that expects a version is refused as invalid_state once the post has started", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     relay.advance(11 * MINUTE);
@@ -100,7 +100,7 @@ describe("a change that expects a version", () => {
 });
 
 describe("the report of a change", () => {
-  test("comes before that of a leg that it makes fail, and a refused change has none", async () => {
+  test("the report of a change precedes that of a leg that it makes fail, and a refused change has none", async () => {
     const publisher = await aPublisher(relay);
     const post = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
     // More than Bluesky takes, not more than Mastodon does; then more than any of the two.
@@ -115,8 +115,8 @@ describe("the report of a change", () => {
   });
 });
 
-describe("of two processes", () => {
-  test("the one whose version is replaced after it read the post is refused", async () => {
+describe("two processes that change a post", () => {
+  test("a process whose version is replaced after it read the post is refused", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const expectedUpdatedAt = post.updatedAt;
@@ -126,7 +126,7 @@ describe("of two processes", () => {
     expect((await readPost(relay, publisher, post.id)).externalId).toBe("first");
   });
 
-  test("the one that is overtaken by the start is refused for that", async () => {
+  test("a process that is overtaken by the start of the post is refused", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     relay.advance(11 * MINUTE);
@@ -137,7 +137,7 @@ describe("of two processes", () => {
     expect((await readPost(relay, publisher, post.id)).externalId).toBeNull();
   });
 
-  test("one wins when many change the same version, and that change alone is reported", async () => {
+  test("of many changes of the same version one wins, and that change alone is reported", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const expectedUpdatedAt = post.updatedAt;
@@ -160,7 +160,7 @@ describe("of two processes", () => {
     expect(events[1].data).toEqual({ post: changed });
   });
 
-  test("the one whose clock is behind makes a later version all the same", async () => {
+  test("a process whose clock is behind makes a later version nevertheless", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const clock = { now: () => new Date(Date.parse(post.createdAt) - 5_000) };

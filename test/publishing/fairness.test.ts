@@ -30,9 +30,9 @@ const { visible } = useSandboxedRelay((started) => {
   relay = started.relay;
 });
 
-describe("a platform that asks for much at once", () => {
+describe("a platform with many requests at the same moment", () => {
   test(
-    "keeps another's post waiting for no more than its first few legs",
+    "a busy platform delays another platform's post only by its first few legs",
     { timeout: 180_000 },
     async () => {
       const busy = await aPublisher(relay, ["bluesky"]);
@@ -66,7 +66,7 @@ describe("a platform that asks for much at once", () => {
       const post = await readPost(relay, quiet, id);
       const lateMs = Date.parse(post.legs[0].publishedAt) - Date.parse(post.createdAt);
       process.stdout.write(
-        `fairness: of ${many} legs that were asked for before it, ${ahead} went out before the quiet platform's, ${lateMs} ms after it was asked for\n`,
+        `fairness: of ${many} legs that were asked for before it, ${ahead} were published before the quiet platform's, ${lateMs} ms after it was asked for\n`,
       );
       // Fifty at once, and ten for every second since.
       expect(ahead).toBeLessThanOrEqual(51 + passedMs / 100);
@@ -89,7 +89,7 @@ describe("a platform that asks for much at once", () => {
     },
   );
 
-  test("has its posts of one minute started at a rate, and another's to the second", async () => {
+  test("a busy platform's posts of one minute start at a rate, and another platform's to the second", async () => {
     const { wakes } = relay.services.webhooks;
     const now = relay.clock.now();
     const dueAt = new Date(now.getTime() + 30_000).toISOString();
@@ -156,7 +156,7 @@ describe("an account", () => {
   const rowOf = ({ accountId }: NetworkAccount) =>
     relay.tables.accounts.find(`bluesky|${sha256Hex(accountId)}`, "B");
 
-  test("has one leg in hand, and hands over to the others in the order of their acceptance", async () => {
+  test("an account publishes one leg at a time, in the order of acceptance", async () => {
     const own = account("one at a time");
     let turn = await taken(own, aLeg("1 first"));
     const queue = ["2 second", "3 third", "4 fourth"].map(aLeg);
@@ -167,7 +167,7 @@ describe("an account", () => {
     }
     for (const leg of queue) {
       expect(await release(turn)).toEqual(leg);
-      // Whoever comes in between does not get it.
+      // A leg that comes in between does not get it.
       expect(await take(own, aLeg("9 somebody else"))).toBeUndefined();
       turn = await taken(own, leg);
     }
@@ -177,7 +177,7 @@ describe("an account", () => {
     expect(await rowOf(own)).toBeUndefined();
   });
 
-  test("whose holder has kept it for too long has the legs that wait hinted for its end", async () => {
+  test("waiting legs are hinted for the end of a lease that was held too long", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const { connections } = relay.services.connections.stores;
     const linked = await connections.find({ ...publisher.owner, network: "bluesky" });
@@ -192,7 +192,7 @@ describe("an account", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("that was handed over to one who does not come is free soon, and the queue goes on", async () => {
+  test("an account handed over to a leg whose worker does not come is soon free for the next leg", async () => {
     const own = account("does not come");
     const first = await taken(own, aLeg("1 first"));
     for (const legKey of ["2 lost", "3 third"]) await take(own, aLeg(legKey));
@@ -203,7 +203,7 @@ describe("an account", () => {
     expect((await release(late))?.legKey).toBe("3 third");
   });
 
-  test("that nobody waits for leaves nothing behind", async () => {
+  test("an account without waiting legs leaves no row behind", async () => {
     const own = account("idle");
     for (const legKey of ["first", "second"]) {
       expect(await release(await taken(own, aLeg(legKey)))).toBeUndefined();
@@ -211,7 +211,7 @@ describe("an account", () => {
     }
   });
 
-  test("is free again when its worker died, for that leg at once and for others after its lease", async () => {
+  test("after a worker's death its account is free for the same leg immediately, and for others after the lease", async () => {
     const own = account("dead");
     const dead = await taken(own, aLeg("dead"));
     await taken(own, aLeg("dead"));
@@ -223,7 +223,7 @@ describe("an account", () => {
     expect(await take(own, aLeg("third"))).toBeUndefined();
   });
 
-  test("of many at once is given to exactly one, and each of the others is called once", async () => {
+  test("of many legs that ask for an account exactly one gets it, and each of the others is called once", async () => {
     const own = account("race");
     const legs = Array.from({ length: 12 }, (_, index) => aLeg(`leg ${index}`));
     const takings = await Promise.all(legs.map((leg) => take(own, leg)));
@@ -240,7 +240,7 @@ describe("an account", () => {
     expect(called.toSorted()).toEqual(legs.map(({ legKey }) => legKey).toSorted());
   });
 
-  test("has a queue of any length, and passes over rows that are damaged or of the leg itself", async () => {
+  test("an account's queue has any length, and skips rows that are damaged or belong to the leg itself", async () => {
     const own = account("long queue");
     const { accounts } = relay.tables;
     let turn = await taken(own, aLeg("first"));
@@ -259,7 +259,7 @@ describe("an account", () => {
     expect(await accounts.list({ partitionKey: partition, limit: 10 })).toEqual([]);
   });
 
-  test("that was handed over to a leg which ended is passed on at once", async () => {
+  test("an account handed over to a leg that has ended is passed on immediately", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const text = unique("Ended in its queue");
     const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
@@ -298,7 +298,7 @@ describe("an account", () => {
     ).toBeUndefined();
   });
 
-  test("hands over when the answer to that is lost, also where it was not done", async () => {
+  test("an account is handed over when the answer to the handover is lost, applied or not", async () => {
     for (const isDone of [true, false]) {
       const own = account("lost answer");
       const turn = await taken(own, aLeg("1 first"));
@@ -315,7 +315,7 @@ describe("an account", () => {
     }
   });
 
-  test("that is slow costs its legs few messages while they wait, and one when their turn comes", async () => {
+  test("legs that wait for a slow account cost few messages, and one when they begin", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const { platformId } = publisher.owner;
     const credit = { operator: ["Admin"], body: { platformId, tokens: 10_000 } };
@@ -367,7 +367,7 @@ describe("an account", () => {
     return dataOf(answer).id as string;
   }
 
-  test("gets the posts of several one after the other, and each counts its attempt once", async () => {
+  test("an account publishes simultaneous posts one after the other, and each counts one attempt", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     relay.queues.onSend = () => "lose";
     const texts = Array.from({ length: 4 }, () => unique("Side by side"));

@@ -42,7 +42,7 @@ function outage(untilMs: number, failure: "lost" | "after"): () => void {
 describe.each(["bluesky", "mastodon"] as const)(
   "%s, away for seconds, with a schedule that is over sooner than the outage",
   (network) => {
-    test("is asked once more when absence proves something: the leg goes out, once", async () => {
+    test("a network whose absent post proves something is asked once more, and the leg is published once", async () => {
       const publisher = await aPublisher(relay, [network]);
       const text = unique("Away");
       const end = outage(relay.clock.now().getTime() + 12_000, "lost");
@@ -57,7 +57,7 @@ describe.each(["bluesky", "mastodon"] as const)(
       expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
     });
 
-    test("that took the post without saying so is found to have it", async () => {
+    test("a post that the network published without an answer is found", async () => {
       const publisher = await aPublisher(relay, [network]);
       const text = unique("Silent");
       const end = outage(relay.clock.now().getTime() + 12_000, "after");
@@ -68,7 +68,7 @@ describe.each(["bluesky", "mastodon"] as const)(
       expect(visible(text)).toHaveLength(1);
     });
 
-    test("for longer than that leaves the outcome unknown, within bounds", async () => {
+    test("a longer outage of the network leaves the outcome unknown, within bounds", async () => {
       const publisher = await aPublisher(relay, [network]);
       const text = unique("Gone");
       const end = outage(relay.clock.now().getTime() + 3_600_000, "lost");

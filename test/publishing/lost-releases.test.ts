@@ -78,7 +78,7 @@ async function publishUnder(present: typeof fault, texts: readonly [string, stri
 }
 
 describe("an account whose lease could not be given back", () => {
-  test("is free for the next post as soon as storage answers", async () => {
+  test("an account whose lease could not be given back is free as soon as storage answers", async () => {
     const [first, second] = [unique("First"), unique("Second")];
     // From the call that publishes on, the account's rows can't be written.
     const { recover } = await publishUnder(
@@ -91,7 +91,7 @@ describe("an account whose lease could not be given back", () => {
     await recover();
   });
 
-  test("is free when it was unknown whether it was taken", async () => {
+  test("an account is free after a claim with an unknown outcome", async () => {
     const [first, second] = [unique("Taken"), unique("Next")];
     // Each test's account has been used before, so that its rows exist.
     await publishUnder(() => "pass", [unique("Before"), second]);
@@ -124,7 +124,7 @@ const MOMENTS = casesOf([
 
 describe("an outage of storage while a leg is published", () => {
   test.each(MOMENTS)(
-    "of 40 seconds delays nothing beyond the next minute: %s",
+    "an outage of storage of 40 seconds delays no leg beyond the next minute: %s",
     async (_when, hasBegun) => {
       const [busy, later] = [unique("Busy"), unique("Later")];
       let isClaimed = false;
@@ -152,7 +152,7 @@ describe("an outage of storage while a leg is published", () => {
     },
   );
 
-  test("without end is tried seldom, and ends with the next sweep that finds the leg", async () => {
+  test("an endless outage of storage causes few attempts, and the next sweep that finds the leg ends it", async () => {
     const [waiting, later] = [unique("Waiting"), unique("Afterwards")];
     let tries = 0;
     let isClaimed = false;

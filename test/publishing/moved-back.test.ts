@@ -15,7 +15,7 @@ useSandboxedRelay((started) => {
   relay = started.relay;
 });
 
-/** A process that stands still after it has committed: what it does to wakes then waits for the gate. */
+/** A process that pauses after it has committed: what it does to wakes then waits for the gate. */
 function stalledAfterCommit(gate: Promise<void>): Services {
   const services = relay.another();
   let hasCommitted = false;
@@ -33,7 +33,7 @@ function stalledAfterCommit(gate: Promise<void>): Services {
   return services;
 }
 
-/** A process that stands still before it commits, when its due row is written. */
+/** A process that pauses before it commits, when its due row is written. */
 function stalledBeforeCommit(reached: () => void, gate: Promise<void>): Services {
   const services = relay.another();
   replaceIn(services.billing.wallets, (former) => ({

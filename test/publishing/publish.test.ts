@@ -29,7 +29,7 @@ const balance = (publisher: Publisher) => readBalance(relay, publisher);
 const settle = (publisher: Publisher, postId: string) => settlePost(relay, publisher, postId);
 
 describe("publishing a post", () => {
-  test("goes out to every network, is charged once per leg and is read back with its URLs", async () => {
+  test("a post is published to every network, charged once per leg and read back with its URLs", async () => {
     const publisher = await aPublisher();
     const before = await balance(publisher);
     const text = unique("Hello");
@@ -72,7 +72,7 @@ describe("publishing a post", () => {
     });
   });
 
-  test("a retry goes out once the missing account is linked", async () => {
+  test("a retry is published once the missing account is linked", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const text = unique("Later");
     const accepted = dataOf(await submit(publisher, { text, platforms: ["bluesky", "mastodon"] }));
@@ -112,7 +112,7 @@ describe("publishing a post", () => {
     },
   );
 
-  test("is refused when no network could take it, with every network's reasons", async () => {
+  test("a post that no network can publish is refused with every network's reasons", async () => {
     const publisher = await aPublisher([]);
     const answer = await submit(publisher, { text: "x".repeat(400), platforms: ["bluesky"] });
     expect(answer).toMatchObject({ status: 422, body: { error: { code: "not_publishable" } } });
@@ -124,7 +124,7 @@ describe("publishing a post", () => {
 });
 
 describe("what a network does", () => {
-  test("an account whose access was withdrawn is marked and later posts say so at once", async () => {
+  test("an account whose access was withdrawn is marked, and later posts say so immediately", async () => {
     const publisher = await aPublisher(["mastodon"]);
     const text = unique("[fail:connection_needs_reauth]");
     const accepted = dataOf(await submit(publisher, { text, platforms: ["mastodon"] }));
@@ -138,7 +138,7 @@ describe("what a network does", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  test("used fifty times at once makes one post, and all fifty get it", async () => {
+  test("an Idempotency-Key that fifty requests use at the same moment makes one post, and all fifty get it", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const text = unique("Fifty");
     const key = uniqueKey();
@@ -154,7 +154,7 @@ describe("an Idempotency-Key", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("with another request, also of another profile, is a conflict that tells nothing", async () => {
+  test("an Idempotency-Key of another request, also of another profile, is a conflict that reveals nothing", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const key = uniqueKey();
     const accepted = dataOf(
@@ -170,7 +170,7 @@ describe("an Idempotency-Key", () => {
     ["short", "idempotency_key_invalid"],
     ["with a space in it", "idempotency_key_invalid"],
     ["x".repeat(129), "idempotency_key_invalid"],
-  ])("%s is refused as %s", async (key, code) => {
+  ])("the Idempotency-Key %s is refused as %s", async (key, code) => {
     const publisher = await aPublisher([]);
     const answer = await relay.call("POST", "/v1/posts", {
       key: publisher.key,
@@ -180,7 +180,7 @@ describe("an Idempotency-Key", () => {
     expect(answer).toMatchObject({ status: 400, body: { error: { code } } });
   });
 
-  test("of a refused request is not used up", async () => {
+  test("a refused request does not use up its Idempotency-Key", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const key = uniqueKey();
     const refused = await submit(publisher, { text: "x".repeat(500), platforms: ["bluesky"] }, key);
@@ -191,7 +191,7 @@ describe("an Idempotency-Key", () => {
 });
 
 describe("the wallet", () => {
-  test("that can pay for 120 of 200 posts at once accepts exactly 120", async () => {
+  test("a wallet that can pay for 120 of 200 posts at the same moment accepts exactly 120", async () => {
     const publisher = await aPublisher(["bluesky"]);
     const { tokenBalance } = await balance(publisher);
     await spendDownTo(publisher, tokenBalance, 1_200);

@@ -104,7 +104,7 @@ async function swept(publisher: Publisher, postId: string) {
   return settlePost(relay, publisher, postId);
 }
 
-test("a file that ends every process that reads it ends its leg in the end, for nothing", async () => {
+test("a file that ends every process that reads it fails its leg, which is not charged", async () => {
   const publisher = await aPublisher(relay, ["mastodon"]);
   const { id } = await submitted(publisher);
   for (let death = 0; death < CRASHES_MAX; death += 1) await dieReading(publisher, id);
@@ -116,7 +116,7 @@ test("a file that ends every process that reads it ends its leg in the end, for 
 });
 
 describe("a good file", () => {
-  test("is published however often the process is told to stop while it reads it", async () => {
+  test("a good file is published however often the process has to stop while it reads the file", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
     for (let deployment = 0; deployment < 4; deployment += 1) {
@@ -129,7 +129,7 @@ describe("a good file", () => {
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("is published however often it comes to a process that was told to stop before", async () => {
+  test("a good file is published however often its leg comes to a process that is about to stop", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
     const hint = { ...publisher.owner, postId: id, networks: ["mastodon"] } as const;
@@ -141,7 +141,7 @@ describe("a good file", () => {
     expect(await swept(publisher, id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("is published though its server never answered three workers that died meanwhile", async () => {
+  test("a good file is published although its server never answered three workers that died", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
     const post = await readPost(relay, publisher, id);

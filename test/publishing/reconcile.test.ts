@@ -28,7 +28,7 @@ async function tamper({ owner }: Publisher, rowKey: string, change: Record<strin
   await core.putProperties(owner.platformId, { rowKey, ...change });
 }
 
-test("a platform whose posts went out, failed and are on their way reconciles, again and again", async () => {
+test("a platform with published, failed and open posts reconciles in every check", async () => {
   const publisher = await aPublisher(relay);
   await settlePost(relay, publisher, (await submit(publisher)).id);
   await settlePost(relay, publisher, (await submit(publisher, "[fail:content_rejected]")).id);

@@ -52,7 +52,7 @@ async function submitWith(publisher: Publisher, body: object, between: () => Pro
   }
 }
 
-describe("a process that stands still between its mark and its work", () => {
+describe("a process that pauses between its mark and its work", () => {
   const standStill = async () => {
     for (let minute = 0; minute < 6; minute += 1) {
       relay.advance(MINUTE);
@@ -60,9 +60,9 @@ describe("a process that stands still between its mark and its work", () => {
     }
   };
 
-  test("leaves work that the sweeper finds, however long it stood and although its hint is lost", async () => {
+  test("the sweep finds the work of a process that paused after its mark, for any time and without a hint", async () => {
     const publisher = await aPublisher(relay);
-    const text = unique("Stood still");
+    const text = unique("Paused");
     const body = { text, platforms: ["bluesky"] };
     const answer = await submitWith(publisher, body, standStill);
     expect(answer.status).toBe(202);
@@ -70,9 +70,9 @@ describe("a process that stands still between its mark and its work", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("and dies right after it leaves work that the search through all platforms finds", async () => {
+  test("the search through all platforms finds the work of a process that paused after its mark and then died", async () => {
     const publisher = await aPublisher(relay);
-    const text = unique("Stood still and died");
+    const text = unique("Paused and died");
     const body = { text, platforms: ["bluesky"] };
     const { wakes } = relay.services.webhooks;
     const mark = wakes.mark.bind(wakes);
@@ -93,7 +93,7 @@ describe("a process that stands still between its mark and its work", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("so that its post was due before it was stored fires it all the same", async () => {
+  test("a post that was due before a paused process stored it starts nevertheless", async () => {
     const publisher = await aPublisher(relay);
     const text = unique("Late and due");
     const scheduleAt = new Date(relay.clock.now().getTime() + 20_000).toISOString();
@@ -124,7 +124,7 @@ describe("a process that stands still between its mark and its work", () => {
 });
 
 describe("the search through all platforms", () => {
-  test("marks nobody without open work, and can be repeated", async () => {
+  test("the search through all platforms marks only platforms with open work, and can be repeated", async () => {
     const { platform } = (await aPublisher(relay)).application;
     const marked: string[] = [];
     const process = relay.another();
@@ -161,7 +161,7 @@ describe("a leg that kills its workers", () => {
     return { text, post };
   }
 
-  test("before anything is sent ends as an error of ours, unpaid, and can be retried", async () => {
+  test("a leg that kills its workers before it is sent ends as internal_error, is not charged and can be retried", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await submitted(publisher);
     const dying = relay.another();
@@ -183,7 +183,7 @@ describe("a leg that kills its workers", () => {
     expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("after it may have been sent ends as of unknown outcome, unpaid", async () => {
+  test("a leg that kills its workers after it may have been sent ends as outcome_unknown and is not charged", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await submitted(publisher);
     const request = () => Promise.reject(new Error("out of memory"));
@@ -216,7 +216,7 @@ describe("a message that fails at every delivery", () => {
     ["of any size", "x".repeat(60_000)],
     ["nested", { a: { b: [1] } }],
     ["of a later build", { v: 99 }],
-  ])("is logged and completed at the last one only: %s", async (_, message) => {
+  ])("an unreadable message is completed only at its last delivery: %s", async (_, message) => {
     for (const { queue, handle } of workers) {
       const before = relay.logLines.length;
       for (const count of [1, 2, 3, 4])
@@ -230,7 +230,7 @@ describe("a message that fails at every delivery", () => {
     }
   });
 
-  test("is shown to operators, and the sweep does its work", async () => {
+  test("operators see a message that fails at every delivery, and the sweep does its work", async () => {
     const publisher = await aPublisher(relay);
     const text = unique("Poisoned");
     const sent: object[] = [];
@@ -259,7 +259,7 @@ describe("a message that fails at every delivery", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("is logged and removed within a day if the host moved it", async () => {
+  test("a message that the host moved aside is logged and removed within a day", async () => {
     for (const { queue } of workers)
       for (let index = 0; index < 3; index += 1)
         relay.queues.poison(queue, index === 0 ? "no base64" : JSON.stringify({ queue, index }));

@@ -21,8 +21,8 @@ async function submitted(publisher: Publisher, text: string): Promise<string> {
   return dataOf(await submitPost(relay, publisher, body)).id as string;
 }
 
-describe("an account that another one takes the place of after a post was accepted", () => {
-  test("gets nothing: the post goes out on the one that is linked then, and says so", async () => {
+describe("an account that is replaced by another one after a post was accepted", () => {
+  test("a post is published on the account that is linked when it is sent, and says so", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const text = unique("Moved house");
     const id = await submitted(publisher, text);
@@ -39,7 +39,7 @@ describe("an account that another one takes the place of after a post was accept
     expect(post.legs[0].url).toContain(LENIENT_HOST);
   });
 
-  test("with many posts accepted gets none of them: its successor does, each once", async () => {
+  test("all accepted posts of a replaced account are published on its successor, each once", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const word = unique("House full");
     const posts: string[] = [];
@@ -52,7 +52,7 @@ describe("an account that another one takes the place of after a post was accept
     expect(new Set(visible(word).map(({ host }) => host))).toEqual(new Set([LENIENT_HOST]));
   });
 
-  test("where the post may be already keeps it from being sent twice: its outcome stays unknown, unpaid", async () => {
+  test("a post that the replaced account may have is not sent again: its outcome stays unknown, uncharged", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const before = await readBalance(relay, publisher);
     const text = unique("Maybe there [drop-answer]");

@@ -124,7 +124,7 @@ describe("instances whose clocks differ by a minute", () => {
 });
 
 describe("a post that fires", () => {
-  test("does so to the second, whatever lies between the timer's run and its time", async () => {
+  test("a scheduled post starts to the second, whenever the timer ran before", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const scheduleAt = ahead(7 * MINUTE + 23_000);
     const body = { text: unique("To the second"), platforms: ["bluesky"], scheduleAt };
@@ -147,9 +147,9 @@ describe("a post that fires", () => {
     expect(Date.parse(post.startedAt)).toBeGreaterThanOrEqual(dueAt);
   });
 
-  test("is judged as things are then: an account that is gone, and one whose text went out meanwhile", async () => {
+  test("a scheduled post is checked when it starts: for a removed account, and for a text published meanwhile", async () => {
     const publisher = await aPublisher(relay, ["bluesky", "mastodon"]);
-    const text = unique("Judged anew");
+    const text = unique("Judged again");
     const scheduleAt = ahead(10 * MINUTE);
     const body = { text, platforms: ["bluesky", "mastodon"], scheduleAt };
     const { id } = dataOf(await submitPost(relay, publisher, body));

@@ -50,7 +50,7 @@ const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
   startPost(relay.services.publishing, { ...owner, postId: post.id, dueAt: post.scheduleAt });
 
 describe("a scheduled post", () => {
-  test("costs 2 when it is stored, goes out when it is due and is paid for then", async () => {
+  test("a scheduled post costs 2 tokens when it is stored, and is published and charged when it is due", async () => {
     const publisher = await aPublisher(relay);
     const before = await readBalance(relay, publisher);
     const { text, post } = await schedule(publisher);
@@ -75,7 +75,7 @@ describe("a scheduled post", () => {
     });
   });
 
-  test("is never fired early, and once however often its hint comes", async () => {
+  test("a scheduled post never starts early, and starts once for any number of hints", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     await fire(publisher, post);
@@ -88,7 +88,7 @@ describe("a scheduled post", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("goes out after an outage of hours, and its lost hint is sent again", async () => {
+  test("a scheduled post is published after an outage of hours, and its lost hint is sent again", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     relay.advance(3 * HOUR);
@@ -103,7 +103,7 @@ describe("a scheduled post", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("that is due within the minute goes out to the second, whenever the timer ran", async () => {
+  test("a post that is due within the minute is published to the second, whenever the timer ran", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher, { scheduleAt: ahead(20_000) });
     relay.advance(21_000);
@@ -112,7 +112,7 @@ describe("a scheduled post", () => {
     expect(Date.parse(published.startedAt) - Date.parse(post.scheduleAt)).toBeLessThan(2_000);
   });
 
-  test("that is more than a day late fails as missed and costs nothing more", async () => {
+  test("a scheduled post that is more than a day late fails as missed and costs nothing more", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher);
     relay.advance(25 * HOUR);
@@ -124,7 +124,7 @@ describe("a scheduled post", () => {
     });
   });
 
-  test("is judged by what is linked when it fires, not when it was stored", async () => {
+  test("a scheduled post is checked with the accounts that are linked when it starts", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
     expect(post.legs.map((leg: { status: string }) => leg.status)).toEqual(["pending", "pending"]);
@@ -136,7 +136,7 @@ describe("a scheduled post", () => {
     });
   });
 
-  test("whose wallet is short when it fires fails, and a retry goes out once there are tokens", async () => {
+  test("a scheduled post fails if tokens are missing when it starts, and a retry is published once there are tokens", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const { tokenBalance } = await readBalance(relay, publisher);
@@ -166,7 +166,7 @@ describe("a scheduled post", () => {
     expect(visible(text)).toHaveLength(1);
   });
 
-  test("of a disabled profile or application is skipped with the reason", async () => {
+  test("a scheduled post of a disabled profile or application is skipped with the reason", async () => {
     const publisher = await aPublisher(relay);
     const first = await schedule(publisher);
     const second = await schedule(publisher);
@@ -191,7 +191,7 @@ describe("a scheduled post", () => {
     });
   });
 
-  test("of a suspended platform waits and goes out when it is active again", async () => {
+  test("a scheduled post of a suspended platform waits and is published when the platform is active again", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const path = `/v1/admin/platforms/${publisher.owner.platformId}`;
@@ -218,7 +218,7 @@ describe("a scheduled post", () => {
     ["more than a year ahead", () => ahead(366 * 24 * HOUR)],
     ["without an offset", () => "2030-01-01T09:00:00"],
     ["that is no date", () => "2030-02-30T09:00:00Z"],
-  ])("%s is refused with the field's name", async (_, scheduleAt) => {
+  ])("a time %s is refused with the field's name", async (_, scheduleAt) => {
     const publisher = await aPublisher(relay, []);
     const body = { text: "Hello", platforms: ["bluesky"], scheduleAt: scheduleAt() };
     const answer = await submitPost(relay, publisher, body);
@@ -226,7 +226,7 @@ describe("a scheduled post", () => {
     expect(answer.body.error.details.issues[0].path).toBe("scheduleAt");
   });
 
-  test("is answered again by a repeat whose time has passed meanwhile", async () => {
+  test("a repeated request returns its scheduled post even after the post's time has passed", async () => {
     const publisher = await aPublisher(relay);
     const key = uniqueKey();
     const body = { text: unique("Again"), platforms: ["bluesky"], scheduleAt: ahead(MINUTE) };
@@ -239,7 +239,7 @@ describe("a scheduled post", () => {
 });
 
 describe("a change of a scheduled post", () => {
-  test("publishes the new text at the new time, once", async () => {
+  test("a changed post is published once, with the new text at the new time", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const newText = unique("Changed");
@@ -267,7 +267,7 @@ describe("a change of a scheduled post", () => {
     expect(visible(text)).toHaveLength(0);
   });
 
-  test("that no network could take, or that does not fit together, changes nothing", async () => {
+  test("a change that no network could publish, or that contradicts itself, changes nothing", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher);
     const tooLong = await patch(publisher, post.id, { text: "x".repeat(400) });
@@ -278,7 +278,7 @@ describe("a change of a scheduled post", () => {
     expect(await readPost(relay, publisher, post.id)).toEqual(post);
   });
 
-  test("and a cancel are refused once it fired", async () => {
+  test("a change and a cancel are refused once the post has started", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher);
     relay.advance(11 * MINUTE);
@@ -289,11 +289,11 @@ describe("a change of a scheduled post", () => {
   });
 });
 
-describe("a change in the very second in which the post fires", () => {
+describe("a change in the second in which the post starts", () => {
   test.each([
     ["its text", () => ({})],
     ["its text and its time", () => ({ scheduleAt: ahead(20 * MINUTE) })],
-  ])("of %s goes out as it was answered, once", async (_, more) => {
+  ])("a change of %s while a post starts is published once, as answered", async (_, more) => {
     const publisher = await aPublisher(relay);
     for (let round = 0; round < 6; round += 1) {
       const { text, post } = await schedule(publisher);
@@ -316,7 +316,7 @@ describe("a change in the very second in which the post fires", () => {
   });
 });
 
-test("changes of a post's networks at the same moment have one winner, and the others are told so", async () => {
+test("of simultaneous changes of a post's networks one wins, and the others are refused", async () => {
   const publisher = await aPublisher(relay, ["bluesky", "mastodon"]);
   const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
   const wanted = [["mastodon"], ["bluesky"], ["mastodon", "bluesky"]];
@@ -331,7 +331,7 @@ test("changes of a post's networks at the same moment have one winner, and the o
 });
 
 describe("a cancel", () => {
-  test("skips every leg, charges nothing more and nothing goes out", async () => {
+  test("a cancel skips every leg, charges nothing more, and nothing is published", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     // Not what is counted by the day, which may end meanwhile.
@@ -349,7 +349,7 @@ describe("a cancel", () => {
     expect(await readBalance(relay, publisher)).toMatchObject(unchanged);
   });
 
-  test("and a firing at the same moment have one winner", async () => {
+  test("of a cancel and a start at the same moment one wins", async () => {
     const publisher = await aPublisher(relay);
     for (let round = 0; round < 10; round += 1) {
       const { text, post } = await schedule(publisher);
@@ -364,7 +364,7 @@ describe("a cancel", () => {
 });
 
 describe("the timer", () => {
-  test("hints every post of a minute, page after page, and moves on only when all fired", async () => {
+  test("the timer hints every post of a minute, page after page, and goes on only when all were hinted", async () => {
     const publisher = await aPublisher(relay);
     const scheduleAt = ahead(10 * MINUTE);
     const posts = [];
@@ -386,7 +386,7 @@ describe("the timer", () => {
 });
 
 describe("the timeline", () => {
-  test("tells in order what happened, without secrets", async () => {
+  test("the timeline lists the steps of a post in order, without secrets", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
     relay.advance(11 * MINUTE);

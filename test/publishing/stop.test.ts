@@ -64,8 +64,8 @@ async function sweepAfter(milliseconds: number): Promise<void> {
   await relay.drain();
 }
 
-describe("a process that is told to stop", () => {
-  test("sets lease and next check of a leg in hand to its own end, in one write", async () => {
+describe("a process that has to stop", () => {
+  test("a stopping process sets lease and next check of a claimed leg to its own end, in one write", async () => {
     const { id, services, leg, nextCheck, spy } = await aReadingProcess();
     const endsAt = inMs(STOP_MS);
     const writes = vi.spyOn(services.publishing.stores.posts, "replaceLegAndCheck");
@@ -78,7 +78,7 @@ describe("a process that is told to stop", () => {
     expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("leaves a leg that was sent its lease until the call is over, and it is only looked up", async () => {
+  test("a stopping process leaves a sent leg its lease until the call is over; the leg is then only reconciled", async () => {
     const { id, services, hint, leg } = await aProcess();
     const called = Promise.withResolvers<void>();
     const { outbound } = relay.services.connections;
@@ -105,7 +105,7 @@ describe("a process that is told to stop", () => {
     expect(await leg()).toMatchObject({ attempts: 1 });
   });
 
-  test("begins no leg, and hands it back for another process", async () => {
+  test("a stopping process begins no leg, and hands it back for another process", async () => {
     const { id, services, hint, leg } = await aProcess();
     await services.background.work.stop.begin(inMs(STOP_MS));
     await publishLegs(services.publishing, hint);
@@ -115,7 +115,7 @@ describe("a process that is told to stop", () => {
     expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("gives a leg back that it could not send in time, which costs no retry", async () => {
+  test("a stopping process gives back a leg that it could not send in time, which costs no retry", async () => {
     const { id, services, hint, leg } = await aProcess();
     const attached = vi
       .spyOn(services.connections.stores.connections, "open")

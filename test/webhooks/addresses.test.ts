@@ -188,7 +188,7 @@ describe("a delivery to an address that is not public", () => {
   };
 
   test.each(RESOLVED.map((addresses) => addresses.join(" and ")))(
-    "behind a name that resolves to %j is not sent",
+    "a delivery to a name that resolves to %j is not sent",
     (label) => expect(outcomes.get(label)).toMatchObject(REFUSED),
   );
 
@@ -208,7 +208,7 @@ describe("a delivery to an address that is not public", () => {
     });
   });
 
-  test("is dialled in none of these cases", () => {
+  test("no address that is not public is dialled", () => {
     expect(outcomes.size).toBe(RESOLVED.length + WRITTEN.length);
     expect(visits).toBe(0);
   });
@@ -266,10 +266,10 @@ describe("a delivery over TLS", () => {
     }
   });
 
-  test("asks for the address once in each attempt, and goes to the one that was judged", async () => {
+  test("a delivery resolves its address once in each attempt, and dials the one that was checked", async () => {
     const { arrivals, port } = await receiverWith(good, [200]);
     const name = newName();
-    // Whoever asked twice would be led to the second.
+    // A second look-up would lead to the second address.
     names.answers.set(name, [[STAND_IN], ["127.0.0.2"]]);
     expect(await latest(await delivered(`https://${name}:${port}/`))).toMatchObject({
       status: "succeeded",
@@ -279,7 +279,7 @@ describe("a delivery over TLS", () => {
     expect(arrivals).toEqual([{ at: STAND_IN, name }]);
   });
 
-  test("is judged anew in every attempt: a name that turns inside is called no more, and again when it is back", async () => {
+  test("every attempt checks the address again: a name that turns internal is not called until it is public again", async () => {
     const { arrivals, port } = await receiverWith(good, [500, 200]);
     const name = newName();
     const turns = [
@@ -314,7 +314,7 @@ describe("a delivery over TLS", () => {
     ["of an unknown issuer", () => makeCertificate("*.receivers.example.com")],
     ["for another name", () => trusted(makeCertificate("*.elsewhere.example"))],
     ["that is over", () => trusted(makeCertificate("*.receivers.example.com", -1))],
-  ])("to a receiver with a certificate %s is not sent", async (_, make) => {
+  ])("a delivery to a receiver with a certificate %s is not sent", async (_, make) => {
     const { arrivals, port } = await receiverWith(make(), [200]);
     const name = newName();
     names.answers.set(name, [[STAND_IN]]);
@@ -327,7 +327,7 @@ describe("a delivery over TLS", () => {
     expect(arrivals).toEqual([]);
   });
 
-  test("to a receiver that speaks no TLS is not sent", async () => {
+  test("a delivery to a receiver without TLS is not sent", async () => {
     const received: string[] = [];
     const plain = createServer((socket) => {
       socket.on("error", () => undefined);

@@ -46,7 +46,7 @@ const budget = (application: TestApplication, dailyTokenBudget: number) =>
   relay.call("PATCH", "/v1/billing/limits", { key: application.key, body: { dailyTokenBudget } });
 
 describe("a wallet that falls below the mark", () => {
-  test("is told to every application of the platform, once for each fall", async () => {
+  test("a wallet's fall below the mark is reported to every application of the platform, once for each fall", async () => {
     const platform = await aPlatform(relay, { tokens: 150 });
     const first = await anApplication(relay, platform);
     const second = await anApplication(relay, platform);
@@ -69,7 +69,7 @@ describe("a wallet that falls below the mark", () => {
     expect(await told(first, "billing.balance_low")).toHaveLength(2);
   });
 
-  test("by what is promised to a post counts as well", async () => {
+  test("a wallet's fall below the mark by a reservation counts as well", async () => {
     const platform = await aPlatform(relay, { tokens: 105 });
     const publisher = await aPublisher(relay, ["bluesky"], platform);
     const body = { text: unique("Low"), platforms: ["bluesky"] };
@@ -82,7 +82,7 @@ describe("a wallet that falls below the mark", () => {
 });
 
 describe("a daily budget that refuses something", () => {
-  test("is told once a day, however often and from wherever it refuses", async () => {
+  test("a daily budget that refuses is reported once a day, however often and in whichever process", async () => {
     const application = await anApplication(relay);
     const { platform } = application;
     dataOf(await budget(application, 10));
@@ -106,7 +106,7 @@ describe("a daily budget that refuses something", () => {
     expect(await told(application, "billing.budget_reached")).toHaveLength(2);
   });
 
-  test("is told where it stops a scheduled post", async () => {
+  test("a daily budget that stops a scheduled post is reported", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const scheduleAt = new Date(relay.clock.now().getTime() + 10 * 60_000).toISOString();
     const body = { text: unique("Later"), platforms: ["bluesky"], scheduleAt };
@@ -119,7 +119,7 @@ describe("a daily budget that refuses something", () => {
     expect(await told(publisher, "billing.budget_reached")).toHaveLength(1);
   });
 
-  test("is not told where the wallet alone is short", async () => {
+  test("a daily budget is not reported if only the wallet is short", async () => {
     const platform = await aPlatform(relay, { tokens: 5 });
     const application = await anApplication(relay, platform);
     await expect(spend(platform.id, 6)).rejects.toMatchObject({ code: "insufficient_tokens" });
@@ -128,7 +128,7 @@ describe("a daily budget that refuses something", () => {
 });
 
 describe("a connection", () => {
-  test("is told of when it is linked, and the account that it takes the place of when it goes", async () => {
+  test("a connection has an event when it is linked, and so has the replaced account when it is removed", async () => {
     const { application, key, profileId } = await aPublisher(relay, []);
     const path = `/v1/profiles/${profileId}/connect/sessions`;
     const link = async (linked: LinkedAccount) => {
@@ -157,7 +157,7 @@ describe("a connection", () => {
     expect(JSON.stringify(removed)).not.toContain("credentials");
   });
 
-  test("that is removed is told of once", async () => {
+  test("a removed connection has one event", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const { key, profileId } = publisher;
     const base = `/v1/profiles/${profileId}/connections`;
@@ -169,7 +169,7 @@ describe("a connection", () => {
     ]);
   });
 
-  test("that the network refuses is told of once, with the reason", async () => {
+  test("a connection that the network refuses has one event, with the reason", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const text = `${unique("Refused")} [fail:connection_needs_reauth]`;
     const body = { text, platforms: ["mastodon"] };

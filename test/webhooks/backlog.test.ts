@@ -212,7 +212,7 @@ async function deliverAll(given: {
   });
 }
 
-test("a healthy endpoint is told of a hundred events of one moment within seconds", async () => {
+test("a healthy endpoint gets a hundred events of one moment within seconds", async () => {
   const { receiver } = await deliverAll({
     processes: 1,
     events: 100,
@@ -224,7 +224,7 @@ test("a healthy endpoint is told of a hundred events of one moment within second
 });
 
 describe("a backlog at a slow endpoint", () => {
-  test("waits in the table: four at a time over all instances, and hardly more messages than deliveries", async () => {
+  test("a backlog waits in the table: four deliveries at a time over all instances, and hardly more messages than deliveries", async () => {
     const { receiver, deployment } = await deliverAll({
       processes: 4,
       events: BACKLOG,
@@ -288,7 +288,7 @@ describe("the fan-out of a platform's events", () => {
     [5, 1.2],
     [0, 0.6],
   ])(
-    "of one in %i ms takes %d requests to storage at most, with eight processes",
+    "the fan-out of one event in %i ms takes at most %d requests to storage, with eight processes",
     async (everyMs, most) => {
       const alone = await fanOutAll({ processes: 1, events: 300, everyMs });
       const together = await fanOutAll({ processes: 8, events: 300, everyMs });

@@ -33,7 +33,7 @@ describe("the circuit of an endpoint", () => {
     expect(after).toEqual({ ...opened, probeAt: time(ms + pause) });
   });
 
-  test("never lets two probe within 30 seconds, and none wait for 5 minutes", () => {
+  test("the circuit never lets two deliveries probe within 30 seconds, nor a probe wait for 5 minutes", () => {
     const probes = fc.array(fc.integer({ min: 0, max: 20 * MINUTE }), { maxLength: 60 });
     fc.assert(
       fc.property(probes, (lateBy) => {

@@ -99,7 +99,7 @@ function dyingAt(name: "transact" | "writeState" | "read", times: number): Servi
 }
 
 describe("after five failures in a row", () => {
-  test("new events wait, and say so, while what was begun is tried by its schedule", async () => {
+  test("after five failures new events wait and say so, while begun deliveries keep their schedule", async () => {
     const endpoint = await failing(3);
     expect(calls(endpoint)).toHaveLength(5);
     const now = relay.clock.now().getTime();
@@ -115,7 +115,7 @@ describe("after five failures in a row", () => {
     expect(attempts.slice(5)).toEqual(["2", "2", "2", "2", "2"]);
   });
 
-  test("four, or five with a success among them, hold nothing back", async () => {
+  test("four failures, or five with a success among them, hold nothing back", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     receiver.behave(endpoint.path, (outgoing, _, nth) => {
       outgoing.writeHead(nth === 5 ? 200 : 500).end();
@@ -125,7 +125,7 @@ describe("after five failures in a row", () => {
     expect(await waitingOf(endpoint)).toEqual([]);
   });
 
-  test("one success sends all that waited, in order and with nothing left behind", async () => {
+  test("one success sends all waiting deliveries in order, with no row left behind", async () => {
     const endpoint = await failing(40);
     receiver.behave(endpoint.path, ok);
     await pass(6 * SECOND, SECOND);
@@ -136,7 +136,7 @@ describe("after five failures in a row", () => {
     expect(events).toHaveLength(40);
     expectOrder(events);
     expect(relay.logLines.filter((line) => line.includes("webhook circuit"))).toHaveLength(2);
-    // New ones go out at once, and nothing is looked for any more.
+    // New ones are sent immediately, and nothing is searched any more.
     await tell(endpoint, 1);
     expect(calls(endpoint)).toHaveLength(51);
     await pass(3 * MINUTE, MINUTE);
@@ -149,7 +149,7 @@ describe("after five failures in a row", () => {
     expect(relay.queues.length).toBe(0);
   });
 
-  test("a success sends however many waited, each of them once and about in order", async () => {
+  test("a success sends any number of waiting deliveries, each once and about in order", async () => {
     const endpoint = await failing(1_200);
     const { id, application } = endpoint;
     receiver.behave(endpoint.path, ok);
@@ -162,7 +162,7 @@ describe("after five failures in a row", () => {
     expectOrder(tried);
   });
 
-  test("a redrive and a test are sent at once, and their success ends it", async () => {
+  test("a redrive and a test event are sent immediately, and their success closes the circuit", async () => {
     const endpoint = await failing(2);
     const { key } = endpoint.application;
     dataOf(await relay.call("POST", `/v1/webhooks/${endpoint.id}/test`, { key }));
@@ -186,8 +186,8 @@ describe("after five failures in a row", () => {
     expect(calls(endpoint)).toHaveLength(sent + 1);
   });
 
-  test.each(["another address", "the status active anew"])(
-    "%s ends it, and what waited is sent",
+  test.each(["another address", "the status active again"])(
+    "%s closes the circuit, and waiting deliveries are sent",
     async (word) => {
       const endpoint = await failing(3);
       if (word === "another address")
@@ -204,7 +204,7 @@ describe("after five failures in a row", () => {
     },
   );
 
-  test("other endpoints of the application get theirs at once", async () => {
+  test("the application's other endpoints get their events immediately", async () => {
     const endpoint = await failing(1);
     const other = await anEndpoint(relay, receiver, endpoint.application);
     await tell(endpoint, 3);
@@ -216,7 +216,7 @@ describe("after five failures in a row", () => {
 describe("where no retry is due", () => {
   beforeEach(() => withoutRetries());
 
-  test("one delivery at a time tries, the oldest first, after 30 seconds and then ever rarer", async () => {
+  test("without a due retry one delivery at a time is the probe, the oldest first, after 30 seconds and then ever rarer", async () => {
     const endpoint = await failing(40);
     const startedAt = relay.clock.now().getTime();
     const times: number[] = [];
@@ -239,7 +239,7 @@ describe("where no retry is due", () => {
     expect(await untriedOf(endpoint)).toEqual([]);
   });
 
-  test("of many that look at once in several processes one alone is the probe", async () => {
+  test("only one delivery is the probe when several processes check at the same moment", async () => {
     const instance = await startRelay({ sameDeploymentAs: relay });
     const endpoint = await failing(6);
     relay.advance(40 * SECOND);
@@ -253,8 +253,8 @@ describe("where no retry is due", () => {
   });
 });
 
-describe("nothing is lost", () => {
-  test("when every hint of what waited is", async () => {
+describe("waiting deliveries", () => {
+  test("waiting deliveries are sent when all their hints are lost", async () => {
     const endpoint = await failing(25);
     relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
     const url = receiver.url(`${endpoint.path}/new`);
@@ -271,7 +271,7 @@ describe("nothing is lost", () => {
     ["before the success is noted", "writeState", 2],
     ["before it looks for what waited", "read", 2],
     ["in the midst of what waited", "transact", 6],
-  ] as const)("when the process of the success dies %s", async (_, name, times) => {
+  ] as const)("no delivery is lost when a successful worker dies %s", async (_, name, times) => {
     const endpoint = await failing(30);
     receiver.behave(endpoint.path, ok);
     relay.advance(6 * SECOND);
@@ -282,7 +282,7 @@ describe("nothing is lost", () => {
     expect(await statusesOf(endpoint)).toEqual(new Set(["succeeded"]));
   });
 
-  test("when a worker dies in its call of one that waited", async () => {
+  test("waiting deliveries are sent when a worker dies in its call", async () => {
     const endpoint = await failing(3);
     receiver.behave(endpoint.path, ok);
     const { key } = endpoint.application;
@@ -301,7 +301,7 @@ describe("nothing is lost", () => {
     expect(found).toMatchObject({ status: "succeeded", attempts: 2 });
   });
 
-  test("when the sending of what waited is cut short, again and again", async () => {
+  test("waiting deliveries are sent when their sending is interrupted again and again", async () => {
     const endpoint = await failing(40);
     receiver.behave(endpoint.path, ok);
     relay.advance(6 * SECOND);
@@ -315,7 +315,7 @@ describe("nothing is lost", () => {
     expect(new Set(eventsAt(endpoint)).size).toBe(45);
   });
 
-  test("when the receiver fails again while what waited is sent", async () => {
+  test("waiting deliveries are sent when the receiver fails again meanwhile", async () => {
     const endpoint = await failing(30);
     const before = calls(endpoint).length;
     // Well for eight calls, ill for a while, well again.
@@ -331,7 +331,7 @@ describe("nothing is lost", () => {
   });
 });
 
-test("what waited is sent four at a time, however many processes are told of it", async () => {
+test("waiting deliveries are sent four at a time, however many processes get a hint", async () => {
   const endpoint = await failing(12);
   receiver.behave(endpoint.path, ok);
   const { key } = endpoint.application;
@@ -379,7 +379,7 @@ describe("requests to storage", () => {
     (await countRequests(() => deliverWebhook(relay.services.webhooks, hintOf(endpoint)))).byKind;
   beforeEach(() => withoutRetries({ emulatedTables: true }));
 
-  test("are no more at an endpoint that fails, however many deliveries wait", async () => {
+  test("a failing endpoint costs no more requests to storage, however many deliveries wait", async () => {
     const costs = [];
     for (const waiting of [8, 40]) {
       const endpoint = await failing(waiting);
@@ -394,7 +394,7 @@ describe("requests to storage", () => {
     expect(few?.[0]).toEqual({ read: 1, write: 0, send: 0, transaction: 0 });
   });
 
-  test("are no more for all this at an endpoint that is well", async () => {
+  test("the circuit costs a healthy endpoint no requests to storage", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     await tell(endpoint, 1);
     relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");

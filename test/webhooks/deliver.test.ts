@@ -34,7 +34,7 @@ let relay: Relay;
 beforeAll(async () => {
   receiver = await startReceiver();
 });
-// Each test has its own: days pass in some, and a timer that stood still for days has much to look through.
+// Each test has its own: days pass in some, and a timer that paused for days has much to look through.
 beforeEach(async () => {
   const settings = { ...receiver.settings, WEBHOOK_TIMEOUT_MS: String(TIMEOUT_MS) };
   relay = await startRelay({ settings });
@@ -80,7 +80,7 @@ function verify({ headers, body }: Received, secret: string): boolean {
 }
 
 describe("a delivery", () => {
-  test("is one signed POST of the event, and its record says how it went", async () => {
+  test("a delivery is one signed POST of the event, and its record has the result", async () => {
     const { endpoint, delivery } = await delivered(status(201, {}, "thanks"));
     expect(delivery).toEqual({
       id: expect.stringMatching(/^dlv_/),
@@ -126,7 +126,7 @@ describe("a delivery", () => {
     });
   });
 
-  test("sends the very same body again, signed afresh at its own time", async () => {
+  test("a retry sends the same body, signed again with its own time", async () => {
     const { endpoint } = await delivered((outgoing, _, nth) => {
       outgoing.writeHead(nth < 3 ? 500 : 204).end();
     });
@@ -144,7 +144,7 @@ describe("a delivery", () => {
     expect(delivery).toMatchObject({ status: "succeeded", attempts: 3, responseBody: null });
   });
 
-  test("carries text of any language unharmed", async () => {
+  test("a delivery keeps text of any language intact", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     const data = { note: 'Grüße, "日本語" 😀 \u2028 \\ </script>' };
     await happen(relay, endpoint.application, "connection.linked", data);
@@ -154,7 +154,7 @@ describe("a delivery", () => {
     expect(got !== undefined && verify(got, endpoint.secret)).toBe(true);
   });
 
-  test("is tried ten times, each within a tenth of its time, and is dead then", async () => {
+  test("a delivery is tried ten times, each within a tenth of its delay, and is then dead", async () => {
     const { endpoint, delivery } = await delivered(status(500, {}, "down"));
     expect(delivery).toMatchObject({
       status: "pending",
@@ -207,7 +207,7 @@ describe("a delivery", () => {
     ["an answer that never ends", dripsForEver, { lastError: "timeout", lastStatusCode: null }],
     ["a reset", resets, { lastError: "connection_lost", lastStatusCode: null }],
     ["no HTTP at all", speaksGarbage, { lastError: "connection_lost", lastStatusCode: null }],
-  ])("that meets %s has failed and is tried again", async (_, behaviour, expected) => {
+  ])("a delivery that meets %s has failed and is tried again", async (_, behaviour, expected) => {
     const { endpoint, delivery } = await delivered(behaviour);
     expect(delivery).toMatchObject({ status: "pending", attempts: 1, ...expected });
     expect(delivery.durationMs).toBeLessThan(TIMEOUT_MS * 5);
@@ -220,13 +220,13 @@ describe("a delivery", () => {
     });
   });
 
-  test("answered with 10 MB is delivered, and the start of the answer is kept", async () => {
+  test("a delivery answered with 10 MB succeeds, and the start of the answer is stored", async () => {
     const { delivery } = await delivered(status(200, {}, "x".repeat(10 * 1024 * 1024)));
     expect(delivery).toMatchObject({ status: "succeeded", lastError: null });
     expect(delivery.responseBody).toBe("x".repeat(2_048));
   });
 
-  test("is not led to an address inside by a redirect", async () => {
+  test("a redirect does not lead a delivery to an internal address", async () => {
     let visits = 0;
     const inside = createServer((_, outgoing) => {
       visits += 1;
@@ -243,7 +243,7 @@ describe("a delivery", () => {
     await new Promise((resolve) => inside.close(resolve));
   });
 
-  test("to an address inside is not sent, and tells no more than that", async () => {
+  test("a delivery to an internal address is not sent, and its record says no more than that", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     const { id, application } = endpoint;
     const at = relay.clock.now().toISOString();
@@ -260,7 +260,7 @@ describe("a delivery", () => {
     });
   });
 
-  test.each([429, 503])("that is asked by a %i to wait is not tried before", async (code) => {
+  test.each([429, 503])("a delivery that a %i asks to wait is not tried before", async (code) => {
     const { endpoint, delivery } = await delivered(status(code, { "retry-after": "1800" }));
     const wait = Date.parse(delivery.nextAttemptAt) - relay.clock.now().getTime();
     expect(wait).toBeGreaterThan(29 * MINUTE);
@@ -273,7 +273,7 @@ describe("a delivery", () => {
 });
 
 describe("an endpoint", () => {
-  test("that answers 410 is disabled at once with the reason, and gets no more calls", async () => {
+  test("an endpoint that answers 410 is disabled immediately with the reason, and gets no more calls", async () => {
     const { endpoint, delivery } = await delivered(status(410));
     expect(delivery).toMatchObject({ status: "dead", lastError: "http_410", attempts: 1 });
     expect(await readEndpoint(relay, endpoint)).toMatchObject({
@@ -286,7 +286,7 @@ describe("an endpoint", () => {
     expect(await deliveriesOf(relay, endpoint)).toHaveLength(1);
   });
 
-  test("that failed 20 times over five days is disabled; made active it starts anew", async () => {
+  test("an endpoint that failed 20 times over five days is disabled, and starts from zero when it is made active", async () => {
     const { endpoint } = await delivered(status(500));
     const { application } = endpoint;
     const fail = async (times: number) => {
@@ -310,7 +310,7 @@ describe("an endpoint", () => {
     expect(await readEndpoint(relay, endpoint)).toMatchObject({ status: "active" });
   });
 
-  test("whose failures are broken by a success is not disabled", async () => {
+  test("an endpoint with a success among its failures is not disabled", async () => {
     const { endpoint } = await delivered(status(500));
     const { application } = endpoint;
     for (let index = 0; index < 25; index += 1) await happen(relay, application);
@@ -331,7 +331,7 @@ describe("an endpoint", () => {
   test.each([
     ["deleted", (endpoint: TestEndpoint) => call(endpoint, "DELETE")],
     ["disabled", (endpoint: TestEndpoint) => patch(endpoint, { status: "disabled" })],
-  ])("that was %s gets nothing of what was on its way, which ends dead", async (word, end) => {
+  ])("an endpoint that was %s gets no pending delivery; they end as dead", async (word, end) => {
     const { endpoint, delivery } = await delivered(status(500));
     dataOf(await end(endpoint));
     await pass(10 * MINUTE);
@@ -344,7 +344,7 @@ describe("an endpoint", () => {
     });
   });
 
-  test("whose secret is rotated gets two signatures for a day, and then the new one's alone", async () => {
+  test("an endpoint whose secret is rotated gets two signatures for a day, and then only the new one", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     const { secret: fresh } = dataOf(await call(endpoint, "POST", "/rotate-secret"));
     expect(fresh).not.toBe(endpoint.secret);
@@ -364,7 +364,7 @@ describe("an endpoint", () => {
     expect(String(one.headers["webhook-signature"]).split(" ")).toHaveLength(1);
   });
 
-  test("gets its test event, whichever events it asked for, and no other endpoint does", async () => {
+  test("an endpoint gets its test event, whatever it subscribes to, and no other endpoint does", async () => {
     const endpoint = await anEndpoint(relay, receiver, undefined, { events: ["post.failed"] });
     const other = await anEndpoint(relay, receiver, endpoint.application);
     const answer = await call(endpoint, "POST", "/test");
@@ -380,7 +380,7 @@ describe("an endpoint", () => {
 });
 
 describe("a worker", () => {
-  test("calls once however often and however many at once it is told to", async () => {
+  test("a worker makes one call for any number of hints", async () => {
     const { endpoint } = await delivered(ok);
     const hint = hintOf(endpoint);
     await Promise.all([1, 2, 3].map(() => deliverWebhook(relay.services.webhooks, hint)));
@@ -392,7 +392,7 @@ describe("a worker", () => {
     expect(receiver.received(endpoint.path)).toHaveLength(2);
   });
 
-  test("whose clock is behind sends a hint again that another one with a faster clock has used up", async () => {
+  test("a worker whose clock is behind sends again a hint that a worker with a faster clock has used up", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     const { platform } = endpoint.application;
     const clock = { now: () => new Date(relay.clock.now().getTime() - 2 * SECOND) };
@@ -421,7 +421,7 @@ describe("a worker", () => {
     expect(times).toEqual([dueAt, dueAt]);
   });
 
-  test("that died after the call leaves a delivery that is made again under the same id", async () => {
+  test("a delivery whose worker died after the call is made again under the same id", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     await happen(relay, endpoint.application);
     // The process ends between the call and its record: whatever it was about to write is lost.
@@ -459,7 +459,7 @@ describe("a worker", () => {
     });
   });
 
-  test("that dies every time gives up after ten attempts", async () => {
+  test("a delivery whose worker dies every time is given up after ten attempts", async () => {
     const { endpoint, delivery } = await delivered(status(500));
     const place = { endpointId: endpoint.id, deliveryId: delivery.id };
     const stored = await relay.services.webhooks.stores.deliveries.find(place);
@@ -476,7 +476,7 @@ describe("a worker", () => {
     });
   });
 
-  test("whose hint was lost is told again by the timer", async () => {
+  test("the timer sends a worker's lost hint again", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     await happen(relay, endpoint.application);
     relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
@@ -486,7 +486,7 @@ describe("a worker", () => {
     expect(receiver.received(endpoint.path)).toHaveLength(1);
   });
 
-  test("finds after an outage of hours what was due in them, though every hint was lost", async () => {
+  test("after an outage of hours a worker finds the deliveries that were due, although every hint was lost", async () => {
     await enqueueDueDeliveries(relay.services);
     relay.queues.onSend = (message) => ("endpointId" in message ? "lose" : "keep");
     const { endpoint } = await delivered(ok);
@@ -496,7 +496,7 @@ describe("a worker", () => {
     expect((await deliveriesOf(relay, endpoint))[0]).toMatchObject({ status: "succeeded" });
   });
 
-  test("leaves no row of what is due behind", async () => {
+  test("a worker leaves no due row behind", async () => {
     const { endpoint } = await delivered((outgoing, _, nth) => {
       outgoing.writeHead(nth < 3 ? 500 : 204).end();
     });
@@ -509,7 +509,7 @@ describe("a worker", () => {
     expect(left.filter(({ id }) => id === endpoint.id)).toEqual([]);
   });
 
-  test("ignores a hint for an endpoint that does not exist", async () => {
+  test("a worker ignores a hint for an endpoint that does not exist", async () => {
     const dueAt = relay.clock.now().toISOString();
     for (const endpointId of ["whk_01KJW2M3E8W0R7QK9V3C5T1XAB", "nonsense"])
       await deliverWebhook(relay.services.webhooks, { endpointId, dueAt });

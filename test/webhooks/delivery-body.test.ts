@@ -71,7 +71,7 @@ const isWhole = (value: unknown): boolean => {
 };
 
 describe("the body of a delivery", () => {
-  test("of an event that fits is the event, byte for byte", () => {
+  test("the body of an event that fits is the event, byte for byte", () => {
     const small = eventOf({ ...aPostOf("Hello", { filler: "" }), note: "" });
     const { post: small0 } = aPostOf("Hello", { filler: "" });
     const fitting = eventOf({ post: { ...small0, mediaUrls: [], platformOptions: {} } });
@@ -90,7 +90,7 @@ describe("the body of a delivery", () => {
     ["characters of three bytes", "語".repeat(63_206)],
     ["surrogate pairs", `a${"😀".repeat(31_602)}`],
     ["what JSON escapes", "\u0001".repeat(63_206)],
-  ])("of the largest post, in %s, fits, is valid and says what became of it", (_, text) => {
+  ])("the body of the largest post, in %s, fits, is valid and has the outcome", (_, text) => {
     const of = {
       networkPostId: "at://did:plc:abc/app.bsky.feed.post/3k",
       url: "https://b.example/1",
@@ -119,7 +119,7 @@ describe("the body of a delivery", () => {
     expect(sent.data.post.text.length).toBeLessThanOrEqual(1_000);
   });
 
-  test("of a post that is long by its content alone keeps what its sender needs to know it by", () => {
+  test("the shortened body of a long post keeps the fields by which its sender recognises it", () => {
     const event = eventOf({ post: aPostOf("語".repeat(30_000), { filler: "Grüße" }).post });
     const { data } = JSON.parse(deliveryBody(event, BASE_URL));
     const whole = event.data["post"];
@@ -132,7 +132,7 @@ describe("the body of a delivery", () => {
     });
   });
 
-  test("fits and stays valid whatever networks say of accounts and refusals", () => {
+  test("a body fits and stays valid with any text of networks about accounts and refusals", () => {
     const huge = "\u0002".repeat(5_000);
     const words = { message: huge, remediation: huge, rule: huge, networkCode: huge };
     const of = {
@@ -148,7 +148,7 @@ describe("the body of a delivery", () => {
     expect(sent).toMatchObject({ truncated: true, type: "leg.failed" });
   });
 
-  test("of a connection keeps its ids and its status", () => {
+  test("the shortened body of a connection keeps its ids and its status", () => {
     const at = NOW.toISOString();
     const { connectionId: id, profileId, applicationId } = ids;
     const name = "é".repeat(20_000);
@@ -175,7 +175,7 @@ describe("the body of a delivery", () => {
     expect(sent.data.connection).toMatchObject({ ...about, createdAt: at, expiresAt: at });
   });
 
-  test("never is larger than 64 KiB nor cuts a pair, and is the same out of storage", () => {
+  test("a body is never larger than 64 KiB, cuts no surrogate pair, and is the same when read from storage", () => {
     const text = fc.string({ unit: "binary", maxLength: 40 });
     const repeated = fc
       .tuple(text, fc.integer({ min: 0, max: 2_000 }))

@@ -29,7 +29,7 @@ async function add(count: number, dueAt: string): Promise<void> {
 }
 
 describe("the timer of what is due", () => {
-  test("hints every row of a full minute once, and again what could not be sent", async () => {
+  test("the timer hints every due row of a full minute once, and repeats hints that could not be sent", async () => {
     const dueAt = relay.clock.now().toISOString();
     await add(MANY, dueAt);
     const sent = new Map<string, number>();
@@ -58,7 +58,7 @@ describe("the timer of what is due", () => {
     expect(sent.size).toBe(MANY);
   });
 
-  test("never passes over a row, however often its hint is lost", async () => {
+  test("the timer never skips a due row, however often its hint is lost", async () => {
     await add(1, relay.clock.now().toISOString());
     let hinted = 0;
     relay.queues.onSend = () => {
@@ -72,7 +72,7 @@ describe("the timer of what is due", () => {
     }
   });
 
-  test("comes to what is due now before old rows, and gets through these in runs of no time", async () => {
+  test("the timer hints rows that are due now before old ones, and gets through these even in the shortest runs", async () => {
     const { services } = relay;
     const old = new Date(relay.clock.now().getTime() - 3 * 60 * MINUTE).toISOString();
     await add(MANY, old);
@@ -97,7 +97,7 @@ describe("the timer of what is due", () => {
     expect(hinted).toHaveLength(MANY + 5);
   });
 
-  test("finds rows that were written long after their time, and keeps looking while work is left", async () => {
+  test("the timer finds rows that were written long after their time, and continues while work is left", async () => {
     await add(1, new Date(relay.clock.now().getTime() - 50 * MINUTE).toISOString());
     let hinted = 0;
     relay.queues.onSend = () => {

@@ -32,14 +32,14 @@ describe("the health in an endpoint's row", () => {
     return resultsOf({ ...work, timed: timed.map(retry) }, new Date(NOW)).health;
   };
 
-  test("is ok while nothing has failed since the last success, even if something is to be sent", () => {
+  test("health is ok while nothing has failed since the last success, even with pending deliveries", () => {
     expect(
       resultsOf({ state: NEW_STATE, etag: undefined, timed: [], untried: [] }, new Date(NOW)),
     ).toEqual(NO_RESULTS);
     expect(health({ lastSuccessAt: time(-1), lastFailureAt: time(-5) }, [3], [fresh])).toEqual(OK);
   });
 
-  test("is failing before new deliveries wait, and names the next retry", () => {
+  test("health is failing before new deliveries wait, and names the next retry", () => {
     const { failingSince } = failing;
     const shown = { state: "failing", failuresInARow: 2, failingSince };
     expect(health(failing, [4])).toEqual({ ...shown, nextTryAt: time(4) });
@@ -47,7 +47,7 @@ describe("the health in an endpoint's row", () => {
     expect(health(failing)).toEqual({ ...shown, nextTryAt: null });
   });
 
-  test("is waiting with the retry or the probe that is due first, if anything is to be sent", () => {
+  test("health is waiting with the first due retry or probe, if there are pending deliveries", () => {
     const { failingSince } = waiting;
     const shown = { state: "waiting", failuresInARow: 5, failingSince };
     expect(health(waiting, [4], [fresh])).toEqual({ ...shown, nextTryAt: time(4) });
@@ -85,7 +85,7 @@ async function failed(times: number): Promise<TestEndpoint> {
 }
 
 describe("the health of an endpoint", () => {
-  test("follows its deliveries: ok, failing, waiting, and ok after a success", async () => {
+  test("an endpoint's health follows its deliveries: ok, failing, waiting, and ok after a success", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     await tell(endpoint, 1);
     expect((await readEndpoint(relay, endpoint)).health).toEqual(OK);
@@ -118,7 +118,7 @@ describe("the health of an endpoint", () => {
     expect((await readEndpoint(relay, endpoint)).health).toEqual(OK);
   });
 
-  test("names no next attempt once it is disabled, and is ok when it is made active", async () => {
+  test("the health of a disabled endpoint names no next attempt, and is ok when the endpoint is made active", async () => {
     const endpoint = await failed(2);
     const { health } = await readEndpoint(relay, endpoint);
     const disabled = dataOf(await call(endpoint, "PATCH", { status: "disabled" }));
@@ -127,7 +127,7 @@ describe("the health of an endpoint", () => {
     expect(dataOf(await call(endpoint, "PATCH", { status: "active" })).health).toEqual(OK);
   });
 
-  test("is in every answer of an endpoint", async () => {
+  test("every answer with an endpoint has its health", async () => {
     const endpoint = await failed(1);
     const { health } = await readEndpoint(relay, endpoint);
     const { id, application } = endpoint;
@@ -138,7 +138,7 @@ describe("the health of an endpoint", () => {
     expect(dataOf(await call(endpoint, "DELETE")).health).toEqual(health);
   });
 
-  test("costs the list one read per endpoint, and one more where many retries are scheduled", async () => {
+  test("health costs the list one read per endpoint, and one more where many retries are scheduled", async () => {
     const application = await anApplication(relay);
     const endpoints = [];
     for (let count = 0; count < 4; count += 1)

@@ -51,7 +51,7 @@ async function published(publisher: Publisher, body: object) {
 }
 
 describe("a post", () => {
-  test("is told of from its beginning to its end, with everything about it", async () => {
+  test("a post has events from its acceptance to its end, with all its fields", async () => {
     const publisher = await aPublisher(relay);
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const post = await published(publisher, {
@@ -119,7 +119,7 @@ describe("a post", () => {
       return { publisher, endpoint };
     }
 
-    test("has its events delivered by two messages", async () => {
+    test("a published post has its events delivered by two messages", async () => {
       const { publisher, endpoint } = await aToldPublisher();
       await published(publisher, { platforms: ["bluesky"] });
       await relay.drain();
@@ -127,7 +127,7 @@ describe("a post", () => {
       expect(kinds).toEqual(["legs", "deliveries"]);
     });
 
-    test("has the event of its start delivered while a network keeps the leg waiting", async () => {
+    test("the event of a post's start is delivered while a network keeps the leg waiting", async () => {
       const { publisher, endpoint } = await aToldPublisher();
       const { outbound } = relay.services.connections;
       const request = outbound.request.bind(outbound);
@@ -146,7 +146,7 @@ describe("a post", () => {
       expect(typesAt(endpoint)).toHaveLength(3);
     });
 
-    test("gets a message for its events when the worker can't fan them out", async () => {
+    test("a post's events get a message of their own when the worker can't fan them out", async () => {
       const { publisher, endpoint } = await aToldPublisher();
       const { endpoints } = relay.services.webhooks.stores;
       const broken = vi.spyOn(endpoints, "listAll").mockRejectedValueOnce(new Error("away"));
@@ -159,7 +159,7 @@ describe("a post", () => {
     });
   });
 
-  test("that is partly refused is told of as partial, with the failed leg's reason", async () => {
+  test("a partly refused post is reported as partial, with the failed leg's reason", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     await published(publisher, { platforms: ["bluesky", "mastodon"] });
@@ -177,7 +177,7 @@ describe("a post", () => {
     expect(failed.data.post.legs[1].error.docUrl).toBe(address);
   });
 
-  test("that is scheduled is told of when it is stored, changed, fires and ends, or is canceled", async () => {
+  test("a scheduled post has an event when it is stored, changed, started, ended or canceled", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const scheduleAt = new Date(relay.clock.now().getTime() + 10 * MINUTE).toISOString();
@@ -215,7 +215,7 @@ describe("a post", () => {
 });
 
 describe("an event", () => {
-  test("goes to the endpoints of its own application that want it, and to no other", async () => {
+  test("an event is delivered to the endpoints of its application that subscribe to it, and to no other", async () => {
     const platform = await aPlatform(relay);
     const application = await anApplication(relay, platform);
     const sibling = await anApplication(relay, platform);
@@ -237,7 +237,7 @@ describe("an event", () => {
     expect(received).toEqual([1, 1, 0, 0, 0, 0]);
   });
 
-  test("is delivered once, however often and by however many it is fanned out", async () => {
+  test("an event is delivered once, however often and by however many processes it is fanned out", async () => {
     const application = await anApplication(relay);
     const platformId = application.platform.id;
     const endpoints = [
@@ -267,7 +267,7 @@ describe("an event", () => {
     }
   });
 
-  test("whose fan-out died half way is delivered to those who are still to be told", async () => {
+  test("an event whose fan-out was interrupted is delivered to the remaining endpoints", async () => {
     const application = await anApplication(relay);
     const platformId = application.platform.id;
     const endpoints = [
@@ -295,7 +295,7 @@ describe("an event", () => {
     for (const { path } of endpoints) expect(receiver.received(path)).toHaveLength(1);
   });
 
-  test("whose hint was lost is found by the sweeper, however long nobody looked", async () => {
+  test("the sweep finds an event whose hint was lost, after any time", async () => {
     const application = await anApplication(relay);
     const endpoint = await anEndpoint(relay, receiver, application);
     relay.queues.onSend = () => "lose";
@@ -314,7 +314,7 @@ describe("an event", () => {
   test.each([
     ["canceled", "DELETE", {}],
     ["updated", "PATCH", { body: { externalId: "changed" } }],
-  ])("of a post that was %s while every hint was lost is found too", async (word, method, more) => {
+  ])("the event of a post that was %s without a hint is found", async (word, method, more) => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const scheduleAt = new Date(relay.clock.now().getTime() + 300 * MINUTE).toISOString();
@@ -335,7 +335,7 @@ describe("an event", () => {
     expect(typesAt(endpoint)).toEqual(["post.scheduled", `post.${word}`]);
   });
 
-  test("that nobody listens to is logged all the same", async () => {
+  test("an event without endpoints is logged nevertheless", async () => {
     const application = await anApplication(relay);
     await happen(relay, application);
     await relay.drain();
@@ -363,7 +363,7 @@ describe("a platform's events", () => {
   const fanOut = (services: Relay["services"], platformId: string) =>
     fanOutEvents(services.webhooks, hintFor(platformId));
 
-  test("that another process has in hand are left to it, which looks again before it lets go", async () => {
+  test("a platform's events are left to the process that fans them out, which checks again before it releases them", async () => {
     const { platformId, application, endpoint } = await pendingEvents();
     const { events } = relay.services.webhooks.stores;
     const log = events.log.bind(events);
@@ -386,7 +386,7 @@ describe("a platform's events", () => {
     expect(await deliveriesOf(relay, endpoint)).toHaveLength(7);
   });
 
-  test("are listed without the lease by whoever lists them alone", async () => {
+  test("listing a platform's events takes no lease", async () => {
     const { platformId } = await pendingEvents(2);
     const leaseUntil = relay.clock.now().toISOString();
     await relay.tables.core.put(platformId, { rowKey: LEASE, leaseId: "a process", leaseUntil });
@@ -400,7 +400,7 @@ describe("a platform's events", () => {
   });
 
   // Right before it lets go, when all reads of its run are over.
-  test("that happen while their holder lets go are not left without a hint", async () => {
+  test("events that happen while their process releases the lease get a hint", async () => {
     const { platformId, application, endpoint } = await pendingEvents();
     const { events } = relay.services.webhooks.stores;
     const writeFanOut = events.writeFanOut.bind(events);
@@ -422,7 +422,7 @@ describe("a platform's events", () => {
     expect(await deliveriesOf(relay, endpoint)).toHaveLength(6);
   });
 
-  test("are taken over from a process that died, and where its lease is damaged", async () => {
+  test("a platform's events are taken over from a process that died, also if its lease is damaged", async () => {
     const { platformId } = await pendingEvents();
     const { core } = relay.tables;
     const leaseUntil = new Date(relay.clock.now().getTime() + 10_000).toISOString();
@@ -441,7 +441,7 @@ describe("a platform's events", () => {
     expect(await leaseOf(other.platformId)).toBeUndefined();
   });
 
-  test("are left by a process whose lease ran out, to the one that has taken it over", async () => {
+  test("a process whose lease has expired leaves a platform's events to the one that took them over", async () => {
     const { platformId, endpoint } = await pendingEvents();
     const { events } = relay.services.webhooks.stores;
     const { core } = relay.tables;
@@ -457,7 +457,7 @@ describe("a platform's events", () => {
     expect(await deliveriesOf(relay, endpoint)).toHaveLength(5);
   });
 
-  test("go out beside one that can't, and its failure leaves no lease behind", async () => {
+  test("events are fanned out although one of them can't be, and its failure leaves no lease behind", async () => {
     const { platformId, endpoint } = await pendingEvents();
     const [, bad] = await waiting(platformId);
     const { events } = relay.services.webhooks.stores;
@@ -476,7 +476,7 @@ describe("a platform's events", () => {
     expect(await deliveriesOf(relay, endpoint)).toHaveLength(4);
   });
 
-  test("are free at once where it was unknown whether they were taken in hand", async () => {
+  test("a platform's events are free immediately after a claim with an unknown outcome", async () => {
     const { platformId } = await pendingEvents();
     const { events } = relay.services.webhooks.stores;
     const writeFanOut = events.writeFanOut.bind(events);
@@ -492,7 +492,7 @@ describe("a platform's events", () => {
     expect(await waiting(platformId)).toEqual([]);
   });
 
-  test("of which none can be read leave no lease behind", async () => {
+  test("events of which none can be read leave no lease behind", async () => {
     const { platformId } = await pendingEvents();
     const { endpoints } = relay.services.webhooks.stores;
     const listAll = endpoints.listAll.bind(endpoints);

@@ -52,7 +52,7 @@ describe("an endpoint on a developer's machine", () => {
     },
   );
 
-  test("is changed to one, too", async () => {
+  test("an endpoint can be changed to an address on a developer's machine", async () => {
     const application = await anApplication(relay);
     const { key } = application;
     const { id } = dataOf(await create(application, local("/before")));
@@ -77,7 +77,7 @@ describe("an endpoint on a developer's machine", () => {
     ["https://localhost:3000/", "must lead to a public host name"],
     ["https://127.0.0.1:3000/", "must lead to a public address"],
     ["http://localhost:3000/#part", "must not have a fragment (#…): no server gets to see it"],
-  ])("is refused at %s", async (url, reason) => {
+  ])("an endpoint at %s is refused", async (url, reason) => {
     const answer = await create(await anApplication(relay), url);
     expect(answer.status).toBe(400);
     expect(answer.body.error.details.issues).toMatchObject([{ message: `"url" ${reason}.` }]);
@@ -113,7 +113,7 @@ describe("an endpoint on a developer's machine", () => {
     await other.stop();
   });
 
-  test("is not led elsewhere by a redirect", async () => {
+  test("a redirect does not lead an endpoint on a developer's machine elsewhere", async () => {
     const application = await anApplication(relay);
     const [path, target] = ["/redirects", "/target"];
     receiver.behave(path, status(307, { location: local(target) }));
@@ -125,7 +125,7 @@ describe("an endpoint on a developer's machine", () => {
     expect(receiver.received(target)).toEqual([]);
   });
 
-  test("is that of its tenant alone", async () => {
+  test("an endpoint on a developer's machine belongs to its tenant alone", async () => {
     const [owner, stranger] = [await anApplication(relay), await anApplication(relay)];
     const path = "/of-one-tenant";
     const { id } = dataOf(await create(owner, local(path)));

@@ -6,7 +6,7 @@ import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
 import { anEndpoint, happen, type TestEndpoint } from "./subscriber.ts";
 
-// A lease that can't be given back is given back again, in real time. The relay's clock stands still meanwhile, so that
+// A lease that can't be given back is given back again, in real time. The relay's clock is stopped meanwhile, so that
 // no lease ends by itself.
 const SECOND = 1_000;
 let receiver: Receiver;

@@ -65,7 +65,7 @@ const redriveDead = (body: object, on: Relay = relay) =>
   on.call("POST", "/v1/admin/webhooks/redrive-dead", { operator: ["Admin"], body });
 
 describe("a redrive", () => {
-  test("sends a dead delivery's event once more, as a delivery of its own", async () => {
+  test("a redrive sends a dead delivery's event again, as a delivery of its own", async () => {
     const endpoint = await withDead(1);
     const [dead] = await deliveriesOf(relay, endpoint);
     expect(dead).toMatchObject({ status: "dead", attempts: 2 });
@@ -88,7 +88,7 @@ describe("a redrive", () => {
     expect(calls.at(-1)?.headers["x-social-restapi-delivery"]).toBe(again.id);
   });
 
-  test("is possible for what succeeded, as often as its owner likes", async () => {
+  test("a redrive of a succeeded delivery is possible, as often as its owner likes", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     await happen(relay, endpoint.application);
     await settle();
@@ -99,7 +99,7 @@ describe("a redrive", () => {
     expect(receiver.received(endpoint.path)).toHaveLength(3);
   });
 
-  test("of a delivery on its way, or to a disabled endpoint, is refused", async () => {
+  test("a redrive of a pending delivery, or to a disabled endpoint, is refused", async () => {
     const endpoint = await anEndpoint(relay, receiver);
     receiver.behave(endpoint.path, status(500));
     await happen(relay, endpoint.application);
@@ -113,7 +113,7 @@ describe("a redrive", () => {
     expect(await redrive(endpoint, pending.id)).toMatchObject(refused);
   });
 
-  test("of what is another endpoint's, application's or nobody's finds nothing", async () => {
+  test("a redrive of a delivery of another endpoint or application, or of none, is not found", async () => {
     const endpoint = await withDead(1);
     const other = await anEndpoint(relay, receiver, endpoint.application);
     const foreign = await anEndpoint(relay, receiver);
@@ -135,7 +135,7 @@ describe("a redrive", () => {
 describe("the operators' redrive", () => {
   const counts = async (body: object, on?: Relay) => dataOf(await redriveDead(body, on));
 
-  test("sends what is dead once more, and finds nothing the second time", async () => {
+  test("the operators' redrive sends dead deliveries again, and finds none the second time", async () => {
     const endpoint = await withDead(3);
     const body = { webhookId: endpoint.id };
     expect(await counts(body)).toEqual({ scanned: 3, requeued: 3, skipped: 0, nextCursor: null });
@@ -146,7 +146,7 @@ describe("the operators' redrive", () => {
     expect(deliveries.filter((delivery) => delivery.status === "succeeded")).toHaveLength(3);
   });
 
-  test("takes only what its filter names", async () => {
+  test("the operators' redrive takes only deliveries that its filter names", async () => {
     const one = await withDead(1);
     const two = await withDead(2);
     relay.advance(HOUR);
@@ -163,7 +163,7 @@ describe("the operators' redrive", () => {
     expect(received).toEqual([3, 6, 3]);
   });
 
-  test("by several at once redrives every delivery once", async () => {
+  test("simultaneous operators' redrives send every delivery once", async () => {
     const platform = await aPlatform(relay);
     // Four each: of five failures in a row the next ones would wait.
     const endpoints: TestEndpoint[] = [];
@@ -184,7 +184,7 @@ describe("the operators' redrive", () => {
     expect(await counts(body)).toMatchObject({ requeued: 0 });
   });
 
-  test("goes on where one died that had named the new delivery and made none", async () => {
+  test("the operators' redrive continues one that died after it had named the new delivery", async () => {
     const endpoint = await withDead(1);
     const [dead] = await deliveriesOf(relay, endpoint);
     const { deliveries } = relay.services.webhooks.stores;
@@ -199,7 +199,7 @@ describe("the operators' redrive", () => {
     expect((await deliveriesOf(relay, endpoint)).map(({ id }) => id)).toContain(redrivenAs);
   });
 
-  test("passes over what the owner redrove, and what is disabled or deleted", async () => {
+  test("the operators' redrive skips deliveries that the owner redrove, and disabled or deleted endpoints", async () => {
     const redriven = await withDead(1);
     const { application } = redriven;
     const [dead] = await deliveriesOf(relay, redriven);
@@ -229,7 +229,7 @@ describe("the operators' redrive", () => {
     expect(await counts({ webhookId: disabled.id })).toMatchObject({ requeued: 1 });
   });
 
-  test("takes 500 in a call, and the rest in the next ones", async () => {
+  test("the operators' redrive takes 500 deliveries in a call, and the rest in the next calls", async () => {
     const endpoint = await withDead(1);
     await copyDead(endpoint, 519);
     const body = { webhookId: endpoint.id };
@@ -246,7 +246,7 @@ describe("the operators' redrive", () => {
     relay.queues.onSend = () => "keep";
   }, 180_000);
 
-  test("gets past any number that stay dead, with the cursor of the call before", async () => {
+  test("the operators' redrive gets past any number of dead deliveries, with the cursor of the previous call", async () => {
     const application = await anApplication(relay);
     const platformId = application.platform.id;
     const old = await withDead(1, application);
@@ -273,7 +273,7 @@ describe("the operators' redrive", () => {
     expect(elsewhere).toMatchObject({ status: 400, body: { error: { code: "invalid_cursor" } } });
   }, 180_000);
 
-  test("passes over a delivery whose row is damaged", async () => {
+  test("the operators' redrive skips a delivery whose row is damaged", async () => {
     const endpoint = await withDead(2);
     const [dead] = await deliveriesOf(relay, endpoint);
     const found = await relay.tables.deliveries.select({ partitionKey: endpoint.id }, undefined);
@@ -284,7 +284,7 @@ describe("the operators' redrive", () => {
   });
 });
 
-test("an event that is kept no more can't be sent any more: its delivery ends, a redrive is refused", async () => {
+test("an event that has expired can't be sent: its delivery ends, and a redrive is refused", async () => {
   const endpoint = await withDead(1);
   const [dead] = await deliveriesOf(relay, endpoint);
   const { deliveries } = relay.services.webhooks.stores;
@@ -309,7 +309,7 @@ test("an event that is kept no more can't be sent any more: its delivery ends, a
   });
 });
 
-test("a redrive whose process stood still before it wrote, and died after it, is found by the search", async () => {
+test("the search finds a redrive whose process paused before it wrote, and died afterwards", async () => {
   const endpoint = await withDead(1);
   const [dead] = await deliveriesOf(relay, endpoint);
   const { wakes } = relay.services.webhooks;

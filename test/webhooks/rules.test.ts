@@ -20,12 +20,12 @@ describe("the schedule", () => {
   const { schema, fallback } = SETTINGS.WEBHOOK_RETRY_SECONDS;
   const delays = schema().parse(fallback);
 
-  test("makes ten attempts over three days", () => {
+  test("the schedule makes ten attempts over three days", () => {
     expect(delays).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
     expect(nextAttemptSeconds(delays, 10, 0.5, null)).toBeNull();
   });
 
-  test("keeps every delay within a tenth of its own, and uses the whole of it", () => {
+  test("the schedule keeps every delay within a tenth of its value, and uses that whole range", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 9 }),
@@ -74,7 +74,7 @@ describe("the id of a first delivery", () => {
   const eventId = newId("event", now);
   const endpointId = newId("endpoint", now);
 
-  test("is the same for the same event and endpoint, and another for any other", () => {
+  test("the id of a first delivery is the same for the same event and endpoint, and differs for any other", () => {
     expect(deliveryIdOf(eventId, endpointId)).toBe(deliveryIdOf(eventId, endpointId));
     const ids = new Set<string>();
     for (let event = 0; event < 30; event += 1)
@@ -83,7 +83,7 @@ describe("the id of a first delivery", () => {
     expect(ids.size).toBe(900);
   });
 
-  test("is an id like any other, with the event's time", () => {
+  test("the id of a first delivery is an id like any other, with the event's time", () => {
     const id = deliveryIdOf(eventId, endpointId);
     expect(isId("delivery", id)).toBe(true);
     expect(timeOfId("delivery", id)).toBe(timeOfId("event", eventId));
@@ -105,7 +105,7 @@ describe("an endpoint is abandoned", () => {
   });
 });
 
-describe("what is kept of an answer", () => {
+describe("the stored part of an answer", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
   test.each([
@@ -117,7 +117,7 @@ describe("what is kept of an answer", () => {
     expect(keptText(body)).toBe(expected);
   });
 
-  test("is at most 2 KiB, whatever it was, and whole characters", () => {
+  test("the stored part of an answer is at most 2 KiB of whole characters", () => {
     expect(keptText(bytes("x".repeat(16_384)))).toBe("x".repeat(2_048));
     expect(keptText(bytes("é".repeat(2_000)))).toBe("é".repeat(1_024));
     expect(keptText(bytes("😀".repeat(1_000)))).toBe("😀".repeat(512));
@@ -133,7 +133,7 @@ describe("what is kept of an answer", () => {
 });
 
 describe("work that runs once at a time", () => {
-  test("is done again for a call that came in between, once for all of them", async () => {
+  test("work that runs once at a time is repeated once for all calls that came in between", async () => {
     const rerun = new Rerun();
     const gate = Promise.withResolvers<void>();
     let runs = 0;
@@ -151,7 +151,7 @@ describe("work that runs once at a time", () => {
     expect(runs).toBe(4);
   });
 
-  test("is left to the caller when it is wanted again and its time is up", async () => {
+  test("work that is wanted again when its time is up is left to the caller", async () => {
     const rerun = new Rerun();
     let runs = 0;
     const work = async () => {
@@ -164,7 +164,7 @@ describe("work that runs once at a time", () => {
     expect(runs).toBe(3);
   });
 
-  test("that failed can be run again", async () => {
+  test("work that failed can be run again", async () => {
     const rerun = new Rerun();
     const failing = () => Promise.reject(new Error("no"));
     await expect(rerun.run("a", failing)).rejects.toThrow("no");

@@ -16,12 +16,12 @@ const { secret, eventId, timestamp, body } = VECTOR;
 const toSign = { eventId, timestamp, body };
 
 describe("a signature", () => {
-  test("is the fixed vector's, in both forms", () => {
+  test("a signature equals that of the fixed vector, in both forms", () => {
     expect(signature(toSign, [secret])).toBe(`t=${timestamp},v1=${VECTOR.v1}`);
     expect(standardSignature(toSign, [secret])).toBe(`v1,${VECTOR.standard}`);
   });
 
-  test("comes twice during a rotation, the newest secret's first", () => {
+  test("during a rotation there are two signatures, the newest secret's first", () => {
     const secrets = [secret, PREVIOUS.secret];
     expect(signature(toSign, secrets)).toBe(`t=${timestamp},v1=${VECTOR.v1},v1=${PREVIOUS.v1}`);
     expect(standardSignature(toSign, secrets)).toBe(
@@ -29,7 +29,7 @@ describe("a signature", () => {
     );
   });
 
-  test("is one of the very bytes, whatever they are", () => {
+  test("a signature covers the exact bytes, whatever they are", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),
@@ -46,7 +46,7 @@ describe("a signature", () => {
     );
   });
 
-  test("changes with the secret, the time, the event and the body", () => {
+  test("a signature changes with the secret, the time, the event and the body", () => {
     const changed = [
       [toSign, PREVIOUS.secret],
       [{ ...toSign, timestamp: timestamp + 1 }, secret],
@@ -87,14 +87,14 @@ describe("the libraries of others", () => {
 
   const fresh = () => ({ ...toSign, timestamp: Math.floor(Date.now() / 1000) });
 
-  test("verify what was signed, and during a rotation with either secret", () => {
+  test("other libraries verify a signature, during a rotation with either secret", () => {
     const headers = signatureHeaders(fresh(), [secret, PREVIOUS.secret]);
     for (const Library of verifiers)
       for (const key of [secret, PREVIOUS.secret])
         expect(new Library(key).verify(body, headers)).toEqual(JSON.parse(body));
   });
 
-  test("refuse another body, another secret and an old time", () => {
+  test("other libraries refuse another body, another secret and an old time", () => {
     const headers = signatureHeaders(fresh(), [secret]);
     for (const Library of verifiers) {
       const verifier = new Library(secret);

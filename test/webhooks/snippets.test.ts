@@ -151,13 +151,13 @@ describe("the page's code", () => {
     expect(output.toString().trim()).toBe(v1);
   });
 
-  test("is there for every language that the tests run", () => {
+  test("the page has code for every language that the tests run", () => {
     for (const { name } of LANGUAGES) expect(snippets(name), name).toHaveLength(1);
   });
 });
 
 describe("the page", () => {
-  test("prints the test delivery as it is", () => {
+  test("the page prints the test delivery as it is", () => {
     const row = (name: string) =>
       new RegExp(`^\\| ${name}[^|]* \\| \`(.+?)\`.*\\|$`, "m").exec(page)?.[1];
     expect(row("secret")).toBe(secret);
@@ -167,12 +167,12 @@ describe("the page", () => {
     expect(row("`webhook-signature`")).toBe(`v1,${VECTOR.standard}`);
   });
 
-  test("names every event", () => {
+  test("the page names every event", () => {
     const row = /^\| `type` +\| (.*?) *\|$/m.exec(page)?.[1] ?? "";
     expect(row.split(", ")).toEqual(EVENT_TYPES.map((type) => `\`${type}\``));
   });
 
-  test("tells the schedule that is kept", () => {
+  test("the page states the real schedule", () => {
     expect(SETTINGS.WEBHOOK_RETRY_SECONDS.fallback).toBe(
       [5, 5 * 60, 30 * 60, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * 3_600)].join(),
     );

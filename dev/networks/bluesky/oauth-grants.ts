@@ -53,7 +53,7 @@ export class Grants {
     return grant === undefined ? undefined : { grant, isReplay: grant.refreshId !== refreshId };
   }
 
-  /** The grant behind either of its tokens, unchecked: whoever has one may end it. */
+  /** The grant behind either of its tokens, unchecked: the holder of one may end it. */
   ofToken(token: string): Grant | undefined {
     return this.ofRefresh(token)?.grant ?? this.#shared.state.grants.get(grantIdIn(token));
   }

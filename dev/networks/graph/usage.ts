@@ -4,7 +4,7 @@ import { graphError } from "./errors.ts";
 
 /** Whose calls are counted together, and how Meta names that. */
 export interface Counted {
-  /** Of the window: `facebook 123`. */
+  /** The subject of the window: `facebook 123`. */
   readonly window: string;
   /** The id that the header names. */
   readonly id: string;

@@ -53,7 +53,7 @@ export interface Container {
   readonly sentCaption: string;
   readonly children: readonly string[];
   readonly file: StoredFile | null;
-  /** Of a reel; absent in what was kept before it was. */
+  /** Cover of a reel; absent in what was kept before it was. */
   readonly cover?: StoredFile | null;
   /** What else a reader sees of the options. */
   readonly remarks?: readonly string[];

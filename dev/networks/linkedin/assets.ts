@@ -144,7 +144,7 @@ export function ownAsset(shared: LinkedInShared, exchange: Exchange, kind: Asset
   return asset;
 }
 
-/** What can be told of an asset. A token that may only post for a member may not look. */
+/** The visible state of an asset. A token that may only post for a member may not look. */
 function read(
   shared: LinkedInShared,
   token: Token,

@@ -130,7 +130,7 @@ function demoAccounts(host: string): Account[] {
   ];
 }
 
-/** The accounts of an instance; an instance that was never heard of is founded with the two demo accounts. */
+/** The accounts of an instance; an unknown instance is founded with the two demo accounts. */
 export function accountsOf(state: MastodonState, host: string): Account[] {
   const found = state.accounts.filter((account) => account.host === host);
   if (found.length > 0) return found;

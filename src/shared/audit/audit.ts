@@ -36,7 +36,7 @@ interface Audited {
 
 interface Looked {
   readonly action: string;
-  /** Of one platform. */
+  /** The platform, if only one was read. */
   readonly platformId?: string;
 }
 

@@ -8,7 +8,7 @@ import { inBatches } from "../runtime/promises.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;
-/** Of one check; a ledger that is longer than this is checked over several. */
+/** Time limit of one check. A ledger that takes longer is checked over several. */
 const CHECK_MS_MAX = 25_000;
 /** Entries that may be written while the open legs are read. */
 const MOVES_MAX = 20_000;
@@ -39,7 +39,7 @@ function ofMismatches(mismatches: readonly string[]): WalletCheck {
   return { kind: "mismatch", mismatches: mismatches.slice(0, MISMATCHES_MAX) };
 }
 
-/** Returns what is wrong with entries that should follow a checked point one by one, up to `upTo`. */
+/** Returns the mismatches of entries that should follow a checked point one by one, up to `upTo`. */
 function chainMismatches(from: Point, entries: readonly StoredEntry[], upTo: number): string[] {
   const mismatches: string[] = [];
   let { sequence, balance, reserved } = from;
@@ -56,7 +56,6 @@ function chainMismatches(from: Point, entries: readonly StoredEntry[], upTo: num
   return mismatches;
 }
 
-/** Returns how a wallet differs from the ledger at the wallet's own entry. */
 function walletMismatches(ledger: Point, wallet: Wallet): string[] {
   const mismatches: string[] = [];
   if (ledger.balance !== wallet.balance)

@@ -16,7 +16,7 @@ import { MARK_MS, type MarkKind, overWakes, type Wake } from "../wake/wake.ts";
 
 const POSTS_AT_ONCE = 8;
 /**
- * Of one platform in one sweep: one with much open work must not keep the others waiting. What was hinted is looked at
+ * Limit of one platform in one sweep: a platform with much open work must not delay the others. What was hinted is looked at
  * later each time, so that the next sweeps come to what lies behind it.
  */
 const POSTS_MAX = 1_000;

@@ -23,7 +23,7 @@ const counts = () => json(countsShape);
 export const walkRow = rowCodec("walk", {
   /** Where the present round goes on, as the walk's steps say it; null at its beginning, and between two rounds. */
   position: longJsonOrNull(shape(() => z.unknown())),
-  /** Of the run that goes on with it. */
+  /** The lease of the run that continues the walk. */
   ...LEASE_COLUMNS,
   /** When the present round, or else the last one, began. */
   roundAt: text(),

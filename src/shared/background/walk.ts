@@ -121,7 +121,6 @@ function beginRound(state: WalkState | undefined, at: string): WalkState {
   };
 }
 
-/** Returns the state after a step. */
 function afterStep(state: WalkState, step: WalkStep, now: Date): WalkState {
   const counts = addCounts(state.counts, step.counts);
   const went = { ...state, counts, failures: 0, restsSince: null };

@@ -38,7 +38,7 @@ export async function getLimits(
   return toLimits(await services.wallets.read(scope.platformId), services.clock.now());
 }
 
-/** Sets or removes the limit. One below today's spending only blocks new spending. */
+/** Sets or removes the limit. A limit below today's spending only blocks new spending. */
 export async function updateLimits(
   services: BillingDeps,
   scope: PlatformScope,

@@ -49,7 +49,7 @@ export interface ListView {
   readonly profileIds: ReadonlySet<string>;
 }
 
-/** Returns what the caller sees in lists; undefined for those who see all of their application, or platform. */
+/** Returns the caller's view of lists; undefined for callers who see all of their application, or platform. */
 export function listViewOf(caller: Caller): ListView | undefined {
   if (caller.kind !== "api_key" || caller.keyScope === "app_admin") return undefined;
   return { keyId: caller.keyId, profileIds: new Set(caller.allowedProfileIds) };

@@ -89,7 +89,7 @@ function isKeySetFault(error: errors.JOSEError): boolean {
   return (
     error instanceof errors.JWKSInvalid ||
     error instanceof errors.JWKSTimeout ||
-    // Of a set that is no JSON.
+    // This is the code for a key set that is not JSON.
     error.code === errors.JOSEError.code
   );
 }

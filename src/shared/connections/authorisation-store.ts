@@ -60,7 +60,7 @@ export class AuthorisationStore {
     const from = after === "" ? {} : { from: `${after} ` };
     const rows = await this.#table.list({ partitionKey, ...from, limit });
     return rows.map(({ row }) => ({
-      // Of a damaged row the profile is known, and its connection is not found.
+      // A damaged row still names its profile, whose connection is then not found.
       platformId: unlessDamaged(() => authorisationRow.decode(row))?.platformId ?? "",
       profileId: row.rowKey,
     }));

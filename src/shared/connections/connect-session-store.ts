@@ -70,7 +70,6 @@ const toSession = (platformId: string, row: Row): ConnectSession => ({
   ...connectSessionRow.decode(row),
 });
 
-/** Returns the write of a session that was read. */
 function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSession): RowWrite {
   return { kind: "merge", row: { ...connectSessionRow.encode(session), rowKey }, etag };
 }

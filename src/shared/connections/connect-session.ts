@@ -11,7 +11,7 @@ export type SessionStatus = "open" | "completed" | "canceled" | "expired";
 /** A session's state at a moment. `ended`: the key or user that started it is gone. Customers see `canceled` for it. */
 export type SessionState = SessionStatus | "ended";
 
-/** Returns what customers see of a state. */
+/** Returns a state as customers see it. */
 export const shownStatus = (state: SessionState): SessionStatus =>
   state === "ended" ? "canceled" : state;
 
@@ -102,7 +102,7 @@ export function withLinked(session: ConnectSession, link: SessionLink): ConnectS
   return { ...session, links, status };
 }
 
-/** Returns where the end user goes back to. The address is fixed with the session, so that no browser can choose it. */
+/** Returns the address that the end user returns to. It is fixed with the session, so that no browser can choose it. */
 export function returnAddress(session: ConnectSession, state: SessionState): string | undefined {
   if (session.returnUrl === null) return undefined;
   const url = new URL(session.returnUrl);
@@ -113,7 +113,7 @@ export function returnAddress(session: ConnectSession, state: SessionState): str
   return url.href;
 }
 
-/** Returns what the platform sees of a session. Only the answer that creates it has the page's address. */
+/** Returns a session as the platform sees it. Only the answer that creates it has the page's address. */
 export function toSessionView(
   session: ConnectSession,
   connections: readonly ConnectionView[],

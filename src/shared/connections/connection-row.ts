@@ -56,7 +56,7 @@ export const connectionRow = rowCodec("connection", {
   warnedExpiresAt: textOrNull(),
   generation: integer(),
   /** Until when a process renews the credentials; "" when none does. */
-  // Of the process that renews the credentials.
+  // The lease of the process that renews the credentials.
   ...LEASE_COLUMNS,
   createdAt: text(),
   updatedAt: text(),
@@ -69,7 +69,7 @@ export function networkNamed(name: unknown): NetworkName | undefined {
 
 export const CONNECTION_ROWS = "C|";
 
-/** Returns what the keys of a profile's connections begin with. */
+/** Returns the prefix of the keys of a profile's connections. */
 export const connectionsOfProfile = (profileId: string) => `${CONNECTION_ROWS}${profileId}|`;
 
 export const connectionKey = ({ profileId, network }: ConnectionRef) =>
@@ -82,7 +82,7 @@ export function refOfKey(platformId: string, rowKey: string): ConnectionRef | un
   return network === undefined ? undefined : { platformId, profileId, network };
 }
 
-/** Returns what sealed credentials are bound to: they don't open when copied to another profile or network. */
+/** Returns the context that sealed credentials are bound to: they don't open when copied to another profile or network. */
 export function credentialsBinding({ profileId, network }: ConnectionRef): string {
   return `connections|${profileId}|${network}|credentials`;
 }

@@ -318,7 +318,6 @@ export class ConnectionStore {
     return isUnchanged ? saved : undefined;
   }
 
-  /** Returns the connection after the change; undefined when there is none. */
   async #change(
     ref: ConnectionRef,
     decide: (stored: StoredRow) => RowChange,

@@ -30,7 +30,7 @@ export class HostStore {
   }
 
   /**
-   * Returns what is stored of a host. Undefined also when the data key is gone: the host is then registered with again.
+   * Returns the stored registration at a host. Undefined also when the data key is gone: the host is then registered with again.
    * @throws DamagedRow
    */
   async find(network: NetworkName, host: string): Promise<NetworkData | undefined> {

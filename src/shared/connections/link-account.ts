@@ -90,7 +90,7 @@ class SessionTerms implements LinkTerms {
   }
 }
 
-/** Returns what linking a new account in a session costs. */
+/** Returns the price of linking a new account in a session. */
 export const priceOfLink = (
   { id, applicationId, profileId }: ConnectSession,
   requestId: string,

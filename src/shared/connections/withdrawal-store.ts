@@ -6,7 +6,7 @@ import type { Table } from "../runtime/storage/table.ts";
 const ROW_KEY = "W";
 const PREFIX = "withdrawal|";
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Of the 90 days for which a withdrawal can be looked up. The purge leaves rows alone for a day after their end. */
+/** Less than the 90 days for which a withdrawal can be looked up: the purge leaves rows alone for a day after their end. */
 const KEPT_MS = 89 * DAY_MS;
 const PAGE_ROWS = 100;
 

@@ -76,7 +76,6 @@ export function raiseOperation(): CoreOperation<string> {
   };
 }
 
-/** Returns what is decided, or the caller's mistake that it is refused for. */
 function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
   try {
     return decide();

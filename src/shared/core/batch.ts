@@ -83,14 +83,14 @@ export function viewOf(
   };
 }
 
-/** Returns whether two wallets differ in their access version alone. */
+/** Returns whether two wallets are the same apart from their access versions. */
 const isSame = (wallet: Wallet, other: Wallet) =>
   isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
 
 /** A claim that loses its race has cost little, and one that wins it needs no second transaction for most callers. */
 const CLAIM_OPERATIONS_MAX = 8;
 
-/** Returns how many operations a claim of the wallet writes: those that need no read, which would delay it; at least one. */
+/** Returns the number of operations that a claim of the wallet writes: those before the first that needs a read, or one. */
 export function claimSize(queue: readonly Pending[]): number {
   const slow = queue
     .slice(0, CLAIM_OPERATIONS_MAX)
@@ -158,7 +158,6 @@ export class Batch {
     return left;
   }
 
-  /** Returns the operations that write the row of that index among the writes of the transaction. */
   ownersOf(writes: readonly RowWrite[], at: number | undefined): readonly Pending[] {
     const write = at === undefined ? undefined : writes[at];
     return (write === undefined ? undefined : this.#owners.get(keyOfWrite(write))) ?? [];

@@ -137,7 +137,7 @@ export class Contest {
     return Math.random() * maxMs * Math.max(0, 1 - this.#waitedMs / PATIENCE_MS);
   }
 
-  /** Returns what a write says of this process; null when it gives the wallet up. */
+  /** Returns the lease that a write declares for this process; null when the process gives the wallet up. */
   lease(hasMore: boolean): WriterLease | null {
     if (!this.#isContested) return null;
     const lingerMs = LINGER_TRANSACTIONS * this.#transactionMs;

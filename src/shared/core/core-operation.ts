@@ -20,7 +20,7 @@ export interface CorePartition {
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-/** Says that a process is about to write more, and for how long others had better wait. */
+/** The note of a process that is about to write more: its id, and how long other processes should wait. */
 export interface WriterLease {
   readonly by: string;
   readonly forMs: number;
@@ -28,7 +28,7 @@ export interface WriterLease {
 
 export interface WrittenWallet {
   readonly wallet: Wallet;
-  /** Of the process that wrote it last, while the wallet is contested. */
+  /** The note of the process that wrote the wallet last, while the wallet is contested. */
   readonly writer: WriterLease | null;
 }
 

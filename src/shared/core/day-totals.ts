@@ -40,7 +40,7 @@ function addAll(groups: Map<string, DayTotal>, totals: Iterable<DayTotal>): Map<
   return groups;
 }
 
-/** Returns what entries changed the balance by, on each of their days. */
+/** Returns the change of the balance on each day of the entries. */
 export function totalsByDay(
   entries: readonly StoredEntry[],
 ): ReadonlyMap<string, readonly DayTotal[]> {

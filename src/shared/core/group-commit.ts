@@ -323,7 +323,7 @@ export class GroupCommit {
     this.#queue.unshift(...rest);
   }
 
-  /** Returns those that may be retried; answers the others with an error that is safe to repeat. */
+  /** Returns the operations that may be retried; answers the others with an error that is safe to repeat. */
   #inTime(members: readonly Pending[]): Pending[] {
     return members.filter((pending) => {
       const { triedAt = 0, doubts } = pending;

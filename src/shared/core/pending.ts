@@ -26,8 +26,8 @@ import type { CoreOperation, Tried } from "./core-operation.ts";
  *                                                              aside as a repeat
  *   decided      a row of another operation was another one    as before it was decided
  *   decided      the transaction is in doubt                   known as before, or unread
- *   decided      somebody threw: wallet and rows are not of    unread
- *                one moment, and may show what never was
+ *   decided      a decision threw; wallet and rows may be   unread
+ *                from different moments
  *   decided      the same 12 times, or 8 s of any of these     settled: `service_unavailable`
  *   decided      storage never takes the transaction           as before it was decided, alone
  *   decided      the same, and it was alone                    settled: the error

@@ -60,9 +60,9 @@ export interface Movement {
   readonly actor: Actor;
   readonly requestId: string;
   readonly note: string | null;
-  /** Of a reservation: the networks of the legs that it is for. The ledger has them, and shows them to nobody. */
+  /** For a reservation, the networks of its legs. The ledger has them, and shows them to nobody. */
   readonly legs?: readonly NetworkName[];
-  /** Of a release: the UTC day on which the tokens were reserved; only that day's budget gets them back. */
+  /** For a release, the UTC day on which the tokens were reserved: only that day's budget gets them back. */
   readonly reservedOn?: string;
 }
 
@@ -105,7 +105,7 @@ export function spentToday(wallet: Wallet, now: Date): number {
   return wallet.day === budgetDay(wallet, now) ? wallet.daySpent : 0;
 }
 
-/** Returns why these tokens can't be spent or reserved now, or undefined when they can. */
+/** Returns the refusal if these tokens can't be spent or reserved now. */
 export function refusal(wallet: Wallet, tokens: number, now: Date): AppError | undefined {
   if (available(wallet) < tokens) {
     return new AppError(
@@ -259,7 +259,7 @@ export interface Paced {
 }
 
 /**
- * Returns when a platform's next legs begin. Beyond a first burst, they begin one after the other at its pace, so that
+ * Returns the start of a platform's next legs. Beyond a first burst, they begin one after the other at its pace, so that
  * thousands of legs of one platform leave room for others. Pure; it needs no write of its own, since every reservation
  * writes the wallet.
  */

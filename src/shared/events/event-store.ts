@@ -152,7 +152,7 @@ export class EventStore {
     return stored === undefined ? undefined : toEvent(stored.row);
   }
 
-  /** Returns those of the application's events that are there, by their ids. Leaves out damaged ones. */
+  /** Returns the application's events that exist, by their ids. Leaves out damaged ones. */
   async findMany(
     applicationId: string,
     eventIds: readonly string[],

@@ -158,7 +158,7 @@ function errorHeaders(status: number): readonly AnswerHeader[] {
   return status === 429 || status === 503 ? ["Retry-After"] : [];
 }
 
-/** Returns what the route may answer, by status: it follows from access, body, query and its own declaration. */
+/** Returns the answers of the route, by status: they follow from access, body, query and its own declaration. */
 export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
   const { spec } = route;
   const isPage = spec.produces === "page";

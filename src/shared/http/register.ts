@@ -11,7 +11,6 @@ import type { Incoming } from "./parse-input.ts";
 import { methodsOf, type RouteKey } from "./route.ts";
 import type { Timer } from "./worker.ts";
 
-/** Returns what log and trace need of the host's invocation. */
 function toInvocation(context: InvocationContext): Invocation {
   return {
     traceParent: context.traceContext?.traceParent,

@@ -91,7 +91,7 @@ export class SharedWindow {
     return admitTogether([{ window: this, limit }], this.#options.now);
   }
 
-  /** Returns what to do with a request now. `waited`: an exchange ended while it was waiting. */
+  /** Returns the next step of a request. `waited`: an exchange ended while it was waiting. */
   step(limit: number, at: Moment, waited: boolean): Step {
     const now = this.#roll(at.now);
     return admissionStep({

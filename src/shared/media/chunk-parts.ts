@@ -151,7 +151,7 @@ const LAST_HEADER = 124;
 const RUNS: readonly number[] = [1, 2];
 const MASKED = 3;
 
-/** Returns where the pixels of a bitmap begin, behind header, masks and colours, and where they end. */
+/** Returns the start and the end of a bitmap's pixels, which follow header, masks and colours. */
 function pixelsOf(bitmap: Buffer): readonly [start: number, end: number] {
   const long = (at: number) => bitmap.readUInt32LE(at);
   const [header, bits, storage] = [long(BITMAP_HEAD), bitmap.readUInt16LE(28), long(30)];

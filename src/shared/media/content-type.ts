@@ -53,14 +53,13 @@ function matroskaType(text: string): string {
 
 const ID3_BYTES = 10;
 
-/** Returns where the sound begins: behind the tag with title and artist, whose length has seven bits in a byte. */
+/** Returns the start of the sound: behind the tag with title and artist, whose length has seven bits in a byte. */
 function soundAt(bytes: Buffer): number {
   if (bytes.toString("latin1", 0, 3) !== "ID3") return 0;
   const length = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + ((bytes[index] ?? 0) & 127), 0);
   return ID3_BYTES + length;
 }
 
-/** Returns whether a frame of MPEG sound begins here. */
 function isMpegFrame([sync, version = 0, rates = 0xff]: Uint8Array): boolean {
   const isFrame = sync === 0xff && (version & 0xe0) === 0xe0 && (version & 0x18) !== 0x08;
   // Layers II and III. The first is as rare as the order mark of a text is frequent, which looks like it.
@@ -68,7 +67,6 @@ function isMpegFrame([sync, version = 0, rates = 0xff]: Uint8Array): boolean {
   return isFrame && isLayer && rates >> 4 !== 15 && (rates & 12) !== 12;
 }
 
-/** Returns the type of a stream of sound by the head of its first frame. */
 function soundType(bytes: Buffer): string | undefined {
   const start = soundAt(bytes);
   const frame = bytes.subarray(start);

@@ -79,7 +79,7 @@ export interface Part {
   readonly size: number | undefined;
 }
 
-/** Returns which part of the file an answer with status 206 has; undefined where it says none, or has several. */
+/** Returns the part of the file in an answer with status 206; undefined where it says none, or has several. */
 export function partOf({ headers }: Headers): Part | undefined {
   const range = /^bytes[ =](\d+)-(\d+)\/(\d+|\*)$/i;
   const [, first, last, size] = range.exec(headers["content-range"]?.trim() ?? "") ?? [];

@@ -33,7 +33,7 @@ const length = () => z.number().nonnegative();
 const imageFactsShape = shape(() =>
   z.strictObject({
     contentType: z.string(),
-    /** Of the picture in bytes, without what its file has besides. */
+    /** Bytes of the picture, without the rest of its file. */
     size: length(),
     /** As it is seen; 0 when unknown. */
     width: length(),
@@ -44,7 +44,7 @@ const imageFactsShape = shape(() =>
     hasExtras: z.boolean(),
     /** Whether the picture can be told from the rest of its file, and so be published without it. */
     isSeparable: z.boolean(),
-    /** Of a moving picture as far as is known; 1 for a still one. */
+    /** Known frames of a moving picture; 1 for a still one. */
     frames: length(),
     hasAlpha: z.boolean(),
     /** Whether its colours are for print (CMYK), which few readers show correctly. */

@@ -155,7 +155,7 @@ export function loadImageLibrary(): Promise<unknown> {
 
 const BRAND_AT = 8;
 
-/** Gives an AVIF that moves the brand of one that doesn't: the library knows no other, and reads its first picture. */
+/** Gives an animated AVIF the brand of a still one, the only brand that the library knows. It reads the first picture. */
 function branded(bytes: Uint8Array): Uint8Array {
   if (Buffer.from(bytes.subarray(0, BRAND_AT + 4)).indexOf("ftypavis") !== 4) return bytes;
   const copy = Buffer.from(bytes);

@@ -78,7 +78,6 @@ function plays({ frames, contentType }: ImageFacts, { types, plays }: ImageTarge
   return frames > 1 && plays.includes(contentType) && types.includes(contentType);
 }
 
-/** Returns whether the shape of an image is one that the network does not take. */
 function isOutside({ width, height }: Frame, { ratio }: ImageTarget): boolean {
   if (ratio === undefined || height === 0) return false;
   const shape = width / height;

@@ -12,7 +12,7 @@ const IMAGE_BYTES = 10;
 
 const tableBytes = (flags: number) => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
-/** Returns where a chain of sub-blocks ends, or undefined when the file ends before it. */
+/** Returns the end of a chain of sub-blocks, or undefined when the file ends before it. */
 function endOfBlocks(gif: Buffer, start: number): number | undefined {
   let at = start;
   for (;;) {
@@ -23,7 +23,7 @@ function endOfBlocks(gif: Buffer, start: number): number | undefined {
   }
 }
 
-/** Returns where the block at a place ends, or undefined when the file ends before it or it is none. */
+/** Returns the end of the block at a position, or undefined when the file ends before it or it is none. */
 function endOfBlock(gif: Buffer, at: number): number | undefined {
   if (gif[at] === EXTENSION) return endOfBlocks(gif, at + 2);
   if (gif[at] !== IMAGE) return undefined;

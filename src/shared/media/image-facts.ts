@@ -23,7 +23,7 @@ function frameBySize(bytes: Uint8Array): Frame {
 
 const AVIF = "image/avif";
 
-/** Returns how a picture is turned (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows. */
+/** Returns the orientation of a picture (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows. */
 function orientationOf(contentType: string, metadata: Metadata | undefined): number {
   return contentType === AVIF ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
 }
@@ -48,7 +48,7 @@ function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PicturePa
 export interface KnownImage {
   readonly contentType: string;
   readonly bytes: Uint8Array;
-  /** Of the file, which may have more bytes than are known. */
+  /** Size of the file, which may have more bytes than are known. */
   readonly size: number;
   readonly metadata: Metadata | undefined;
 }

@@ -74,7 +74,7 @@ function exifSegment(orientation: number): Buffer[] {
   return [Buffer.concat([Buffer.from([0xff, APP1, 0, length]), Buffer.from(EXIF), block])];
 }
 
-/** Returns where the marker after a scan is; in a scan, 0xff is followed by zero or by a restart marker. */
+/** Returns the position of the marker after a scan; in a scan, 0xff is followed by zero or by a restart marker. */
 function endOfScan(jpeg: Buffer, start: number): number {
   for (let at = jpeg.indexOf(0xff, start); at >= 0; at = jpeg.indexOf(0xff, at + 1)) {
     const next = jpeg[at + 1] ?? 0;

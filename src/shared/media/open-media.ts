@@ -95,7 +95,7 @@ export async function openMedia(
   }
 }
 
-/** Returns the type of a file whose facts are known: what has a length and no frame is sound, in a type for films. */
+/** Returns the type of a file by its facts: a file with a length and no frame is sound, even in a type for films. */
 function typeByFacts(contentType: string, { durationSeconds, width }: FileFacts): string {
   if (durationSeconds === null || width !== null) return contentType;
   return contentType.replace(/^video\/(mp4|webm|3gpp2?)$/, "audio/$1");
@@ -130,7 +130,7 @@ async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise
 
 type Beginning = Part & { readonly size: number };
 
-/** Returns which part of the file an answer has; undefined if it can't be read on from there. */
+/** Returns the part of the file in an answer; undefined if it can't be read on from there. */
 function beginningOf(answer: OpenedResponse): Beginning | undefined {
   const part = answer.status === 206 && !isCoded(answer) ? partOf(answer) : undefined;
   const { first, last, size } = part ?? {};

@@ -200,7 +200,7 @@ export class ReadingProcess {
     this.stop();
   }
 
-  /** Returns why the process ended. V8 aborts when its heap is full; the kernel enforces the CPU limit. */
+  /** Returns the reason why the process ended. V8 aborts when its heap is full; the kernel enforces the CPU limit. */
   #meaningOf(signal: NodeJS.Signals | null): Reading {
     const hasBegun = this.#work?.hasBegun ?? false;
     if (this.#stopped === "late") return { kind: "unavailable" };

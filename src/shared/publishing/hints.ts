@@ -54,7 +54,7 @@ export function hintsAfter(
   };
 }
 
-/** Returns how scheduled posts are hinted. */
+/** Returns the hinted wakes of scheduled posts. */
 export function duePosts({ stores: { publishQueue } }: PublishingDeps): HintedWakes {
   return {
     kind: "post",

@@ -63,7 +63,7 @@ export function lastReconcileSeconds({ calledAt }: Leg, now: Date): number | nul
   return look === undefined ? null : look - sinceSeconds;
 }
 
-/** Returns when the sweep checks the legs again: after their delay, or at growing intervals of 15 minutes at most. */
+/** Returns the time at which the sweep checks the legs again: after their delay, or at growing intervals of 15 minutes at most. */
 export function nextCheck(
   legs: readonly Leg[],
   checks: number,

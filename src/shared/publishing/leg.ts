@@ -90,7 +90,7 @@ export interface Leg {
   readonly claimId: string | null;
   readonly leaseUntil: string | null;
   readonly notBefore: string | null;
-  /** Names the accepting or the retry that started the leg. */
+  /** Id of the acceptance or the retry that started the leg. */
   readonly round: string;
   readonly attempts: number;
   /** Automatic retries since it was accepted or retried. */

@@ -19,7 +19,6 @@ const blockedAddress = () => failed("EBLOCKED", "blocked address");
 /** Asks the system's resolver, which blocks a thread of the pool and can't be canceled: never for a name that a stranger chose. */
 const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
 
-/** Returns what finds the addresses of names that the owner of the calls chose. */
 function findWith(names: Names, owner: string): FindAddresses {
   return async (host) => {
     const addresses = (await names.resolve(host, owner)) ?? [];
@@ -64,7 +63,7 @@ function checkedLookup(find: FindAddresses, isAllowed: IsAllowed) {
 }
 
 /**
- * Returns what opens the connections of an owner. It checks the address of each one before anything is sent over it,
+ * Returns the connector of an owner. It checks the address of each connection before anything is sent,
  * whatever was resolved.
  */
 export function checkedConnector(

@@ -21,7 +21,7 @@ export type IdKind = keyof typeof PREFIXES;
 
 /** A clock that goes back by more was wrong before. */
 const SET_BACK_MS = 60_000;
-/** Of the 26 of a ULID, each from a byte of its own. */
+/** Random characters among the 26 of a ULID, each from a byte of its own. */
 const RANDOM_CHARACTERS = 16;
 let drawn = randomBytes(0);
 let used = 0;
@@ -39,7 +39,7 @@ function random(): number {
 
 let nextUlid = monotonicFactory(random);
 let latest = 0;
-/** Of the 26 of a ULID. */
+/** Characters of the time among the 26 of a ULID. */
 const TIME_CHARACTERS = 10;
 
 /**
@@ -80,7 +80,7 @@ export function idBefore(kind: IdKind, time: number): string {
   return PREFIXES[kind] + encodeTime(time, TIME_CHARACTERS);
 }
 
-/** Returns when the id was made, in milliseconds since the epoch. */
+/** Returns the time at which the id was made, in milliseconds since the epoch. */
 export function timeOfId(kind: IdKind, id: string): number {
   return decodeTime(id.slice(PREFIXES[kind].length));
 }

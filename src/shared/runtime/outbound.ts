@@ -181,7 +181,7 @@ interface Rules {
   readonly hostMap: ReadonlyMap<string, string>;
 }
 
-/** Returns where a call goes. @throws HttpFailure when it may not be made */
+/** Returns the target of a call. @throws HttpFailure when the call is not allowed */
 function targetOf(
   { url: text, owner = "" }: Pick<HttpRequest, "url" | "owner">,
   { allowed, hostMap }: Rules,
@@ -212,7 +212,7 @@ function traceHeaders(): Record<string, string> {
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Returns what opens connections: an agent for each owner, so that none uses the look-ups and connections of another. */
+/** Returns the agents that open connections, one for each owner, so that none uses the look-ups and connections of another. */
 function createAgents(names: Names, allowed: BlockList) {
   const agents = new RecentMap<Agent>(AGENTS_MAX);
   const isAllowed = (address: string) => isAllowedAddress(address, allowed);

@@ -61,7 +61,7 @@ export function createCursors({ current, previous }: RotatingKeys): Cursors {
         equalSecrets(bytes.subarray(0, TAG_LENGTH), tag(text, key));
       const isOurs = isTaggedBy(current) || (previous !== undefined && isTaggedBy(previous));
       if (bytes.length <= TAG_LENGTH || !isOurs)
-        throw new AppError("invalid_cursor", "The cursor is not one of ours. Start without one.");
+        throw new AppError("invalid_cursor", "The cursor was not issued here. Start without one.");
       const position = Position().parse(JSON.parse(text));
       if (position.query !== fingerprint(query))
         throw new AppError(

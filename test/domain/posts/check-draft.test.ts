@@ -120,20 +120,20 @@ describe("a network's check", () => {
     ["nothing is linked", undefined, ["connection_missing"]],
     ["the account was revoked", connectionOf({ status: "revoked" }), ["connection_missing"]],
     [
-      "the account must be linked anew",
+      "the account must be linked again",
       connectionOf({ status: "needs_reauth" }),
       ["connection_needs_reauth"],
     ],
     ["the account is linked", connectionOf(), []],
-  ])("when %s", (_, connection, codes) => {
+  ])("a network's check when %s", (_, connection, codes) => {
     expect(errorsOf(judge({}, connection)).map(({ code }) => code)).toEqual(codes);
   });
 
-  test("of a draft for later is silent about what is linked now", () => {
+  test("the check of a scheduled draft does not report missing accounts", () => {
     expect(checkDraft(draftOf(), "bluesky", undefined, "later").problems).toEqual([]);
   });
 
-  test("tells the network's own rules too, errors apart from warnings", () => {
+  test("a network's check also reports the network's own rules, errors apart from warnings", () => {
     const long = judge({ text: "x".repeat(301) }, connectionOf());
     expect(errorsOf(long).map(({ rule }) => rule)).toEqual(["bluesky.text.graphemes"]);
     const near = judge({ text: "x".repeat(290) }, connectionOf());
@@ -141,14 +141,14 @@ describe("a network's check", () => {
     expect(warningsOf(near).map(({ rule }) => rule)).toEqual(["bluesky.text.nearLimit"]);
   });
 
-  test("measures by the limits of the linked account", () => {
+  test("a network's check uses the limits of the linked account", () => {
     const connection = connectionOf({ network: "mastodon", limits: {} });
     expect(judge({ text: "12345" }, connection, "mastodon").measure).toMatchObject({
       usedCharacters: 5,
     });
   });
 
-  test("shows errors and warnings as the contract has them", () => {
+  test("a network's check returns errors and warnings in the form of the contract", () => {
     const view = checkView(
       judge({ text: "x".repeat(301) }, undefined),
       "https://relay.example.net/api",
@@ -168,7 +168,7 @@ describe("a network's check", () => {
 });
 
 describe("a leg as it is accepted", () => {
-  test("is on its way with its tokens held when nothing stands against it", () => {
+  test("an accepted leg without errors is pending and has reserved its tokens", () => {
     const post = postOf();
     const leg = firstLeg(post, judge({}, connectionOf()), NOW);
     expect(leg).toMatchObject({
@@ -184,7 +184,7 @@ describe("a leg as it is accepted", () => {
     });
   });
 
-  test("has failed and holds nothing when something stands against it", () => {
+  test("an accepted leg with an error has failed and reserves nothing", () => {
     const leg = firstLeg(postOf(), judge({}, undefined), NOW);
     expect(leg).toMatchObject({
       status: "failed",
@@ -195,12 +195,12 @@ describe("a leg as it is accepted", () => {
     });
   });
 
-  test("of a scheduled post waits and holds nothing yet", () => {
+  test("an accepted leg of a scheduled post waits and reserves nothing yet", () => {
     const leg = firstLeg(postOf({ status: "scheduled" }), judge({}, connectionOf()), NOW);
     expect(leg).toMatchObject({ status: "pending", reservation: { state: "none", tokens: 0 } });
   });
 
-  test("has a key of its own by post, network and content", () => {
+  test("an accepted leg has a key of its own by post, network and content", () => {
     const connection = connectionOf();
     const post = postOf();
     const keyOf = (one: typeof post, network: NetworkName) =>

@@ -35,7 +35,7 @@ const full = draftOf({
 });
 
 describe("a request's fingerprint", () => {
-  test("is its version and a SHA-256 in hex, and the same every time", () => {
+  test("a fingerprint is its version and a SHA-256 in hex, and the same every time", () => {
     expect(print(full)).toMatch(/^1\.[0-9a-f]{64}$/);
     expect(print(structuredClone(full))).toBe(print(full));
   });
@@ -60,7 +60,7 @@ describe("a request's fingerprint", () => {
         metadata: { campaign: "spring" },
       },
     ],
-  ])("of any build is that of the same request in every later one", (hash, body) => {
+  ])("a build's fingerprint of a request is the same in every later build", (hash, body) => {
     const draft = DraftBody().parse(body);
     const stored = `1.${hash}`;
     expect(isSameRequest(stored, scope, draft)).toBe(true);
@@ -69,7 +69,7 @@ describe("a request's fingerprint", () => {
     expect(print(draft)).toBe(stored);
   });
 
-  test("of a later build can't be compared, and never makes a second post", () => {
+  test("a later build's fingerprint can't be compared, and never makes a second post", () => {
     expect(isSameRequest(`2.${"0".repeat(64)}`, scope, full)).toBe(true);
   });
 
@@ -77,7 +77,7 @@ describe("a request's fingerprint", () => {
     maxKeys: 6,
   });
 
-  test("does not depend on the order in which names were written", () => {
+  test("a fingerprint does not depend on the order of names", () => {
     expect(print(turned(full) as Draft)).toBe(print(full));
     fc.assert(
       fc.property(json, fc.dictionary(fc.string(), fc.string()), (options, metadata) => {
@@ -87,7 +87,7 @@ describe("a request's fingerprint", () => {
     );
   });
 
-  test("does not tell an option that is null from one that is not there", () => {
+  test("a fingerprint does not distinguish a null option from an absent one", () => {
     const named = draftOf({ platformOptions: { bluesky: { langs: ["en"], linkCard: null } } });
     const absent = draftOf({ platformOptions: { bluesky: { langs: ["en"] } } });
     expect(print(named)).toBe(print(absent));
@@ -118,7 +118,7 @@ describe("a request's fingerprint", () => {
       { text: "Hi", platforms: ["bluesky"], externalId: "" },
       { text: "Hi", platforms: ["bluesky"] },
     ],
-  ])("is the same for %s", (_, left, right) => {
+  ])("the fingerprint is the same for %s", (_, left, right) => {
     expect(print(DraftBody().parse(left))).toBe(print(DraftBody().parse(right)));
   });
 
@@ -170,7 +170,7 @@ describe("a request's fingerprint", () => {
     expect(fingerprint({ ...scope, ...change }, full)).not.toBe(print(full));
   });
 
-  test("differs for any two different drafts", () => {
+  test("fingerprints differ for any two different drafts", () => {
     const draft = fc.record({
       text: fc.string({ maxLength: 5 }),
       networks: fc.uniqueArray(fc.constantFrom(...NETWORK_NAMES), { minLength: 1, maxLength: 3 }),

@@ -24,7 +24,7 @@ const both = (overrides: Partial<Leg>) => [
 ];
 
 describe("what a change of a post leaves to do", () => {
-  test("is every leg that it puts on its way, and when", () => {
+  test("a change of a post leaves every leg that it starts, with its time", () => {
     const after = { post: processing, legs: both({ notBefore: LATER }) };
     expect(hintsAfter(undefined, after, 1)).toEqual({
       networks: ["bluesky", "mastodon"],
@@ -97,17 +97,17 @@ const names = (sent: readonly (readonly unknown[])[]) =>
   sent.map(([name]) => String(name)).toSorted();
 
 describe("a hint", () => {
-  test("of nothing is none", async () => {
+  test("a change that leaves nothing to do sends no hint", async () => {
     expect(await hinted({})).toEqual([]);
   });
 
-  test("of legs is seen when they begin, and their platform is marked", async () => {
+  test("a hint of legs is visible when they begin, and their platform is marked", async () => {
     const sent = await hinted({ networks: ["bluesky"], startAt: LATER });
     expect(sent).toContainEqual(["legs", ["bluesky"], 7]);
     expect(names(sent)).toEqual(["legs", "mark"]);
   });
 
-  test("of events is left to the worker of legs that start now, and to nobody else", async () => {
+  test("a hint of events is only left out if the worker of legs that start now sends the events", async () => {
     const events = { hasEvents: true };
     expect(names(await hinted({ ...events, networks: ["bluesky"] }))).toEqual(["legs", "mark"]);
     const later = { ...events, networks: ["bluesky"], startAt: LATER } as const;
@@ -115,13 +115,13 @@ describe("a hint", () => {
     expect(names(await hinted(events))).toEqual(["events", "mark"]);
   });
 
-  test("of a start is sent where the timer might look too late", async () => {
+  test("a hint of a start is sent if the timer might run too late", async () => {
     expect(await hinted({ dueAt: DUE })).toContainEqual(["start", 60]);
     const far = inSeconds(3_600).toISOString();
     expect(names(await hinted({ dueAt: far }))).toEqual(["mark"]);
   });
 
-  test("that can't be sent keeps no other from being sent", async () => {
+  test("a hint that can't be sent does not stop the others", async () => {
     const all = { networks: ["bluesky"], startAt: LATER, hasEvents: true, dueAt: DUE } as const;
     const sent = await hinted(all, ["legs", "mark"]);
     expect(names(sent)).toEqual(["check", "events", "start", "warn", "warn"]);

@@ -89,7 +89,7 @@ describe("a claimed leg", () => {
     expect(nextLegStep(taken, now)).toEqual({ kind: "later", at: taken.leaseUntil });
   });
 
-  test("keeps what the network chose, what is held and what it is worth", () => {
+  test("a claimed leg keeps the network's data, its reservation and its price", () => {
     const leg = legOf({ remote: { recordKey: "3k" }, tokensCharged: 10, tokensReleased: 20 });
     const { remote, reservation, key, round, tokensCharged, tokensReleased } = leg;
     expect(claimed(leg, claim)).toMatchObject({
@@ -114,7 +114,7 @@ describe("a leg without an open reservation", () => {
 });
 
 describe("a leg that is about to be sent", () => {
-  test("says so with what was prepared, under the same claim", () => {
+  test("a leg that is about to be sent has the sent marker and the prepared data, under the same claim", () => {
     const leg = claimed(legOf({ remote: { recordKey: "3k" } }), claim);
     const marked = markedSent(leg, { recordKey: "3k", blob: "b" }, null, now);
     expect(marked).toEqual({
@@ -126,7 +126,7 @@ describe("a leg that is about to be sent", () => {
     });
   });
 
-  test("keeps when the first call of unknown outcome was, and when this one is", () => {
+  test("a leg that is about to be sent keeps the times of the first call of unknown outcome and of this one", () => {
     expect(markedSent(claimed(legOf(), claim), {}, earlier, now)).toMatchObject({
       sentAt: earlier,
       calledAt: at,
@@ -137,7 +137,7 @@ describe("a leg that is about to be sent", () => {
 describe("a postponed leg", () => {
   const owned = claimed(legOf({ remote: { container: "1" } }), claim);
 
-  test("waits without an owner and keeps its attempt", () => {
+  test("a postponed leg waits without a claim and keeps its attempt", () => {
     const waiting = postponed(owned, { container: "2" }, now, 15);
     expect(waiting).toMatchObject({
       status: "publishing",
@@ -152,11 +152,11 @@ describe("a postponed leg", () => {
     expect(nextLegStep(waiting, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
   });
 
-  test("keeps what was there when nothing new came", () => {
+  test("a postponed leg keeps the network's data when there is none that is new", () => {
     expect(postponed(owned, null, now, 15).remote).toEqual({ container: "1" });
   });
 
-  test("stays sent when its outcome is not known", () => {
+  test("a postponed leg with an unknown outcome stays sent", () => {
     const waiting = postponed(markedSent(owned, { container: "1" }, null, now), null, now, 15);
     expect(waiting).toMatchObject({ phase: "sent", sentAt: at });
   });
@@ -165,7 +165,7 @@ describe("a postponed leg", () => {
 describe("a leg that is put back", () => {
   const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, null, now);
 
-  test("waits for its next attempt as if this one had never begun", () => {
+  test("a leg that is put back waits for its next attempt as if this one had never begun", () => {
     expect(toRetry(owned, now, 30, null)).toMatchObject({
       status: "pending",
       phase: "idle",
@@ -178,13 +178,13 @@ describe("a leg that is put back", () => {
     });
   });
 
-  test("keeps the earlier call whose outcome is still not known", () => {
+  test("a leg that is put back keeps the earlier call of unknown outcome", () => {
     expect(toRetry(owned, now, 30, earlier).sentAt).toBe(earlier);
   });
 });
 
 describe("a leg that succeeded", () => {
-  test("is published, paid for once and nobody's", () => {
+  test("a leg that succeeded is published, charged once and unclaimed", () => {
     const leg = markedSent(
       claimed(legOf({ tokensReleased: 10, resend: true }), claim),
       {},
@@ -208,7 +208,7 @@ describe("a leg that succeeded", () => {
     });
   });
 
-  test("forgets the error of an earlier attempt", () => {
+  test("a leg that succeeded drops the error of an earlier attempt", () => {
     const leg = legOf({ error: problemOf(refused) });
     expect(succeeded(leg, published, now).error).toBeNull();
   });
@@ -217,7 +217,7 @@ describe("a leg that succeeded", () => {
 describe("a leg that failed", () => {
   const sent = markedSent(claimed(legOf({ tokensCharged: 10 }), claim), {}, null, now);
 
-  test("tells why, is not paid for and nobody's", () => {
+  test("a leg that failed has its error, is not charged and is unclaimed", () => {
     const leg = failed(sent, refused);
     expect(leg).toMatchObject({
       status: "failed",
@@ -235,7 +235,7 @@ describe("a leg that failed", () => {
     expect(leg.error?.remediation).not.toBe("");
   });
 
-  test("remembers that something was sent when that is all that is known", () => {
+  test("a leg that failed with an unknown outcome keeps its sent marker", () => {
     const leg = failed(sent, { code: "outcome_unknown", networkCode: null });
     expect(leg).toMatchObject({ sentAt: at, error: { code: "outcome_unknown", rule: null } });
     expect(leg.reservation.state).toBe("released");
@@ -270,13 +270,13 @@ describe("the delay before a retry", () => {
     ["half of the time that the attempt has taken", 7_000, 10, 4],
     ["what the network's interval is at most", 60_000, 10, 10],
     ["a short interval as it is", 60_000, 3, 3],
-  ])("of a file that the network works on is %s", (_, attemptMs, secondsMax, seconds) => {
+  ])("the wait for a file that the network works on is %s", (_, attemptMs, secondsMax, seconds) => {
     expect(nextPollSeconds(secondsMax, attemptMs)).toBe(seconds);
   });
 
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-  test("lies within a fifth of the schedule, or is what the network asks for", () => {
+  test("the delay before a retry is within a fifth of the schedule, or the one that the network asks for", () => {
     fc.assert(
       fc.property(
         fc.nat({ max: SCHEDULE.length - 1 }),
@@ -293,7 +293,7 @@ describe("the delay before a retry", () => {
     );
   });
 
-  test("ends after as many retries as the schedule has", () => {
+  test("retries end after as many as the schedule has", () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 9_999 }), { maxLength: 6 }),
@@ -309,7 +309,7 @@ describe("the delay before a retry", () => {
     );
   });
 
-  test("for looking up an unknown outcome runs through the schedule once more", () => {
+  test("reconciling an unknown outcome runs through the schedule once more", () => {
     const delays = Array.from({ length: 11 }, (_, looks) =>
       nextReconcileSeconds(SCHEDULE, looks, 0.5),
     );

@@ -7,7 +7,7 @@ import { inSeconds, legOf, NOW } from "./fixtures.ts";
 const at = (seconds: number) => inSeconds(seconds).toISOString();
 const secondsUntil = (time: string) => (Date.parse(time) - NOW.getTime()) / 1000;
 
-describe("the next look at open work", () => {
+describe("the next check of open work", () => {
   test.each<[string, readonly Partial<Leg>[], number, number]>([
     ["comes after the set time", [{}], 0, 60],
     ["comes later each time", [{}], 1, 120],
@@ -29,7 +29,7 @@ describe("the next look at open work", () => {
     expect(nextCheck(legs.map(legOf), checks, 60, NOW)).toBe(at(seconds));
   });
 
-  test("is never now and never more than a quarter of an hour away", () => {
+  test("the next check of open work is never now and never more than a quarter of an hour away", () => {
     const time = fc.option(fc.integer({ min: -10_000, max: 10_000 }), { nil: null });
     const leg = fc.record({ leaseUntil: time, notBefore: time });
     fc.assert(

@@ -54,7 +54,7 @@ describe("accepting a post", () => {
   });
   const accept = (found = { post, legs }) => acceptOperation(acceptance(found));
 
-  test("answers what the key stands for when somebody was first, without a look at the wallet", () => {
+  test("accepting answers with the key's post when another request was first, without checking the wallet", () => {
     const theirs = { ...accepted, postId: "pst_theirs", fingerprint: "other" };
     const createdAt = NOW.toISOString();
     const taken = { rowKey: idempotencyRowKey(key), ...theirs, createdAt };
@@ -68,14 +68,14 @@ describe("accepting a post", () => {
   test.each<[string, Wallet, string]>([
     ["tokens are missing", { ...rich, balance: 39 }, "insufficient_tokens"],
     ["the daily budget is used up", { ...rich, dailyBudget: 19 }, "daily_budget_reached"],
-  ])("is refused whole when %s", (_, wallet, code) => {
+  ])("accepting a post is refused as a whole when %s", (_, wallet, code) => {
     expect(accept().decide(viewOf([], wallet))).toMatchObject({ kind: "refuse", error: { code } });
   });
 
   test.each([
     ["another version", "another version"],
     ["none", ""],
-  ])("is decided anew where the wallet has %s", (_, accessVersion) => {
+  ])("accepting a post is decided again where the wallet has %s", (_, accessVersion) => {
     const taken = toAcceptedRow(idempotencyRowKey(key), accepted, NOW.toISOString());
     const theirs = { ...taken, postId: "pst_theirs" };
     const wallet = { ...rich, accessVersion };
@@ -91,7 +91,7 @@ describe("accepting a post", () => {
     expect(none.decide(viewOf([], { ...rich, accessVersion: "" })).kind).toBe("refuse");
   });
 
-  test("keeps the key itself out of the rows", () => {
+  test("accepting a post stores no Idempotency-Key in clear text", () => {
     expect(JSON.stringify(accept().decide(viewOf([])))).not.toContain(key);
   });
 });
@@ -136,7 +136,7 @@ describe("settling a leg", () => {
     };
   }
 
-  test("ends a post whose work row is gone already", () => {
+  test("settling a leg ends a post whose work row is already removed", () => {
     expect(settled(rowsWith(mine, other({ status: "succeeded" }), [])).work).toBeUndefined();
   });
 
@@ -161,13 +161,13 @@ describe("settling a leg", () => {
       });
   });
 
-  test("stops when the post has lost a row", () => {
+  test("settling a leg stops when a row of the post is missing", () => {
     expect(() => settle(published).decide(viewOf(rowsWith(mine, other({})).slice(0, 2)))).toThrow(
       "a post lost rows",
     );
   });
 
-  test("reads every row that it decides on", () => {
+  test("settling a leg reads every row that it decides on", () => {
     const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
     const at = refOf(wide);
     const { rowKeys } = settleOperation({ ref: at, post: wide, leg: mine, end: published });

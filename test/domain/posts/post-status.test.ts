@@ -29,11 +29,11 @@ describe("a post's status", () => {
     ["skipped, succeeded and failed", ["skipped", "succeeded", "failed"], "partial"],
     ["the rest skipped, one pending", ["skipped", "pending"], "processing"],
     ["all skipped", ["skipped", "skipped"], "failed"],
-  ])("with %s legs", (_, statuses, status) => {
+  ])("a post's status with %s legs", (_, statuses, status) => {
     expect(postStatus(legsOf(statuses))).toBe(status);
   });
 
-  test("does not depend on the order of the legs, and is final exactly when all of them are", () => {
+  test("a post's status does not depend on the order of the legs, and is final exactly when all of them are", () => {
     const statuses = fc.array(fc.constantFrom(...STATUSES), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(statuses, (given) => {
@@ -52,7 +52,7 @@ describe("a leg", () => {
     ["succeeded", true],
     ["failed", true],
     ["skipped", true],
-  ])("that is %s has ended: %s", (status, ended) => {
+  ])("a leg that is %s has ended: %s", (status, ended) => {
     expect(isEnded(legOf({ status }))).toBe(ended);
   });
 });

@@ -36,7 +36,7 @@ describe("long text in one row", () => {
     ["an emoji after the border", `${"x".repeat(PROPERTY_LENGTH_MAX)}👋`, 2],
     ["emoji alone", "👋".repeat(PROPERTY_LENGTH_MAX), 3],
     ["emoji across every border", `x${"👋".repeat(PROPERTY_LENGTH_MAX)}`, 3],
-  ])("%s comes back whole, no property too long, no pair cut", (_, text, count) => {
+  ])("%s is read back whole, with no property too long and no pair cut", (_, text, count) => {
     const chunks = Object.values(toChunks("text", text));
     expect(chunks).toHaveLength(count);
     expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThanOrEqual(
@@ -58,7 +58,7 @@ describe("long text in one row", () => {
   });
 
   test.each([1, 2, 3])(
-    "of %i properties and merged over a longer one is read alone",
+    "a text of %i properties that is merged over a longer one is read alone",
     (properties) => {
       const longer = toChunks("text", "x".repeat(PROPERTY_LENGTH_MAX * 5 + 1));
       for (const length of [-2, -1, 0, 1].map((more) => PROPERTY_LENGTH_MAX * properties + more))
@@ -67,7 +67,7 @@ describe("long text in one row", () => {
     },
   );
 
-  test("comes back whole whatever stands at the borders", () => {
+  test("a long text is read back whole, with any characters at the borders of its properties", () => {
     const near = fc.integer({ min: -4, max: 4 });
     const tail = fc.string({ unit: "binary", maxLength: 12 });
     fc.assert(
@@ -88,7 +88,7 @@ describe("long text in one row", () => {
     );
   });
 
-  test("that no row could hold is stopped when it is written, not cut when it is read", () => {
+  test("a text that no row could hold is refused when it is written", () => {
     expect(() => toChunks("text", "x".repeat(PROPERTY_LENGTH_MAX * 20 + 1))).toThrow(
       "invariant broken",
     );
@@ -96,7 +96,7 @@ describe("long text in one row", () => {
     expect(roundTrip(longest)).toBe(longest);
   });
 
-  test("is read by its own name alone", () => {
+  test("a long text is read by its own name alone", () => {
     const row = { rowKey: "row", ...toChunks("a", "one"), ...toChunks("b", "two") };
     expect(fromChunks("a", row)).toBe("one");
     expect(fromChunks("b", row)).toBe("two");
@@ -161,7 +161,7 @@ const leg: fc.Arbitrary<Leg> = fc.record({
 });
 
 describe("a leg's row", () => {
-  test("gives back the leg as it was", () => {
+  test("a leg's row gives back the leg unchanged", () => {
     fc.assert(
       fc.property(leg, (given) => {
         expect(toLeg(toLegRow("key", given))).toEqual(given);
@@ -169,7 +169,7 @@ describe("a leg's row", () => {
     );
   });
 
-  test("gives back what a network stored, however long", () => {
+  test("a leg's row gives back a network's data of any length", () => {
     const remote = { text: "👋".repeat(40_000) };
     expect(toLeg(toLegRow("key", legOf({ remote }))).remote).toEqual(remote);
   });
@@ -207,7 +207,7 @@ describe("a post's row", () => {
     })
     .map((fields) => postOf(fields));
 
-  test("gives back the post as it was", () => {
+  test("a post's row gives back the post unchanged", () => {
     fc.assert(
       fc.property(post, (given) => {
         expect(toPost(given.platformId, toPostRow("key", given))).toEqual(given);
@@ -215,7 +215,7 @@ describe("a post's row", () => {
     );
   });
 
-  test("takes the post's progress without touching the rest", () => {
+  test("a post's progress is merged into its row without touching the rest", () => {
     fc.assert(
       fc.property(post, post, (before, after) => {
         const row = { ...toPostRow("key", before), ...postProgress(after) };
@@ -226,7 +226,7 @@ describe("a post's row", () => {
     );
   });
 
-  test("holds the longest text that a request can carry", () => {
+  test("a post's row holds the longest text that a request can have", () => {
     const longest = draftOf({ text: "👋".repeat(31_603), metadata: { note: "x".repeat(150_000) } });
     const given = postOf({ draft: longest });
     expect(toPost(given.platformId, toPostRow("key", given)).draft).toEqual(longest);

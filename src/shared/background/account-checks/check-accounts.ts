@@ -170,7 +170,7 @@ export function pacedOutbound(outbound: Outbound, gapMs = GAP_MS): Outbound {
   };
 }
 
-/** Of the index of platforms. */
+/** Size of a page of the index of platforms. */
 const PLATFORMS_OF_PAGE = 1_000;
 const PROFILES_AT_ONCE = 16;
 /** A round is spread over the runs of a day, leaving some of them for what outages held up. */

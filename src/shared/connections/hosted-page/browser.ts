@@ -90,7 +90,7 @@ export function redirect(location: string, headers: Headers = []): BrowserAnswer
 export type AwayTo = readonly string[] | "any";
 
 /**
- * Returns where forms of the page may lead. Browsers apply `form-action` to the redirects after a form as well, so it
+ * Returns the addresses to which forms of the page may lead. Browsers apply `form-action` to the redirects after a form as well, so it
  * names the platform's site and the site of a network with a page of its own.
  */
 export function formTargets(
@@ -152,7 +152,7 @@ export function pageAddress(
   return `${config.publicBaseUrl}/v1/connect/ui?${query.toString()}`;
 }
 
-/** Returns where a form of the page goes: to a network's step, or to `done`. */
+/** Returns the target of a form of the page: a network's step, or `done`. */
 export function stepAddress(config: Config, step: NetworkName | "done"): string {
   return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
 }

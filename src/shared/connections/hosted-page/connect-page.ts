@@ -200,7 +200,6 @@ function renderBody(page: CardPage, card: Card): Markup {
   }`;
 }
 
-/** Returns what is wrong with a field of one of the network's forms. */
 function faultOf({ language }: CardPage, card: Card, way: Way): FieldFault | null {
   const { problem, title, form, otherForm } = card;
   const { fields = [] } = (way === "first" ? form : otherForm) ?? {};

@@ -61,7 +61,6 @@ function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
   </header>`;
 }
 
-/** Returns an icon with the initial of the name. */
 function ownIcon({ name, accentColor = ACCENT }: Branding): string {
   const ink = textOn(accentColor);
   const sign =

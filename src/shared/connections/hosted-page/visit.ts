@@ -49,7 +49,7 @@ export async function openVisit(
 /** The language, and what is shown of the platform. */
 export type Look = Pick<Notice, "language" | "branding">;
 
-/** Returns how pages of a session look; without one, those of a visit whose session is unknown. */
+/** Returns the branding of a session's pages; without one, that of a visit whose session is unknown. */
 export function lookOf(
   { config }: Pick<ConnectionsDeps, "config">,
   { language }: BrowserRequest,
@@ -111,7 +111,6 @@ interface LinkedName {
   readonly name: string;
 }
 
-/** Returns the accounts that were linked in a session and still are. */
 async function linkedAccounts(
   services: ConnectionsDeps,
   session: ConnectSession,

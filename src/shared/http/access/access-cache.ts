@@ -46,7 +46,7 @@ export class AccessCache {
     return { rows: this.#rows, characters: this.#characters };
   }
 
-  /** Returns what is cached of a platform under that version. Drops what was cached under any other. */
+  /** Returns the rows of a platform that are cached under this version. Drops rows of any other version. */
   of(platformId: string, version: string | undefined, now: Date): CachedOfPlatform | undefined {
     const cached = this.#platforms.get(platformId);
     if (cached === undefined) return undefined;

@@ -45,7 +45,7 @@ function groupsOf(address: string): number[] {
   ];
 }
 
-/** Returns what is counted as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
+/** Returns the address that counts as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);

@@ -144,7 +144,7 @@ export async function onCachedRows<Made>(
       return await run(await onReadRows(access, request));
     } catch (error) {
       if (!(error instanceof OutdatedAccess) || tries === TRIES_MAX) throw error;
-      // Whoever unlinks several accounts raises the version at each.
+      // A request that unlinks several accounts raises the version at each.
       await pauseAfter(tries);
     }
   }

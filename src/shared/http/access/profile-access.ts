@@ -51,7 +51,6 @@ async function grantOf(
   return grant;
 }
 
-/** Returns whether the caller may act for the profile, and who granted it that. */
 async function mayActFor(
   request: AccessRequest,
   caller: ApiKeyCaller | SessionCaller,

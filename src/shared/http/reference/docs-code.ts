@@ -104,7 +104,6 @@ function javaScript({ method, address, credential, headers, body, answers }: Sam
 ${READ_JAVASCRIPT[answers]}`;
 }
 
-/** Returns a value of JSON as Python writes it. */
 function pythonOf(value: unknown, indent: string): string {
   if (value === null) return "None";
   if (value === true) return "True";

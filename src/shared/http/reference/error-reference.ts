@@ -44,7 +44,7 @@ export const ERROR_REFERENCE = {
     details: shape(() => z.strictObject({ header: z.string(), path: z.string() })),
   },
   application_header_required: plain("A session has to name the application here."),
-  invalid_cursor: plain("The cursor is not one of ours, or of another query."),
+  invalid_cursor: plain("This service did not issue the cursor, or issued it for another query."),
   unauthenticated: plain("There is no bearer credential."),
   invalid_credentials: plain("The credential, password or code is wrong."),
   api_key_revoked: plain("The API key was revoked."),
@@ -64,7 +64,7 @@ export const ERROR_REFERENCE = {
   },
   session_required: plain("Only a dashboard session may do this."),
   app_admin_required: plain("A restricted key may not do this."),
-  role_required: plain("The operator does not have the role."),
+  role_required: plain("The operator lacks the role that the route requires."),
   profile_not_allowed: plain(
     "The restricted key may not act for this profile: it is not on its allowlist, and no grant was sent.",
   ),

@@ -37,7 +37,6 @@ function withoutNullBranch(schema: JsonSchema): JsonSchema {
   return { ...first, ...rest, type: [first.type, "null"] };
 }
 
-/** Returns the schema with null as a further value. */
 function orNull(schema: JsonSchema): JsonSchema {
   const { type, anyOf, description, default: fallback, ...rest } = schema;
   const about = {

@@ -91,13 +91,13 @@ async function signIn(
   return { kind: "linked", linked: await describe(session, { service: home.service, pds }, tools) };
 }
 
-/** Returns why an account is not active where it logged in: it is restricted, or has moved to another server. */
+/** Returns the reason why an account is not active where it logged in: it is restricted, or has moved to another server. */
 async function inactive(
   { did, status }: Session,
   { service, pds }: Home,
   tools: NetworkTools,
 ): Promise<LinkFailure> {
-  // Of an account that was found by its handle, the document was read just now.
+  // The document of an account that was found by its handle was read just now.
   const server = pds === null ? await resolveServer(did, tools) : undefined;
   const hasMoved = typeof server === "string" && server !== service && !isOwnServer(server);
   return linkFailed(hasMoved ? "account_moved" : "account_restricted", status);

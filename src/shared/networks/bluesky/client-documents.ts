@@ -126,7 +126,7 @@ export function loopbackMetadata(redirectUri: string, { name }: ServiceIdentity)
 }
 
 /**
- * Returns the redirect address with 127.0.0.1 in place of `localhost`, which the network does not accept (RFC 8252,
+ * Returns the redirect address with 127.0.0.1 instead of `localhost`, which the network does not accept (RFC 8252,
  * section 8.3).
  */
 export function loopbackAddress(redirectUri: string): string {

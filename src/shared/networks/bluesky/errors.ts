@@ -49,12 +49,12 @@ export const ERRORS = errorTable([
   ),
   invalid(/record:.*\b(?:embed|images?|video|thumb|items|blob)\b/i, unread("media_rejected")),
   invalid(/record:.*\b(?:text|facets?)\b/i, unread("text_invalid")),
-  // As the reference server says of a repository, in place of an error's name.
+  // The reference server says this about a repository instead of giving an error's name.
   invalid(/account is deactivated/i, { ...RESTRICTED, remediation: REACTIVATE }),
   invalid(/could not find repo\b/i, REAUTH),
-  // Of an access token, and a 400: renewing shows whether the session has ended.
+  // These concern an access token, with status 400. Renewing shows whether the session has ended.
   ...codes(FRESH, "ExpiredToken", "InvalidToken"),
-  // The same of an OAuth token; a proof that came too late or to the wrong server is made anew as well.
+  // This concerns an OAuth token. A proof that came too late or to the wrong server is also made again.
   ...codes(FRESH, "invalid_token"),
   ...codes(LATER, "use_dpop_nonce", "invalid_dpop_proof"),
   ...codes(REAUTH, "AuthMissing", "AuthenticationRequired", "AccountNotFound"),
@@ -91,7 +91,7 @@ export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | u
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Returns what an unexpected answer means. Structured fields decide first, the status last. */
+/** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const body = xrpcError(response);
   // The reset header is on every answer; it means a wait only where too many calls were the reason.
@@ -114,7 +114,7 @@ function rowOf(
 ): ErrorRow {
   const { status } = response;
   if (body === undefined && isProxyPage(response)) return IN_DOUBT;
-  // Of a server that failed: what it says of the reason does not tell what became of the call.
+  // A server that failed may give a reason, but the call's outcome is still unknown.
   if (status >= 500) return IN_DOUBT;
   return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);
 }

@@ -26,7 +26,7 @@ export function staysBehind(credentials: Credentials, server: string): boolean {
 }
 
 /**
- * Returns what an unexpected answer means for the account. A server that an account has left calls it deactivated, or
+ * Returns the meaning of an unexpected answer for the account. A server that an account has left calls it deactivated, or
  * does not know it (https://atproto.com/guides/account-migration): to link it again finds it where it is, and so does
  * renewing a session that goes on there.
  */

@@ -64,7 +64,7 @@ export async function openClient(
       createKey: () => JoseKey.generate(["ES256"]),
       getRandomValues: (length) => randomBytes(length),
       digest: (bytes, { name }) => createHash(name).update(bytes).digest(),
-      // Whoever renews holds the connection's lease already.
+      // The caller that renews holds the connection's lease already.
       requestLock: (_name, run) => run(),
     },
   });
@@ -138,7 +138,7 @@ function readAnswer(error: Error): { status: number; networkCode: string | null 
 }
 
 const BYTES_MAX = 256 * 1024;
-/** Of the directory and of a domain. */
+/** Addresses of DID documents, in the directory and on a domain. */
 const DID_DOCUMENT = /\/did(?::|%3A)[^/]+$|\/\.well-known\/did\.json$/i;
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
@@ -150,7 +150,7 @@ export interface Trace {
   isDown?: boolean;
   /** A directory said that there is no such account. */
   isUnknown?: boolean;
-  /** Of the account that was typed. */
+  /** DID of the account that was typed. */
   did?: string;
 }
 

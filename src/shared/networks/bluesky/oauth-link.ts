@@ -55,12 +55,12 @@ const flowShape = shape(() =>
     redirectUri: z.string(),
     /** What the library wants back. `iss` is the issuer of the authorisation server. */
     saved: z.looseObject({ iss: z.string() }),
-    /** Of the account that was typed; the authorisation must be of no other one. */
+    /** DID of the account that was typed. The authorisation must belong to it. */
     did: z.string().nullable(),
   }),
 );
 
-/** Returns what was typed: an account, or the origin of a server that asks for it. A site's address may be either. */
+/** Returns the readings of a typed text: an account, or the origin of a server that asks for it. A site's address may be either. */
 function readInputs(typed: string): readonly string[] {
   if (typed === "") return [LOGIN_HOST];
   const { kind, value } = readIdentifier(typed, true) ?? {};

@@ -184,7 +184,6 @@ function charsetIn(attributes: Attributes, content: string): string | undefined 
   return charsetOf(content);
 }
 
-/** Returns the label in a content type; undefined without one. */
 function charsetOf(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([^\s"';]+)/i.exec(contentType)?.[1];
 }

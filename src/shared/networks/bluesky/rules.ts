@@ -21,7 +21,7 @@ const { error, warning } = ruleRows<Facts>();
 const GRAPHEMES_MAX = 300;
 const BYTES_MAX = 3000;
 const FILES_MAX = 10;
-/** Of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app); records themselves have no limit. */
+/** Limit of the official client (`MAX_ALT_TEXT` in bluesky-social/social-app); records themselves have no limit. */
 const ALT_TEXT_MAX = 2000;
 /** `alt` of `app.bsky.embed.video`, which counts graphemes: this is the strictest that it can mean. */
 export const VIDEO_ALT_TEXT_MAX = 1000;
@@ -135,7 +135,7 @@ export function check(draft: LegDraft): readonly Problem[] {
   });
 }
 
-/** Returns what only the files themselves show: a video with the name of an image, an image that becomes a video. */
+/** Returns problems that only the files show: a video with the name of an image, an image that becomes a video. */
 export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
@@ -146,7 +146,7 @@ export function checkFiles(
   if (files.length > 1 && kinds.some((kind) => kind !== "image"))
     return [breach(rules, "bluesky.media.mixed", { field })];
   const becomesVideo = files.length === 1 && (kinds[0] === "video" || files[0]?.isMoving === true);
-  // Of a file whose name says as much, `check` has told it.
+  // If the file's name shows a video, `check` has warned already.
   const isTold = (item: MediaItem) => becomesVideo && !isVideo(item);
   const found = ofVideos(() => longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isTold));
   return checkRules({ "bluesky.media.altTextVideo": found }, { draft });
@@ -168,7 +168,7 @@ const IMAGE = {
   types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
   bytesMax: 2_000_000,
   edgeMax: 4_000,
-  // Clients show the first picture alone; what moves goes out as a video.
+  // Clients show only the first picture, so a moving image is published as a video.
   plays: [],
   turnsByExif: false,
 } as const;
@@ -194,7 +194,7 @@ export function thumbnail(limits: NetworkData): ImageTarget {
   return { ...IMAGE, bytesMax: Math.min(1_000_000, blobBytesMax(limits)), edgeMax: 2_000 };
 }
 
-/** Returns what Bluesky takes; the account's own server may take less. A moving GIF that is alone becomes a video. */
+/** Returns the media that Bluesky takes; the account's own server may take less. A moving GIF that is alone becomes a video. */
 export function media(draft: LegDraft, limits: NetworkData): MediaTargets {
   const { image, video } = TARGETS;
   const bytesMax = blobBytesMax(limits);

@@ -56,7 +56,7 @@ export function accessExpiry(accessJwt: string, now: Date): string {
   return (expiryOf(accessJwt) ?? new Date(now.getTime() + UNKNOWN_LIFE_MS)).toISOString();
 }
 
-/** Returns when the account must be linked again at the latest, if nothing renews the session before. */
+/** Returns the time by which the account must be linked again, if nothing renews the session before. */
 export function sessionExpiry(refreshJwt: string): string | null {
   return expiryOf(refreshJwt)?.toISOString() ?? null;
 }
@@ -133,7 +133,7 @@ async function readRefusedRefresh(
   tools: NetworkTools,
 ): Promise<CredentialsOutcome> {
   const networkCode = xrpcError(answer)?.error ?? null;
-  // Of the refresh token itself, so there is nothing left to renew with.
+  // The error concerns the refresh token itself, so the session can't be renewed.
   if (networkCode === "ExpiredToken" || networkCode === "InvalidToken") {
     return needsReauth(networkCode);
   }
@@ -162,7 +162,7 @@ const OAUTH_UNKNOWN_LIFE_MS = 10 * 60_000;
 /** Of what a server promises, no more is believed: later than any renewal, and a time that can be written. */
 const OAUTH_LIFE_MS_MAX = DAY_MS;
 
-/** Returns when the access token ends, by our clock; the library computes with the machine's. */
+/** Returns the end of the access token, by our clock; the library computes with the machine's. */
 export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
   const lifeMs =
     tokenSet.expires_at === undefined
@@ -172,7 +172,7 @@ export function accessEnd({ tokenSet }: OAuthSessionData, now: Date): string {
   return new Date(now.getTime() + believedMs).toISOString();
 }
 
-/** Returns when the account must be linked again at the latest, if nothing renews the session before. */
+/** Returns the time by which the account must be linked again, if nothing renews the session before. */
 export function idleEnd(tools: NetworkTools): string {
   const isKnown = tools.app !== undefined && hasDocuments(tools.app);
   const days = isKnown ? IDLE_DAYS.known : IDLE_DAYS.loopback;
@@ -180,7 +180,7 @@ export function idleEnd(tools: NetworkTools): string {
 }
 
 /**
- * Exchanges the refresh token for the next one. It works once: whoever calls holds the connection's lease, and stores
+ * Exchanges the refresh token for the next one. It works once: the caller holds the connection's lease, and stores
  * the outcome before he uses it. A server that sees an old one again ends the whole session.
  */
 async function renewOAuth(

@@ -29,7 +29,7 @@ export type VideoStep =
       readonly video: RemoteVideo | undefined;
       readonly wait: Wait;
     }
-  /** A moving image that no video can be made of here: its first picture may go out. */
+  /** A moving image that no video can be made of here: its first picture may be published. */
   | { readonly kind: "still" }
   | TryLater
   | Rejected;
@@ -261,7 +261,7 @@ const uploadLimitsShape = shape(() =>
   }),
 );
 
-/** Returns why the account may not upload a video now; undefined if it may. */
+/** Returns the reason why the account may not upload a video now; undefined if it may. */
 async function askLimits(
   { credentials }: Video,
   tools: NetworkTools,
@@ -312,7 +312,6 @@ function hasLeft({ code, networkCode }: Classified): boolean {
   return code === "connection_needs_reauth" && /Deactivated|NotFound/.test(networkCode ?? "");
 }
 
-/** Returns the DID of the account's server. */
 function serverDid({ pds }: Credentials): string {
   return `did:web:${new URL(pds).host.replace(":", "%3A")}`;
 }

@@ -33,7 +33,7 @@ export function longAltTexts(
   );
 }
 
-/** Returns the files that have an alternative text for nothing: `takes` says for which files the network has a place. */
+/** Returns the indices of files whose alternative text is not used; `takes` says which files the network takes one for. */
 export function unusedAltTexts(
   draft: LegDraft,
   takes: (item: MediaItem) => boolean,

@@ -88,7 +88,7 @@ export function isHtml(response: HttpResponse): boolean {
 /** Such a page with a status of the request itself speaks for the network all the same. */
 const PLAIN_STATUSES: ReadonlySet<number> = new Set([413, 429]);
 
-/** Returns whether a proxy or firewall answered in place of the network, so that what the network did is unknown. */
+/** Returns whether a proxy or firewall answered instead of the network, so that what the network did is unknown. */
 export function isProxyPage(response: HttpResponse): boolean {
   return isHtml(response) && !PLAIN_STATUSES.has(response.status);
 }
@@ -125,7 +125,7 @@ export interface Signal {
   readonly status: number;
   readonly code?: string | number | undefined;
   readonly subcode?: number | undefined;
-  /** Of the request, where the answer names one. */
+  /** Field of the request, if the answer names one. */
   readonly field?: string | undefined;
   readonly isTransient?: boolean | undefined;
   readonly message: string;
@@ -190,7 +190,7 @@ export function findRow(table: ErrorTable, signal: Signal): TableRow | undefined
 }
 
 /**
- * Returns what a signal means. An unknown refusal (4xx) counts as permanent and is marked for review, because
+ * Returns the meaning of a signal. An unknown refusal (4xx) counts as permanent and is marked for review, because
  * repeating it helps nobody. Any other unknown answer proves nothing and means `doubt`.
  */
 export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): ErrorRow {

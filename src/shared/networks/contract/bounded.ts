@@ -8,7 +8,7 @@ import type { CredentialsOutcome, LegFailure, LimitsOutcome, PrepareOutcome } fr
 import type { Published, PublishOutcome, ReconcileOutcome, TryLater } from "./outcome.ts";
 
 /*
- * Whatever a network answers is stored, logged and shown, and a server of a federated network answers what it likes. So
+ * Every answer of a network is stored, logged and shown, and a server of a federated network answers what it likes. So
  * everything that the steps of a network hand over is bounded here, once for all of them: words are cut, and what has
  * no meaning once it is cut is refused.
  */
@@ -56,7 +56,6 @@ export function boundedAccount(account: Account): Account | undefined {
   };
 }
 
-/** Returns the time if it is one. */
 function boundedTime(time: string | null): string | null {
   if (time === null || time.length > NAME_CHARACTERS_MAX) return null;
   return Number.isNaN(Date.parse(time)) ? null : time;
@@ -98,7 +97,6 @@ type Failing = Extract<
   { readonly failure: LegFailure }
 >;
 
-/** Returns an outcome with its failure and its waits bounded. */
 function boundedFailing<Of extends Failing>(outcome: Of): Of {
   const { retryAfterSeconds, pollAfterSeconds } = outcome as {
     readonly retryAfterSeconds?: number;

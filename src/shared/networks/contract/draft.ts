@@ -77,7 +77,7 @@ export function checkNames<T>(
 
 export type FileKind = "image" | "video" | "audio" | "document";
 
-/** Returns a file's kind by its content type. Whatever is no image, video or audio is a document. */
+/** Returns a file's kind by its content type. Any file that is no image, video or audio is a document. */
 export function kindOfType(contentType: string): FileKind {
   const [kind] = /^(?:image|video|audio)(?=\/)/.exec(contentType) ?? [];
   // Safe: the pattern matches these alone.

@@ -137,7 +137,7 @@ export const LEG_ERRORS = {
 
 export type LegErrorCode = keyof typeof LEG_ERRORS;
 
-/** What is only ever warned of, by a code of its own: the post goes out, not quite as it was given. */
+/** Codes of warnings alone: the post is published, but not quite as it was given. */
 export const WARNING_CODES = ["alt_text_shortened"] as const;
 
 /** What each of these warnings means. */

@@ -91,7 +91,7 @@ export interface LinkField {
   readonly autocomplete: string;
   /** One of these is chosen instead of typed; the first is meant when nothing is said. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
-  /** Absent: always. Otherwise only a deployment with such a registration asks for it. */
+  /** Whether a deployment with this registration asks for the field; absent: every deployment does. */
   readonly isAsked?: (app: NetworkApp | undefined) => boolean;
 }
 
@@ -111,7 +111,7 @@ export interface OAuthRedirect {
   readonly flow: NetworkData;
   /** Origin of the server, for a network with `hasServers`: the callback is accepted at its address alone. */
   readonly server?: string;
-  /** Where the network's library chose a state of its own, as hard to guess, in place of `oauth.state`. */
+  /** Where the network's library chose a state of its own, as hard to guess, instead of `oauth.state`. */
   readonly state?: string;
 }
 

@@ -37,7 +37,7 @@ export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | und
   return target === undefined ? "type" : fileRefusal(file, target);
 }
 
-/** Returns why an image is refused. A readable image is converted; any other is taken as it is or refused. */
+/** Returns the reason why an image is refused. A readable image is converted; any other is taken as it is or refused. */
 function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
   if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
   if (READABLE_IMAGES.includes(contentType)) return undefined;
@@ -55,7 +55,6 @@ function fileRefusal({ contentType, size, durationSeconds }: Facts, target: File
   return isOutside ? "duration" : undefined;
 }
 
-/** Returns a file's type, size and duration for the timeline. */
 function noteOfFile({ contentType, size, durationSeconds }: Facts): string {
   const seconds = durationSeconds === null ? "" : `, ${Math.floor(durationSeconds)} seconds`;
   return `${contentType}, ${size} bytes${seconds}`;

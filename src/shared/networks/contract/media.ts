@@ -68,7 +68,7 @@ export interface ImageTarget {
   readonly bytesMax: number;
   /** Longest side. */
   readonly edgeMax?: number;
-  /** What is made anew is made this wide: the network scales the rest itself. */
+  /** Widths of an image that is encoded again: the network scales it further itself. */
   readonly madeWidth?: { readonly min: number; readonly max: number };
   readonly pixelsMax?: number;
   /** Width divided by height. */
@@ -83,9 +83,9 @@ export interface ImageTarget {
   readonly pngBytesMax?: number;
 }
 
-/** What a network takes of files that go out as they are. The network itself checks what is absent. */
+/** The files that a network takes unchanged. The network itself checks what is absent. */
 export interface FileTarget {
-  /** Absent: whatever is of the kind. */
+  /** Types that the network takes; absent: all of the kind. */
   readonly types?: readonly string[];
   readonly bytesMax?: number;
   readonly secondsMin?: number;
@@ -98,7 +98,7 @@ export interface MediaTargets {
   readonly video?: FileTarget;
   readonly audio?: FileTarget;
   readonly document?: FileTarget;
-  /** Types of moving images that go out as videos, as they are; absent: none. */
+  /** Types of moving images that are published as videos, unchanged; absent: none. */
   readonly moving?: readonly string[];
 }
 

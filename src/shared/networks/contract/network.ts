@@ -80,13 +80,13 @@ export interface WithdrawalNotices {
   readonly sender: string;
   /** The form's field. */
   readonly field: string;
-  /** Returns what a notice says, or the check at which it failed. Pure. */
+  /** Returns the content of a notice, or the check at which it failed. Pure. */
   read(signed: string, app: NetworkApp, now: Date): WithdrawalNotice | FailedCheck;
 }
 
 /**
  * A social network. Generic code never names one: it calls these steps, each of which may be repeated after a crash:
- * `begin` → `prepare` (until ready) → sent marker → `publish`. `reconcile` is called in place of a second `publish`.
+ * `begin` → `prepare` (until ready) → sent marker → `publish`. `reconcile` is called instead of a second `publish`.
  */
 export interface Network {
   /** The name in the registry, in requests and in rows; part of its rules' ids. */
@@ -103,7 +103,7 @@ export interface Network {
   readonly documents?: readonly NetworkDocument[];
   /** How it tells that a person took an authorisation back; absent: it does not. */
   readonly withdrawals?: WithdrawalNotices;
-  /** Returns until when a version of its API (`NetworkApp.version`) certainly lives; absent if that is not announced. */
+  /** Returns the date until which a version of its API (`NetworkApp.version`) is supported; absent if none is announced. */
   versionEnd?(version: string): Date;
   /** The schema of `platformOptions.<name>`: a strict object. */
   readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
@@ -115,7 +115,7 @@ export interface Network {
   missingScopes?(scopes: readonly string[], app: NetworkApp | undefined): readonly string[];
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
   /**
-   * Returns which daily quota of the account the draft counts towards, e.g. `posts`; absent: there is none. `remote` is
+   * Returns the daily quota of the account that the draft counts towards, e.g. `posts`; absent: there is none. `remote` is
    * what `prepare` made of it, which may show what the draft alone does not.
    */
   quotaOf?(draft: LegDraft, remote?: NetworkData): string | undefined;
@@ -131,18 +131,18 @@ export interface Network {
     files: readonly (MediaFacts | null)[],
   ): readonly Problem[];
   /**
-   * Returns how many UTF-16 units an alternative text may have; absent: any number. Longer ones are cut before a step
+   * Returns the limit of an alternative text in UTF-16 units; absent: any number. Longer ones are cut before a step
    * gets the draft, and `check` warns of it. `limits` as for `check`.
    */
   altTextMax?(limits: NetworkData): number;
-  /** Returns what it takes of the draft's files; absent: it takes any file. `limits` as for `check`. */
+  /** Returns the media that it takes of the draft's files; absent: it takes any file. `limits` as for `check`. */
   media?(draft: LegDraft, limits: NetworkData): MediaTargets;
   /** The rules that `check` and publishing name by id; absent: none. */
   readonly rules?: RuleTable;
   /** Returns the rules that the draft breaks. `limits` is `{}` if the account is not known. Pure. */
   check(draft: LegDraft, limits: NetworkData): readonly Problem[];
   /**
-   * Returns what is chosen for a leg before its first attempt: record key, creation time … `prepare` may choose anew
+   * Returns what is chosen for a leg before its first attempt: record key, creation time … `prepare` may choose again
    * while the leg is `isUnpublished`.
    */
   begin(leg: { readonly key: string; readonly now: Date }): NetworkData;

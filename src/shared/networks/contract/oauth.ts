@@ -12,7 +12,7 @@ import type { NetworkTools } from "./tools.ts";
 
 type CallbackErrors = Readonly<Record<string, LinkErrorCode>>;
 
-/** What comes back with the browser in place of a code; all but a refusal is about our app and not about the person. */
+/** What comes back with the browser instead of a code; all but a refusal is about our app and not about the person. */
 const CALLBACK_ERRORS: CallbackErrors = {
   access_denied: "access_denied",
   invalid_client: "network_unavailable",
@@ -89,7 +89,7 @@ interface LinkStep<Found> {
   /** Returns what an answer holds; undefined where it is not what was asked for. */
   readonly read: (answer: HttpResponse) => Found | undefined;
   readonly refuse: (answer: HttpResponse) => LinkFailure | Promise<LinkFailure>;
-  /** Of a call without an answer; absent: `network_unavailable`. */
+  /** Error code of a call without an answer; absent: `network_unavailable`. */
   readonly unreachable?: LinkErrorCode;
 }
 
@@ -132,7 +132,7 @@ export function finishCode<
   ): Promise<Linked | LinkFailure | Exclude<Code, string>> => {
     const flow = own.flowOf(callback.flow);
     const code = own.codeOf(callback, flow);
-    // Safe: what is no text is the rest of the code's type.
+    // Safe: a code that is not a string has one of the other types of `Code`.
     if (typeof code !== "string") return code as Exclude<Code, string>;
     const grant = await own.redeem(code, { callback, flow }, tools);
     if (isLinkFailure(grant)) return grant;
@@ -148,7 +148,7 @@ export function isLinkFailure(found: object): found is LinkFailure {
 /** What is wrong with our app, and not with a code or token. */
 export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized_client"];
 
-/** Returns what a refused renewal means (RFC 6749, section 5.2): the refresh token is of no use, or our app is refused. */
+/** Returns the meaning of a refused renewal (RFC 6749, section 5.2): the refresh token is of no use, or our app is refused. */
 export function refusedRenewal(answer: HttpResponse, classified: Classified): CredentialsOutcome {
   const error = oauthError(answer);
   if (error !== undefined && CLIENT_ERRORS.includes(error))

@@ -30,14 +30,14 @@ interface Proof {
   readonly isProof?: true;
 }
 
-/** The network did not publish, by what it said, and a later attempt may succeed. */
+/** The network says that it did not publish. A later attempt may succeed. */
 export interface TryLater extends Proof {
   readonly kind: "try_later";
   readonly failure: LegFailure;
   readonly retryAfterSeconds?: number;
 }
 
-/** The network did not publish, by what it said, and will not. */
+/** The network says that it did not publish. Another attempt would be refused, too. */
 export interface Rejected extends Proof {
   readonly kind: "rejected";
   readonly failure: LegFailure;
@@ -153,7 +153,6 @@ export function unpublished(classified: Classified, mediaIndex?: number): TryLat
   }
 }
 
-/** Returns the mark of an outcome that proves that nothing was published. */
 function proofOf({ isProof }: Classified): Proof {
   return isProof === true ? { isProof } : {};
 }
@@ -210,7 +209,7 @@ export function notAccepted(
   classified: Classified,
   prepareAgain: (classified: Classified) => PublishOutcome,
 ): PublishOutcome {
-  // Of a server that failed: what it says of the reason does not tell whether the post was made.
+  // A server that failed may give a reason, but it is still unknown whether the post was made.
   if (classified.effect === "doubt" || status >= 500) return inDoubt(classified);
   return classified.effect === "prepare_again" ? prepareAgain(classified) : unpublished(classified);
 }
@@ -248,10 +247,10 @@ export function unavailable(answer: HttpFailure | Classified): Lookup & { kind: 
   return { kind: "unavailable", note: note || (networkCode ?? ""), retryAfterSeconds };
 }
 
-/** A file that fails again within this time is refused; a retry by hand, later, uploads it anew. */
+/** A file that fails again within this time is refused; a later retry by hand uploads it again. */
 const RESTART_MS = 15 * 60_000;
 
-/** Returns whether uploads may be given up and begun anew, by the time at which they last were. */
+/** Returns whether uploads may be given up and begun again, by the time at which they last were. */
 export function mayStartOver(lastAt: string | undefined, now: Date): boolean {
   return lastAt === undefined || now.getTime() - Date.parse(lastAt) >= RESTART_MS;
 }

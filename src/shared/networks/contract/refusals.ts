@@ -37,7 +37,6 @@ function isRefusal(outcome: PublishOutcome): outcome is Refusal {
   return outcome.kind !== "published" && outcome.kind !== "in_doubt";
 }
 
-/** Returns whether the network may show the post later than now. */
 function mayShowLater(seen: ReconcileOutcome, ageMs: number): boolean {
   return seen.kind === "ask_again" || (isUncertain(seen) && ageMs < SHOWN_MS);
 }

@@ -39,7 +39,7 @@ interface Check<Facts> {
   readonly broken?: (facts: Facts) => boolean | readonly (number | Breach)[];
   /** Returns what is counted: the rule is broken above the limit. */
   readonly used?: (facts: Facts) => number;
-  /** In place of the rule's limit: what the account's server says. */
+  /** The limit of the account's server, which replaces the rule's. */
   readonly limitOf?: (facts: Facts) => number;
 }
 
@@ -56,7 +56,7 @@ export function ruleRows<Facts>() {
   return { error, warning };
 }
 
-/** Returns what a draft breaks of a table, in the table's order. */
+/** Returns the problems of a draft by a table of rules, in the table's order. */
 export function checkRules<Facts extends { readonly draft: LegDraft }>(
   table: CheckedTable<Facts>,
   facts: Facts,
@@ -154,7 +154,7 @@ export interface TextMeasure {
 
 interface Breach extends Partial<Pick<Problem, "field" | "mediaIndex" | "severity">> {
   readonly used?: number;
-  /** In place of the table's own. */
+  /** The limit that replaces the table's. */
   readonly limit?: number;
 }
 

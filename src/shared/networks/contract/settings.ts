@@ -4,11 +4,11 @@ import { type Setting, setting, text, type ValueOf } from "../../runtime/setting
 export interface NetworkApp {
   readonly id: string;
   readonly secret: string;
-  /** Of the network's API. */
+  /** Version of the network's API. */
   readonly version: string;
   /** What is asked for beyond what linking and publishing take; absent: nothing. */
   readonly extraScopes?: readonly string[];
-  /** The network's own name for what is asked for, in place of a list of permissions; absent: there is none. */
+  /** The network's own name for what is asked for, instead of a list of permissions; absent: there is none. */
   readonly loginConfigId?: string;
   /** Whether what belongs to a business is asked for as well; absent: it is. */
   readonly asksForBusiness?: boolean;

@@ -8,7 +8,7 @@ export function graphemesOf(text: string): Iterable<Intl.SegmentData> {
   return segmenter.segment(text);
 }
 
-/** Returns how many characters a reader sees: a family emoji counts as one. */
+/** Returns the number of characters that a reader sees: a family emoji counts as one. */
 export function countGraphemes(text: string): number {
   // Printable ASCII has no clusters, and most text is nothing else.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
@@ -122,7 +122,7 @@ const INVISIBLE =
 const WIDE = /[\uff01-\uff5e]/g;
 const WIDE_OFFSET = 0xfee0;
 
-/** Returns what a person typed, without invisible characters and in plain ASCII where a wide form was typed. */
+/** Returns the text that a person typed, without invisible characters and in plain ASCII where a wide form was typed. */
 export function typedText(text: string | undefined): string {
   return (text ?? "")
     .replace(INVISIBLE, "")

@@ -73,7 +73,7 @@ const OWN: readonly TableRow[] = [
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
   ...subcodes(ROLE, 1363042),
   ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
-  // Of a person whose role on the page does not allow videos; it has no subcode.
+  // The person's role on the page does not allow videos. This error has no subcode.
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
   ...codes(EMPTY, 197),
   ...codes(IMAGE, 324),
@@ -94,7 +94,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
-/** Returns why a video failed, by its status. */
+/** Returns the reason why a video failed, by its status. */
 export function classifyStatus(text: string): Classified {
   return classifyFileStatus(text, ERRORS, "refuse");
 }

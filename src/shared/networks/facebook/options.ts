@@ -5,6 +5,6 @@ export const { options: facebookOptions, read: ownOptionsOf } = optionsOf(() => 
   /** Without it, one video becomes a reel where Facebook takes it as one. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
   link: linkUrl().optional(),
-  /** Of a video. */
+  /** Title of a video. */
   title: z.string().trim().min(1).max(255).optional(),
 }));

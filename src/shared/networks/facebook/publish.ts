@@ -25,7 +25,7 @@ import { lookAtVideo, pageUrl } from "./video-status.ts";
 
 const LOOK_AGAIN_SECONDS = 5;
 
-/** What goes out, and what the network made of it. */
+/** The leg that is published, and the network's data of it. */
 interface Sending {
   readonly leg: LegToPublish;
   readonly remote: Remote;
@@ -184,7 +184,7 @@ async function refused(
 
 /** Waits once for photos that are not found, and rejects the leg the second time. */
 function waitForPhotos(remote: Remote, classified: Classified, now: Date): PublishOutcome {
-  // The photos are what is not found, and not the post.
+  // The photos were not found, so nothing was published.
   const proof = { ...classified, isProof: true } as const;
   return remote.missedAt === undefined
     ? startOver(

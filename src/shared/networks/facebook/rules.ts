@@ -72,7 +72,7 @@ export const rules = {
     message: "Facebook takes alternative texts of images only; that of the video is left out.",
     remediation: NOTHING,
     field: "altTexts",
-    // Of the first file alone: there is no more than one video.
+    // Only the first file is reported: there is at most one video.
     broken: ({ draft, form }) =>
       form === undefined || hasPhotos(form) ? [] : unusedAltTexts(draft, () => false).slice(0, 1),
   }),
@@ -168,7 +168,7 @@ function isOwnLink(link: string | undefined): boolean {
 const SECONDS = { min: 3, reelMax: 90, storyMax: 60 };
 const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
 
-/** Returns what only the files themselves show: their kinds, and whether a video is what was asked for. */
+/** Returns problems that only the files show: their kinds, and whether a video fits the requested form. */
 export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,

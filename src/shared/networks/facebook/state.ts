@@ -29,11 +29,11 @@ export const remoteOf = readerOf(() =>
       .object({
         id: z.string(),
         uploadUrl: z.string(),
-        /** Since when Facebook has the file's address; how far it is with it, the video's status tells. */
+        /** Time at which Facebook got the file's address. The video's status says how far Facebook is. */
         handedOverAt: z.iso.datetime().optional(),
       })
       .optional(),
-    /** When a video was last given up and begun anew. */
+    /** When a video was last given up and begun again. */
     restartedAt: z.iso.datetime().optional(),
     /** What the visible call answered for a video that Facebook still works on. */
     postedVideoId: z.string().optional(),

@@ -28,7 +28,7 @@ export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" }
 
 /** Not there yet, not any more, or not for this account: Graph says the same of all of them. */
 export const NOT_FOUND = "100/33";
-/** In place of the code of an error that has none: Graph says by it that the token is of no use. */
+/** Stands for the code of an error that has none, by which Graph says that the token is not valid. */
 const UNNUMBERED = "OAuthException";
 
 /**
@@ -43,7 +43,7 @@ const APP =
 const SHARED: readonly TableRow[] = [
   // Said of a post, too, that the network took and does not show yet.
   ...rows(PERMISSION, { code: 100, subcode: 33 }),
-  // Of the app, under numbers that are the account's otherwise: the message alone tells.
+  // Refusals of the app share their numbers with those of the account. Only the message tells them apart.
   ...[1, 10, 100, 190].flatMap((code) => rows(APP_REFUSED, { code, message: APP })),
   ...rows(APP_REFUSED, { codes: [200, 299], message: APP }),
   // App removed, password changed, expired, invalid.
@@ -109,12 +109,11 @@ const errorBody = shape(() =>
 );
 type GraphError = ShapeOf<typeof errorBody>["error"];
 
-/** Returns the error of an answer; undefined when the answer holds no error of the Graph API. */
 function graphError(response: HttpResponse): GraphError | undefined {
   return errorBody().safeParse(response.json()).data?.error;
 }
 
-/** Returns what an unexpected answer means. Structured fields decide first, the status last. */
+/** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
   const error = graphError(response);
   const found =
@@ -130,7 +129,7 @@ export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Da
   };
 }
 
-/** Returns what a code within a sentence means. The status of a file that failed names its code in no other way. */
+/** Returns the meaning of a code within a sentence. The status of a file that failed names its code in no other way. */
 function classifyText(text: string, table: ErrorTable): Classified | undefined {
   for (const [code] of text.matchAll(/\b\d{7}\b/g)) {
     const row = findRow(table, { status: 0, subcode: Number(code), message: "" });
@@ -166,7 +165,7 @@ const usageShape = shape(() =>
   z.record(z.string(), z.array(z.object({ estimated_time_to_regain_access: z.number().catch(0) }))),
 );
 
-/** Returns how long to wait after a throttled call. Meta states it in minutes, in a header of its own. */
+/** Returns the seconds to wait after a throttled call. Meta states minutes, in a header of its own. */
 function regainSeconds(response: HttpResponse, now: Date): number | null {
   const minutes = usageOf(response).map((usage) => usage.estimated_time_to_regain_access);
   const longest = Math.max(0, ...minutes);
@@ -183,7 +182,7 @@ function usageOf(response: HttpResponse) {
   }
 }
 
-/** Returns why a file failed by the text of its status, with the network's code where the text has one. */
+/** Returns the reason why a file failed, by the text of its status, with the network's code where the text has one. */
 export function classifyFileStatus(
   text: string,
   table: ErrorTable,

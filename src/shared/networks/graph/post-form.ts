@@ -32,7 +32,7 @@ interface Given<Form extends string, Broken extends string, Options> {
   readonly isForm: (found: Form | Broken) => found is Form;
 }
 
-/** Returns what a draft breaks of a table, and the rule by which its files make up no post. */
+/** Returns the problems of a draft by a table of rules, and the rule by which its files make up no post. */
 export function checkForm<Form extends string, Broken extends string, Options>(
   table: CheckedTable<FormFacts<Form, Options>>,
   { found, isForm, ...given }: Given<Form, Broken, Options>,

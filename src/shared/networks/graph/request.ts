@@ -181,7 +181,7 @@ export function isEdge<Entry>(
   return "entries" in read;
 }
 
-/** Returns where the next page begins. Lists by time have no cursors, only bounds in the address of the next page. */
+/** Returns the position of the next page. Lists by time have no cursors, only bounds in the address of the next page. */
 function nextPosition(
   paging: ShapeOf<typeof pageShape>["paging"],
 ): Record<string, string> | undefined {

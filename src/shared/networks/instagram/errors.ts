@@ -78,7 +78,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
-/** Returns why a container failed, by its status. */
+/** Returns the reason why a container failed, by its status. */
 export function classifyStatus(status: string): Classified {
   return classifyFileStatus(status, STATUS_ERRORS, "later");
 }

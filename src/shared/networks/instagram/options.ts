@@ -16,7 +16,7 @@ export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() =>
     )
     .max(COLLABORATORS_MAX)
     .optional(),
-  /** Of a reel. */
+  /** Cover of a reel. */
   coverUrl: publicUrl().optional(),
   /** Where in a reel its cover is taken from. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),

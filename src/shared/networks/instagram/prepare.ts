@@ -17,7 +17,7 @@ import { type Container, type Remote, remoteOf } from "./state.ts";
 const RUN_MS = 25_000;
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
-/** Containers that fail more often than this within this time are given up; a retry by hand, later, begins anew. */
+/** Containers that fail more often than this within this time are given up; a later retry by hand begins again. */
 const RESTARTS = { max: 2, withinMs: 15 * 60_000 };
 /** Looked at soon at first, then ever less often. */
 const POLLS = [
@@ -69,7 +69,7 @@ async function makeContainer(
   const made = await createContainer(leg, fields, mediaIndex, tools);
   if ("failure" in made) return withoutStories(made, remote);
   const kept = { ...remote, container: made };
-  // Images are finished at once, as a rule.
+  // Images are usually finished immediately.
   return isVideo(remote, 0) ? workingOn(kept, made, tools) : look(leg, kept, made, tools);
 }
 

@@ -19,7 +19,6 @@ const FILES_MAX = 10;
 const ALT_TEXT_MAX = 1000;
 const NOTHING = "Nothing needs to be done.";
 
-/** Returns the rule that a caption may hold only so many of something. */
 function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp) {
   return error("text_invalid", {
     limit,
@@ -175,7 +174,7 @@ export function check(draft: LegDraft): readonly Problem[] {
   return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
 }
 
-/** Returns what only the files themselves show: their kinds, and how long a video is. */
+/** Returns problems that only the files show: their kinds, and the length of a video. */
 export function checkFiles(
   draft: LegDraft,
   _limits: NetworkData,
@@ -219,7 +218,7 @@ const types = ["video/mp4", "video/quicktime"] as const;
 const VIDEO = { types, bytesMax: 300_000_000, secondsMin: 3, secondsMax: 900 };
 const STORY_VIDEO = { types, bytesMax: 100_000_000, secondsMin: 3, secondsMax: 60 };
 
-/** Returns what Instagram takes. A story takes an image of any shape, a feed only of some. */
+/** Returns the media that Instagram takes. A story takes an image of any shape, a feed only of some. */
 export function media(draft: LegDraft): MediaTargets {
   return ownOptionsOf(draft).kind === "story"
     ? { image: STORY_IMAGE, video: STORY_VIDEO }

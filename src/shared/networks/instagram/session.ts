@@ -86,7 +86,7 @@ async function refresh(credentials: Credentials, tools: NetworkTools): Promise<C
   return { kind: "refreshed", credentials: renewed, expiresAt: issued.expiresAt };
 }
 
-/** Returns what a refused renewal means. Of one about the request, publishing will tell whether the token is good. */
+/** Returns the meaning of a refused renewal. Of one about the request, publishing will tell whether the token is good. */
 function classifyRenewal(answer: HttpResponse, now: Date): Classified {
   const classified = classify(answer, now);
   const isAboutRequest = ["invalid_request", "app_misconfigured"].includes(classified.code);
@@ -115,7 +115,7 @@ const answerShape = shape(() =>
   }),
 );
 
-/** Returns how many posts a day the account may publish, which differs between accounts. */
+/** Returns the number of posts that the account may publish in a day, which differs between accounts. */
 export async function readLimits(
   credentials: Pick<Credentials, "accessToken" | "userId">,
   tools: NetworkTools,

@@ -43,7 +43,7 @@ function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
  * that every 401 is taken for the same.
  */
 export const ERRORS = errorTable([
-  // Of a card's title and the like: the codes alone are about the text.
+  // The field names a card's title or another part. Without it, the codes are about the text.
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
   ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
@@ -96,7 +96,7 @@ const errorBody = shape(() =>
 
 interface Complaint {
   readonly code: string | undefined;
-  /** Of the request, where the answer names one. */
+  /** Field of the request, if the answer names one. */
   readonly field: string;
   readonly message: string;
 }
@@ -119,7 +119,7 @@ export function duplicateUrn(response: HttpResponse): string | undefined {
   return POST_URN.exec(said)?.[0];
 }
 
-/** Returns what an unexpected answer means. Structured fields decide first, the status last. */
+/** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const complaint = complaintOf(response);
   const seconds = secondsToWait(response, complaint, now);
@@ -140,7 +140,7 @@ function signalOf({ status }: HttpResponse, { code, field, message }: Complaint)
   return { status, code: isStated && status !== 401 ? code : undefined, field, message };
 }
 
-/** Returns how long to wait. Daily limits, for which an answer names no time, are reset at midnight UTC. */
+/** Returns the seconds to wait. Daily limits, for which an answer names no time, are reset at midnight UTC. */
 function secondsToWait(response: HttpResponse, { message }: Complaint, now: Date): number | null {
   const stated = waitSeconds(response, ["retry-after"], now);
   if (stated !== null || response.status !== 429 || !/\bDAY\b/.test(message)) return stated;

@@ -16,7 +16,7 @@ const PUBLISHING_ROLES: ReadonlySet<string> = new Set([
 ]);
 const PAGE_LENGTH = 100;
 const PAGES_MAX = 10;
-/** Each name takes a call, and somebody waits; whoever has more pages finds the rest by their numbers. */
+/** Each name takes a call while the person waits. Further pages are listed by their numbers. */
 const NAMED_MAX = 40;
 const NAMED_AT_ONCE = 10;
 const NAME_TIMEOUT_MS = 8000;
@@ -26,7 +26,7 @@ export const organizationShape = shape(() =>
     id: z.string(),
     name: z.string(),
     vanityName: z.string(),
-    /** Of a showcase page, which has a kind of URN of its own. */
+    /** Whether it is a showcase page, which has its own kind of URN. */
     isBrand: z.boolean().optional(),
     /** Who administers it, as this app alone knows that person. */
     member: z.string(),

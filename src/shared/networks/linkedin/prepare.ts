@@ -100,7 +100,7 @@ function readState(
 }
 
 /**
- * Returns the state from which to upload anew; undefined if that is not allowed. LinkedIn does not recognise a post
+ * Returns the state from which to upload again; undefined if that is not allowed. LinkedIn does not recognise a post
  * with other files as a duplicate of an earlier one.
  */
 export function withoutAssets(

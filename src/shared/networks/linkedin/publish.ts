@@ -170,7 +170,7 @@ function escaped(text: string): string {
   return text.replace(EACH_RESERVED, String.raw`\$&`);
 }
 
-/** Returns what a reader sees of a commentary. Links to people and pages stay as they are written. */
+/** Returns the text of a commentary as a reader sees it. Links to people and pages stay as they are written. */
 export function plainText(commentary: string): string {
   return commentary.replace(
     WRITTEN,

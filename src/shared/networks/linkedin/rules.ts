@@ -133,7 +133,7 @@ export function check(draft: LegDraft, limits: NetworkData): readonly Problem[] 
   return checkRules(rules, factsOf(draft, kinds, limits));
 }
 
-/** Returns what only the files themselves show: kinds that can't share a post, and a document without a title. */
+/** Returns problems that only the files show: kinds that can't share a post, and a document without a title. */
 export function checkFiles(
   draft: LegDraft,
   limits: NetworkData,
@@ -180,7 +180,7 @@ function foreignType({ url }: MediaItem, mediaIndex: number) {
   return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
-/** Returns what readers see above a document: the title that was given, else the name of its file. */
+/** Returns the title that readers see above a document: the one that was given, else the name of its file. */
 export function documentTitleOf(draft: LegDraft): string {
   const { documentTitle } = ownOptionsOf(draft);
   if (documentTitle !== undefined) return documentTitle;

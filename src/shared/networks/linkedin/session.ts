@@ -74,7 +74,7 @@ export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
 }
 
 /**
- * Returns when the account must be linked again at the latest. Renewing gives neither a new refresh token nor this one
+ * Returns the time by which the account must be linked again. Renewing gives neither a new refresh token nor this one
  * more time.
  */
 export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }: Tokens): string {

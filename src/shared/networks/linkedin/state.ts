@@ -37,7 +37,7 @@ const assetShape = shape(() =>
     urn: z.string(),
     kind: z.enum(["image", "video", "document"]),
     isReady: z.boolean(),
-    /** Of a video some of whose parts are still missing. */
+    /** The upload of a video of which some parts are still missing. */
     upload: z
       .object({
         token: z.string(),
@@ -62,7 +62,7 @@ export const remoteOf = readerOf(() =>
     doubts: z.number().int().nonnegative(),
     /** How often LinkedIn refused the post because a file was not ready. */
     notReady: z.number().int().nonnegative().optional(),
-    /** When files were last given up and uploaded anew. */
+    /** When files were last given up and uploaded again. */
     reuploadedAt: z.iso.datetime().optional(),
   }),
 );

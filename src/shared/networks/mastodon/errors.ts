@@ -128,7 +128,7 @@ function errorCode(response: HttpResponse): string | undefined {
   return codedBody().safeParse(response.json()).data?.error.code;
 }
 
-/** Returns what an unexpected answer means. Its code or sentence decides first, the status last. */
+/** Returns the meaning of an unexpected answer. Its code or sentence decides first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const text = errorText(response);
   const code = errorCode(response);

@@ -46,7 +46,7 @@ function originsOf(...addresses: readonly (string | undefined)[]): readonly stri
   return [...new Set(origins)].filter((each) => each !== undefined);
 }
 
-/** Returns where the account's server may be, the likeliest place first. */
+/** Returns the origins at which the account's server may be, the likeliest first. */
 async function byWebFinger(
   origin: string,
   name: string | undefined,

@@ -25,7 +25,7 @@ export function linkedBy(json: unknown, rel: string, name: "href" | "template"):
 /** Short, because a person waits for the page, and a name without the domain does as well. */
 const TIMEOUT_MS = 5_000;
 
-/** Returns where WebFinger (RFC 7033) of an origin is asked for an account. */
+/** Returns the WebFinger address (RFC 7033) of an account at an origin. */
 export function webfingerUrl(origin: string, name: string, domain: string): string {
   const resource = encodeURIComponent(`acct:${name}@${domain}`);
   return `${origin}/.well-known/webfinger?resource=${resource}`;

@@ -236,7 +236,7 @@ export class LinkScanner {
     return end;
   }
 
-  /** Returns the link of an address with a scheme, unless the server takes it for none after all. */
+  /** Returns the link of an address with a scheme; undefined if the server does not count it as a link. */
   #linkOf({ start, end }: Stretch, host: Stretch): Stretch | undefined {
     const url = this.#text.slice(start, end).join("");
     const [short, path = ""] = /^https?:\/\/t\.co\/([a-z0-9]+)/iu.exec(url) ?? [];

@@ -131,7 +131,7 @@ async function refusedToken(
 }
 
 /**
- * Forgets a registration that the server says it does not know, so that the next link registers anew. A registration
+ * Forgets a registration that the server says it does not know, so that the next link registers again. A registration
  * made since this authorisation began stays.
  */
 async function forget({ origin, clientId }: Flow, tools: NetworkTools): Promise<void> {

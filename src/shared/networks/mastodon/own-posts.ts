@@ -13,7 +13,7 @@ import { type Baseline, apiGet, credentialsOf, remoteOf } from "./state.ts";
 
 const PAGE_LENGTH = 20;
 const PAGES_MAX = 3;
-/** Of the posts that an account had before a call, as many are noted: no server makes more in `STEP_MS`. */
+/** Limit of an account's posts that are noted before a call: no server makes more in `STEP_MS`. */
 const NOTED_MAX = 40;
 /** How far the clock of a server may be set back between two posts. */
 const STEP_MS = 60_000;
@@ -114,7 +114,7 @@ function readList(
   return unavailable(classify(answer, now));
 }
 
-/** Returns what tells posts that are listed now from those that will come. */
+/** Returns a marker that separates the posts listed now from later ones. */
 export function baselineOf({ statuses }: OwnPosts): Baseline {
   const times = statuses.map(({ created_at }) => Date.parse(created_at)).filter((ms) => ms > 0);
   return {

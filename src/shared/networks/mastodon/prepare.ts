@@ -153,7 +153,7 @@ export function getMedia({ credentials }: LegToPublish, { id }: RemoteMedia): Ht
   return apiGet(credentialsOf(credentials), `media/${encodeURIComponent(id)}`);
 }
 
-/** Returns how far the server is with a file. */
+/** Returns the server's progress with a file. */
 export function readMedia(
   answer: HttpResponse,
   now: Date,

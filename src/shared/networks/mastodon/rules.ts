@@ -127,7 +127,7 @@ export function check(draft: LegDraft, data: NetworkData): readonly Problem[] {
   return checkRules(rules, { draft, options, limits, measured: measure(draft, data) });
 }
 
-/** Returns what only the files themselves show: a video with the name of an image. */
+/** Returns problems that only the files show: a video with the name of an image. */
 export function checkFiles(
   draft: LegDraft,
   limits: NetworkData,
@@ -144,13 +144,13 @@ export function isMixed(kinds: readonly MediaKind[], { mixesFiles }: InstanceLim
   return !mixesFiles && kinds.length > 1 && kinds.some((kind) => kind !== "image");
 }
 
-/** Of an instance that does not tell: what Mastodon 4 takes and does not have to convert. */
+/** Types for an instance that states none: those that Mastodon 4 takes without converting. */
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
 /** What stays in motion: https://github.com/mastodon/mastodon/pull/28516. Of a moving WebP the server makes a still. */
 const PLAYED_TYPES = ["image/gif", "image/png"] as const;
 
-/** Returns what the account's instance takes. The instance rotates photos and removes their metadata itself. */
+/** Returns the media that the account's instance takes. The instance rotates photos and removes their metadata itself. */
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
   const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
   const stated = mediaTypes.filter((type) => type.startsWith("image/"));

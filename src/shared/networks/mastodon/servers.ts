@@ -72,13 +72,13 @@ export const TRAITS: Readonly<Record<string, Traits>> = {
   },
 };
 
-/** Returns what a server is known to do by its software. */
+/** Returns the known behaviour of a server's software. */
 export function traitsOf(software: unknown): Traits {
   const isKnown = typeof software === "string" && Object.hasOwn(TRAITS, software);
   return (isKnown ? TRAITS[software] : undefined) ?? UNKNOWN;
 }
 
-/** Returns what of it checks a post before it is sent. */
+/** Returns the traits by which a post is checked before it is sent. */
 export function postTraits(software: unknown) {
   const { mixesFiles, needsMedia, hasDirect } = traitsOf(software);
   return { mixesFiles, needsMedia, hasDirect };

@@ -33,7 +33,7 @@ export const remoteOf = readerOf(() =>
         url: z.string().optional(),
       }),
     ),
-    /** When files were last given up and uploaded anew. */
+    /** When files were last given up and uploaded again. */
     reuploadedAt: z.iso.datetime().optional(),
     /** Whether the server keeps idempotency keys; absent until the first visible call is prepared. */
     keepsKeys: z.boolean().optional(),

@@ -53,7 +53,7 @@ export function checkDraft(
   };
 }
 
-/** Returns what a network found as callers see it. `baseUrl`: the relay's own, where the codes are explained. */
+/** Returns a network's findings as callers see them. `baseUrl`: the relay's own, where the codes are explained. */
 export function checkView(check: NetworkCheck, baseUrl: string) {
   const { connection, measure } = check;
   const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {

@@ -87,7 +87,6 @@ function isFound(file: MediaProbe | MediaFailure | undefined): file is MediaProb
   return file !== undefined && !(file instanceof MediaFailure);
 }
 
-/** Returns the error with which a leg ends whose file can't be had. */
 function failureProblem(
   network: Network,
   failure: MediaFailure,

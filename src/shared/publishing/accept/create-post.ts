@@ -19,7 +19,7 @@ import { scheduleIssues } from "./schema.ts";
 
 export interface CreatedPost {
   readonly post: PostView;
-  /** Of the first call: a replay answers with the same. */
+  /** Status of the first answer, which a replay repeats. */
   readonly httpStatus: number;
   readonly replayed: boolean;
 }

@@ -51,7 +51,7 @@ interface KeyedScope {
   readonly profileId: string;
 }
 
-/** Returns what makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body. */
+/** Returns the fingerprint that makes two requests under one Idempotency-Key the same: a hash of application, profile and parsed body. */
 export function fingerprint({ applicationId, profileId }: KeyedScope, draft: Draft): string {
   const request = canonical({ applicationId, profileId, draft });
   return VERSION + sha256Hex(JSON.stringify(request));

@@ -77,7 +77,6 @@ const toQueuedLeg = (row: Row): QueuedLeg => ({
   ref: queuedLegRow.decode(row),
 });
 
-/** Returns whether the stored lease is the one that the worker took. */
 const isOf = ({ legKey, ends }: AccountLease, stored: StoredLease) =>
   stored.leaseId === legKey && ends.has(stored.leaseUntil ?? "");
 
@@ -93,7 +92,7 @@ const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
  * free while a leg waits: to give it back is to hand it to the next leg, in the transaction that takes that one off the
  * queue, and any worker of the same leg goes on with it.
  *
- * A leg joins the queue and marks the lease's row in one transaction. Whoever gives the account back removes that row
+ * A leg joins the queue and marks the lease's row in one transaction. The worker that gives the account back removes that row
  * only in the version it knows, and so looks again when another leg has joined since.
  */
 export class AccountQueueStore {
@@ -224,8 +223,8 @@ export class AccountQueueStore {
   }
 
   /**
-   * Reads the lease and the first other leg in the queue. Removes a row of the leg itself, of when it waited, and damaged
-   * ones, whose legs the sweep finds; the read then counts as lost, since there may be others behind them.
+   * Reads the lease and the first other leg in the queue. A row that the leg itself left while it waited is removed, and
+   * so is a damaged row, whose leg the sweep finds. The read then counts as lost, since other rows may follow.
    */
   async #readQueue(partition: string, legKey: string) {
     const range = { partitionKey: partition, from: LEASE_KEY, before: afterPrefix(QUEUED) };

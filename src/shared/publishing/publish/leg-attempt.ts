@@ -112,7 +112,7 @@ export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) 
   return { ...postponed(leg, null, now, seconds), notBefore };
 }
 
-/** Returns when a call that was begun is over for certain; the epoch when none was. */
+/** Returns the time at which a call that was begun has certainly ended; the epoch if none was begun. */
 function callEnd({ phase, calledAt }: Leg, callMs: number): string {
   const isCalled = phase === "sent" && calledAt !== null;
   return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();

@@ -42,8 +42,9 @@ export async function claimTextAndQuota(run: LegRun, connection: Connection): Pr
 }
 
 /**
- * Takes the quota that the draft counts towards, or what was made of it; a leg takes it once. What it took before and
- * does not count towards any more is given back. False when the quota is used up and the leg ended.
+ * Claims the quota that the draft counts towards; `remote` is the prepared draft, which may count towards another one. A
+ * leg claims a quota once, and returns one that it no longer counts towards. False when the quota is used up and the leg
+ * has ended.
  */
 export async function claimQuota(
   run: LegRun,

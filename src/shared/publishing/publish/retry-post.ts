@@ -80,7 +80,6 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
   });
 }
 
-/** Returns the issues of networks that the post does not have. */
 function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
   return networks.flatMap((network, index) =>
     draft.networks.some((own) => own === network)

@@ -17,7 +17,7 @@ export interface TimelineRecorder {
   save(services: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
-/** Returns where a call went, without its query, which may have tokens and codes. */
+/** Returns the address of a call without its query, which may have tokens and codes. */
 function calledAddress(method: string, url: string): string {
   if (!URL.canParse(url)) return method;
   const { host, pathname } = new URL(url);

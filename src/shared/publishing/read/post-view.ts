@@ -12,7 +12,6 @@ const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
   "account_restricted",
 ]);
 
-/** Returns whether retrying the unchanged leg makes sense now. */
 function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
   if (leg.status !== "failed" || leg.error === null) return false;
   if (NEEDS_CONNECTION.has(leg.error.code)) return connection?.status === "active";

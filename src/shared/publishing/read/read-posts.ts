@@ -108,7 +108,6 @@ export async function listPosts(
   };
 }
 
-/** Returns the steps that the post's own row shows. */
 function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
   const { createdAt, startedAt, completedAt, draft, status } = post;
   const steps = [timelineStep(createdAt, "accepted")];
@@ -130,7 +129,7 @@ function milestones({ post, legs }: PostWithLegs): TimelineStep[] {
   return steps;
 }
 
-/** Returns what happened to a post, in order. @throws AppError `not_found` */
+/** Returns the timeline of a post, in order. @throws AppError `not_found` */
 export async function getTimeline(
   services: PublishingDeps,
   scope: ProfileScope,

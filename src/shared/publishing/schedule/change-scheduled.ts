@@ -18,7 +18,7 @@ import { postWake, refOf, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 
-/** Returns why the post can't be changed, if so. `expected`: the `updatedAt` that the caller goes by. */
+/** Returns the refusal if the post can't be changed. `expected`: the `updatedAt` that the caller goes by. */
 function refusalOf(post: Post, expected?: string): AppError | undefined {
   const { status, updatedAt } = post;
   if (status !== "scheduled") {

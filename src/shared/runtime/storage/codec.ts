@@ -117,7 +117,7 @@ export const oneOf = <const Value extends string>(values: readonly Value[]): Col
     const value = values.find((known) => known === stored);
     if (value !== undefined) return value;
     if (reader === "work") throw new NewerValue("has a value of a later build");
-    // Not one of the type's: it is shown, and nothing goes by it.
+    // Safe: a later build's value is only shown to people. No decision depends on it.
     return stored as Value;
   },
 });

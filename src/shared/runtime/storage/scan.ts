@@ -58,7 +58,7 @@ interface Readable {
 const ROWS_OF_ONE = 2;
 
 /**
- * Returns those of the rows that are there, by their keys. Rows whose keys lie close together take one read; each one
+ * Returns the rows that exist, by their keys. Rows whose keys lie close together take one read; each one
  * that lies apart takes one more.
  */
 export async function findAll(

@@ -220,7 +220,7 @@ function etagsOf(text: string, count: number): string[] {
   return etags;
 }
 
-/** Returns where a query continues, in the form of the SDK: positions of long walks are kept in it. */
+/** Returns the position at which a query continues, in the form of the SDK: positions of long walks are kept in it. */
 function continuationOf({ headers }: PipelineResponse): string | undefined {
   const nextPartitionKey = headers.get("x-ms-continuation-nextpartitionkey");
   const nextRowKey = headers.get("x-ms-continuation-nextrowkey");

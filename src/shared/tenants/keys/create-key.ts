@@ -108,7 +108,7 @@ const wrongExpiry = (code: string, message: string): readonly Issue[] => [
   { path: "expiresAt", code, message },
 ];
 
-/** Returns when the calling key expires; null for a session, and for a key that does not expire. */
+/** Returns the expiry of the calling key; null for a session, and for a key that does not expire. */
 async function expiryOfMaker(
   services: TenantsDeps,
   { caller }: Pick<PlatformScope, "caller">,

@@ -7,7 +7,7 @@ import type { TenantsDeps } from "../deps.ts";
 import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
-/** Returns what is stored of a key's secret; it is of no use without the pepper. */
+/** Returns the stored form of a key's secret; it is of no use without the pepper. */
 export function hashKeySecret(
   { secrets: { keyPeppers } }: TenantsDeps,
   secretPart: string,

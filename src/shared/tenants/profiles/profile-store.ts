@@ -47,7 +47,6 @@ export const profileKey = (profileId: string) =>
 const externalKey = (applicationId: string, externalId: string) =>
   `FX|${applicationId}|${sha256Hex(externalId)}`;
 
-/** Returns the key of the claim that a profile has, if any. */
 const claimKeys = ({ applicationId, externalId }: Profile) =>
   externalId === null ? [] : [externalKey(applicationId, externalId)];
 
@@ -66,7 +65,6 @@ function toProfile(row: Row): Profile {
   return { ...profile, id: row.rowKey.slice(ID_START), status: statusOf(profile.status) };
 }
 
-/** Returns the writes that move the claim of an external id together with its profile. */
 function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
   const { applicationId, externalId } = after;
   const old = before?.externalId ?? null;
@@ -86,7 +84,7 @@ export type ProfileWritten =
   | { readonly kind: "written"; readonly profile: Profile }
   | { readonly kind: "taken"; readonly existingId: string };
 
-/** Returns which other profile has the profile's external id, if one has. @throws DamagedRow */
+/** Returns the other profile that has the profile's external id, if any. @throws DamagedRow */
 function takenBy(profile: Profile, row: CoreView["row"]): ProfileWritten | undefined {
   const [key] = claimKeys(profile);
   const claim = key === undefined ? undefined : row(key);

@@ -15,7 +15,7 @@ interface Owner {
   readonly platformId: string;
 }
 
-/** Returns what a sealed secret is bound to: it opens for no other user. */
+/** Returns the context that a sealed secret is bound to: it opens for no other user. */
 const bindingOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
 
 export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Array): string {

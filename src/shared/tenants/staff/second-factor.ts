@@ -59,7 +59,7 @@ export function parseRecoveryCode(text: string): string | undefined {
   return CODE.test(code) ? code : undefined;
 }
 
-/** Returns what is stored of a parsed code; it is of no use without the pepper. */
+/** Returns the stored form of a parsed code; it is of no use without the pepper. */
 export function hashRecoveryCode(code: string, userId: string, pepper: string): string {
   const key = deriveKey(pepper, "recovery code hashes");
   return hmacSha256(key, `recovery code|${userId}|${code}`).toString("base64url");

@@ -55,7 +55,6 @@ async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<read
   return items;
 }
 
-/** Returns why the delivery ends without a call; undefined when a call can be made. */
 function obstacle(
   opened: OpenedEndpoint | undefined,
   event: Event | undefined,

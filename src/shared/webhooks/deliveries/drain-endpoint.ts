@@ -47,7 +47,7 @@ import { wakeOf } from "../../wake/wake.ts";
 /** Then another message continues, so that other endpoints get their turns. */
 const RUN_MS_MAX = 30_000;
 
-/** Returns how many new deliveries may be attempted: one as a probe, none while there is no probe due. */
+/** Returns the number of new deliveries that may be attempted: one as a probe, none while there is no probe due. */
 function newAllowed({ lease, opened }: Drain, now: string): number {
   const circuit = circuitOf(lease.state);
   // There is no call to one that is disabled or deleted: its deliveries end.

@@ -30,7 +30,7 @@ const SHOWN = 2;
 export interface Pending {
   readonly key: string;
   readonly deliveryId: string;
-  /** When it is to be attempted; of a new one, when its event happened. */
+  /** Time of the next attempt; for a new delivery, the time of its event. */
   readonly at: string;
   /** It was not attempted yet, and waits for the endpoint's circuit. */
   readonly isNew: boolean;
@@ -69,7 +69,7 @@ export interface EndpointWork {
   readonly untried: readonly Pending[];
 }
 
-/** Returns when there is something to attempt, a past time if it is now; undefined when nothing is pending. */
+/** Returns the time of the next attempt, a past time if it is now; undefined when nothing is pending. */
 export function nextAttemptOf(
   { state, timed, untried: [oldest] }: Omit<EndpointWork, "etag">,
   now: Date,
@@ -80,7 +80,7 @@ export function nextAttemptOf(
   return [timed[0]?.at, newAt].filter((at) => at !== undefined).toSorted()[0];
 }
 
-/** Returns how an endpoint does, as its answers show it. */
+/** Returns the endpoint's last success and failure, and its health. */
 export function resultsOf(work: EndpointWork, now: Date): EndpointResults {
   const { lastSuccessAt, lastFailureAt, failures, failingSince } = work.state;
   const isOpen = circuitOf(work.state) !== null;
@@ -146,7 +146,7 @@ export class PendingStore {
     return { ...work, untried: others.map(({ row }) => toPending(row.rowKey)) };
   }
 
-  /** Reads how an endpoint does: by one request where no retries are scheduled, by two at the most. */
+  /** Reads the endpoint's results, in one request if no retries are scheduled, and in at most two otherwise. */
   async results(endpointId: string, now: Date): Promise<EndpointResults> {
     return resultsOf(await this.read(endpointId, SHOWN), now);
   }

@@ -70,7 +70,6 @@ export async function wakeEndpoint(services: WebhooksDeps, endpointId: string): 
   await hintEndpoint(services, endpointId);
 }
 
-/** Returns the fields of a delivery without an attempt. */
 function untried(now: Date) {
   const at = now.toISOString();
   return {

@@ -19,7 +19,7 @@ export interface RedriveCounts {
   /** Dead deliveries that were looked at. */
   readonly scanned: number;
   readonly requeued: number;
-  /** Of a disabled or deleted endpoint, or redriven already. */
+  /** Deliveries of a disabled or deleted endpoint, or redriven already. */
   readonly skipped: number;
   /** Where the next call goes on; null when all that there were have been looked at. */
   readonly nextCursor: string | null;

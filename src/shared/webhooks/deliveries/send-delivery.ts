@@ -6,7 +6,7 @@ import { type Event, eventPayload } from "../../events/events.ts";
 import { signatureHeaders } from "../endpoints/signature.ts";
 
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Of a post's text, when the whole event does not fit. */
+/** Characters of a post's text that are sent if the whole event does not fit. */
 const TEXT_CHARACTERS = 1_000;
 const ITEMS_MAX = 20;
 /** Lengths to which texts are cut, tried in this order. No id, code, state or time of the API exceeds the last. */

@@ -39,7 +39,7 @@ export const endpointStateRow = rowCodec("endpoint state", {
   failingSince: textOrNull(),
   openedAt: textOrNull(),
   probeAt: textOrNull(),
-  // Of the drain that delivers to the endpoint.
+  // The lease of the drain that delivers to the endpoint.
   ...LEASE_COLUMNS,
   // The time of the due row that starts the next drain.
   nextAt: textOrNull(),
@@ -71,7 +71,7 @@ export function circuitOf({ openedAt, probeAt }: EndpointState): Circuit | null 
   return openedAt === null || probeAt === null ? null : { openedAt, probeAt };
 }
 
-/** Returns what a failure changes of the state. */
+/** Returns the fields of the state that a failure changes. */
 export function withFailure(before: EndpointState, now: Date): Partial<EndpointState> {
   const at = now.toISOString();
   const failures = before.failures + 1;

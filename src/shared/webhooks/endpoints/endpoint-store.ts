@@ -42,7 +42,6 @@ export const ENDPOINTS_MAX = 20;
 
 const rowKey = (endpointId: string) =>
   `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
-/** Returns the text that an endpoint's secrets are sealed to. */
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
 function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {

@@ -151,7 +151,7 @@ async function reasonAgainst(
   return isExempt ? undefined : await reasonOfName(services, owner, url);
 }
 
-/** Returns why a host name must not be called, if so. Addresses change: each attempt also checks the one it dials. */
+/** Returns the reason why a host name must not be called, if any. Addresses change: each attempt also checks the one it dials. */
 async function reasonOfName(
   services: Settings,
   { platformId }: Owner,
@@ -170,7 +170,7 @@ async function reasonOfName(
     : "must lead to a public address, and its host name leads to a private one";
 }
 
-/** Returns what is wrong with an endpoint's address. The schema reports what is no text or too long. */
+/** Returns the problem of an endpoint's address. The schema reports values that are no text or too long. */
 export async function endpointUrlIssues(
   services: Settings,
   owner: Owner,

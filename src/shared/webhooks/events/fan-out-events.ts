@@ -9,7 +9,7 @@ import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts"
 const ROUND_EVENTS_MAX = 100;
 /** Their rows fit into a transaction. */
 const EVENTS_AT_ONCE = 16;
-/** Of a post with one leg. So few are not worth a lease, since two processes that do the same do no harm. */
+/** Events of a post with one leg. So few are not worth a lease, since two processes that do the same do no harm. */
 const EVENTS_OF_POST = 3;
 /** As long as the events of a process that dies wait for another one; many times what a round of them takes. */
 const LEASE_MS = 20_000;
@@ -60,7 +60,7 @@ interface Failed {
   readonly error: unknown;
 }
 
-/** Returns what failed: one event that can't be fanned out does not delay the others. */
+/** Returns the failures: one event that can't be fanned out does not delay the others. */
 async function fanOutAll(
   services: WebhooksDeps,
   platformId: string,
