@@ -51,7 +51,7 @@ function linksOf(text: string): string[] {
   return [...text.matchAll(links)].map(([, target = ""]) => target);
 }
 
-// Stale: run `node dev/document-tables.ts`.
+// Stale: run `npm run tables`.
 test.each(Object.keys(GENERATED))(
   "the tables of %s are those that the code makes",
   async (path) => {
