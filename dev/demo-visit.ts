@@ -1,3 +1,4 @@
+import { unescapeHtml } from "../src/shared/networks/contract/text.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "./networks/bluesky/state.ts";
 import { STRICT_HOST } from "./networks/mastodon/state.ts";
 
@@ -67,18 +68,10 @@ class Browser {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-};
-
 function attributes(tag: string): Record<string, string> {
   const pairs = [...tag.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [
     name,
-    value.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity),
+    unescapeHtml(value),
   ]);
   return Object.fromEntries(pairs) as Record<string, string>;
 }

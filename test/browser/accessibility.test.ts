@@ -7,7 +7,15 @@ import { pageAnswer } from "../../src/shared/connections/hosted-page/browser.ts"
 import { renderConnectPage } from "../../src/shared/connections/hosted-page/connect-page.ts";
 import { LANGUAGES, type Language } from "../../src/shared/connections/hosted-page/language.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
-import { DARK_DESK, DARK_PHONE, LIGHT_DESK, LIGHT_PHONE, violations, type Look } from "./axe.ts";
+import {
+  DARK_DESK,
+  DARK_PHONE,
+  LIGHT_DESK,
+  LIGHT_PHONE,
+  openPage,
+  violations,
+  type Look,
+} from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { aCard, aPage, gallery, type Shown } from "./gallery.ts";
 
@@ -73,22 +81,14 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
     looks: readonly Look[] = LOOKS,
   ): Promise<string[]> {
     const found: string[] = [];
-    for (const { colorScheme, width } of looks) {
-      const context = await chromium.newContext({
-        colorScheme,
-        viewport: { width, height: 740 },
-      });
-      const page = await context.newPage();
-      const refused: string[] = [];
-      page.on("console", (message) => {
-        if (message.text().includes("Content Security Policy")) refused.push(message.text());
-      });
+    for (const shape of looks) {
+      const { page, refused } = await openPage(chromium, shape);
       for (const shown of pages) {
         await stand.show(page, shown);
-        const where = `${shown.name} in ${colorScheme} at ${width}`;
+        const where = `${shown.name} in ${shape.colorScheme} at ${shape.width}`;
         found.push(...(await look(page)).map((one) => `${where}: ${one}`), ...refused);
       }
-      await context.close();
+      await page.close();
     }
     return found;
   }

@@ -1,5 +1,5 @@
 import axe from "axe-core";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 
 /** How a page is looked at: what the user prefers, and how wide the window is. */
 export interface Look {
@@ -10,6 +10,16 @@ export const LIGHT_PHONE: Look = { colorScheme: "light", width: 360 };
 export const DARK_PHONE: Look = { colorScheme: "dark", width: 360 };
 export const LIGHT_DESK: Look = { colorScheme: "light", width: 1280 };
 export const DARK_DESK: Look = { colorScheme: "dark", width: 1280 };
+
+/** Opens a page in a context of its own. `refused`: what the page's policy has refused so far. */
+export async function openPage(browser: Browser, { colorScheme, width }: Look) {
+  const page = await browser.newPage({ colorScheme, viewport: { width, height: 740 } });
+  const refused: string[] = [];
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) refused.push(message.text());
+  });
+  return { page, refused };
+}
 
 /**
  * What axe finds wrong by all of its rules or by those that are named, in one line each; what it can't tell counts as

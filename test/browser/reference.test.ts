@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { DARK_DESK, LIGHT_PHONE, violations } from "./axe.ts";
+import { DARK_DESK, LIGHT_PHONE, openPage, violations } from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 
 const RUN_MS = 180_000;
@@ -41,16 +41,8 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
     "%s can be used by everybody, fits a phone and has its icon",
     { timeout: RUN_MS },
     async (_, address) => {
-      for (const { colorScheme, width } of [LIGHT_PHONE, DARK_DESK]) {
-        const context = await chromium.newContext({
-          colorScheme,
-          viewport: { width, height: 740 },
-        });
-        const page = await context.newPage();
-        const refused: string[] = [];
-        page.on("console", (message) => {
-          if (message.text().includes("Content Security Policy")) refused.push(message.text());
-        });
+      for (const look of [LIGHT_PHONE, DARK_DESK]) {
+        const { page, refused } = await openPage(chromium, look);
         await page.goto(address());
         await page.evaluate(SHORTENED);
         expect(await violations(page)).toEqual([]);
@@ -59,7 +51,7 @@ describe.skipIf(!hasChromium)(inBrowser("a page for developers"), () => {
         );
         expect(await page.locator('link[rel="icon"]').count()).toBe(1);
         expect(refused).toEqual([]);
-        await context.close();
+        await page.close();
       }
     },
   );

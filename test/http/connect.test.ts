@@ -22,6 +22,12 @@ const { start, aSession, session, connections, cancel, linkBluesky, towardsCallb
   },
 );
 
+function disableProfile(): Promise<unknown> {
+  const { profiles } = world.services.tenants.stores;
+  const { platformId, profileId } = owner;
+  return profiles.update(platformId, profileId, (profile) => ({ ...profile, status: "disabled" }));
+}
+
 describe("connect sessions", () => {
   test("a session names what was asked for and shows its address once", async () => {
     const made = await aSession({ platforms: ["mastodon", "bluesky"], state: "s1" });
@@ -81,14 +87,7 @@ describe("connect sessions", () => {
   });
 
   test("a disabled profile starts no session", async () => {
-    await world.services.tenants.stores.profiles.update(
-      owner.platformId,
-      owner.profileId,
-      (profile) => ({
-        ...profile,
-        status: "disabled",
-      }),
-    );
+    await disableProfile();
     const answer = await start();
     expect([answer.status, answer.body.error.code]).toEqual([403, "profile_disabled"]);
   });
@@ -285,14 +284,7 @@ describe("the hosted page", () => {
     const made = await aSession();
     const browser = new Browser(world);
     const page = await browser.get(made.connectUrl);
-    await world.services.tenants.stores.profiles.update(
-      owner.platformId,
-      owner.profileId,
-      (profile) => ({
-        ...profile,
-        status: "disabled",
-      }),
-    );
+    await disableProfile();
     expect((await browser.get(made.connectUrl)).status).toBe(410);
     expect((await browser.submit(page, "bluesky", BLUESKY)).status).toBe(410);
     expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);

@@ -1,15 +1,5 @@
+import { unescapeHtml } from "../../networks/contract/text.ts";
 import type { OpenApi } from "./openapi-types.ts";
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-};
-
-const plain = (text: string) =>
-  text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 
 /** Matches the samples that Markdown leaves out: a reader of it needs one of the three. */
 const OTHER_SAMPLES = /<div class="sample (?:js|python)">[^]*?<\/div>/g;
@@ -34,8 +24,8 @@ class MarkdownWriter {
   }
 
   words(text: string): void {
-    if (this.#isCode) return void this.#parts.push(plain(text));
-    const words = plain(text).replace(/\s+/g, " ");
+    if (this.#isCode) return void this.#parts.push(unescapeHtml(text));
+    const words = unescapeHtml(text).replace(/\s+/g, " ");
     const isFresh = this.#breaks > 0 || this.#endsInSpace;
     this.#write(isFresh ? words.trimStart() : words);
   }
