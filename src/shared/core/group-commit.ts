@@ -108,7 +108,8 @@ export class GroupCommit {
       ]);
       const rows = new Map(found);
       const now = this.#partition.now();
-      const decision = operation.decide(viewOf(stored, now, (rowKey) => rows.get(rowKey)));
+      const view = viewOf(stored, now, (rowKey) => rows.get(rowKey));
+      const decision = operation.decide(view, pending.tried);
       if (decision.kind === "done")
         return this.#settle(pending, { kind: "answer", answer: decision.answer });
     } catch {

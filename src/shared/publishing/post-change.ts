@@ -108,17 +108,19 @@ export type PostDecision<Answer> =
     })
   | NoWrite<Answer>;
 
-/** The rows of a change, the platform's pace after it, and the work that it leaves. */
-type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly waiting: HintsToSend };
+/** The rows of a change, the platform's pace after it, and the hints to send after it. */
+type PostWrite = Pick<Write<never>, "writes" | "paceUntil"> & { readonly hints: HintsToSend };
 
-export interface PostOperation<Answer> extends CoreOperation<Answer> {
+/** What a change of a post answers, with the hints to send after it: none where another operation made the change. */
+interface Committed<Answer> {
+  readonly answer: Answer;
+  readonly hints: HintsToSend;
+}
+
+export interface PostOperation<Answer> extends CoreOperation<Committed<Answer>> {
   readonly ref: PostRef;
   /** The time at which the post is to start, where the change sets one. */
   readonly dueAt: string | null;
-  /** Decides what to write. `isForeign`: the stored rows are not from a try of this operation, so it leaves no work. */
-  decide(
-    view: CoreView,
-  ): (Write<Answer> & PostWrite) | (NoWrite<Answer> & { readonly isForeign?: boolean });
 }
 
 interface PostChange<Answer> {
@@ -225,7 +227,7 @@ function withPace(
   return { legs, paceUntil, nextCheckAt };
 }
 
-/** Returns everything that a change of a post writes: its row, its legs', the work row and its events. */
+/** Returns what a change of a post writes (its row, its legs', the work row, its events) and the hints for after it. */
 export function postWrite(
   before: CurrentPost | undefined,
   after: PostWithLegs,
@@ -244,7 +246,7 @@ export function postWrite(
       ...workWrites(before, { post, legs }, nextCheckAt),
       ...events,
     ],
-    waiting: hintsAfter(known, { post, legs }, events.length),
+    hints: hintsAfter(known, { post, legs }, events.length),
   };
 }
 
@@ -274,35 +276,18 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
     dueAt,
     rowKeys: [postKey(ref), workKey(ref.postId), ...legs],
     ...(stored && { known: rowsOf(stored) }),
-    decide(view) {
+    decide(view, tried) {
       const current = readPost(view, ref, known);
       const decision = change.decide(current, view);
-      if (decision.kind !== "change") return decision;
-      const { after, movements, answer } = decision;
-      return { kind: "write", movements, answer, ...postWrite(current, after, view, pace) };
+      if (decision.kind === "refuse") return decision;
+      const { answer } = decision;
+      if (decision.kind === "done")
+        return { ...decision, answer: { answer, hints: tried?.answer.hints ?? NO_HINTS } };
+      const { hints, ...write } = postWrite(current, decision.after, view, pace);
+      invariant(hints.dueAt === null || hints.dueAt === dueAt, "a post is due without a row");
+      const { movements } = decision;
+      return { kind: "write", movements, ...write, answer: { answer, hints } };
     },
-  };
-}
-
-/** What a change of a post answers, and the work that it leaves. */
-interface Committed<Answer> {
-  readonly answer: Answer;
-  readonly waiting: HintsToSend;
-}
-
-/** Returns a `decide` that tells what work is left, also by an earlier try that was applied. */
-function withWaiting<Answer>(
-  operation: PostOperation<Answer>,
-): CoreOperation<Committed<Answer>>["decide"] {
-  return (view, tried) => {
-    const decision = operation.decide(view);
-    if (decision.kind === "refuse") return decision;
-    const left = decision.kind === "write" ? decision.waiting : tried?.answer.waiting;
-    const isForeign = decision.kind === "done" && decision.isForeign === true;
-    const waiting = isForeign ? NO_HINTS : (left ?? NO_HINTS);
-    const isDue = waiting.dueAt === null || waiting.dueAt === operation.dueAt;
-    invariant(isDue, "a post is due without a row");
-    return { ...decision, answer: { answer: decision.answer, waiting } };
   };
 }
 
@@ -317,16 +302,14 @@ export async function commitPost<Answer>(
   operation: PostOperation<Answer>,
   by: "verb" | "worker" = "verb",
 ): Promise<Answer> {
-  const { wakes, clock } = services;
-  const { wallets } = services.billing;
+  const { wakes, clock, billing } = services;
   const { ref, dueAt } = operation;
   const now = clock.now();
   await Promise.all([
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  const committed = { ...operation, decide: withWaiting(operation) };
-  const { answer, waiting } = await wallets.commit(ref.platformId, committed);
-  await hint(services, ref, by === "worker" ? { ...waiting, hasEvents: false } : waiting);
+  const { answer, hints } = await billing.wallets.commit(ref.platformId, operation);
+  await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

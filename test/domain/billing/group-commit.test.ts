@@ -70,7 +70,10 @@ describe("writing together", () => {
       instance.commit.submit(operation),
       instance.commit.submit(again),
     ]);
-    expect(answers.slice(1).map((answer) => answer?.postId)).toEqual([post.id, post.id]);
+    expect(answers.slice(1).map((committed) => committed?.answer.postId)).toEqual([
+      post.id,
+      post.id,
+    ]);
     expect(partition.entered.filter((label) => label === "reserve|key|")).toHaveLength(1);
   });
 
@@ -265,7 +268,8 @@ describe("a refusal", () => {
     const mine = acceptanceOf("key");
     const theirs = acceptanceOf("key");
     await other.commit.submit(theirs.operation);
-    expect(await first.commit.submit(mine.operation)).toMatchObject({ postId: theirs.post.id });
+    const { answer } = await first.commit.submit(mine.operation);
+    expect(answer.postId).toBe(theirs.post.id);
   });
 
   test.each([
@@ -417,7 +421,7 @@ describe("what goes wrong with one operation", () => {
     const answers = await Promise.all(
       keys.map((key) => commit.submit(acceptanceOf(key).operation)),
     );
-    expect(answers[2]?.postId).toBe(theirs.post.id);
+    expect(answers[2]?.answer.postId).toBe(theirs.post.id);
     // Five refused, then four at once; the fifth finds its key.
     expect(partition.sizes).toHaveLength(2);
     expect(looks).toHaveLength(1);

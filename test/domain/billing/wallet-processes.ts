@@ -4,6 +4,7 @@ import { GroupCommit } from "../../../src/shared/core/group-commit.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { acceptOperation } from "../../../src/shared/publishing/accept/accept.ts";
 import type { Accepted } from "../../../src/shared/publishing/idempotency-store.ts";
+import type { PostOperation } from "../../../src/shared/publishing/post-change.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";
 import type { Services } from "../../../src/shared/compose.ts";
 import { legOf, NOW, postOf } from "../posts/fixtures.ts";
@@ -48,7 +49,7 @@ export function chargeOf(id: string, tokens: number, kind = "charge") {
 }
 
 /** A new post under the key: every request for one key makes a post of its own, of which one is accepted. */
-export function acceptanceOf(key: string): { post: Post; operation: CoreOperation<Accepted> } {
+export function acceptanceOf(key: string): { post: Post; operation: PostOperation<Accepted> } {
   const post = postOf({ requestId: key });
   const legs = NETWORKS.map((network) => legOf({ network }));
   const operation = acceptOperation({

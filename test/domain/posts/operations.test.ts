@@ -6,6 +6,7 @@ import {
   idempotencyRowKey,
   toAcceptedRow,
 } from "../../../src/shared/publishing/idempotency-store.ts";
+import { NO_HINTS } from "../../../src/shared/publishing/hints.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
@@ -60,8 +61,7 @@ describe("accepting a post", () => {
     const taken = { rowKey: idempotencyRowKey(key), ...theirs, createdAt };
     expect(accept().decide(viewOf([taken], empty))).toEqual({
       kind: "done",
-      answer: theirs,
-      isForeign: true,
+      answer: { answer: theirs, hints: NO_HINTS },
     });
   });
 
@@ -157,7 +157,7 @@ describe("settling a leg", () => {
     for (const end of [published, failed])
       expect(settle(end).decide(viewOf(rowsWith(stored, other({}))))).toEqual({
         kind: "done",
-        answer: false,
+        answer: { answer: false, hints: NO_HINTS },
       });
   });
 

@@ -1,6 +1,6 @@
-import { type CoreView, type Movement, OutdatedAccess, priceOf, refusal } from "../../core/core.ts";
+import { type Movement, OutdatedAccess, priceOf, refusal } from "../../core/core.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { newDueTime } from "../hints.ts";
+import { newDueTime, NO_HINTS } from "../hints.ts";
 import {
   idempotencyRowKey,
   toAccepted,
@@ -69,24 +69,29 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted>
     dueAt: newDueTime(undefined, post),
     rowKeys: [rowKey],
     known: new Map([[rowKey, undefined]]),
-    decide(view: CoreView) {
+    decide(view, tried) {
       const taken = view.row(rowKey);
       const earlier = taken === undefined ? undefined : toAccepted(taken.row);
       // An earlier try of this operation, under the version that the wallet had then.
-      if (earlier?.postId === post.id) return { kind: "done", answer: earlier, isForeign: false };
+      if (earlier?.postId === post.id)
+        return {
+          kind: "done",
+          answer: { answer: earlier, hints: tried?.answer.hints ?? NO_HINTS },
+        };
       const isOutdated = accessVersion === "" || accessVersion !== view.wallet.accessVersion;
       if (isOutdated) return { kind: "refuse", error: new OutdatedAccess() };
-      if (earlier !== undefined) return { kind: "done", answer: earlier, isForeign: true };
+      if (earlier !== undefined)
+        return { kind: "done", answer: { answer: earlier, hints: NO_HINTS } };
       const error = refusal(view.wallet, movement.tokens, view.now);
       if (error !== undefined) return { kind: "refuse", error };
       const key = toAcceptedRow(rowKey, accepted, post.createdAt);
-      const { writes, ...change } = postWrite(undefined, found, view, pace);
+      const { writes, hints, ...change } = postWrite(undefined, found, view, pace);
       return {
         kind: "write",
         ...change,
         movements: [movement],
         writes: [{ kind: "create", row: key }, ...writes],
-        answer: accepted,
+        answer: { answer: accepted, hints },
       };
     },
   };
