@@ -6,6 +6,7 @@ import { blueskyOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
+import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
 import { blueskySettings } from "./settings.ts";
@@ -35,5 +36,5 @@ export const bluesky = network("bluesky", {
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile } },
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, remove },
 });

@@ -2,10 +2,11 @@ import type { NetworkData } from "./draft.ts";
 import { linkFailed, type Account, type LinkCandidate, type LinkChoice } from "./link.ts";
 import type { LinkedAccount, LinkFailure, LinkFlow, LinkForm, LinkOutcome } from "./link.ts";
 import type { OAuthFlow, OAuthRedirect } from "./link.ts";
-import type { AccountCheck, Network } from "./network.ts";
+import type { AccountCheck, FollowUpCall, FollowUpCalls, Network } from "./network.ts";
 import { withoutMarks } from "./text.ts";
 import type { CredentialsOutcome, LegFailure, LimitsOutcome, PrepareOutcome } from "./outcome.ts";
 import type { Published, PublishOutcome, ReconcileOutcome, TryLater } from "./outcome.ts";
+import type { FollowUpDone, FollowUpLookUp, FollowUpOutcome } from "./outcome.ts";
 
 /*
  * Every answer of a network is stored, logged and shown, and a server of a federated network answers what it likes. So
@@ -93,7 +94,13 @@ const tooLarge: TryLater = {
 };
 
 type Failing = Extract<
-  PrepareOutcome | PublishOutcome | ReconcileOutcome | CredentialsOutcome | LimitsOutcome,
+  | PrepareOutcome
+  | PublishOutcome
+  | ReconcileOutcome
+  | FollowUpOutcome
+  | FollowUpLookUp
+  | CredentialsOutcome
+  | LimitsOutcome,
   { readonly failure: LegFailure }
 >;
 
@@ -148,6 +155,43 @@ function boundedLookup(outcome: ReconcileOutcome): ReconcileOutcome {
   if (outcome.kind !== "may_publish") return boundedFailing(outcome);
   const { failure } = outcome;
   return failure === undefined ? outcome : { ...outcome, failure: boundedFailure(failure) };
+}
+
+function boundedDone({ kind, externalId, url }: FollowUpDone): FollowUpDone {
+  return {
+    kind,
+    externalId: externalId && cut(externalId, ID_CHARACTERS_MAX),
+    url: webAddress(url, ["https:", "http:"]),
+  };
+}
+
+function boundedFollowUp(outcome: FollowUpOutcome): FollowUpOutcome {
+  if (outcome.kind === "done") return boundedDone(outcome);
+  if (outcome.kind !== "in_doubt") return boundedFailing(outcome);
+  const { state, ...doubt } = boundedFailing(outcome);
+  return state !== undefined && isStorable(state) ? { ...doubt, state } : doubt;
+}
+
+function boundedFollowUpLookUp(outcome: FollowUpLookUp): FollowUpLookUp {
+  if (outcome.kind === "done") return boundedDone(outcome);
+  if (outcome.kind !== "may_perform") return boundedFailing(outcome);
+  const { failure } = outcome;
+  return failure === undefined ? outcome : { ...outcome, failure: boundedFailure(failure) };
+}
+
+function boundedCall(call: FollowUpCall): FollowUpCall {
+  return {
+    ...call,
+    perform: async (...given) => boundedFollowUp(await call.perform(...given)),
+    lookUp: async (...given) => boundedFollowUpLookUp(await call.lookUp(...given)),
+  };
+}
+
+function boundedCalls({ comment, remove }: FollowUpCalls): FollowUpCalls {
+  return {
+    ...(comment && { comment: boundedCall(comment) }),
+    ...(remove && { remove: boundedCall(remove) }),
+  };
 }
 
 function boundedCredentials(outcome: CredentialsOutcome): CredentialsOutcome {
@@ -262,6 +306,7 @@ export function bounded<Of extends Network>(network: Of): Of {
     prepare: async (...given) => boundedPrepared(await network.prepare(...given)),
     publish: async (...given) => boundedOutcome(await network.publish(...given)),
     reconcile: async (...given) => boundedLookup(await network.reconcile(...given)),
+    calls: boundedCalls(network.calls),
     ...(accountCheck && { accountCheck: boundedCheck(accountCheck) }),
   };
 }

@@ -14,6 +14,8 @@ import type {
   ReconcileOutcome,
   CredentialsOutcome,
   LimitsOutcome,
+  FollowUpLookUp,
+  FollowUpOutcome,
 } from "./outcome.ts";
 import type { MediaFacts, MediaTargets } from "./media.ts";
 
@@ -162,8 +164,64 @@ export interface Network {
   reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome>;
   /** Returns whether `reconcile` can show a post of the leg at all; absent: always. Pure. */
   canTell?(leg: LegToPublish): boolean;
+  /** The calls that follow a published post. */
+  readonly calls: FollowUpCalls;
   /** Revokes the authorisation at the network, if possible. */
   revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
+}
+
+/** What was published, to whom, and how the network is reached for it. */
+interface PublishedLeg extends Pick<
+  LegToPublish,
+  "account" | "credentials" | "instanceUrl" | "limits" | "remote"
+> {
+  /** The network's own id of the post. */
+  readonly externalId: string;
+}
+
+/** One call that follows a published post. */
+export interface FollowUp {
+  /** Stable over every attempt. */
+  readonly key: string;
+  readonly leg: PublishedLeg;
+  /** What is to be written; null where the call writes nothing. */
+  readonly text: string | null;
+  /**
+   * Time at which the last attempt was marked as sent: each mark sets its own. Null when the outcome of none is unknown:
+   * no attempt was made, or the network proved for each that it changed nothing.
+   */
+  readonly sentAt: Date | null;
+  /** What the last outcome with a `state` returned; `{}` before. */
+  readonly state: NetworkData;
+}
+
+/** What tells whether a network can make a call at all. */
+type FollowedLeg = Pick<PublishedLeg, "account" | "limits" | "remote">;
+
+/**
+ * A visible call that follows a published post: a comment, a removal. The caller stores `sentAt`, then calls `perform`.
+ * It calls no other `perform` before `lookUp` while `sentAt` is not null. Each step may run again after a crash.
+ */
+export interface FollowUpCall {
+  /** Makes the call: one request that changes something, or several of which each may be repeated. */
+  perform(call: FollowUp, tools: NetworkTools): Promise<FollowUpOutcome>;
+  /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
+  lookUp(call: FollowUp, tools: NetworkTools): Promise<FollowUpLookUp>;
+  /** Returns whether the network can do it for this connection and this kind of post; absent: always. Pure. */
+  isSupported?(leg: FollowedLeg): boolean;
+  /**
+   * Returns which of the permissions that it needs, beyond those of publishing, an authorisation with these scopes
+   * lacks; absent: it needs none. Pure.
+   */
+  missingScopes?(scopes: readonly string[], account: Pick<Account, "kind">): readonly string[];
+}
+
+/** By kind. A kind that is absent is one that the network lacks. */
+export interface FollowUpCalls {
+  /** Writes a first comment below the post, as its author. */
+  readonly comment?: FollowUpCall;
+  /** Takes the post down. What the network no longer has counts as removed. */
+  readonly remove?: FollowUpCall;
 }
 
 /** A visible call to a network, in the phases of a leg. */
@@ -175,17 +233,16 @@ export interface NetworkCall {
   readonly canTell?: NonNullable<Network["canTell"]>;
 }
 
-type Defined = Omit<Network, "name" | "prepare" | "publish" | "reconcile" | "canTell"> & {
-  /** By kind. A kind that is absent is one that the network lacks. */
-  readonly calls: { readonly publish: NetworkCall };
+type Defined = Omit<Network, "name" | "prepare" | "publish" | "reconcile" | "canTell" | "calls"> & {
+  readonly calls: FollowUpCalls & { readonly publish: NetworkCall };
 };
 
 /** Returns the network that a folder defines: its rules, its way of linking, and its calls. */
 export function network<const Name extends string, const Of extends Defined>(
   name: Name,
-  { calls: { publish: call }, ...rest }: Of,
+  { calls: { publish: call, ...calls }, ...rest }: Of,
 ) {
   const { prepare, perform, lookUp, canTell } = call;
   const steps = { prepare, publish: perform, reconcile: lookUp };
-  return { name, ...rest, ...steps, ...(canTell && { canTell }) };
+  return { name, ...rest, ...steps, calls, ...(canTell && { canTell }) };
 }

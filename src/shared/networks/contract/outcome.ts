@@ -97,6 +97,48 @@ export type ReconcileOutcome =
   | { readonly kind: "unknowable"; readonly failure: LegFailure }
   | Rejected;
 
+/** A call that follows a published post had its effect: exactly once, or the post is gone. */
+export interface FollowUpDone {
+  readonly kind: "done";
+  /** The network's id of what was made, e.g. of a comment; null where the call made nothing, or nobody told. */
+  readonly externalId: string | null;
+  readonly url: string | null;
+}
+
+export type FollowUpOutcome =
+  | FollowUpDone
+  /**
+   * Nothing was changed, because the network does not show the post yet. Call `perform` again in a while; the caller
+   * decides for how long.
+   */
+  | {
+      readonly kind: "not_there_yet";
+      readonly failure: LegFailure;
+      readonly retryAfterSeconds?: number;
+    }
+  /** Nothing was changed, or a repeat is harmless: call `perform` again later. */
+  | TryLater
+  /** Nothing was changed, and no repeat would change that. */
+  | Rejected
+  /** The call may have had its effect: call `lookUp` before anything else. `state` is kept for it. */
+  | {
+      readonly kind: "in_doubt";
+      readonly failure: LegFailure;
+      readonly state?: NetworkData;
+      readonly pollAfterSeconds?: number;
+    };
+
+export type FollowUpLookUp =
+  | FollowUpDone
+  /** No earlier call had its effect, or a repeat is harmless: call `perform`. `failure`: why a call has to be repeated. */
+  | { readonly kind: "may_perform"; readonly failure?: LegFailure }
+  /** Not known yet: call `lookUp` again later. */
+  | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
+  /** Will never be known: nothing is sent again. */
+  | { readonly kind: "unknowable"; readonly failure: LegFailure }
+  /** No earlier call had its effect, and no repeat would change that. */
+  | Rejected;
+
 export type CredentialsOutcome =
   | { readonly kind: "usable" }
   | {

@@ -4,6 +4,7 @@ import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { canTell, reconcile } from "./reconcile.ts";
+import { remove } from "./remove.ts";
 import { versionEnd } from "./request.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
@@ -30,5 +31,5 @@ export const linkedin = network("linkedin", {
   accountCheck: { idleDaysMax: 0 },
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile, canTell } },
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile, canTell }, remove },
 });

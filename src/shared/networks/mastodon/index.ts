@@ -7,6 +7,7 @@ import { mastodonOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
+import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen } from "./session.ts";
 import { begin } from "./state.ts";
@@ -26,5 +27,5 @@ export const mastodon = network("mastodon", {
   accountCheck: mastodonAccountCheck,
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile } },
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, remove },
 });

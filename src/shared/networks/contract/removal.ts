@@ -1,0 +1,46 @@
+import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
+import type { Classified } from "./answers.ts";
+import type { FollowUp, FollowUpCall } from "./network.ts";
+import { type FollowUpDone, type FollowUpOutcome, unanswered, unpublished } from "./outcome.ts";
+import type { NetworkTools } from "./tools.ts";
+
+/** The post is gone: it was taken down now or before. */
+const REMOVED: FollowUpDone = { kind: "done", externalId: null, url: null };
+
+/** A deletion, and how its answer is read. */
+export interface Deletion {
+  readonly send: (call: FollowUp, tools: NetworkTools) => Promise<HttpResponse | HttpFailure>;
+  /** Returns whether the answer says that the post is gone. */
+  readonly isGone: (answer: HttpResponse) => boolean;
+  /** Returns what any other answer means. */
+  readonly classify: (
+    answer: HttpResponse,
+    call: FollowUp,
+    tools: NetworkTools,
+  ) => Classified | Promise<Classified>;
+}
+
+const UNCONFIRMED = "The network did not confirm that the post is gone.";
+
+/** Returns the outcome of a deletion that was not confirmed. It is made again: what is gone stays gone. */
+function notRemoved(answer: HttpFailure | Classified): FollowUpOutcome {
+  const outcome = answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer);
+  const { failure } = outcome;
+  const isUnconfirmed = failure.code === "network_unavailable" && failure.message === undefined;
+  return isUnconfirmed ? { ...outcome, failure: { ...failure, message: UNCONFIRMED } } : outcome;
+}
+
+/** Returns the removal of a network where one deletion does it, and may be repeated. */
+export function removal({ send, isGone, classify }: Deletion): FollowUpCall {
+  return {
+    async perform(call, tools) {
+      const answer = await send(call, tools);
+      if (answer instanceof HttpFailure) return notRemoved(answer);
+      return isGone(answer) ? REMOVED : notRemoved(await classify(answer, call, tools));
+    },
+    lookUp: repeatable,
+  };
+}
+
+/** Allows a repeat whatever became of the earlier calls. */
+const repeatable: FollowUpCall["lookUp"] = () => Promise.resolve({ kind: "may_perform" });

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { remove as removeRecord } from "../../src/shared/networks/bluesky/remove.ts";
+import { remove as removeUrn } from "../../src/shared/networks/linkedin/remove.ts";
+import { remove as removeStatus } from "../../src/shared/networks/mastodon/remove.ts";
+import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/network.ts";
+import * as atproto from "./bluesky-script.ts";
+import { followUpOf } from "./follow-ups.ts";
+import * as li from "./linkedin-script.ts";
+import * as fediverse from "./mastodon-script.ts";
+import { answer, htmlPage, lost, NOW, type Reply, scriptedTools } from "./scripted-tools.ts";
+
+const removed = { kind: "done", externalId: null, url: null };
+const permission = { kind: "rejected", failure: { code: "permission_missing" } };
+const URN = "urn:li:share:71";
+
+interface Case {
+  readonly remove: FollowUpCall;
+  readonly call: FollowUp;
+  readonly request: string;
+  readonly answers: readonly (readonly [string, Reply, object])[];
+}
+
+const inHalfAnHour = new Date(NOW.getTime() + 1_800_000).toISOString();
+
+const CASES: Readonly<Record<string, Case>> = {
+  mastodon: {
+    remove: removeStatus,
+    call: followUpOf(fediverse.leg(), "114"),
+    request: `DELETE ${fediverse.ORIGIN}/api/v1/statuses/114`,
+    answers: [
+      ["the status", answer(200, { id: "114", text: "Hello" }), removed],
+      ["a status that is gone", answer(404, { error: "Record not found" }), removed],
+      [
+        "too many deletions",
+        answer(429, { error: "Too many requests" }, { "x-ratelimit-reset": inHalfAnHour }),
+        { kind: "try_later", failure: { code: "rate_limited" }, retryAfterSeconds: 1_800 },
+      ],
+      [
+        "a token without the scope",
+        answer(403, { error: "This action is outside the authorized scopes" }),
+        permission,
+      ],
+    ],
+  },
+  linkedin: {
+    remove: removeUrn,
+    call: followUpOf(li.leg(), URN),
+    request: `DELETE ${li.REST}/posts/${encodeURIComponent(URN)}`,
+    answers: [
+      ["a post, or one that is gone", answer(204), removed],
+      ["a post that it does not find", answer(404, { status: 404 }), removed],
+      ["a token without the permission", li.denied, permission],
+    ],
+  },
+  bluesky: {
+    remove: removeRecord,
+    call: followUpOf(atproto.leg(), `at://${atproto.DID}/app.bsky.feed.post/${atproto.rkey}`),
+    request: atproto.xrpc("POST", "com.atproto.repo.deleteRecord"),
+    answers: [
+      ["a record", answer(200, { commit: { cid: "c", rev: "r" } }), removed],
+      ["a record that is gone", answer(200, {}), removed],
+      [
+        "a session without the scope",
+        answer(403, { error: "ScopeMissingError", message: "Missing required scope" }),
+        permission,
+      ],
+    ],
+  },
+};
+
+describe.each(Object.entries(CASES))("%s", (_name, { remove, call, request, answers }) => {
+  const answered = (reply: Reply) => {
+    const tools = scriptedTools({ app: li.app, http: { [request]: reply } });
+    return remove.perform(call, tools);
+  };
+
+  test.each(answers)("answers a removal: %s", async (_, reply, outcome) => {
+    expect(await answered(reply)).toMatchObject(outcome);
+  });
+
+  test.each([
+    ["no answer", lost],
+    ["a server that failed", answer(500, "")],
+    ["a page of a proxy", htmlPage(502)],
+    ["a page of a proxy that knows no such address", htmlPage(404)],
+  ] as const)("removes again after %s", async (_, reply) => {
+    expect(await answered(reply)).toMatchObject({
+      kind: "try_later",
+      failure: { message: "The network did not confirm that the post is gone." },
+    });
+    const again = { ...call, sentAt: NOW };
+    expect(await remove.lookUp(again, scriptedTools())).toEqual({ kind: "may_perform" });
+  });
+});
+
+test("removes the record of its own account alone", async () => {
+  const { remove, call, request } = CASES["bluesky"] as Case;
+  const tools = scriptedTools({ http: { [request]: answer(200, {}) } });
+  await remove.perform(call, tools);
+  expect(JSON.parse(tools.calls[0]?.body as string)).toEqual({
+    repo: atproto.DID,
+    collection: "app.bsky.feed.post",
+    rkey: atproto.rkey,
+  });
+});
