@@ -52,7 +52,7 @@ export const authRoutes = [
     operationId: "logIn",
     summary: "Sign in to the dashboard.",
     description:
-      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`; a recovery code is taken in its place, once. A wrong e-mail and a wrong password are the same answer.",
+      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`; a recovery code is taken in its place, once. A wrong e-mail and a wrong password are the same answer. After five failures from a network within 15 minutes, or a hundred from everywhere within an hour, the e-mail has to wait (429); a `deviceToken` from an earlier log-in is counted apart. Wrong codes: ten an hour.",
     access: signingIn,
     body: LogInBody,
     status: 200,

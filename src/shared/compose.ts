@@ -1,5 +1,6 @@
 import { createAudit } from "./audit/audit.ts";
 import { createBackgroundStores } from "./background/background.ts";
+import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
 import {
@@ -157,6 +158,7 @@ function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
     keyPeppers: rotatingKeys(peppers, "API key hashes"),
     passwords: createPasswords(identity),
     sessions: createSessions(secrets, now),
+    devices: createDeviceTokens(identity.sessionSecret, now),
     grants: createGrants({ current: grantSecret, previous: previousGrantSecret }, now),
   };
 }

@@ -232,9 +232,9 @@ describe("logging in with TOTP on", () => {
     expect(outcomeOf(await logIn(email, { totpCode: "1" }))).toBe("401 invalid_credentials");
     const refused = await logIn(email, { totpCode: app.code() });
     expect(outcomeOf(refused)).toBe("429 rate_limited");
-    expect(refused.headers.get("retry-after")).toBe("60");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(14 * 60);
     expect(outcomeOf(await logIn(email))).toBe("429 rate_limited");
-    relay.advance(61_000);
+    relay.advance(15 * 60_000);
     expect(outcomeOf(await logIn(email, { totpCode: app.code() }))).toBe("200");
   });
 

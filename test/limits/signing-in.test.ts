@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aPlatform, PASSWORD } from "../setup/factories.ts";
+import { enabledTotp } from "../setup/authenticator.ts";
+import { IS_LONG } from "../setup/long-check.ts";
+import { aPlatform, dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
 
@@ -35,32 +37,40 @@ function expectToWait({ status, headers, body }: Answer, seconds: number): void 
   expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(seconds);
 }
 
+const QUARTER = 15 * 60;
+
 describe("log-ins of one e-mail", () => {
-  test("wait after five failures, with the right password too", async () => {
+  test("wait after five failures from a network, with the right password too", async () => {
     const { email } = await aPlatform(relay);
     expect(await failing(email, 6)).toEqual([401, 401, 401, 401, 401, 429]);
-    expectToWait(await logIn(email, PASSWORD), 60);
+    expectToWait(await logIn(email, PASSWORD), QUARTER);
+    expectToWait(await logIn(email, PASSWORD, relay, "192.0.2.200"), QUARTER);
   });
 
-  test("go on after the wait, and the next failure makes the wait twice as long", async () => {
+  test("don't wait for what fails from another network", async () => {
+    const { email } = await aPlatform(relay);
+    await failing(email, 6);
+    expect((await logIn(email, PASSWORD, relay, "198.51.100.1")).status).toBe(200);
+    expectToWait(await logIn(email, PASSWORD), QUARTER);
+  });
+
+  test("go on after the wait", async () => {
     const { email } = await aPlatform(relay);
     await failing(email, 5);
-    for (const seconds of [60, 120, 240, 480, 900, 900]) {
-      const refused = await logIn(email, PASSWORD);
-      expectToWait(refused, seconds);
-      relay.advance(Number(refused.headers.get("retry-after")) * 1000);
-      expect(await failing(email, 1)).toEqual([401]);
-    }
-    relay.advance(15 * 60_000);
+    const refused = await logIn(email, PASSWORD);
+    relay.advance(Number(refused.headers.get("retry-after")) * 1000);
+    expect(await failing(email, 4)).toEqual([401, 401, 401, 401]);
     expect((await logIn(email, PASSWORD)).status).toBe(200);
   });
 
-  test("start over after a success", async () => {
+  test("start over after a success, for the network that it came from alone", async () => {
     const { email } = await aPlatform(relay);
+    for (let index = 0; index < 5; index += 1) await logIn(email, WRONG, relay, "198.51.100.1");
     expect(await failing(email, 4)).toEqual([401, 401, 401, 401]);
     expect((await logIn(email, PASSWORD)).status).toBe(200);
     expect(await failing(email, 4)).toEqual([401, 401, 401, 401]);
     expect((await logIn(email, PASSWORD)).status).toBe(200);
+    expectToWait(await logIn(email, PASSWORD, relay, "198.51.100.1"), QUARTER);
   });
 
   test("are counted for an e-mail that nobody has, so that the two can't be told apart", async () => {
@@ -74,8 +84,8 @@ describe("log-ins of one e-mail", () => {
     const { email } = await aPlatform(relay);
     expect(await failing(email, 3)).toEqual([401, 401, 401]);
     expect(await failing(email.toUpperCase(), 2, second)).toEqual([401, 401]);
-    expectToWait(await logIn(` ${email} `, PASSWORD, second), 60);
-    expectToWait(await logIn(email, PASSWORD), 60);
+    expectToWait(await logIn(` ${email} `, PASSWORD, second), QUARTER);
+    expectToWait(await logIn(email, PASSWORD), QUARTER);
   });
 
   test("leave another e-mail alone", async () => {
@@ -84,7 +94,7 @@ describe("log-ins of one e-mail", () => {
     expect((await logIn(other.email, PASSWORD)).status).toBe(200);
   });
 
-  test("gain nothing by running side by side, over instances and addresses", async () => {
+  test("gain nothing by running side by side, over instances and addresses of a network", async () => {
     const { email } = await aPlatform(relay);
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, index) =>
@@ -112,28 +122,154 @@ describe("log-ins of one e-mail", () => {
   });
 });
 
+describe("a stranger who guesses", () => {
+  const from = (network: number, host = 1) => `198.51.${network}.${host}`;
+
+  async function deviceOf(email: string): Promise<string> {
+    return dataOf(await logIn(email, PASSWORD)).deviceToken;
+  }
+
+  function logInFrom(deviceToken: string, email: string, password = PASSWORD) {
+    const headers = { "x-forwarded-for": "203.0.113.5" };
+    const body = { email, password, deviceToken };
+    return relay.call("POST", "/v1/auth/login", { headers, body });
+  }
+
+  // A thousand guesses for every change, and ten thousand in the long check.
+  const rounds = IS_LONG ? 100 : 10;
+
+  test("from 50 networks learns of a hundred an hour, while the owner signs in from a known device", async () => {
+    const { email } = await aPlatform(relay);
+    let device = await deviceOf(email);
+    const startedAt = relay.clock.now().getTime();
+    let told = 0;
+    let signedIn = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const guesses = Array.from({ length: 100 }, (_, index) =>
+        logIn(email, WRONG, index % 2 === 0 ? relay : second, from(index % 50, round)),
+      );
+      const answers = await Promise.all(guesses);
+      told += answers.filter(({ status }) => status === 401).length;
+      expect(answers.every(({ status }) => status === 401 || status === 429)).toBe(true);
+      if (round % (rounds / 10) !== 0) continue;
+      const answer = await logInFrom(device, email);
+      device = dataOf(answer).deviceToken;
+      signedIn += 1;
+    }
+    const hours = Math.ceil((relay.clock.now().getTime() - startedAt) / 3_600_000);
+    expect(told).toBeLessThanOrEqual(100 * Math.max(1, hours));
+    expect(signedIn).toBe(10);
+  });
+
+  test("does lock out a device that nobody knows: it waits until fewer failed within the hour", async () => {
+    const { email } = await aPlatform(relay);
+    for (let index = 0; index < 100; index += 1)
+      await logIn(email, WRONG, relay, from(100 + (index % 20)));
+    const refused = await logIn(email, PASSWORD, relay, "203.0.113.77");
+    expect([refused.status, refused.body.error.code]).toEqual([429, "rate_limited"]);
+  });
+
+  test("gains nothing by a device of his own, or one from before the password was changed", async () => {
+    const [mine, stranger] = [await aPlatform(relay), await aPlatform(relay)];
+    const own = await deviceOf(stranger.email);
+    const old = await deviceOf(mine.email);
+    const changed = { currentPassword: PASSWORD, newPassword: "another and longer password" };
+    const { session } = mine;
+    await relay.call("POST", "/v1/auth/password", { session, body: changed });
+    const tries = [own, own, old, old, "no token", own, old];
+    const statuses: number[] = [];
+    for (const device of tries) statuses.push((await logInFrom(device, mine.email, WRONG)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  });
+
+  test("with a stolen device token gets five tries in 15 minutes, and stops nobody else", async () => {
+    const { email } = await aPlatform(relay);
+    const [stolen, kept] = [await deviceOf(email), await deviceOf(email)];
+    const statuses: number[] = [];
+    for (let index = 0; index < 7; index += 1)
+      statuses.push((await logInFrom(stolen, email, WRONG)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    expect((await logInFrom(kept, email)).status).toBe(200);
+    expect((await logIn(email, PASSWORD)).status).toBe(200);
+  });
+
+  test("and knows the password gets ten codes an hour, from any number of networks and devices", async () => {
+    const { email, session } = await aPlatform(relay);
+    const { code } = await enabledTotp(relay, session);
+    const right = code();
+    const wrong = right === "000000" ? "000001" : "000000";
+    const tryCode = (totpCode: string, network: number) =>
+      relay.call("POST", "/v1/auth/login", {
+        headers: { "x-forwarded-for": from(network) },
+        body: { email, password: PASSWORD, totpCode },
+      });
+    const statuses: number[] = [];
+    for (let index = 0; index < 12; index += 1) statuses.push((await tryCode(wrong, index)).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429]);
+    expectToWait(await tryCode(right, 40), 3_600);
+    relay.advance(3_600_000);
+    expect((await tryCode(code(), 41)).status).toBe(200);
+  });
+
+  test("of codes side by side learns of ten at most", async () => {
+    const { email, session } = await aPlatform(relay);
+    await enabledTotp(relay, session);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        relay.call("POST", "/v1/auth/login", {
+          headers: { "x-forwarded-for": from(index) },
+          body: { email, password: PASSWORD, totpCode: "AAAAA-AAAAA" },
+        }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+  });
+});
+
+describe("a device token", () => {
+  test("outlives a log-out, and ends with a rotation of the secret", async () => {
+    const { email, session } = await aPlatform(relay);
+    const { deviceToken } = dataOf(await logIn(email, PASSWORD));
+    await relay.call("POST", "/v1/auth/logout", { session });
+    const rotated = await startRelay({
+      sameDeploymentAs: relay,
+      settings: {
+        SESSION_SECRET: "a new secret of more than thirty-two characters",
+        SESSION_SECRET_PREVIOUS: relay.services.config.identity.sessionSecret,
+      },
+    });
+    await failing(email, 5);
+    const signInAgain = (on: Relay) =>
+      on.call("POST", "/v1/auth/login", {
+        headers: { "x-forwarded-for": "192.0.2.1" },
+        body: { email, password: PASSWORD, deviceToken },
+      });
+    expect((await signInAgain(relay)).status).toBe(200);
+    expect((await signInAgain(rotated)).status).toBe(429);
+    await rotated.stop();
+  });
+});
+
 describe("a try outside the log-in, with a password or a code", () => {
+  const begin = (email: string) =>
+    relay.services.tenants.limits.beginLoginAttempt({ email, ip: "192.0.2.1" });
+
   test("counts with the log-ins of the e-mail", async () => {
     const { email } = await aPlatform(relay);
-    for (let index = 0; index < 5; index += 1) {
-      const attempt = await relay.services.tenants.limits.beginLoginAttempt(email);
-      expect((await attempt.failed()).code).toBe("invalid_credentials");
-    }
-    await expect(relay.services.tenants.limits.beginLoginAttempt(email)).rejects.toMatchObject({
-      code: "rate_limited",
-      retryAfterSeconds: 60,
-    });
-    expectToWait(await logIn(email, PASSWORD), 60);
+    for (let index = 0; index < 5; index += 1)
+      expect((await (await begin(email)).failed()).code).toBe("invalid_credentials");
+    await expect(begin(email)).rejects.toMatchObject({ code: "rate_limited" });
+    expectToWait(await logIn(email, PASSWORD), QUARTER);
   });
 
   test("that was begun in time and was right is refused when others used up the limit meanwhile", async () => {
     const { email } = await aPlatform(relay);
-    const attempt = await relay.services.tenants.limits.beginLoginAttempt(email);
+    const attempt = await begin(email);
     await failing(email, 5);
     await expect(attempt.succeeded()).rejects.toMatchObject({ code: "rate_limited" });
     expect((await attempt.failed()).code).toBe("rate_limited");
     // Neither of the two made the wait longer.
-    expectToWait(await logIn(email, PASSWORD), 60);
+    expectToWait(await logIn(email, PASSWORD), QUARTER);
   });
 });
 

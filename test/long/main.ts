@@ -49,6 +49,7 @@ const COMBINED = [
   "test/contract/docs.test.ts",
   "test/domain/billing/group-commit.test.ts",
   "test/limits/instances.test.ts",
+  "test/limits/signing-in.test.ts",
   "test/media/verdicts.test.ts",
   "test/networks/contract",
   "test/peers",

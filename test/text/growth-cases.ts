@@ -13,7 +13,7 @@ import { html, initialOf, plainName } from "../../src/shared/connections/hosted-
 import { chooseLanguage } from "../../src/shared/connections/hosted-page/language.ts";
 import { CreateConnectSessionBody } from "../../src/shared/connections/schema.ts";
 import type { Config } from "../../src/shared/config/config.ts";
-import { addressGroup, callerAddress } from "../../src/shared/http/access/caller-address.ts";
+import { addressGroup, callerAddress } from "../../src/shared/callers/caller-address.ts";
 import { readForm, readJson, type Incoming } from "../../src/shared/http/parse-input.ts";
 import { redact } from "../../src/shared/runtime/log.ts";
 import { misreadAddress } from "../../src/shared/runtime/web-address.ts";

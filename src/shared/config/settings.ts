@@ -158,7 +158,7 @@ const OWN_SETTINGS = {
   LOGIN_ATTEMPTS: withDefault(
     integer(1, 100),
     "5",
-    "Failed log-ins within 15 minutes after which an e-mail has to wait.",
+    "Failed log-ins of an e-mail from one network within 15 minutes, after which it has to wait. Twenty times as many from all networks within an hour.",
   ),
   TRUSTED_PROXY_HOPS: withDefault(
     integer(0, 10),

@@ -10,7 +10,7 @@ import { storedRows } from "../tenants/tenants.ts";
 import type { AccessRequest } from "./access/access.ts";
 import { checkedWrite, isCheckedAgain, versionBefore } from "./access/checked-writes.ts";
 import { onCachedRows } from "./access/on-cached-rows.ts";
-import { callerAddress } from "./access/caller-address.ts";
+import { callerAddress } from "../callers/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import { headerText } from "./headers.ts";

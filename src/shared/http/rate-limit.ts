@@ -5,7 +5,7 @@ import { AppError } from "../runtime/errors.ts";
 import { type Admission, rateLimited } from "../limits/limits.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import type { HttpDeps } from "./deps.ts";
-import { addressGroup } from "./access/caller-address.ts";
+import { addressGroup } from "../callers/caller-address.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 
 const SESSION_PER_MINUTE = 600;

@@ -4,7 +4,7 @@ import type { Clock } from "../runtime/process.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import { LoginHistoryStore } from "./login-history-store.ts";
-import { admitPasswords, beginLoginAttempt } from "./password-limits.ts";
+import { admitPasswords, beginLoginAttempt, type Trier } from "./password-limits.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { RateWindowStore } from "./rate-window-store.ts";
 
@@ -36,7 +36,7 @@ export function createLimits({ config, clock, log, table }: LimitsDeps) {
   return {
     rates,
     badCredentials: new BadCredentials(badMax),
-    beginLoginAttempt: (email: string) => beginLoginAttempt({ logins, loginAttempts, now }, email),
+    beginLoginAttempt: (trier: Trier) => beginLoginAttempt({ logins, loginAttempts, now }, trier),
     admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),
     /** Removes a page of what no longer counts: minutes of requests, or failed log-ins. */
     purge: {

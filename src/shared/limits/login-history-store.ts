@@ -1,94 +1,139 @@
 import { sha256Hex } from "../runtime/secrets.ts";
-import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { rowCodec, text } from "../runtime/storage/codec.ts";
 import { DamagedRow, unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { inBatches } from "../runtime/promises.ts";
 
-/** How long failures count. The doubling of blocks ends after as long without one. */
-const WINDOW_MS = 15 * 60_000;
-const FIRST_BLOCK_MS = 60_000;
-const BLOCK_MS_MAX = 15 * 60_000;
-const DOUBLINGS_MAX = 10;
+const MINUTE_MS = 60_000;
+/** How long a failure counts for its group. */
+const GROUP_MS = 15 * MINUTE_MS;
+/** How long it counts for the e-mail. */
+const EMAIL_MS = 60 * MINUTE_MS;
+/** Failures of an e-mail within the hour, as a multiple of those of one group. */
+const EMAIL_PER_GROUP = 20;
+/** Wrong codes of the second factor within the hour, from all callers together. */
+const CODES_MAX = 10;
 
-/** The failed log-ins of an e-mail. Times are milliseconds since the epoch. */
-export interface LoginHistory {
-  readonly failedAt: readonly number[];
-  readonly blocks: number;
-  readonly blockedUntil: number;
+/**
+ * What failed: a password, a code of the second factor, or a code from a known device. The last counts for the codes of
+ * the user, and otherwise in the history of the device.
+ */
+export type FailureKind = "password" | "code" | "device_code";
+
+interface Failure {
+  readonly kind: FailureKind;
+  /** Where it came from: a hash of the caller's network, or of the device. */
+  readonly group: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
-export const NO_FAILURES: LoginHistory = { failedAt: [], blocks: 0, blockedUntil: 0 };
+/** The failed log-ins of an e-mail or of a known device, oldest first. */
+export type LoginHistory = readonly Failure[];
 
-/** Returns the whole seconds until the next try is admitted; 0 for now. */
-export function blockedSeconds({ blockedUntil }: LoginHistory, now: number): number {
-  return Math.max(0, Math.ceil((blockedUntil - now) / 1000));
+export const NO_FAILURES: LoginHistory = [];
+
+/** Returns the whole seconds until there are fewer than `max` of them; 0 for now. */
+function secondsUntilFewer(failures: LoginHistory, max: number, ms: number, now: number): number {
+  const counted = failures.filter(({ at }) => at > now - ms);
+  const oldest = counted.at(-max);
+  return oldest === undefined ? 0 : Math.max(1, Math.ceil((oldest.at + ms - now) / 1000));
 }
 
-/** Adds a failure. After `attemptsMax` within the window, each one blocks log-ins: for a minute, then twice as long. */
-export function afterFailure(
+/** Where a try comes from, and how many may fail. */
+export interface TryFrom {
+  readonly group: string;
+  /** Failures of one group within 15 minutes. */
+  readonly attemptsMax: number;
+}
+
+/** Returns the whole seconds until the next try from a group is admitted; 0 for now. */
+export function blockedSeconds(
   history: LoginHistory,
-  attemptsMax: number,
+  { group, attemptsMax }: TryFrom,
   now: number,
-): LoginHistory {
-  const isQuiet = now >= history.blockedUntil + WINDOW_MS;
-  const blocks = isQuiet ? 0 : history.blocks;
-  const failedAt = [...history.failedAt.filter((at) => at > now - WINDOW_MS), now].slice(
-    -attemptsMax,
+): number {
+  const counted = history.filter(({ kind }) => kind !== "device_code");
+  const own = counted.filter((failure) => failure.group === group);
+  return Math.max(
+    secondsUntilFewer(own, attemptsMax, GROUP_MS, now),
+    secondsUntilFewer(counted, attemptsMax * EMAIL_PER_GROUP, EMAIL_MS, now),
   );
-  if (blocks === 0 && failedAt.length < attemptsMax)
-    return { failedAt, blocks, blockedUntil: history.blockedUntil };
-  const doubled = FIRST_BLOCK_MS * 2 ** Math.min(blocks, DOUBLINGS_MAX);
-  return { failedAt, blocks: blocks + 1, blockedUntil: now + Math.min(BLOCK_MS_MAX, doubled) };
+}
+
+/** Returns the whole seconds until the next code of the second factor is checked, for any caller; 0 for now. */
+export function codeBlockedSeconds(history: LoginHistory, now: number): number {
+  const codes = history.filter(({ kind }) => kind !== "password");
+  return secondsUntilFewer(codes, CODES_MAX, EMAIL_MS, now);
+}
+
+/** Adds a failure, and forgets those that no longer count. */
+export function afterFailure(history: LoginHistory, failure: Failure): LoginHistory {
+  return [...history.filter(({ at }) => at > failure.at - EMAIL_MS), failure];
 }
 
 /** Returns whether nothing in it counts any more. */
-export function isForgotten({ failedAt, blockedUntil }: LoginHistory, now: number): boolean {
-  return Math.max(blockedUntil, ...failedAt) + WINDOW_MS <= now;
+export function isForgotten(history: LoginHistory, now: number): boolean {
+  return history.every(({ at }) => at + EMAIL_MS <= now);
 }
 
 const REMOVALS_AT_ONCE = 16;
 const PARTITION_PREFIX = "login|";
+const GROUP_DIGITS = 12;
+
+/** Whose failures a history has. */
+export type Subject =
+  | { readonly kind: "email"; readonly email: string }
+  | { readonly kind: "device"; readonly deviceId: string };
+
+const nameOf = (subject: Subject) =>
+  subject.kind === "email" ? subject.email.trim().toLowerCase() : `device|${subject.deviceId}`;
+
+/** Returns the name under which the failures of a network or a device are counted for an e-mail: a hash of both. */
+export const groupOf = (email: string, from: string): string =>
+  sha256Hex(`${email.trim().toLowerCase()}|${from}`).slice(0, GROUP_DIGITS);
 
 /** Returns the key. Many rows share a partition, so that the purge can find them. */
-function keyOf(email: string) {
-  const hash = sha256Hex(email.trim().toLowerCase());
+function keyOf(subject: Subject) {
+  const hash = sha256Hex(nameOf(subject));
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
-/** Failed log-ins; the hash of the e-mail is the row key. */
+/** Failed log-ins; the hash of the e-mail or of the device's id is the row key. */
 export const loginHistoryRow = rowCodec("login history", {
-  /** Times, separated by commas. */
-  failedAt: text(),
-  blocks: integer(),
-  /** "" if none was blocked yet. */
-  blockedUntil: text(),
+  /** For each a letter for its kind, the group, and the time in base 36; separated by commas. */
+  failures: text(),
 });
 
-const textOfTime = (time: number) => (time === 0 ? "" : new Date(time).toISOString());
-const timeOfText = (stored: string) => (stored === "" ? 0 : Date.parse(stored));
+const LETTERS = { password: "p", code: "c", device_code: "d" } as const;
+const KINDS = new Map(
+  (Object.keys(LETTERS) as FailureKind[]).map((kind) => [LETTERS[kind] as string, kind]),
+);
 
-function toColumns({ failedAt, blocks, blockedUntil }: LoginHistory): Columns {
-  return loginHistoryRow.encode({
-    failedAt: failedAt.map(textOfTime).join(","),
-    blocks,
-    blockedUntil: textOfTime(blockedUntil),
-  });
+const toText = ({ kind, group, at }: Failure) => `${LETTERS[kind]}${group}.${at.toString(36)}`;
+
+function toColumns(history: LoginHistory): Columns {
+  return loginHistoryRow.encode({ failures: history.map(toText).join(",") });
 }
 
 /** Decodes a history. @throws DamagedRow */
 function toHistory(row: Row): LoginHistory {
-  const { failedAt: failed, blocks, blockedUntil: until } = loginHistoryRow.decode(row);
-  const failedAt = failed.split(",").filter(Boolean).map(timeOfText);
-  const blockedUntil = timeOfText(until);
-  const { kind } = loginHistoryRow;
-  const damage = { kind, rowKey: row.rowKey, reason: "is no time" };
-  if (failedAt.some(Number.isNaN)) throw new DamagedRow({ ...damage, column: "failedAt" });
-  if (Number.isNaN(blockedUntil)) throw new DamagedRow({ ...damage, column: "blockedUntil" });
-  return { failedAt, blocks, blockedUntil };
+  const { failures } = loginHistoryRow.decode(row);
+  return failures
+    .split(",")
+    .filter(Boolean)
+    .map((entry) => {
+      const [, letter = "", group = "", time = ""] = /^(\w)(\w+)\.(\w+)$/.exec(entry) ?? [];
+      const kind = KINDS.get(letter);
+      const at = Number.parseInt(time, 36);
+      if (kind !== undefined && !Number.isNaN(at)) return { kind, group, at };
+      const damage = { kind: loginHistoryRow.kind, rowKey: row.rowKey, column: "failures" };
+      throw new DamagedRow({ ...damage, reason: "is no list of failures" });
+    });
 }
 
-/** Stores failed log-ins by e-mail, known or not (table `ratewindows`). Only a hash of the e-mail is stored. */
+/** Stores failed log-ins by e-mail, known or not, and by device (table `ratewindows`). Only hashes are stored. */
 export class LoginHistoryStore {
   readonly #table: Table;
 
@@ -97,35 +142,30 @@ export class LoginHistoryStore {
   }
 
   /** Returns the history; an empty one if there is none. @throws DamagedRow */
-  async find(email: string): Promise<LoginHistory> {
-    const { partitionKey, rowKey } = keyOf(email);
+  async find(subject: Subject): Promise<LoginHistory> {
+    const { partitionKey, rowKey } = keyOf(subject);
     const stored = await this.#table.find(partitionKey, rowKey);
     return stored === undefined ? NO_FAILURES : toHistory(stored.row);
   }
 
   /**
    * Stores what `change` returns, and calls it again if another write came in between. If it returns undefined, nothing
-   * is written. Returns the history that `change` was last given.
+   * is written; an empty history is removed. Returns the history that `change` was last given.
    */
   async change(
-    email: string,
+    subject: Subject,
     change: (history: LoginHistory) => LoginHistory | undefined,
   ): Promise<LoginHistory> {
-    const { partitionKey, rowKey } = keyOf(email);
+    const { partitionKey, rowKey } = keyOf(subject);
     let history = NO_FAILURES;
     await this.#table.change(partitionKey, rowKey, (stored) => {
       history = stored === undefined ? NO_FAILURES : toHistory(stored.row);
       const changed = change(history);
-      return changed === undefined
-        ? { kind: "leave" }
-        : { kind: "keep", columns: toColumns(changed) };
+      if (changed === undefined) return { kind: "leave" };
+      if (changed.length === 0) return { kind: "remove" };
+      return { kind: "keep", columns: toColumns(changed) };
     });
     return history;
-  }
-
-  async clear(email: string): Promise<void> {
-    const { partitionKey, rowKey } = keyOf(email);
-    await this.#table.delete(partitionKey, rowKey);
   }
 
   /** Removes the histories of a page that no longer count. */

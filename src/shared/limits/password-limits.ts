@@ -1,62 +1,158 @@
+import { addressNetwork } from "../callers/caller-address.ts";
 import { invalidCredentials } from "../callers/credential.ts";
 import type { AppError, FailedCheck } from "../runtime/errors.ts";
-import { afterFailure, blockedSeconds, type LoginHistoryStore } from "./login-history-store.ts";
+import {
+  afterFailure,
+  blockedSeconds,
+  codeBlockedSeconds,
+  groupOf,
+  type FailureKind,
+  type LoginHistory,
+  type LoginHistoryStore,
+  type Subject,
+  type TryFrom,
+} from "./login-history-store.ts";
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
+
+/** Who tries a password or a code. */
+export interface Trier {
+  readonly email: string;
+  /** The caller's address. */
+  readonly ip: string;
+  /** The device, if it is one of the user's own. */
+  readonly deviceId?: string | undefined;
+}
+
+type Tried = "password" | "code";
 
 /** An attempt to sign in with a password or a code. */
 export interface LoginAttempt {
   /** Counts the failure. Returns the error to throw, whose answer does not say what was wrong. */
-  failed(failedCheck?: FailedCheck): Promise<AppError>;
+  failed(what?: Tried, failedCheck?: FailedCheck): Promise<AppError>;
+  /**
+   * Asks whether a code of the second factor may be checked. Those are limited for all callers together, because who
+   * knows the password would else find one of a million.
+   * @throws AppError `rate_limited`
+   */
+  admitCode(): Promise<void>;
   /**
    * Accepts what is right but proves less than a whole log-in: earlier failures stay.
    * @throws AppError as `succeeded`
    */
   passed(): Promise<void>;
-  /** Forgets earlier failures. @throws AppError `rate_limited` when concurrent tries reached the limit */
-  succeeded(): Promise<void>;
+  /** Forgets earlier failures of this caller. @throws AppError `rate_limited` when concurrent tries reached the limit */
+  succeeded(what?: Tried): Promise<void>;
 }
 
 interface AttemptDeps {
   readonly logins: LoginHistoryStore;
-  /** Failures in a row until the first block. */
+  /** Failures of a caller's network, or of a device, within 15 minutes. */
   readonly loginAttempts: number;
   readonly now: () => number;
 }
 
+/** The failures that an attempt counts with. */
+class Attempt implements LoginAttempt {
+  readonly #deps: AttemptDeps;
+  readonly #email: Subject;
+  /** Where its failures are counted: those of strangers by e-mail, those of a known device by device. */
+  readonly #own: Subject;
+  readonly #from: TryFrom;
+  #emailHistory: LoginHistory | undefined;
+
+  constructor(deps: AttemptDeps, { email, ip, deviceId }: Trier) {
+    this.#deps = deps;
+    this.#email = { kind: "email", email };
+    this.#own = deviceId === undefined ? this.#email : { kind: "device", deviceId };
+    const group = groupOf(email, deviceId ?? addressNetwork(ip));
+    this.#from = { group, attemptsMax: deps.loginAttempts };
+  }
+
+  get #isFromDevice(): boolean {
+    return this.#own.kind === "device";
+  }
+
+  /** Refuses what is one too many. @throws AppError `rate_limited` */
+  #require(history: LoginHistory): void {
+    const seconds = blockedSeconds(history, this.#from, this.#deps.now());
+    if (seconds > 0) throw tooManyFailures(seconds);
+  }
+
+  #requireCodes(history: LoginHistory): void {
+    const seconds = codeBlockedSeconds(history, this.#deps.now());
+    if (seconds > 0) throw tooManyFailures(seconds);
+  }
+
+  async begin(): Promise<void> {
+    const history = await this.#deps.logins.find(this.#own);
+    if (!this.#isFromDevice) this.#emailHistory = history;
+    this.#require(history);
+  }
+
+  async admitCode(): Promise<void> {
+    this.#requireCodes(this.#emailHistory ?? (await this.#deps.logins.find(this.#email)));
+  }
+
+  async failed(what: Tried = "password", failedCheck?: FailedCheck): Promise<AppError> {
+    const seconds = await this.#count(this.#own, what);
+    const isCodeOfDevice = what === "code" && this.#isFromDevice;
+    const forCodes = isCodeOfDevice ? await this.#count(this.#email, "device_code") : 0;
+    const longest = Math.max(seconds, forCodes);
+    return longest > 0 ? tooManyFailures(longest) : invalidCredentials(failedCheck);
+  }
+
+  /** Counts a failure, unless others reached the limit meanwhile: then returns for how long. */
+  async #count(subject: Subject, kind: FailureKind): Promise<number> {
+    const { logins, now } = this.#deps;
+    let seconds = 0;
+    await logins.change(subject, (history) => {
+      const at = now();
+      seconds = Math.max(
+        kind === "device_code" ? 0 : blockedSeconds(history, this.#from, at),
+        kind === "password" ? 0 : codeBlockedSeconds(history, at),
+      );
+      const { group } = this.#from;
+      return seconds > 0 ? undefined : afterFailure(history, { kind, group, at });
+    });
+    return seconds;
+  }
+
+  async passed(): Promise<void> {
+    this.#require(await this.#deps.logins.find(this.#own));
+  }
+
+  async succeeded(what: Tried = "password"): Promise<void> {
+    const { logins } = this.#deps;
+    const withoutOwn = (history: LoginHistory) => {
+      const left = history.filter(({ group }) => group !== this.#from.group);
+      return left.length < history.length ? left : undefined;
+    };
+    await logins.change(this.#own, (history) => {
+      this.#require(history);
+      if (what === "code" && !this.#isFromDevice) this.#requireCodes(history);
+      return withoutOwn(history);
+    });
+    if (what === "password" || !this.#isFromDevice) return;
+    await logins.change(this.#email, (history) => {
+      this.#requireCodes(history);
+      return withoutOwn(history);
+    });
+  }
+}
+
+const tooManyFailures = (retryAfter: number) =>
+  rateLimited(retryAfter, `Too many passwords or codes were wrong. Try again in ${retryAfter} s.`);
+
 /**
  * Begins a try of a password, TOTP code or recovery code, whether the e-mail is known or not. Concurrent tries gain
- * nothing: once the limit is reached, none of them learns its outcome.
+ * nothing: once the limit is reached, none of them learns its outcome. What strangers try does not refuse a device that
+ * the user signed in from before.
  * @throws AppError `rate_limited`
  */
-export async function beginLoginAttempt(
-  { logins, loginAttempts, now }: AttemptDeps,
-  email: string,
-): Promise<LoginAttempt> {
-  const openHistory = async () => {
-    const history = await logins.find(email);
-    const seconds = blockedSeconds(history, now());
-    if (seconds > 0) throw rateLimited(seconds);
-    return history;
-  };
-  await openHistory();
-  return {
-    async failed(failedCheck) {
-      let seconds = 0;
-      await logins.change(email, (history) => {
-        const at = now();
-        seconds = blockedSeconds(history, at);
-        return seconds > 0 ? undefined : afterFailure(history, loginAttempts, at);
-      });
-      return seconds > 0 ? rateLimited(seconds) : invalidCredentials(failedCheck);
-    },
-    async passed() {
-      await openHistory();
-    },
-    async succeeded() {
-      const history = await openHistory();
-      if (history.failedAt.length > 0) await logins.clear(email);
-    },
-  };
+export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promise<LoginAttempt> {
+  const attempt = new Attempt(deps, trier);
+  await attempt.begin();
+  return attempt;
 }
 
 /** New passwords per minute. Each takes a core for a third of a second, which all customers share. */

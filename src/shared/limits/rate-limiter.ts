@@ -68,8 +68,11 @@ export class RateLimiter {
 }
 
 /** Returns the error for too many requests, whatever was counted. */
-export function rateLimited(retryAfter: number): AppError {
-  return new AppError("rate_limited", `Too many requests. Try again in ${retryAfter} s.`, {
+export function rateLimited(
+  retryAfter: number,
+  message = `Too many requests. Try again in ${retryAfter} s.`,
+): AppError {
+  return new AppError("rate_limited", message, {
     details: { retryAfter },
     retryAfterSeconds: retryAfter,
   });

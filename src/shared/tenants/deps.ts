@@ -1,5 +1,6 @@
 import type { Audit } from "../audit/audit.ts";
 import type { BillingDeps } from "../billing/billing.ts";
+import type { DeviceTokens } from "../callers/device-tokens.ts";
 import type { Sessions } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
@@ -37,5 +38,6 @@ interface TenantSecrets {
   readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
+  readonly devices: DeviceTokens;
   readonly grants: Grants;
 }

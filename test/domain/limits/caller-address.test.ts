@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { addressGroup, callerAddress } from "../../../src/shared/http/access/caller-address.ts";
+import { addressGroup, callerAddress } from "../../../src/shared/callers/caller-address.ts";
 
 const forwarded = (value: string | undefined) =>
   new Headers(value === undefined ? {} : { "x-forwarded-for": value });

@@ -14,7 +14,7 @@ import {
   otpauthUrl,
   toBase32,
 } from "./second-factor.ts";
-import { hasTotp, type User } from "./user.ts";
+import { hasTotp, withPassword, type User } from "./user.ts";
 
 /** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
 async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
@@ -44,6 +44,12 @@ function refuseState(
   return new AppError("invalid_state", message);
 }
 
+interface Confirming {
+  readonly user: User;
+  readonly action: string;
+  readonly deviceId?: string | undefined;
+}
+
 /**
  * Begins an attempt of a signed-in user to prove their identity again, by password or code. It counts as an attempt to
  * log in, so that a stolen session is no way around the limit of those.
@@ -52,7 +58,7 @@ function refuseState(
 async function confirmIdentity(
   services: TenantsDeps,
   scope: SessionScope,
-  { user, action }: { readonly user: User; readonly action: string },
+  { user, action, deviceId }: Confirming,
 ): Promise<LoginAttempt> {
   const recorded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -63,14 +69,17 @@ async function confirmIdentity(
       throw error;
     }
   };
-  const attempt = await recorded(() => services.limits.beginLoginAttempt(user.email));
+  const attempt = await recorded(() =>
+    services.limits.beginLoginAttempt({ email: user.email, ip: scope.ip, deviceId }),
+  );
   return {
-    failed() {
+    failed(what, failedCheck) {
       recordOwn(services, scope, action, "denied");
-      return attempt.failed();
+      return attempt.failed(what, failedCheck);
     },
+    admitCode: () => recorded(() => attempt.admitCode()),
     passed: () => recorded(() => attempt.passed()),
-    succeeded: () => recorded(() => attempt.succeeded()),
+    succeeded: (what) => recorded(() => attempt.succeeded(what)),
   };
 }
 
@@ -90,18 +99,17 @@ export async function changePassword(
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   if (!(await services.secrets.passwords.matches(currentPassword, user.passwordHash)))
-    throw await attempt.failed(services.secrets.passwords.missingPepper(user.passwordHash));
+    throw await attempt.failed(
+      "password",
+      services.secrets.passwords.missingPepper(user.passwordHash),
+    );
   await attempt.passed();
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const { sessionVersion } = user;
   const changed = await services.stores.users.update(user, (present) =>
     // Another version: the password was changed, or this session was ended by a log-out.
     present.sessionVersion === sessionVersion
-      ? {
-          passwordHash,
-          sessionVersion: sessionVersion + 1,
-          keptSessionId: scope.caller.sessionId,
-        }
+      ? withPassword(present, passwordHash, scope.caller.sessionId)
       : undefined,
   );
   if (changed === undefined) throw await attempt.failed();
@@ -186,16 +194,20 @@ export async function removeTotp(
   if (!hasTotp(user))
     throw refuseState(services, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
-  const right = await services.secrets.passwords.matches(password, user.passwordHash);
-  const proof = right ? checkCode(services, user, code) : undefined;
-  if (proof === undefined)
-    throw await attempt.failed(services.secrets.passwords.missingPepper(user.passwordHash));
-  await attempt.succeeded();
+  if (!(await services.secrets.passwords.matches(password, user.passwordHash)))
+    throw await attempt.failed(
+      "password",
+      services.secrets.passwords.missingPepper(user.passwordHash),
+    );
+  await attempt.admitCode();
+  const proof = checkCode(services, user, code);
+  if (proof === undefined) throw await attempt.failed("code");
+  await attempt.succeeded("code");
   const removed = await services.stores.users.update(user, ({ secondFactor }) =>
     secondFactor !== null && spend(secondFactor, proof) !== undefined
       ? { secondFactor: null }
       : undefined,
   );
-  if (removed === undefined) throw await attempt.failed();
+  if (removed === undefined) throw await attempt.failed("code");
   recordOwn(services, scope, TOTP_DISABLED);
 }

@@ -14,6 +14,7 @@ import type { SignedIn, UserView } from "./user.ts";
 
 const EMAIL_LENGTH_MAX = 254;
 const TOKENS_MAX = 10_000_000;
+const DEVICE_TOKEN_LENGTH_MAX = 2_000;
 
 const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
 const newPassword = shape(() => z.string().min(12).max(128));
@@ -28,6 +29,17 @@ export type SignUp = ShapeOf<typeof SignUpBody>;
 const triedPassword = shape(() => z.string().min(1).max(1_000));
 const triedCode = shape(() => z.string().max(64));
 
+/** One that is not accepted is ignored. */
+const triedDevice = shape(() =>
+  z
+    .string()
+    .max(DEVICE_TOKEN_LENGTH_MAX)
+    .optional()
+    .describe(
+      "From an earlier log-in on this device: what strangers try does not make this request wait.",
+    ),
+);
+
 export const LogInBody = shape(() =>
   z.strictObject({
     email: z.string().min(1).max(EMAIL_LENGTH_MAX),
@@ -35,6 +47,7 @@ export const LogInBody = shape(() =>
     totpCode: triedCode()
       .optional()
       .describe("Of the authenticator app, where TOTP is on; or a recovery code."),
+    deviceToken: triedDevice(),
   }),
 );
 export type LogIn = ShapeOf<typeof LogInBody>;
@@ -99,6 +112,9 @@ export const signedIn = shape(
         expiresAt: time(),
         user: user(),
         platform: platform(),
+        deviceToken: z
+          .string()
+          .describe("Keep it on the device for 180 days, and send it with the next log-in."),
       })
       .meta({ id: "Session", description: "A dashboard session." }) satisfies z.ZodType<SignedIn>,
 );
@@ -140,6 +156,7 @@ export const sessionExample = (): ShapeOf<typeof signedIn> => ({
   token: "eyJhbGciOiJIUzI1NiIsInR5cCI6InNlc3Npb24rand0In0.eyJzdWIiOiJ1c3IifQ.signature",
   expiresIn: 43_200,
   expiresAt: "2026-03-04T22:00:00.000Z",
+  deviceToken: "eyJhbGciOiJIUzI1NiIsInR5cCI6ImRldmljZStqd3QifQ.eyJzdWIiOiJ1c3IifQ.signature",
 });
 
 export const signUpExample = (): SignUp => ({

@@ -1,6 +1,7 @@
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
+import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -10,7 +11,7 @@ import { openPlatform } from "./open-platform.ts";
 import type { LogIn, SignUp } from "./schema.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import type { UserChange } from "./user-store.ts";
-import { hasTotp, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
+import { hasTotp, isDeviceOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(
@@ -19,8 +20,12 @@ async function openSession(
   user: User,
 ): Promise<SignedIn> {
   const { id: userId, platformId, sessionVersion: version } = user;
-  const session = await services.secrets.sessions.issue({ userId, platformId, version });
-  return { platform, user: viewUser(user), ...session };
+  const { passwordVersion } = user;
+  const [session, deviceToken] = await Promise.all([
+    services.secrets.sessions.issue({ userId, platformId, version }),
+    services.secrets.devices.issue({ userId, platformId, passwordVersion }),
+  ]);
+  return { platform, user: viewUser(user), ...session, deviceToken };
 }
 
 /** Creates a platform with its first user, and signs that user in. @throws AppError `signup_disabled`, `conflict` */
@@ -62,10 +67,36 @@ async function findUser(services: TenantsDeps, email: string): Promise<User | un
 
 type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
 
-function checkSecondStep(services: TenantsDeps, user: User, code: string): SecondStep {
+async function checkSecondStep(
+  services: TenantsDeps,
+  attempt: LoginAttempt,
+  user: User,
+  code: string,
+): Promise<SecondStep> {
   if (!hasTotp(user)) return { kind: "not_needed" };
   if (code === "") return { kind: "missing" };
+  await attempt.admitCode();
   return checkCode(services, user, code) ?? { kind: "wrong" };
+}
+
+const isProof = (step: SecondStep): step is Proof =>
+  step.kind === "totp_code" || step.kind === "recovery_code";
+
+/** Begins an attempt, and finds the user. Only the user's own device is read for first, so that others ask for less. */
+async function beginAttempt(
+  services: TenantsDeps,
+  { ip }: RequestScope,
+  { email, deviceToken }: LogIn,
+): Promise<{ readonly attempt: LoginAttempt; readonly user: User | undefined }> {
+  const device =
+    deviceToken === undefined ? undefined : await services.secrets.devices.read(deviceToken);
+  if (device === undefined) {
+    const attempt = await services.limits.beginLoginAttempt({ email, ip });
+    return { attempt, user: await findUser(services, email) };
+  }
+  const user = await findUser(services, email);
+  const deviceId = isDeviceOf(device, user) ? device.deviceId : undefined;
+  return { attempt: await services.limits.beginLoginAttempt({ email, ip, deviceId }), user };
 }
 
 interface Proved {
@@ -79,12 +110,11 @@ interface Proved {
 function afterLogin(present: User, checked: User, proved: Proved): UserChange | undefined {
   const { at, step, newHash } = proved;
   const { lastLoginAt, secondFactor, passwordHash } = present;
-  const isProof = step.kind === "totp_code" || step.kind === "recovery_code";
-  const left = isProof && secondFactor !== null ? spend(secondFactor, step) : secondFactor;
+  const left = isProof(step) && secondFactor !== null ? spend(secondFactor, step) : secondFactor;
   if (left === undefined) return undefined;
   return {
     lastLoginAt: lastLoginAt !== null && lastLoginAt > at ? lastLoginAt : at,
-    ...(isProof ? { secondFactor: left } : {}),
+    ...(isProof(step) ? { secondFactor: left } : {}),
     ...(newHash !== undefined && passwordHash === checked.passwordHash
       ? { passwordHash: newHash }
       : {}),
@@ -98,26 +128,31 @@ function afterLogin(present: User, checked: User, proved: Proved): UserChange | 
 export async function logIn(
   services: TenantsDeps,
   scope: RequestScope,
-  { email, password, totpCode = "" }: LogIn,
+  input: LogIn,
 ): Promise<SignedIn> {
-  const attempt = await services.limits.beginLoginAttempt(email);
-  const user = await findUser(services, email);
+  const { password, totpCode = "" } = input;
+  const { attempt, user } = await beginAttempt(services, scope, input);
   const right = await services.secrets.passwords.matches(password, user?.passwordHash, "log_in");
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
-  const step = right
-    ? checkSecondStep(services, user, totpCode.trim())
-    : { kind: "wrong" as const };
+  if (!right) {
+    record("denied");
+    throw await attempt.failed(
+      "password",
+      services.secrets.passwords.missingPepper(user.passwordHash),
+    );
+  }
+  const step = await checkSecondStep(services, attempt, user, totpCode.trim());
   if (step.kind === "wrong") {
     record("denied");
-    throw await attempt.failed(services.secrets.passwords.missingPepper(user.passwordHash));
+    throw await attempt.failed("code");
   }
   if (step.kind === "missing") {
     record("denied");
     await attempt.passed();
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
-  await attempt.succeeded();
+  await attempt.succeeded(isProof(step) ? "code" : "password");
   const platform = await services.stores.platforms.find(user.platformId);
   if (platform === undefined) throw invalidCredentials();
   if (platform.status === "suspended") {
@@ -133,7 +168,7 @@ export async function logIn(
   );
   if (recorded === undefined) {
     record("denied");
-    throw await attempt.failed();
+    throw await attempt.failed("code");
   }
   record("ok");
   // The version that the password was checked with, so that a concurrent change of the password ends this session too.

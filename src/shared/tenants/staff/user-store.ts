@@ -19,6 +19,7 @@ export const userRow = rowCodec("user", {
   email: text(),
   createdAt: text(),
   passwordHash: text(),
+  passwordVersion: integer(),
   sessionVersion: integer(),
   keptSessionId: textOrNull(),
   // "": the user has no second factor.
@@ -32,7 +33,15 @@ export const userRow = rowCodec("user", {
 });
 
 export type UserChange = Partial<
-  Pick<User, "passwordHash" | "sessionVersion" | "keptSessionId" | "secondFactor" | "lastLoginAt">
+  Pick<
+    User,
+    | "passwordHash"
+    | "passwordVersion"
+    | "sessionVersion"
+    | "keptSessionId"
+    | "secondFactor"
+    | "lastLoginAt"
+  >
 >;
 
 /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */

@@ -1,3 +1,4 @@
+import type { DeviceClaims } from "../../callers/device-tokens.ts";
 import type { IssuedSession } from "../../callers/tokens.ts";
 import type { Platform } from "../platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
@@ -8,6 +9,8 @@ export interface User {
   readonly platformId: string;
   readonly email: string;
   readonly passwordHash: string;
+  /** Raised by a change of the password, not by a new hash of the same one. */
+  readonly passwordVersion: number;
   /** Part of every session; raising it ends all sessions that were issued before. */
   readonly sessionVersion: number;
   /** The session that changed the password, which the change did not end. */
@@ -31,6 +34,7 @@ export function newUser(
 ): User {
   return {
     ...identity,
+    passwordVersion: 1,
     sessionVersion: 1,
     keptSessionId: null,
     secondFactor: null,
@@ -38,9 +42,32 @@ export function newUser(
   };
 }
 
+/** Returns what a new password changes: it ends every session of the user and what knows their devices. */
+export function withPassword(
+  { passwordVersion, sessionVersion }: User,
+  passwordHash: string,
+  keptSessionId: string | null,
+) {
+  return {
+    passwordHash,
+    passwordVersion: passwordVersion + 1,
+    sessionVersion: sessionVersion + 1,
+    keptSessionId,
+  };
+}
+
 /** Returns whether logging in asks for a code. */
 export function hasTotp(user: User): user is User & { readonly secondFactor: SecondFactor } {
   return user.secondFactor?.confirmed === true;
+}
+
+/** Returns whether a device is the user's, and the password is still that of the log-in from it. */
+export function isDeviceOf(device: DeviceClaims, user: User | undefined): boolean {
+  return (
+    device.userId === user?.id &&
+    device.platformId === user.platformId &&
+    device.passwordVersion === user.passwordVersion
+  );
 }
 
 /** Returns whether a session was not ended by a log-out or a change of the password. */
@@ -61,4 +88,6 @@ export function viewUser(user: User): UserView {
 export interface SignedIn extends IssuedSession {
   readonly platform: Platform;
   readonly user: UserView;
+  /** Sent with the user's next log-in from this device. */
+  readonly deviceToken: string;
 }

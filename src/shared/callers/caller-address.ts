@@ -23,6 +23,8 @@ export function callerAddress(headers: Headers, hops: number): string {
 const GROUPS = 8;
 /** A /64 network, which is the least that an IPv6 provider gives a customer. */
 const NETWORK_GROUPS = 4;
+/** A /48 network, which is the most that an IPv6 provider gives a site. */
+const SITE_GROUPS = 3;
 
 /** Returns the eight groups of an IPv6 address as numbers; a dotted end is two of them. */
 function groupsOf(address: string): number[] {
@@ -45,17 +47,32 @@ function groupsOf(address: string): number[] {
   ];
 }
 
+/** Returns the bytes of an IPv4 address, mapped into IPv6 or not; undefined for any other. */
+function ipv4Of(address: string): readonly number[] | undefined {
+  if (isIP(address) === 4) return address.split(".").map(Number);
+  if (isIP(address) !== 6) return undefined;
+  const groups = groupsOf(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  return isMapped ? groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]) : undefined;
+}
+
+function network(address: string, groups: number): string {
+  const kept = groupsOf(address).slice(0, groups);
+  return `${kept.map((group) => group.toString(16)).join(":")}::/${groups * 16}`;
+}
+
 /** Returns the address that counts as one caller: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
-  const groups = groupsOf(address);
-  const isMappedIPv4 = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMappedIPv4) {
-    const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]);
-    return bytes.join(".");
-  }
-  return `${groups
-    .slice(0, NETWORK_GROUPS)
-    .map((group) => group.toString(16))
-    .join(":")}::/64`;
+  return ipv4Of(address)?.join(".") ?? network(address, NETWORK_GROUPS);
+}
+
+/**
+ * Returns the network whose failed log-ins count together: the /24 of an IPv4 address, the /48 of an IPv6 address. One
+ * owner often has as much.
+ */
+export function addressNetwork(address: string): string {
+  const ipv4 = ipv4Of(address);
+  if (ipv4 !== undefined) return `${ipv4.slice(0, 3).join(".")}.0/24`;
+  return isIP(address) === 6 ? network(address, SITE_GROUPS) : address;
 }

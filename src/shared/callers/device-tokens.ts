@@ -1,0 +1,53 @@
+import { errors } from "jose";
+import { ownTokens } from "../runtime/rotating-keys.ts";
+
+const LIFETIME_SECONDS = 180 * 24 * 3600;
+const DEVICE = {
+  type: "device+jwt",
+  audience: "device",
+  secretSetting: "SESSION_SECRET",
+  purpose: "device",
+  claims: ["sub", "plt", "pv"],
+  lifetimeSecondsMax: LIFETIME_SECONDS,
+};
+
+/** Whose device it is, and since which of the user's passwords. */
+export interface DeviceClaims {
+  readonly userId: string;
+  readonly platformId: string;
+  /** A change of the password raises the user's, and so ends every token. */
+  readonly passwordVersion: number;
+}
+
+interface Device extends DeviceClaims {
+  readonly deviceId: string;
+}
+
+/** Tokens of devices that a user has signed in from. They prove nothing: wrong passwords from such a device count apart. */
+export interface DeviceTokens {
+  issue(claims: DeviceClaims): Promise<string>;
+  /** Returns whose device it is; undefined for a token that is none of ours or has expired. */
+  read(token: string): Promise<Device | undefined>;
+}
+
+/** Issues and reads device tokens. The secret before is not accepted: a rotation ends them. */
+export function createDeviceTokens(secret: string, now: () => Date): DeviceTokens {
+  const tokens = ownTokens(DEVICE, { current: secret }, now);
+  return {
+    async issue({ userId, platformId, passwordVersion }) {
+      const claims = { sub: userId, plt: platformId, pv: passwordVersion };
+      return (await tokens.sign(claims, LIFETIME_SECONDS)).token;
+    },
+    async read(token) {
+      try {
+        const { sub: userId, plt: platformId, pv, jti: deviceId } = await tokens.verify(token);
+        if (typeof userId !== "string" || typeof platformId !== "string") return undefined;
+        if (typeof pv !== "number" || typeof deviceId !== "string") return undefined;
+        return { userId, platformId, passwordVersion: pv, deviceId };
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
