@@ -78,6 +78,6 @@ export function postPage(post: PublishedPost): string {
   return document(
     `${post.account.displayName}: ${post.text.slice(0, 60)}`,
     "",
-    `<main class="single"><p><a href="/">← Sandbox networks</a></p>${postCard(post)}</main>`,
+    `<main class="single"><h1 class="hidden">A post of ${escapeHtml(post.account.displayName)}</h1><p><a href="/">← Sandbox networks</a></p>${postCard(post)}</main>`,
   );
 }

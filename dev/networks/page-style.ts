@@ -1,6 +1,6 @@
 /** The look of the sandbox's pages: light and dark, from a phone's width up, without scripts. */
 export const pageStyle = `
-:root{color-scheme:light dark;--back:#f3f4f8;--card:#fff;--text:#191b26;--soft:#5c6072;--line:#dfe1ea;--link:#2457d6;--code:#eceef5;--alarm:#b3261e;--bluesky:#1083fe;--mastodon:#6364ff;--facebook:#1877f2;--instagram:#d6247f;--linkedin:#0a66c2}
+:root{color-scheme:light dark;--back:#f3f4f8;--card:#fff;--text:#191b26;--soft:#5c6072;--line:#dfe1ea;--link:#2457d6;--code:#eceef5;--alarm:#b3261e;--bluesky:#0a5fd1;--mastodon:#5a4bd8;--facebook:#1464d2;--instagram:#c2226f;--linkedin:#0a66c2}
 @media (prefers-color-scheme:dark){:root{--back:#101218;--card:#191c25;--text:#e9ebf3;--soft:#9ca1b5;--line:#2b2f3d;--link:#8ab0ff;--code:#242836;--alarm:#ff8a80}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
@@ -13,6 +13,7 @@ code{background:var(--code);border-radius:5px;padding:.08em .35em;font:.88em/1.4
 .top p{margin:.25rem 0 1.25rem;color:var(--soft)}
 main{display:grid;gap:1.5rem;align-items:start}
 @media (min-width:64rem){main:not(.single){grid-template-columns:minmax(0,1fr) 23rem}}
+.hidden{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
 .single{max-width:40rem;padding-top:2rem;padding-bottom:2rem}
 .feeds{display:grid;gap:1.5rem;grid-template-columns:repeat(auto-fill,minmax(min(22rem,100%),1fr));align-items:start}
 .feed{--brand:var(--soft);min-width:0}

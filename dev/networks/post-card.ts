@@ -33,7 +33,7 @@ function mediaHtml(media: PublishedMedia): string {
   const label = escapeHtml(alt ?? "");
   const shown =
     kind === "video"
-      ? `<video src="${address}#t=0.1"${posterOf(media)} controls muted preload="metadata" aria-label="${label}"></video>`
+      ? `<video src="${address}#t=0.1"${posterOf(media)} controls muted preload="metadata" aria-label="${label || "A video"}"></video>`
       : `<img src="${address}" alt="${label}" loading="lazy"${positionOf(media)}>`;
   const named = title === undefined ? "" : `<strong>${escapeHtml(title)}</strong>`;
   const missing = isDescribable ? '<figcaption class="missing">no alt text</figcaption>' : "";
