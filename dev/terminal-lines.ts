@@ -114,6 +114,12 @@ function trouble(line: LogLine, { advice }: Surroundings): string {
   return todo === undefined ? head : `${head}\n          → ${todo}`;
 }
 
+/** Here an endpoint is a developer's own program: the runbook's advice is for operators. */
+function unanswered(line: LogLine): string {
+  const head = `${soft(timeOf(line.at))}  ${uncertain("webhook  ")} ${textOf(line, "endpointId")}`;
+  return `${head} does not answer. Start its program (the demo's is npm run listen): what waits is sent then.`;
+}
+
 const LEG_LINES = new Map([
   ["leg published", published],
   ["leg failed", failed],
@@ -144,5 +150,6 @@ export function terminalLine(
   const ofLeg = LEG_LINES.get(line.message);
   if (ofLeg !== undefined) return ofLeg(line, surroundings);
   if (FOR_OPERATORS.has(line.message)) return undefined;
+  if (line.message === "webhook circuit opened") return unanswered(line);
   return line.level === "warn" || line.level === "error" ? trouble(line, surroundings) : undefined;
 }

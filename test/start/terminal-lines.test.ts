@@ -64,6 +64,13 @@ describe("the terminal shows", () => {
     expect(long.length).toBeLessThan(300);
   });
 
+  test("an endpoint that does not answer with what its developer can do", () => {
+    const fields = { kind: "deliveries", endpointId: "whk_1", postId: "pst_1" };
+    const line = shown(logLine("webhook circuit opened", fields, "warn"), "stderr") ?? "";
+    expect(line).toMatch(/webhook +whk_1 does not answer\. Start its program .*npm run listen/);
+    expect(line).not.toContain("\n");
+  });
+
   test.each([
     ["a request", logLine("request", { status: 200 })],
     ["a step of a leg", logLine("leg claimed", leg)],
