@@ -62,7 +62,7 @@ export async function refuseTakenPorts(
   const refused = new Set(found.map(({ setting }) => setting));
   const lines = found.map(({ problem }) => problem);
   const start = await startWithFreePorts(ports, settings, refused);
-  throw new Error([...lines, `These are free: ${start}`].join("\n"));
+  throw new Error([...lines, "", "These ports are free:", "", start].join("\n"));
 }
 
 /** Returns the command that starts with free ports instead of the refused ones, and with the others as they are. */

@@ -271,7 +271,7 @@ describe("npm start with ports that are taken", () => {
     expect(output).toContain(`port ${PORT} for the API is in use`);
     expect(output).toContain(`port ${AZURITE_TABLE_PORT} for Azurite's tables is in use`);
     expect(output).toContain("ISSUER_PORT and SANDBOX_PORT both name port");
-    const pasted = /^These are free: (.*) npm start$/m.exec(output)?.[1]?.split(" ") ?? [];
+    const pasted = /^These ports are free:\n\n(.*) npm start$/m.exec(output)?.[1]?.split(" ") ?? [];
     expect(pasted.map((word) => word.split("=")[0])).toEqual(PORT_SETTINGS);
     const named = pasted.map((word) => Number(word.split("=")[1]));
     expect(new Set(named).size).toBe(PORT_SETTINGS.length);
