@@ -57,7 +57,7 @@ summary { cursor: pointer; color: var(--link); padding: .25rem 0; }
 .overview li { padding: .2rem 0; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .results { list-style: none; padding: 0; margin: .5rem 0; }
-.results small { display: block; color: var(--soft); }
+.results small { display: block; color: var(--soft); overflow-wrap: anywhere; }
 .search, .languages { margin: 0 0 .75rem; }
 .search label { font-weight: 600; display: block; }
 input[type="search"] { width: 100%; font: inherit; padding: .4rem .5rem; color: inherit; background: var(--ground);
