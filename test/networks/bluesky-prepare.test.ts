@@ -90,6 +90,22 @@ describe("preparing a Bluesky post", () => {
     expect(await prepareLater({ sentAt: NOW, isUnpublished: false })).toEqual(first);
   });
 
+  test("makes images smaller for a server that refused the first ones as too large", async () => {
+    const url = "https://files.example/a.jpg";
+    const tools = scriptedTools({ http: { [UPLOAD]: blobOf }, media: { [url]: image() } });
+    const asked: number[] = [];
+    tools.fitImage = (_file, { bytesMax }) => {
+      asked.push(bytesMax);
+      return Promise.resolve({ ...image(), repairs: [] });
+    };
+    const draft = { media: [{ url, altText: null }] };
+    const { remote } = leg();
+    await bluesky.prepare(leg(draft), tools);
+    const again = { ...remote, reuploadedAt: NOW.toISOString() };
+    await bluesky.prepare(leg(draft, { remote: again }), tools);
+    expect(asked).toEqual([2_000_000, 1_000_000]);
+  });
+
   test("leaves a mention plain when the handle can't be resolved in time", async () => {
     const http = { [RESOLVE]: lost, "GET https://alice.test/.well-known/atproto-did": lost };
     const record = await preparedRecord({ text: "@alice.test" }, { http });

@@ -133,7 +133,6 @@ describe.each([
 
 describe("a video that the service does not make playable", () => {
   test.each([
-    ["could not process", "uploadVideo", "media_processing_failed", "media_processing_failed"],
     ["could not read", "uploadVideo", "media_rejected", "media_rejected"],
     ["has no room for today", "getUploadLimits", "quota_exceeded", "quota_exceeded"],
     [
@@ -148,6 +147,18 @@ describe("a video that the service does not make playable", () => {
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code, mediaIndex: 0 } });
     expect(sandbox.posts("bluesky")).toEqual([]);
+  });
+
+  test("is handed over again once, if the service could not process it", async () => {
+    const linked = await linkByPassword();
+    sandbox.fault("bluesky", "uploadVideo", "fail:media_processing_failed", 2);
+    const { outcome } = await walkLeg(bluesky, linked, clip, tools);
+    const failure = { code: "media_processing_failed", mediaIndex: 0 };
+    expect(outcome).toMatchObject({ kind: "rejected", failure });
+    sandbox.fault("bluesky", "uploadVideo", "fail:media_processing_failed");
+    publishedBy(await walkLeg(bluesky, linked, clip, tools));
+    expect(callsTo("uploadVideo")).toBe(4);
+    shownVideo();
   });
 
   test("is handed over again when the service lost the job", async () => {

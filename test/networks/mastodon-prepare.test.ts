@@ -101,6 +101,16 @@ describe("preparing a Mastodon post", () => {
     }
   });
 
+  test("uploads to the older address where a server has no newer one", async () => {
+    const older = `POST ${ORIGIN}/api/v1/media`;
+    const http = {
+      [MEDIA]: answer(404, { error: "Not Found" }),
+      [older]: answer(200, { id: "9" }),
+    };
+    const outcome = await prepare({ media: both, http });
+    expect(outcome).toMatchObject({ remote: { media: [{ id: "9", isReady: true }] } });
+  });
+
   test("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
     const pending = { ...begun, media: [{ id: "9", kind: "video", isReady: false }] };
     const failed = { http: { [LOOK("9")]: answer(422, { error: "Error processing" }) } };

@@ -72,6 +72,11 @@ export const APP_SENTENCES = [
   [200, "API access deactivated. To reactivate, go to the app dashboard."],
 ] as const;
 
+const IMPERSONATING =
+  "Any of the pages_read_engagement or pages_show_list permission(s) must be granted before impersonating a user's page.";
+const FRIENDICA_PAGE = "<html><head></head><body><p>This API requires login</p></body></html>";
+const gateway = (text: string) => ({ serviceErrorCode: 100, status: 403, message: text });
+
 /** Every row of the contract's mapping, as the network would send it. */
 export const CASES: readonly Case[] = [
   ...[facebook, instagram].flatMap((meta) => [
@@ -91,6 +96,9 @@ export const CASES: readonly Case[] = [
   ]),
   ...facebook("connection_needs_reauth", 400, [...plain(undefined), ...graphs(100, 458)]),
   ...facebook("permission_missing", 401, graphs(190, 492)),
+  ...facebook("permission_missing", 400, worded(190, IMPERSONATING)),
+  ...facebook("network_unavailable", 400, graphs(1, 99)),
+  ...facebook("invalid_request", 403, worded(200, "(#200) New Pages experience not supported: …")),
   ...facebook("permission_missing", 400, graphs(100, 1363042)),
   ...facebook("permission_missing", 400, worded(100, "(#100) No permission to publish the video")),
   ...facebook("media_rejected", 400, plain(351, 352, 324, 382)),
@@ -154,6 +162,12 @@ export const CASES: readonly Case[] = [
   ),
   ...linkedin("permission_missing", 403, [...codes("ACCESS_DENIED"), { serviceErrorCode: 100 }]),
   ...linkedin("permission_missing", 403, messages("Not enough permissions to access")),
+  ...linkedin("permission_missing", 403, [
+    gateway("Field Value validation failed in REQUEST_BODY: Data Processing Exception [/author]"),
+  ]),
+  ...linkedin("app_misconfigured", 403, [
+    gateway("Unpermitted fields present in PARAMETER: Data Processing Exception [/format]"),
+  ]),
   ...linkedin("duplicate_content", 422, [
     { message: DUPLICATE },
     { code: "DUPLICATE_POST", message: DUPLICATE },
@@ -208,6 +222,7 @@ export const CASES: readonly Case[] = [
   ]),
   ...bluesky("media_rejected", 400, record("blob too big at $.embed.images[0].image")),
   ...bluesky("media_rejected", 400, errors("InvalidMimeType", "InvalidSize"), "prepare_again"),
+  ...bluesky("media_rejected", 400, errors("BlobTooLarge"), "prepare_again"),
   ...bluesky("media_rejected", 413, ["", ...errors("PayloadTooLarge")]),
   ...bluesky("media_rejected", 400, errors("UnsupportedContentType", "VideoTooLarge")),
   ...bluesky("media_rejected", 400, errors("VideoTooLong", "BadAspectRatio")),
@@ -218,6 +233,7 @@ export const CASES: readonly Case[] = [
   ...mastodon("connection_needs_reauth", 401, [
     "",
     ...errors("The access token is invalid", "The access token was revoked"),
+    FRIENDICA_PAGE,
   ]),
   ...mastodon("permission_missing", 403, errors("This action is outside the authorized scopes")),
   ...mastodon("account_restricted", 403, [
@@ -240,19 +256,31 @@ export const CASES: readonly Case[] = [
   ...mastodon("text_too_long", 422, [
     ...errors("Validation failed: Text character limit of 500 exceeded"),
   ]),
-  ...mastodon("text_invalid", 422, errors("Validation failed: Text can't be blank")),
+  ...mastodon("text_invalid", 422, [
+    ...errors("Validation failed: Text can't be blank"),
+    ...errors("Validation failed: Text translation missing: en.statuses.cannot_send"),
+  ]),
   ...mastodon("text_invalid", 422, errors("Cannot post an empty status without attachments")),
   ...mastodon("text_too_long", 422, errors("The status is over the character limit")),
   ...mastodon("media_rejected", 422, errors("Too many attachments")),
   ...mastodon("outcome_unknown", 400, [{ errors: { detail: "Internal server error" } }]),
-  ...mastodon("text_invalid", 400, errors("Posts must have text, media or poll")),
+  ...mastodon("text_invalid", 400, [
+    ...errors("Posts must have text, media or poll"),
+    { statusCode: 400, error: "BadRequest", message: "Posts must have text, media or poll" },
+  ]),
   ...mastodon(
     "text_too_long",
     400,
     errors("Bad Request: text with spoiler exceed max chars (5000)"),
   ),
   ...mastodon("media_rejected", 400, errors("Bad Request: media files exceed max count (6)")),
-  ...mastodon("media_rejected", 400, errors("media description less than min chars (10)")),
+  ...mastodon("media_rejected", 400, [
+    ...errors("media description less than min chars (10)"),
+    ...errors(
+      "Bad Request: file size limit exceeded: limit is 41943040 bytes but attachment was 5",
+    ),
+    ...errors("image description length must be between 10 and 500 characters (inclusive)"),
+  ]),
   ...mastodon("outcome_unknown", 400, [
     ...errors("Bad Request: media already attached to status: 01F8", "Invalid media_ids"),
     ...errors("Bad Request: media not found: 01F8", "Duplicate idempotency key."),

@@ -148,12 +148,15 @@ describe("a signal with a way out of its own", () => {
     expect(remediation).not.toBe(LEG_ERRORS[code].remediation);
   });
 
-  test("of a video that Instagram could not process is the file's, not an outage", () => {
-    const status = instagram.classifyStatus(
-      "Error: Media upload has failed with error code 2207085",
-    );
-    expect(legFailure(status)).toMatchObject({ code: "media_processing_failed" });
-  });
+  test.each([2207082, 2207085])(
+    "of a video that Instagram could not process is the file's",
+    (of) => {
+      const status = instagram.classifyStatus(
+        `Error: Media upload has failed with error code ${of}`,
+      );
+      expect(legFailure(status)).toMatchObject({ code: "media_processing_failed" });
+    },
+  );
 
   test("is told of a file's status as well, and any other has the code's", () => {
     const { remediation } = problemOf(legFailure(facebook.classify(answer(400, graph(190)), NOW)));

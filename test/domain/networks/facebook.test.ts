@@ -229,6 +229,22 @@ describe("a video's status", () => {
       { uploading_phase: { status: "in_progress", bytes_transfered: 5 } },
       { kind: "uploading", isTouched: true },
     ],
+    [
+      "some of it arrived, as answers spell it",
+      { uploading_phase: { status: "in_progress", bytes_transferred: 5 } },
+      { kind: "uploading", isTouched: true },
+    ],
+    [
+      "all of it arrived, and its copyright could not be checked",
+      {
+        video_status: "processing",
+        uploading_phase: { status: "complete", bytes_transferred: 151_626 },
+        processing_phase: phase("not_started"),
+        publishing_phase: phase("not_started"),
+        copyright_check_status: phase("error"),
+      },
+      { kind: "uploaded" },
+    ],
     ["all of it arrived", { uploading_phase: phase("complete") }, { kind: "uploaded" }],
     ["the other spelling", { uploading_phase: phase("completed") }, { kind: "uploaded" }],
     ["no phases", { video_status: "upload_complete" }, { kind: "uploaded" }],

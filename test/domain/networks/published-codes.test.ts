@@ -144,7 +144,7 @@ const PROOFS: readonly (readonly [keyof typeof TABLES | "mastodon", string])[] =
   ["instagram", `${META_PROOFS} 401 413 2207027 9007`],
   [
     "linkedin",
-    `100 ACCESS_DENIED MEDIA_ASSET_WAITING_UPLOAD MISSING_FIELD PARAM_INVALID QUERY_PARAM_NOT_ALLOWED
+    `100 ACCESS_DENIED 100+words ACCESS_DENIED+words MEDIA_ASSET_WAITING_UPLOAD MISSING_FIELD PARAM_INVALID QUERY_PARAM_NOT_ALLOWED
     ILLEGAL_ARGUMENT NONEXISTENT_VERSION VERSION_MISSING 400+words 403+words 422+words
     401 405 411 413 415 426`,
   ],
@@ -152,8 +152,8 @@ const PROOFS: readonly (readonly [keyof typeof TABLES | "mastodon", string])[] =
     "bluesky",
     `InvalidRequest+words ExpiredToken InvalidToken invalid_token use_dpop_nonce invalid_dpop_proof
     AuthMissing AuthenticationRequired AccountNotFound AuthFactorTokenRequired AccountTakedown
-    AccountDeactivated ScopeMissingError RateLimitExceeded BlobNotFound InvalidMimeType InvalidSize
-    PayloadTooLarge 401 413 429`,
+    AccountDeactivated ScopeMissingError RateLimitExceeded BlobNotFound BlobTooLarge InvalidMimeType
+    InvalidSize PayloadTooLarge 401 413 429`,
   ],
   [
     "mastodon",

@@ -70,6 +70,8 @@ export const ERRORS = errorTable([
   ...codes(THROTTLED, "RateLimitExceeded"),
   ...codes(LOST_BLOB, "BlobNotFound"),
   ...codes({ ...LOST_BLOB, code: "media_rejected" }, "InvalidMimeType", "InvalidSize"),
+  // A server whose lexicons are older takes smaller files: https://github.com/cjrasmussen/BlueskyApi/issues/14.
+  ...codes({ ...LOST_BLOB, code: "media_rejected", rule: SIZE }, "BlobTooLarge"),
   ...codes(TOO_LARGE, "PayloadTooLarge"),
   ...codes({ ...FILE, rule: SIZE }, "VideoTooLarge"),
   ...codes(FILE, "UnsupportedContentType", "VideoTooLong", "BadAspectRatio"),

@@ -2,7 +2,12 @@ import { withFile } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
+import {
+  mayStartOver,
+  type PrepareOutcome,
+  type Rejected,
+  type TryLater,
+} from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import {
   begin,
@@ -60,6 +65,13 @@ async function prepareRecord(leg: LegToPublish, tools: NetworkTools): Promise<Pr
     return { kind: "processing", remote: waiting, ...step.wait };
   }
   if (step.kind === "still") throw new Error("a still was not made an image");
+  if (step.kind === "rejected" && step.failure.code === "media_processing_failed") {
+    // Mostly it can the second time: https://github.com/marcomaroni-github/twitter-to-bluesky/pull/55.
+    const { video: _, ...rest } = remote;
+    const again = { ...rest, remadeAt: tools.now().toISOString() };
+    if (mayStartOver(remote.remadeAt, tools.now()))
+      return { kind: "processing", remote: again, pollAfterSeconds: 0 };
+  }
   if (step.kind !== "made") return step;
   const { embed } = step;
   const dids = await resolveMentions(stretches, credentials, tools);
@@ -132,7 +144,8 @@ async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep
   const { leg, remote, credentials, stretches } = making;
   if (remote.video !== undefined) return followVideo(remote.video, tools);
   if (leg.draft.media.length > 0) {
-    const files = await uploadMedia(leg, credentials, tools);
+    const isAgain = remote.reuploadedAt !== undefined;
+    const files = await uploadMedia(leg, credentials, tools, { isAgain });
     if ("failure" in files) return files;
     if (!("file" in files)) return { kind: "made", embed: imagesEmbed(files) };
     const video = await bringVideo({ leg, remote, credentials }, files, tools);

@@ -191,7 +191,14 @@ const TARGETS = {
  * account's own server may take less still.
  */
 export function thumbnail(limits: NetworkData): ImageTarget {
-  return { ...IMAGE, bytesMax: Math.min(1_000_000, blobBytesMax(limits)), edgeMax: 2_000 };
+  return { ...IMAGE, bytesMax: Math.min(SMALL_BYTES, blobBytesMax(limits)), edgeMax: 2_000 };
+}
+
+/** What all images were held to before April 2026, and still are by servers whose lexicons are of then. */
+const SMALL_BYTES = 1_000_000;
+
+export function smallImage(image: ImageTarget): ImageTarget {
+  return { ...image, bytesMax: Math.min(SMALL_BYTES, image.bytesMax) };
 }
 
 /** Returns the media that Bluesky takes; the account's own server may take less. A moving GIF that is alone becomes a video. */

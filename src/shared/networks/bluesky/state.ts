@@ -27,6 +27,8 @@ export const remoteOf = readerOf(() =>
     video: remoteVideo().optional(),
     /** When the network's loss of uploads last made the leg start over. */
     reuploadedAt: z.iso.datetime().optional(),
+    /** When the video service was last given the video again, because it could not process it. */
+    remadeAt: z.iso.datetime().optional(),
   }),
 );
 export type Remote = ReturnType<typeof remoteOf>;

@@ -12,7 +12,7 @@ import { callAsAccount } from "./account-call.ts";
 import type { Credentials, RemoteVideo } from "./state.ts";
 import { classifyFor } from "./moved.ts";
 import { shortenedText } from "../contract/text.ts";
-import { media, RULES, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
+import { media, RULES, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
@@ -42,16 +42,17 @@ export interface OpenedVideo {
 
 /**
  * Fetches the leg's files one by one and uploads each: the same bytes make the same blob, so a repeat is harmless.
- * `isStill`: what moves is uploaded as the image that its first picture is.
+ * `isStill`: what moves is uploaded as the image that its first picture is; `isAgain`: the server refused the first ones.
  */
 export async function uploadMedia(
   leg: LegToPublish,
   credentials: Credentials,
   tools: NetworkTools,
-  { isStill = false } = {},
+  { isStill = false, isAgain = false } = {},
 ): Promise<readonly UploadedImage[] | OpenedVideo | TryLater | Rejected> {
   const images: UploadedImage[] = [];
-  const { moving = [], ...others } = media(leg.draft, leg.limits);
+  const { moving = [], image, ...rest } = media(leg.draft, leg.limits);
+  const others = { ...rest, image: isAgain ? smallImage(image) : image };
   const targets = isStill ? others : { ...others, moving };
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
     const file = await uploadItem({ item, mediaIndex, targets }, credentials, tools);

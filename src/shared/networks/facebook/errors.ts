@@ -47,6 +47,8 @@ const VIDEO_LIMITS = {
  */
 const OWN: readonly TableRow[] = [
   ...rows(ROLE, { code: 190, subcode: 492 }),
+  // Of one page of a person whose other pages can be posted to: https://github.com/gitroomhq/postiz-app/pull/1912.
+  ...rows(ROLE, { code: 190, message: /before impersonating a user's page/i }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
   // For one to three days: no attempt of ours would come late enough.
@@ -57,6 +59,8 @@ const OWN: readonly TableRow[] = [
   ...subcodes(DUPLICATE, 1366051),
   // An endpoint, a field or a feature that is not there; a token of a person where one of a page is needed.
   ...subcodes(refused("invalid_request"), 2069030, 2069031, 2069033),
+  // The same without its subcode: https://github.com/criso/fbgraph/issues/147.
+  ...rows(refused("invalid_request"), { codes: [200, 299], message: /new pages experience/i }),
   ...subcodes(unread("app_misconfigured"), 2069032),
   ...subcodes({ ...RESTRICTED, remediation: PUBLISHING_AUTHORIZATION }, 1404078),
   ...subcodes({ ...RESTRICTED, remediation: LIMITED }, 1404112),

@@ -37,7 +37,9 @@ const phaseShape = shape(() =>
     error: spare(problemShape()),
     errors: z.array(problemShape()).catch([]),
     publish_status: spare(z.string()),
+    // Spelled so in the documentation, and so in answers (https://github.com/fbsamples/reels_publishing_apis/issues/47).
     bytes_transfered: spare(numberShape()),
+    bytes_transferred: spare(numberShape()),
   }),
 );
 type Phase = ShapeOf<typeof phaseShape> | undefined;
@@ -95,8 +97,8 @@ function stateOf(status: Status, url: string | null): VideoState {
   if (isProcessing(status)) return { kind: "processing" };
   if (UPLOADED.has(overall) || isComplete(uploading_phase) || isComplete(processing_phase))
     return { kind: "uploaded" };
-  const isTouched = (uploading_phase?.bytes_transfered ?? 0) > 0;
-  return { kind: "uploading", isTouched };
+  const { bytes_transfered = 0, bytes_transferred = bytes_transfered } = uploading_phase ?? {};
+  return { kind: "uploading", isTouched: bytes_transferred > 0 };
 }
 
 function isFailed(one: Phase): boolean {

@@ -68,9 +68,12 @@ export const ERRORS = graphTable("instagram.com", [
   ...codes(text("instagram.text.caption"), 36004),
 ]);
 
-/** Clients met 2207085 in the status of videos that Instagram could not process. */
+/**
+ * Clients met both in the status of videos that Instagram had and could not process
+ * (https://github.com/gitroomhq/postiz-app/pull/2033).
+ */
 const STATUS_ERRORS = errorTable(
-  subcodes({ code: "media_processing_failed", effect: "later" }, 2207085),
+  subcodes({ code: "media_processing_failed", effect: "later" }, 2207082, 2207085),
   ERRORS,
 );
 

@@ -47,6 +47,11 @@ export const ERRORS = errorTable([
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
   ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
+  // A field of the request that the app's products do not cover, whoever it is for
+  // (https://github.com/artesaos/laravel-linkedin/issues/20).
+  ...["ACCESS_DENIED", "100"].flatMap((code) =>
+    rows(OUR_FAULT, { code, message: /unpermitted fields/i }),
+  ),
   // 100 stands in for the code where there is no other.
   ...codes(PERMISSION, "ACCESS_DENIED", "100"),
   ...codes(DUPLICATE_POST, "DUPLICATE_POST"),

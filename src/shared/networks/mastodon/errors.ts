@@ -27,6 +27,7 @@ const FILE_WANTED = unread("media_rejected", { rule: "mastodon.media.required" }
 const ALT_TEXT_WANTED = unread("media_rejected", {
   remediation: "Give each file a longer alternative text: this server asks for one.",
 });
+const TOO_LARGE = unread("media_rejected", { rule: "mastodon.media.size" });
 const TOO_MANY_FILES = unread("media_rejected", { rule: "mastodon.media.count" });
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address at its Mastodon server, then reconnect the account.";
@@ -62,6 +63,8 @@ export const ERRORS = errorTable([
   sentence(422, /character limit/i, unread("text_too_long")),
   sentence(422, /text.*too long/i, refused("text_too_long")),
   sentence(422, /can'?t be blank/i, unread("text_invalid")),
+  // A server's own check: https://github.com/cquest/tootbot/issues/9.
+  sentence(422, /validation failed: text\b/i, refused("text_invalid")),
   sentence(422, /cannot attach/i, unread("media_rejected")),
   // Pleroma's, checked before a post is made (`validate_character_limit`, `validate_attachments_count` in
   // `lib/pleroma/web/common_api/utils.ex`); it calls its own failures a 400 at times
@@ -80,7 +83,10 @@ export const ERRORS = errorTable([
   sentence(400, /no text, media or poll|must have text, media or poll/i, unread("text_invalid")),
   sentence(400, /media description less than/i, ALT_TEXT_WANTED),
   sentence(400, /media files exceed max/i, TOO_MANY_FILES),
-  sentence(400, /media description exceeds max/i, unread("media_rejected")),
+  sentence(400, /media description exceeds max|description length/i, unread("media_rejected")),
+  // At the upload (`validateCreateMedia` in `internal/api/client/media/mediacreate.go`), where Mastodon answers 413:
+  // https://github.com/robertoszek/pleroma-bot/issues/115.
+  sentence(400, /size limit exceeded/i, TOO_LARGE),
   sentence(400, MEDIA_TAKEN, IN_DOUBT),
   sentence(403, MEDIA_TAKEN, IN_DOUBT),
   sentence(400, /duplicate idempotency key/i, IN_DOUBT),
@@ -95,16 +101,23 @@ export const ERRORS = errorTable([
   ...codes(IN_DOUBT, "INTERNAL_ERROR"),
   ...rows(unread("connection_needs_reauth"), { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }),
-  ...rows(unread("media_rejected", { rule: "mastodon.media.size" }), { status: 413 }),
+  ...rows(TOO_LARGE, { status: 413 }),
   ...rows(refused("media_rejected", { rule: "mastodon.media.type" }), { status: 415 }),
   ...rows({ code: "rate_limited", effect: "later", isProof: true }, { status: 429 }),
 ]);
 
-/** Compatible servers answer with a string, an object in an object, or nothing at all. */
+/**
+ * Compatible servers answer with a string, an object in an object, or nothing at all; Iceshrimp.NET has the name of the
+ * status in `error` and the sentence beside it (https://github.com/eramdam/tokimeki-mastodon/issues/14).
+ */
 const errorBody = shape(() =>
   z.union([
     z.string(),
-    z.object({ error: z.string(), error_description: spare(z.string()) }),
+    z.object({
+      error: z.string(),
+      error_description: spare(z.string()),
+      message: spare(z.string()),
+    }),
     z.object({ error: z.object({ message: z.string() }) }),
     z.object({ message: z.string() }),
   ]),
@@ -117,11 +130,14 @@ export function errorText(response: HttpResponse): string {
   const { data: body } = errorBody().safeParse(response.json());
   if (body === undefined) return isHtml(response) ? "" : response.text().slice(0, 2000);
   if (typeof body === "string") return body;
-  if ("message" in body) return body.message;
-  return typeof body.error === "string"
-    ? [body.error, "error_description" in body ? body.error_description : ""].join(" ").trim()
-    : body.error.message;
+  if (!("error" in body)) return body.message;
+  if (typeof body.error !== "string") return body.error.message;
+  const { error, error_description, message } = { error_description: "", message: "", ...body };
+  return [error, error_description, message].filter(Boolean).join(" ");
 }
+
+/** Friendica's page for a token that it does not take (https://github.com/friendica/friendica/issues/14840). */
+const OWN_PAGE = /this api requires login/i;
 
 /** Returns the code of a fork of Misskey, which passes on what its own API said; its status is 401 whatever that was. */
 function errorCode(response: HttpResponse): string | undefined {
@@ -138,9 +154,10 @@ export function classify(response: HttpResponse, now: Date): Classified {
   const isThrottled = response.status === 429;
   const names = isThrottled ? ["retry-after", "x-ratelimit-reset"] : ["retry-after"];
   const seconds = waitSeconds(response, names, now);
-  const row = isProxyPage(response)
-    ? IN_DOUBT
-    : rowOf(ERRORS, { status, code, message: text }, IN_DOUBT);
+  const row =
+    isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000))
+      ? IN_DOUBT
+      : rowOf(ERRORS, { status, code, message: text }, IN_DOUBT);
   return {
     ...withQuota(row, seconds),
     networkCode: code ?? `HTTP ${response.status}`,

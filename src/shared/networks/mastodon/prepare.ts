@@ -109,15 +109,18 @@ async function upload(
       fieldsOf(leg.draft, mediaIndex),
     );
     const credentials = credentialsOf(leg.credentials);
-    const request = {
-      method: "POST",
-      url: `${credentials.origin}/api/v2/media`,
+    const request = (version: string) => ({
+      method: "POST" as const,
+      url: `${credentials.origin}/api/${version}/media`,
       timeoutMs: kind === "image" ? UPLOAD_TIMEOUT_MS : STREAM_TIMEOUT_MS,
       ...form,
       headers: { ...requestHeaders(credentials), ...form.headers },
-    } as const;
+    });
     const read = (answer: HttpResponse) => readUpload(answer, kind);
-    return ask(request, { read, classify, mediaIndex }, tools);
+    const made = await ask(request("v2"), { read, classify, mediaIndex }, tools);
+    // Of before Mastodon 3.1.3, and on other servers longer: https://github.com/pixelfed/pixelfed/issues/3405.
+    const isOld = "failure" in made && made.failure.unmappedStatus === 404;
+    return isOld ? ask(request("v1"), { read, classify, mediaIndex }, tools) : made;
   });
   if ("failure" in uploaded) return uploaded;
   const { type, ...made } = uploaded;
