@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { AKKOMA_HOST, FRIENDICA_HOST, LENIENT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { PIXELFED_HOST, SHARKEY_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
+import { AKKOMA_HOST, FIREFISH_HOST, FRIENDICA_HOST } from "../../dev/networks/mastodon/state.ts";
+import { ICESHRIMP_HOST, LENIENT_HOST, PIXELFED_HOST } from "../../dev/networks/mastodon/state.ts";
+import { PLEROMA_HOST, SHARKEY_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instance.ts";
 import { classify } from "../../src/shared/networks/mastodon/errors.ts";
@@ -40,7 +41,10 @@ async function publish(
     : accepted;
 }
 
-const MIXING = [AKKOMA_HOST, PIXELFED_HOST, LENIENT_HOST, FRIENDICA_HOST, SHARKEY_HOST];
+const MIXING = [
+  ...[AKKOMA_HOST, PIXELFED_HOST, LENIENT_HOST, FRIENDICA_HOST, SHARKEY_HOST],
+  ...[PLEROMA_HOST, ICESHRIMP_HOST, FIREFISH_HOST],
+];
 
 describe.each(MIXING)("an image and a video in one post at %s", (host) => {
   test("go out together", async () => {

@@ -27,6 +27,9 @@ test.each(SEEN)("%s makes a post after it refused the same key", async (host) =>
 
 test.each([
   [hosts.AKKOMA_HOST, 422],
+  [hosts.PLEROMA_HOST, 422],
+  [hosts.ICESHRIMP_HOST, 408],
+  [hosts.FIREFISH_HOST, 408],
   [hosts.PIXELFED_HOST, 400],
 ])("%s refuses a key again that it refused", async (host, status) => {
   const post = postAs(host);
@@ -38,7 +41,7 @@ test("each server that the sandbox plays does what the relay takes it to do", as
   for (const host of hosts.MASTODON_HOSTS) {
     const nodeinfo = await at.call(host, "/nodeinfo/2.0");
     const { software } = nodeinfo.json as { software: { name: string } };
-    const { needsMedia, hasDirect } = traitsOf(software.name);
+    const { needsMedia, hasDirect } = traitsOf(software.name.toLowerCase());
     const post = postAs(host);
     const { status } = await post("Words", { visibility: hasDirect ? "direct" : "public" });
     expect([host, status === 200]).toEqual([host, !needsMedia]);

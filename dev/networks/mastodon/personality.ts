@@ -1,8 +1,8 @@
 import { Refusal, empty, htmlPage, json } from "../exchange.ts";
 import type { Answer } from "../exchange.ts";
 import { escapeHtml } from "../html.ts";
-import { AKKOMA_HOST, FRIENDICA_HOST, LENIENT_HOST, PIXELFED_HOST } from "./state.ts";
-import { SHARKEY_HOST, SMALL_HOST } from "./state.ts";
+import { AKKOMA_HOST, FIREFISH_HOST, FRIENDICA_HOST, ICESHRIMP_HOST } from "./state.ts";
+import { LENIENT_HOST, PIXELFED_HOST, PLEROMA_HOST, SHARKEY_HOST, SMALL_HOST } from "./state.ts";
 
 /** How an instance behaves where Mastodon and the servers that are compatible with it differ. */
 export interface Personality {
@@ -10,9 +10,9 @@ export interface Personality {
   readonly strict: boolean;
   /**
    * What it does with an idempotency key that comes again: answers with the post, with whatever it answered first, with a
-   * refusal, or makes another post.
+   * refusal, with the post or, where there is none, a failure, or makes another post.
    */
-  readonly keys: "post" | "replay" | "refusal" | "none";
+  readonly keys: "post" | "replay" | "refusal" | "stuck" | "none";
   /** As its nodeinfo names it. */
   readonly software: string;
   readonly title: string;
@@ -25,8 +25,11 @@ export interface Personality {
   /** Whether every post has to show a file. */
   readonly needsMedia: boolean;
   readonly hasDirect: boolean;
-  /** Whether it writes errors as Misskey does, and answers 401 to all that it refuses. */
-  readonly isMisskey: boolean;
+  /**
+   * How it writes errors: as Mastodon, as Misskey with a 401 for all that it refuses, with the status's name beside the
+   * sentence, or in one of several ways.
+   */
+  readonly errors: "mastodon" | "misskey" | "named" | "mixed";
   /** Whether it knows no other scopes than `read` and `write`. */
   readonly hasCoarseScopes: boolean;
   /** How long a token lasts that can be renewed; absent: until it is revoked. */
@@ -52,7 +55,7 @@ const MASTODON: Personality = {
   showsOwn: (_, scopes) => canRead(scopes),
   needsMedia: false,
   hasDirect: true,
-  isMisskey: false,
+  errors: "mastodon",
   hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
@@ -71,7 +74,7 @@ const COMPATIBLE: Personality = {
   showsOwn: (_, scopes) => canRead(scopes),
   needsMedia: false,
   hasDirect: true,
-  isMisskey: false,
+  errors: "mixed",
   hasCoarseScopes: false,
   rendersMarkdown: false,
   isSmall: false,
@@ -85,6 +88,13 @@ const AKKOMA: Personality = {
   title: "Sandbox Akkoma",
   version: "2.7.2 (compatible; Akkoma 3.17.0)",
   showsOwn: (visibility) => visibility === "private",
+};
+
+const PLEROMA: Personality = {
+  ...AKKOMA,
+  software: "pleroma",
+  title: "Sandbox Pleroma",
+  version: "2.7.2 (compatible; Pleroma 2.9.1)",
 };
 
 /** As snac 2.75 behaves: its version begins as Mastodon's does. */
@@ -132,7 +142,27 @@ const SHARKEY: Personality = {
   version: "3.0.0 (compatible; Sharkey 2024.11)",
   charactersMax: 3000,
   mediaMax: 16,
-  isMisskey: true,
+  errors: "misskey",
+};
+
+const ICESHRIMP: Personality = {
+  ...COMPATIBLE,
+  keys: "stuck",
+  software: "Iceshrimp.NET",
+  title: "Sandbox Iceshrimp.NET",
+  version: "4.2.1 (compatible; Iceshrimp.NET/2025.1)",
+  charactersMax: 8192,
+  mediaMax: 16,
+  errors: "named",
+};
+
+/** Of 2024, with the API that it took over from Iceshrimp's first form. */
+const FIREFISH: Personality = {
+  ...ICESHRIMP,
+  software: "firefish",
+  title: "Sandbox Firefish",
+  version: "4.2.1 (compatible; Firefish 20240714)",
+  errors: "mastodon",
 };
 
 const OTHERS: Readonly<Record<string, Personality>> = {
@@ -142,6 +172,9 @@ const OTHERS: Readonly<Record<string, Personality>> = {
   [PIXELFED_HOST]: PIXELFED,
   [FRIENDICA_HOST]: FRIENDICA,
   [SHARKEY_HOST]: SHARKEY,
+  [PLEROMA_HOST]: PLEROMA,
+  [ICESHRIMP_HOST]: ICESHRIMP,
+  [FIREFISH_HOST]: FIREFISH,
 };
 
 /** Every host but those of compatible servers is an instance of Mastodon. */
@@ -158,9 +191,10 @@ const MISSKEY_CODES: Readonly<Record<number, string>> = {
 
 /** An error as the host's server writes it: Mastodon a string in JSON, the compatible one an object, HTML or nothing. */
 export function errorAnswer(host: string, status: number, message: string): Answer {
-  const { strict, isMisskey } = personalityOf(host);
-  if (strict) return json(status, { error: message });
-  if (isMisskey && status < 500) {
+  const { errors } = personalityOf(host);
+  if (errors === "mastodon") return json(status, { error: message });
+  if (errors === "named") return json(status, { statusCode: status, error: "Refused", message });
+  if (errors === "misskey" && status < 500) {
     const code = MISSKEY_CODES[status] ?? "INVALID_PARAM";
     return json(401, { error: { message, code, id: "sandbox", kind: "client" } });
   }

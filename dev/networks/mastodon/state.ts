@@ -8,6 +8,9 @@ export const SMALL_HOST = "small.sandbox.test";
 export const PIXELFED_HOST = "pixelfed.sandbox.test";
 export const FRIENDICA_HOST = "friendica.sandbox.test";
 export const SHARKEY_HOST = "sharkey.sandbox.test";
+export const PLEROMA_HOST = "pleroma.sandbox.test";
+export const ICESHRIMP_HOST = "iceshrimp.sandbox.test";
+export const FIREFISH_HOST = "firefish.sandbox.test";
 /** One server of each kind. */
 export const MASTODON_HOSTS = [
   STRICT_HOST,
@@ -17,6 +20,9 @@ export const MASTODON_HOSTS = [
   PIXELFED_HOST,
   FRIENDICA_HOST,
   SHARKEY_HOST,
+  PLEROMA_HOST,
+  ICESHRIMP_HOST,
+  FIREFISH_HOST,
 ] as const;
 const DEMO_USERNAME = "demo";
 const FRIEND_USERNAME = "alice";

@@ -82,8 +82,12 @@ export class Statuses {
       return this.#create(exchange, plan);
     const key = `${host} ${String(given)}`;
     const first = this.#answers.get(key);
-    if (first !== undefined)
-      return keys === "replay" ? first : errorAnswer(host, 400, "Duplicate idempotency key.");
+    if (first !== undefined) {
+      if (keys === "replay" || (keys === "stuck" && first.status === 200)) return first;
+      return keys === "stuck"
+        ? errorAnswer(host, 408, "Failed to resolve idempotency key note within 1000 ms")
+        : errorAnswer(host, 400, "Duplicate idempotency key.");
+    }
     const answer = answerOf(() => this.#create(exchange, plan));
     this.#answers.set(key, answer);
     return answer;

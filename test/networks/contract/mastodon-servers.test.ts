@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   AKKOMA_HOST,
+  FIREFISH_HOST,
   FRIENDICA_HOST,
+  ICESHRIMP_HOST,
   LENIENT_HOST,
+  PLEROMA_HOST,
   SHARKEY_HOST,
   SMALL_HOST,
   STRICT_HOST,
@@ -34,6 +37,9 @@ const SERVERS: readonly (readonly [string, string, readonly Kind[]])[] = [
   ["a small server that looks like Mastodon", SMALL_HOST, ["private", "direct"]],
   ["a server like Friendica", FRIENDICA_HOST, ["private", "direct"]],
   ["a server like Sharkey", SHARKEY_HOST, ["private", "direct"]],
+  ["a server like Pleroma", PLEROMA_HOST, ["direct"]],
+  ["a server like Iceshrimp.NET", ICESHRIMP_HOST, ["private", "direct"]],
+  ["a server like Firefish", FIREFISH_HOST, ["private", "direct"]],
 ];
 
 const TROUBLES = [

@@ -59,6 +59,12 @@ export const TRAITS: Readonly<Record<string, Traits>> = {
   // kaido2ki/Iceshrimp.NET: `PostNote` in `Iceshrimp.Backend/Controllers/Mastodon/StatusController.cs` answers 408 to a
   // repeat after a refusal, for a day.
   "iceshrimp.net": { ...MIXING, keys: "spent" },
+  // Its first form, and Firefish of 2024, which took that over (Ernous/iceshrimp, blueset/fireghoti):
+  // `getFromIdempotencyCache` in `packages/backend/src/server/api/mastodon/helpers/note.ts` fails for an hour at a repeat
+  // after a refusal. Firefish of 2023 read no key and answered 401 to all that it refused, as Sharkey (`endpoints/status.ts`
+  // in jclaudan/firefish).
+  iceshrimp: { ...MIXING, keys: "spent" },
+  firefish: { ...MIXING, keys: "spent" },
   // pixelfed/pixelfed: `statusCreate` in `app/Http/Controllers/Api/ApiV1Controller.php` (a repeat is "Duplicate idempotency
   // key.", a text alone "Empty statuses are not allowed", https://github.com/cheeaun/phanpy/issues/502, the visibilities
   // private, unlisted and public), `mimeTypeCheck` in `app/Http/Controllers/StatusController.php` (images with a video are a
