@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { facebook } from "../../../src/shared/networks/facebook/index.ts";
+import { instagram } from "../../../src/shared/networks/instagram/index.ts";
 import { linkedin } from "../../../src/shared/networks/linkedin/index.ts";
 import { bluesky } from "../../../src/shared/networks/bluesky/index.ts";
 import { mastodon } from "../../../src/shared/networks/mastodon/index.ts";
@@ -9,6 +10,7 @@ import { errorText } from "../../../src/shared/networks/mastodon/errors.ts";
 import * as blueskyScript from "../../networks/bluesky-script.ts";
 import * as mastodonScript from "../../networks/mastodon-script.ts";
 import * as facebookScript from "../../networks/facebook-script.ts";
+import * as instagramScript from "../../networks/instagram-script.ts";
 import * as linkedinScript from "../../networks/linkedin-script.ts";
 import { NOW, answer, scriptedTools } from "../../networks/scripted-tools.ts";
 import { readAccount, resolveServer } from "../../../src/shared/networks/bluesky/identity.ts";
@@ -97,6 +99,48 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       });
     });
 
+    test("does not hide the other entries of its list", async () => {
+      const { GRAPH, asPhotos, leg, tools } = facebookScript;
+      const attachments = { data: [nothing, { media_type: "photo", target: { id: "2" } }] };
+      const http = {
+        [`GET ${GRAPH}/42/published_posts`]: answer(200, { data: [{ id: "42_5", attachments }] }),
+        [`GET ${GRAPH}/42/feed`]: answer(200, { data: [] }),
+      };
+      const sent = leg({}, { remote: asPhotos, sentAt: NOW });
+      const found = { kind: "published", networkPostId: "42_5" };
+      expect(await facebook.reconcile(sent, tools({ http }))).toMatchObject(found);
+    });
+
+    test("does not hide Instagram's token, its container or a post", async () => {
+      const { LOOK, anImage, credentials, at, DAY, leg, tools } = instagramScript;
+      const token = answer(200, { access_token: "new", expires_in: nothing });
+      const http = {
+        "GET https://graph.instagram.com/refresh_access_token": token,
+        [LOOK("1")]: answer(200, { status_code: "PUBLISHED", status: nothing }),
+        [LOOK("42/media")]: answer(200, {
+          data: [
+            {
+              id: "9",
+              caption: "Hello",
+              timestamp: NOW.toISOString(),
+              permalink: nothing,
+              media_type: "IMAGE",
+            },
+          ],
+        }),
+      };
+      const due = { ...credentials, issuedAt: at(-40 * DAY), expiresAt: at(20 * DAY) };
+      expect(await instagram.freshen(due, null, tools({ http }))).toMatchObject({
+        kind: "refreshed",
+        expiresAt: at(nothing === 7 ? 7 : 60 * DAY),
+      });
+      const sent = leg({}, { remote: anImage, sentAt: NOW });
+      expect(await instagram.reconcile(sent, tools({ http }))).toMatchObject({
+        kind: "published",
+        url: null,
+      });
+    });
+
     test("does not hide a LinkedIn organisation", async () => {
       const { REST, tools } = linkedinScript;
       const role = {
@@ -105,7 +149,12 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
         role: "ADMINISTRATOR",
         roleAssignee: nothing,
       };
-      const token = { access_token: "t", expires_in: 100, scope: nothing, refresh_token: nothing };
+      const token = {
+        access_token: "t",
+        expires_in: "100",
+        scope: nothing,
+        refresh_token: nothing,
+      };
       const used = tools({
         http: {
           "POST https://www.linkedin.com/oauth/v2/accessToken": answer(200, token),

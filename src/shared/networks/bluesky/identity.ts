@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
@@ -23,10 +23,8 @@ export function isOwnServer(origin: string): boolean {
 export const DOCUMENT = shape(() =>
   z.object({
     id: z.string(),
-    alsoKnownAs: z.array(z.string()).catch([]),
-    service: spare(
-      z.array(spare(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
-    ),
+    alsoKnownAs: spare(entries(z.string()), []),
+    service: spare(entries(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
   }),
 );
 
@@ -100,7 +98,7 @@ export async function resolveServer(
 /** Returns the origin of the server that a DID's document names. */
 export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT>) {
   const names: unknown[] = ["#atproto_pds", `${did}#atproto_pds`];
-  const service = services?.find((each) => names.includes(each?.id));
+  const service = services?.find((each) => names.includes(each.id));
   return typeof service?.serviceEndpoint === "string"
     ? originOf(service.serviceEndpoint)
     : undefined;

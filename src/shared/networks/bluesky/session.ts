@@ -37,7 +37,7 @@ const sessionShape = shape(() =>
   z.object({
     did: z.string().startsWith("did:"),
     // The protocol's own word where a handle can't be confirmed.
-    handle: z.string().catch("handle.invalid"),
+    handle: spare(z.string(), "handle.invalid"),
     accessJwt: z.string().min(1),
     refreshJwt: z.string().min(1),
     active: spare(z.boolean()),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { entries } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
@@ -172,7 +173,7 @@ async function grantedPermissions(
   tools: NetworkTools,
 ): Promise<readonly string[] | LinkFailure> {
   const shape = z.object({
-    data: z.array(z.object({ permission: z.string(), status: z.string() })),
+    data: entries(z.object({ permission: z.string(), status: z.string() })),
   });
   const answer = await read(graphGet(access, "me/permissions"), shape, tools);
   if ("kind" in answer) return answer;

@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
@@ -17,31 +17,21 @@ const PAGES_MAX = 3;
 const FIELDS =
   "id,message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
 
-const target = shape(() =>
-  z
-    .object({
-      id: spare(idShape()),
-      url: spare(z.string()),
-    })
-    .catch({}),
+const target = shape(() => spare(z.object({ id: spare(idShape()), url: spare(z.string()) }), {}));
+const attachment = shape(() =>
+  z.object({
+    media_type: spare(z.string(), ""),
+    target: spare(target()),
+    subattachments: spare(z.object({ data: spare(entries(z.object({ target: target() })), []) })),
+  }),
 );
 const postShape = shape(() =>
   z.object({
     id: idShape(),
-    message: z.string().catch(""),
-    created_time: z.string().catch(""),
+    message: spare(z.string(), ""),
+    created_time: spare(z.string(), ""),
     permalink_url: spare(z.string()),
-    attachments: z
-      .object({
-        data: z.array(
-          z.object({
-            media_type: z.string().catch(""),
-            target: spare(target()),
-            subattachments: spare(z.object({ data: z.array(z.object({ target: target() })) })),
-          }),
-        ),
-      })
-      .catch({ data: [] }),
+    attachments: spare(z.object({ data: spare(entries(attachment()), []) }), { data: [] }),
   }),
 );
 type Post = ShapeOf<typeof postShape>;

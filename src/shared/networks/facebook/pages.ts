@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
@@ -33,8 +33,8 @@ const PUBLISHING_TASKS = [
 const pageShape = shape(() =>
   z.object({
     id: idShape(),
-    name: z.string().catch(""),
-    username: z.string().nullish().catch(null),
+    name: spare(z.string(), ""),
+    username: spare(z.string()),
     access_token: spare(z.string().min(1)),
     /** Some lists do not tell. */
     tasks: spare(z.array(z.string())),
@@ -164,8 +164,8 @@ async function pagesOfToken(
   const query = { input_token: access.token };
   const scopesShape = z.object({
     data: z.object({
-      granular_scopes: z.array(
-        z.object({ scope: z.string(), target_ids: z.array(idShape()).catch([]) }),
+      granular_scopes: entries(
+        z.object({ scope: z.string(), target_ids: spare(entries(idShape()), []) }),
       ),
     }),
   });
@@ -180,10 +180,10 @@ async function pagesOfToken(
   const pages = await inBatches(missing.slice(0, SINGLE_PAGES_MAX), AT_ONCE, (id) =>
     read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools),
   );
-  const entries = pages.filter((page) => page !== undefined);
+  const found = pages.filter((page) => page !== undefined);
   const isCut = missing.length > SINGLE_PAGES_MAX;
-  const isWhole = named.size > 0 && entries.length === missing.length;
-  return { entries, isCut, isRead: true, isWhole };
+  const isWhole = named.size > 0 && found.length === missing.length;
+  return { entries: found, isCut, isRead: true, isWhole };
 }
 
 async function pagesOfBusinesses(

@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape, numberShape } from "../contract/answers.ts";
@@ -28,14 +28,14 @@ export type VideoState =
 const problemShape = shape(() =>
   z.object({
     code: spare(idShape()),
-    message: z.string().catch(""),
+    message: spare(z.string(), ""),
   }),
 );
 const phaseShape = shape(() =>
   z.object({
-    status: z.string().catch(""),
+    status: spare(z.string(), ""),
     error: spare(problemShape()),
-    errors: z.array(problemShape()).catch([]),
+    errors: spare(entries(problemShape()), []),
     publish_status: spare(z.string()),
     // Spelled so in the documentation, and so in answers (https://github.com/fbsamples/reels_publishing_apis/issues/47).
     bytes_transfered: spare(numberShape()),
@@ -49,7 +49,7 @@ const videoShape = shape(() =>
   z.object({
     permalink_url: spare(z.string()),
     status: z.object({
-      video_status: z.string().catch(""),
+      video_status: spare(z.string(), ""),
       uploading_phase: phase(),
       processing_phase: phase(),
       publishing_phase: phase(),

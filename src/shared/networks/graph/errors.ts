@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import {
@@ -97,7 +97,7 @@ export function graphTable(
 const errorBody = shape(() =>
   z.object({
     error: z.object({
-      message: z.string().catch(""),
+      message: spare(z.string(), ""),
       type: spare(z.string()),
       code: spare(numberShape()),
       error_subcode: spare(numberShape()),
@@ -162,7 +162,10 @@ function otherText(response: HttpResponse): string {
 }
 
 const usageShape = shape(() =>
-  z.record(z.string(), z.array(z.object({ estimated_time_to_regain_access: z.number().catch(0) }))),
+  z.record(
+    z.string(),
+    entries(z.object({ estimated_time_to_regain_access: spare(z.number(), 0) })),
+  ),
 );
 
 /** Returns the seconds to wait after a throttled call. Meta states minutes, in a header of its own. */

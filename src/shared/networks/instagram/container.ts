@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { spare } from "../contract/fields.ts";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange, readId } from "../contract/answers.ts";
 import { ask, withFile } from "../contract/ask.ts";
@@ -26,7 +27,7 @@ export type ContainerState =
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
 const statusShape = shape(() =>
-  z.object({ status_code: z.string(), status: z.string().catch("") }),
+  z.object({ status_code: z.string(), status: spare(z.string(), "") }),
 );
 
 /** Creates a container, a new one each time. Instagram deletes a container that is not published within a day. */

@@ -4,6 +4,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { lookAtContainer } from "./container.ts";
 import { remoteOf, type Remote, accessOf, credentialsOf } from "./state.ts";
 import * as z from "zod";
+import { spare } from "../contract/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
 import { isEdge, readEdge, comparable } from "../graph/request.ts";
@@ -46,10 +47,10 @@ const CLOCK_SKEW_MS = 120_000;
 const mediaShape = shape(() =>
   z.object({
     id: idShape(),
-    caption: z.string().catch(""),
-    timestamp: z.string().catch(""),
-    permalink: z.string().nullish().catch(null),
-    media_type: z.string().catch(""),
+    caption: spare(z.string(), ""),
+    timestamp: spare(z.string(), ""),
+    permalink: spare(z.url()),
+    media_type: spare(z.string(), ""),
   }),
 );
 type Media = ShapeOf<typeof mediaShape>;

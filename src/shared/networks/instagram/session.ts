@@ -3,7 +3,7 @@ import { shape } from "../../runtime/shape.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { type Classified, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
+import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import type { CredentialsOutcome, LimitsOutcome } from "../contract/outcome.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkData } from "../contract/draft.ts";
@@ -26,7 +26,7 @@ export const SCOPES = ["instagram_business_basic", "instagram_business_content_p
 const tokenShape = shape(() =>
   z.object({
     access_token: z.string().min(1),
-    expires_in: z.number().positive().max(10_000_000_000),
+    expires_in: spare(secondsShape(), SIXTY_DAYS),
     /** Listed when a token is renewed. */
     permissions: scopesShape(),
   }),

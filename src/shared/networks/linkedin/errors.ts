@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import {
@@ -84,18 +84,15 @@ export const ERRORS = errorTable([
 const inputError = shape(() =>
   z.object({
     code: spare(z.string()),
-    input: z
-      .object({ inputPath: z.object({ fieldPath: z.string() }) })
-      .transform(({ inputPath }) => inputPath.fieldPath)
-      .catch(""),
+    input: spare(z.object({ inputPath: z.object({ fieldPath: z.string() }) })),
   }),
 );
 const errorBody = shape(() =>
   z.object({
     code: spare(z.string()),
     serviceErrorCode: spare(z.number()),
-    message: z.string().catch(""),
-    errorDetails: z.object({ inputErrors: z.array(inputError()) }).catch({ inputErrors: [] }),
+    message: spare(z.string(), ""),
+    errorDetails: spare(z.object({ inputErrors: spare(entries(inputError()), []) })),
   }),
 );
 
@@ -113,9 +110,9 @@ function complaintOf(response: HttpResponse): Complaint {
     return { code: undefined, field: "", message };
   }
   const { code, serviceErrorCode, message, errorDetails } = body;
-  const [detail] = errorDetails.inputErrors;
+  const [detail] = errorDetails?.inputErrors ?? [];
   const named = code ?? detail?.code ?? serviceErrorCode?.toString();
-  return { code: named, field: detail?.input ?? "", message };
+  return { code: named, field: detail?.input?.inputPath.fieldPath ?? "", message };
 }
 
 /** Returns the post that this one repeats, if the answer names it. */

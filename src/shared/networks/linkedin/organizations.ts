@@ -40,15 +40,15 @@ const roleShape = shape(() =>
     organization: spare(organizationUrn()),
     organizationTarget: spare(organizationUrn()),
     role: z.string(),
-    roleAssignee: z.string().catch(""),
-    state: z.string().catch("APPROVED"),
+    roleAssignee: spare(z.string(), ""),
+    state: spare(z.string(), "APPROVED"),
   }),
 );
 const pageShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
 const nameShape = shape(() =>
   z.object({
     localizedName: z.string().trim().min(1),
-    vanityName: z.string().catch(""),
+    vanityName: spare(z.string(), ""),
   }),
 );
 

@@ -69,10 +69,10 @@ const mediaShape = shape(() => z.object({ id: z.string() }));
 const postShape = shape(() =>
   z.object({
     id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
-    commentary: z.string().catch(""),
+    commentary: spare(z.string(), ""),
     createdAt: z.number(),
     lastModifiedAt: spare(z.number()),
-    lifecycleState: z.string().catch("PUBLISHED"),
+    lifecycleState: spare(z.string(), "PUBLISHED"),
     content: spare(
       z.object({
         media: spare(mediaShape()),

@@ -6,7 +6,7 @@ import type { Asked } from "../contract/ask.ts";
 import { formRequest, postForm, refusedRenewal } from "../contract/oauth.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkApp } from "../contract/settings.ts";
-import { scopesLacked, scopesShape, spare } from "../contract/fields.ts";
+import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import { unanswered, type CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -41,10 +41,10 @@ export const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
 const tokenShape = shape(() =>
   z.object({
     access_token: z.string().min(1),
-    expires_in: z.number().positive().max(10_000_000_000),
+    expires_in: spare(secondsShape(), SIXTY_DAYS),
     scope: scopesShape(),
     refresh_token: spare(z.string().min(1)),
-    refresh_token_expires_in: spare(z.number().positive().max(10_000_000_000)),
+    refresh_token_expires_in: spare(secondsShape()),
   }),
 );
 

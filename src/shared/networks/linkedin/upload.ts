@@ -48,7 +48,7 @@ const videoShape = shape(() =>
   z.object({
     value: z.object({
       video: z.string(),
-      uploadToken: z.string().catch(""),
+      uploadToken: spare(z.string(), ""),
       uploadInstructions: z
         .array(
           z.object({

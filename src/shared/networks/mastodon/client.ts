@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { entries, spare } from "../contract/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -36,8 +37,8 @@ export interface OAuthServer {
 
 const metadataShape = shape(() =>
   z.object({
-    scopes_supported: z.array(z.string()).catch([]),
-    code_challenge_methods_supported: z.array(z.string()).catch([]),
+    scopes_supported: spare(entries(z.string()), []),
+    code_challenge_methods_supported: spare(entries(z.string()), []),
   }),
 );
 

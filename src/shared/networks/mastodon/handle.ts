@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { entries } from "../contract/fields.ts";
 import { shape } from "../../runtime/shape.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
@@ -6,9 +7,7 @@ import { follow } from "../contract/redirects.ts";
 import { originOf, serverOrigin } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 
-const documentShape = shape(() =>
-  z.object({ links: z.array(z.record(z.string(), z.unknown()).catch({})) }),
-);
+const documentShape = shape(() => z.object({ links: entries(z.record(z.string(), z.unknown())) }));
 
 /**
  * Returns what the links of one relation say under `name`, of a WebFinger or host-meta document as JSON (RFC 7033, 4.4;

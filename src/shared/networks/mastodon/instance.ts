@@ -18,7 +18,7 @@ import { apiGet, credentialsOf, requestHeaders } from "./state.ts";
 
 const MEDIA_TYPES_MAX = 100;
 
-const group = shape(() => z.record(z.string(), z.unknown()).catch({}));
+const group = shape(() => spare(z.record(z.string(), z.unknown()), {}));
 const instanceShape = shape(() =>
   z.object({
     version: z.string(),
@@ -26,7 +26,7 @@ const instanceShape = shape(() =>
     uri: spare(z.string()),
     max_toot_chars: z.unknown().optional(),
     description_limit: z.unknown().optional(),
-    configuration: z.object({ statuses: group(), media_attachments: group() }).catch({
+    configuration: spare(z.object({ statuses: group(), media_attachments: group() }), {
       statuses: {},
       media_attachments: {},
     }),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { entries, spare } from "../contract/fields.ts";
 import { shape } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
 
@@ -36,20 +37,20 @@ export const LIMITS: InstanceLimits = {
 
 /** No server counts a link for more than the longest address. */
 const CHARACTERS_PER_URL_MAX = 2_048;
-const count = shape(() => z.number().int().positive().catch(0));
+const count = shape(() => spare(z.number().int().positive(), 0));
 const limitsShape = shape(() =>
   z.object({
     charactersMax: count(),
-    charactersPerUrl: z.number().int().positive().max(CHARACTERS_PER_URL_MAX).catch(0),
+    charactersPerUrl: spare(z.number().int().positive().max(CHARACTERS_PER_URL_MAX), 0),
     mediaMax: count(),
     altTextMax: count(),
     imageBytesMax: count(),
     imagePixelsMax: count(),
     videoBytesMax: count(),
-    mediaTypes: z.array(z.string()).catch([]),
-    mixesFiles: z.boolean().catch(false),
-    needsMedia: z.boolean().catch(false),
-    hasDirect: z.boolean().catch(true),
+    mediaTypes: spare(entries(z.string()), []),
+    mixesFiles: spare(z.boolean(), false),
+    needsMedia: spare(z.boolean(), false),
+    hasDirect: spare(z.boolean(), true),
   }),
 );
 

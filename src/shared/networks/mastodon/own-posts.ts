@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
@@ -29,7 +29,7 @@ const listShape = shape(() =>
       spoiler_text: spare(z.string()),
       visibility: spare(z.string()),
       reblog: z.unknown().optional(),
-      media_attachments: z.array(z.object({ id: idShape(), url: spare(z.string()) })).catch([]),
+      media_attachments: spare(entries(z.object({ id: idShape(), url: spare(z.string()) })), []),
     }),
   ),
 );

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { spare } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { ask, withFile } from "../contract/ask.ts";
@@ -136,7 +137,7 @@ const uploadShape = shape(() =>
   z.object({
     id: idShape(),
     type: z.unknown().optional(),
-    url: z.string().max(2_000).nullish().catch(null),
+    url: spare(z.string().max(2_000)),
   }),
 );
 

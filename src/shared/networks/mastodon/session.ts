@@ -3,7 +3,7 @@ import { shape } from "../../runtime/shape.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
 import type { NetworkData } from "../contract/draft.ts";
-import { scopesShape, spare } from "../contract/fields.ts";
+import { scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import { formRequest, refusedRenewal, renewalRejected, renewing } from "../contract/oauth.ts";
 import { type CredentialsOutcome, unanswered } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -19,7 +19,7 @@ const tokenShape = shape(() =>
   z.object({
     access_token: z.string().min(1),
     scope: scopesShape(),
-    expires_in: spare(z.number().positive().max(10_000_000_000)),
+    expires_in: spare(secondsShape()),
     refresh_token: spare(z.string().min(1).max(10_000)),
   }),
 );

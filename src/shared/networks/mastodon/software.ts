@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { entries } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
@@ -15,7 +15,7 @@ export type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
 const listShape = shape(() =>
-  z.object({ links: z.array(spare(z.object({ rel: z.string(), href: z.string() }))) }),
+  z.object({ links: entries(z.object({ rel: z.string(), href: z.string() })) }),
 );
 const SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/";
 const nodeinfoShape = shape(() => z.object({ software: z.object({ name: z.string().max(100) }) }));
@@ -30,7 +30,7 @@ export async function findSoftware(
   const list = await get(`${origin}/.well-known/nodeinfo`);
   if (!("body" in list)) return list;
   const links = listShape().safeParse(list.body).data?.links ?? [];
-  const href = links.find((link) => link?.rel.startsWith(SCHEMA))?.href ?? "";
+  const href = links.find((link) => link.rel.startsWith(SCHEMA))?.href ?? "";
   // Another server's document says nothing about this one.
   if (originOf(href) !== origin) return null;
   const document = await get(href);
