@@ -41,9 +41,14 @@ async function publish(
     : accepted;
 }
 
+const MISSKEYS = [SHARKEY_HOST, ICESHRIMP_HOST, FIREFISH_HOST];
 const MIXING = [
-  ...[AKKOMA_HOST, PIXELFED_HOST, LENIENT_HOST, FRIENDICA_HOST, SHARKEY_HOST],
-  ...[PLEROMA_HOST, ICESHRIMP_HOST, FIREFISH_HOST],
+  ...MISSKEYS,
+  AKKOMA_HOST,
+  PLEROMA_HOST,
+  PIXELFED_HOST,
+  LENIENT_HOST,
+  FRIENDICA_HOST,
 ];
 
 describe.each(MIXING)("an image and a video in one post at %s", (host) => {

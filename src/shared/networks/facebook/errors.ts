@@ -47,7 +47,7 @@ const VIDEO_LIMITS = {
  */
 const OWN: readonly TableRow[] = [
   ...rows(ROLE, { code: 190, subcode: 492 }),
-  // Of one page of a person whose other pages can be posted to: https://github.com/gitroomhq/postiz-app/pull/1912.
+  // One page is refused of a person whose other pages take posts: https://github.com/gitroomhq/postiz-app/pull/1912.
   ...rows(ROLE, { code: 190, message: /before impersonating a user's page/i }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),

@@ -47,7 +47,7 @@ export const ERRORS = errorTable([
   ...rows(TEXT, { code: "FIELD_LENGTH_TOO_LONG", field: /^content\b/ }),
   ...codes(refused("text_too_long"), "FIELD_LENGTH_TOO_LONG"),
   ...codes(TEXT, "INVALID_VALUE_BLANK_FIELD"),
-  // A field of the request that the app's products do not cover, whoever it is for
+  // A field of the request that the app's products do not cover, for every account
   // (https://github.com/artesaos/laravel-linkedin/issues/20).
   ...["ACCESS_DENIED", "100"].flatMap((code) =>
     rows(OUR_FAULT, { code, message: /unpermitted fields/i }),

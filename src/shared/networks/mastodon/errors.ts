@@ -111,29 +111,23 @@ export const ERRORS = errorTable([
  * status in `error` and the sentence beside it (https://github.com/eramdam/tokimeki-mastodon/issues/14).
  */
 const errorBody = shape(() =>
-  z.union([
-    z.string(),
-    z.object({
-      error: z.string(),
-      error_description: spare(z.string()),
-      message: spare(z.string()),
-    }),
-    z.object({ error: z.object({ message: z.string() }) }),
-    z.object({ message: z.string() }),
-  ]),
+  z.object({
+    error: spare(z.union([z.string(), z.object({ message: z.string() }).transform(messageOf)])),
+    error_description: spare(z.string()),
+    message: spare(z.string()),
+  }),
 );
+const messageOf = ({ message }: { message: string }) => message;
 
 const codedBody = shape(() => z.object({ error: z.object({ code: z.string() }) }));
 
 /** Returns the network's own sentence; empty when there is none. */
 export function errorText(response: HttpResponse): string {
-  const { data: body } = errorBody().safeParse(response.json());
-  if (body === undefined) return isHtml(response) ? "" : response.text().slice(0, 2000);
+  const body: unknown = response.json();
   if (typeof body === "string") return body;
-  if (!("error" in body)) return body.message;
-  if (typeof body.error !== "string") return body.error.message;
-  const { error, error_description, message } = { error_description: "", message: "", ...body };
-  return [error, error_description, message].filter(Boolean).join(" ");
+  const { error, error_description, message } = errorBody().safeParse(body).data ?? {};
+  const said = [error, error_description, message].filter(Boolean).join(" ");
+  return said || (isHtml(response) ? "" : response.text().slice(0, 2000));
 }
 
 /** Friendica's page for a token that it does not take (https://github.com/friendica/friendica/issues/14840). */
