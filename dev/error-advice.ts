@@ -91,6 +91,11 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     again: "after that time",
   },
   invalid_state: { advice: "Read it again, then decide.", again: NO },
+  nothing_to_remove: { advice: "Read the post: `legs` says what is published.", again: NO },
+  removal_unsupported: {
+    advice: "Show your user the addresses in `details.posts`, to remove the posts by hand.",
+    again: NO,
+  },
   nothing_to_retry: { advice: "Name only legs that are `failed`, or none.", again: NO },
   limit_reached: { advice: "Remove what you no longer use.", again: "once there is room" },
   not_publishable: {

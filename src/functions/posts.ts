@@ -10,7 +10,9 @@ import { route, type Route } from "../shared/http/route.ts";
 import {
   createPost,
   validatePost,
+  issuesOfRemoval,
   issuesOfRetry,
+  removePost,
   retryPost,
   cancelPost,
   issuesOfUpdate,
@@ -18,6 +20,7 @@ import {
 } from "../shared/publishing/publishing.ts";
 import {
   DraftBody,
+  RemoveBody,
   RetryBody,
   UpdatePostBody,
   ValidateQuery,
@@ -28,6 +31,7 @@ import {
   acceptedExample,
   canceledExample,
   draftExample,
+  removingExample,
   scheduledExample,
   validationExample,
 } from "../shared/publishing/examples.ts";
@@ -132,10 +136,35 @@ export const postRoutes = [
       }),
     status: 202,
     response: post,
-    errors: ["not_found", "nothing_to_retry", "insufficient_tokens", "daily_budget_reached"],
+    errors: [
+      "not_found",
+      "invalid_state",
+      "nothing_to_retry",
+      "insufficient_tokens",
+      "daily_budget_reached",
+    ],
     examples: () => ({ body: { platforms: ["mastodon" as const] }, answer: acceptedExample() }),
     run: ({ services, scope, params, body }) =>
       retryPost(services.publishing, scope, { postId: params.postId, networks: body.platforms }),
+  }),
+  route("POST", "v1/posts/{postId}/remove", {
+    operationId: "removePost",
+    summary: "Take down what is published.",
+    description:
+      "Everything that the post made visible, or what `platforms` names of it: legs that are `succeeded`, and legs that failed with `outcome_unknown`, of which the network is asked first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status, and stay charged. Legs that are still being published are left alone. Works for a disabled profile, too.",
+    access: profileScope,
+    body: RemoveBody,
+    issuesBeside: ({ services, scope, params, body }) =>
+      issuesOfRemoval(services.publishing, scope, {
+        postId: params["postId"] ?? "",
+        platforms: body["platforms"],
+      }),
+    status: 202,
+    response: post,
+    errors: ["not_found", "invalid_state", "nothing_to_remove", "removal_unsupported"],
+    examples: () => ({ body: { platforms: ["bluesky" as const] }, answer: removingExample() }),
+    run: ({ services, scope, params, body }) =>
+      removePost(services.publishing, scope, { postId: params.postId, networks: body.platforms }),
   }),
 ];
 

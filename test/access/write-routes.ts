@@ -308,6 +308,14 @@ export const WRITES: Readonly<Record<string, Write>> = {
       body: { platforms: ["bluesky"] },
     }),
   },
+  "POST v1/posts/{postId}/remove": {
+    callers: "profile",
+    ask: async (customer, relay) => ({
+      path: `/v1/posts/${await aPost(customer, relay)}/remove`,
+      headers: ofProfile(customer),
+      body: { platforms: ["bluesky"] },
+    }),
+  },
   "PATCH v1/billing/limits": {
     callers: "admin",
     ask: () => ({ path: "/v1/billing/limits", body: { dailyTokenBudget: 77 } }),

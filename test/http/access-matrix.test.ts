@@ -77,6 +77,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   "PATCH v1/posts/{postId}": "profile",
   "DELETE v1/posts/{postId}": "profile",
   "POST v1/posts/{postId}/retry": "profile",
+  "POST v1/posts/{postId}/remove": "profile",
   "GET v1/media/{token}": "anyone",
   "GET v1/rate-card": "platform",
   "GET v1/billing/balance": "platform",

@@ -3,7 +3,7 @@ import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import { continueWork } from "../runtime/telemetry/work-context.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
 import {
-  isEnded,
+  isBusy,
   type Leg,
   nextLegStep,
   nextCheck,
@@ -70,7 +70,7 @@ async function hintStalled(
 async function sweepPost(services: BackgroundDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
   const found = await services.publishing.stores.posts.find(ref);
-  const open = found?.legs.filter((leg) => !isEnded(leg)) ?? [];
+  const open = found?.legs.filter(isBusy) ?? [];
   if (found === undefined || open.length === 0)
     return services.publishing.stores.posts.removeWork(work);
   const now = services.clock.now();

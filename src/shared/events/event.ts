@@ -22,6 +22,10 @@ export const EVENT_TYPES = [
   "post.canceled",
   "leg.succeeded",
   "leg.failed",
+  "comment.succeeded",
+  "comment.failed",
+  "leg.removed",
+  "leg.removal_failed",
   "connection.linked",
   "connection.expiring",
   "connection.needs_reauth",
@@ -92,11 +96,22 @@ export function toEvent(row: Row): Event {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The parts of a leg that end with an error of their own. */
+const FOLLOWING = ["firstComment", "removal"];
+
+function withErrorUrl(part: unknown, baseUrl: string): unknown {
+  if (!isRecord(part) || !isRecord(part["error"])) return part;
+  const { code } = part["error"];
+  if (typeof code !== "string") return part;
+  return { ...part, error: withDocUrl({ ...part["error"], code }, baseUrl) };
+}
+
 function legOfEvent(leg: unknown, baseUrl: string): unknown {
-  if (!isRecord(leg) || !isRecord(leg["error"])) return leg;
-  const { code } = leg["error"];
-  if (typeof code !== "string") return leg;
-  return { ...leg, error: withDocUrl({ ...leg["error"], code }, baseUrl) };
+  const known = withErrorUrl(leg, baseUrl);
+  if (!isRecord(known)) return known;
+  const parts = FOLLOWING.filter((name) => isRecord(known[name]));
+  const urls = parts.map((name) => [name, withErrorUrl(known[name], baseUrl)] as const);
+  return urls.length === 0 ? known : { ...known, ...Object.fromEntries(urls) };
 }
 
 function postOfEvent(post: unknown, baseUrl: string): unknown {

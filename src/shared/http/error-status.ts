@@ -35,6 +35,8 @@ export const ERROR_STATUS = {
   duplicate_content: 409,
   invalid_state: 409,
   nothing_to_retry: 409,
+  nothing_to_remove: 409,
+  removal_unsupported: 409,
   limit_reached: 409,
   length_required: 411,
   payload_too_large: 413,

@@ -32,6 +32,33 @@ const legError = shape(() =>
     .meta({ id: "LegError", description: "Why a leg failed or was skipped." }),
 );
 
+const firstComment = shape(() =>
+  z
+    .strictObject({
+      status: z
+        .enum(["pending", "succeeded", "failed", "unknown"])
+        .describe("`unknown`: the network did not confirm it, and nobody can tell."),
+      networkCommentId: z.string().nullable().describe("The network's own id of the comment."),
+      url: z.string().nullable(),
+      at: time().nullable().describe("When it ended."),
+      error: legError().nullable(),
+    })
+    .meta({ id: "FirstComment", description: "What became of a leg's first comment." }),
+);
+
+const removal = shape(() =>
+  z
+    .strictObject({
+      status: z
+        .enum(["pending", "removed", "failed", "unsupported"])
+        .describe("`unsupported`: the network can't do it for this account or kind of post."),
+      requestedAt: time(),
+      at: time().nullable().describe("When it ended."),
+      error: legError().nullable(),
+    })
+    .meta({ id: "Removal", description: "What became of taking down what a leg published." }),
+);
+
 const leg = shape(() =>
   z
     .strictObject({
@@ -56,6 +83,8 @@ const leg = shape(() =>
         .array(z.strictObject({ code: z.string(), message: z.string() }))
         .describe("What is not quite as it was given. `code`: `alt_text_shortened`, or a rule."),
       tokensCharged: count(),
+      firstComment: firstComment().nullable().describe("Null when none was asked for."),
+      removal: removal().nullable().describe("The latest; null when none was asked for."),
     })
     .meta({ id: "Leg", description: "The part of a post for one network." }),
 );

@@ -42,6 +42,8 @@ const pendingLeg = (platform: "bluesky" | "mastodon"): PostAnswer["legs"][number
   retryAvailable: false,
   warnings: [],
   tokensCharged: 0,
+  firstComment: null,
+  removal: null,
 });
 
 export const acceptedExample = (): PostAnswer => ({
@@ -104,6 +106,18 @@ export const partialExample = (): PostAnswer => ({
   updatedAt: "2026-03-04T10:00:02.000Z",
   completedAt: "2026-03-04T10:00:02.000Z",
 });
+
+/** Returns a post of which one leg is being removed. */
+export const removingExample = (): PostAnswer => {
+  const { legs, ...post } = partialExample();
+  const requestedAt = "2026-03-05T08:00:00.000Z";
+  const removal = { status: "pending", requestedAt, at: null, error: null } as const;
+  return {
+    ...post,
+    legs: legs.map((leg) => (leg.status === "succeeded" ? { ...leg, removal } : leg)),
+    updatedAt: requestedAt,
+  };
+};
 
 export const scheduledExample = (): PostAnswer => ({
   ...acceptedExample(),

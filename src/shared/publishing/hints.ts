@@ -2,7 +2,7 @@ import { secondsUntil } from "../core/core.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { type HintedWakes, hintIfSoon } from "../wake/wake.ts";
 import type { PublishingDeps } from "./deps.ts";
-import type { Leg } from "./leg.ts";
+import { openCall, type Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { postWake, type Post, type PostRef } from "./post.ts";
 
@@ -39,6 +39,15 @@ export function startedLegs(before: readonly Leg[], after: readonly Leg[]): read
   return after.filter((leg) => isOpen(leg) && !open.has(leg.network));
 }
 
+/** Returns the legs of which a change makes a call the next one to be made. */
+export function calledLegs(before: readonly Leg[], after: readonly Leg[]): readonly Leg[] {
+  const open = new Set(before.flatMap((leg) => openCall(leg)?.key ?? []));
+  return after.filter((leg) => {
+    const call = openCall(leg);
+    return call !== undefined && !open.has(call.key);
+  });
+}
+
 /** Returns the work that a change of a post leaves. Pure; `events` is the number of its events. */
 export function hintsAfter(
   before: PostWithLegs | undefined,
@@ -46,8 +55,9 @@ export function hintsAfter(
   events: number,
 ): HintsToSend {
   const begun = startedLegs(before?.legs ?? [], after.legs);
+  const called = calledLegs(before?.legs ?? [], after.legs);
   return {
-    networks: begun.map(({ network }) => network),
+    networks: [...begun, ...called].map(({ network }) => network),
     startAt: begun[0]?.notBefore ?? null,
     hasEvents: events > 0,
     dueAt: newDueTime(before?.post, after.post),

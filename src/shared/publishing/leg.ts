@@ -1,4 +1,5 @@
 import { isHeld } from "../runtime/lease.ts";
+import { type Call, isFinal } from "./call.ts";
 import type { Connection } from "../connections/connections.ts";
 import { type Operation, priceOf, utcDay } from "../core/core.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
@@ -56,6 +57,9 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *
  * What publishing costs is reserved before the leg can be claimed, and captured or released by the transaction that ends
  * it. `succeeded` and `skipped` are final; only a retry changes a failed leg.
+ *
+ * This is the state of the call that publishes. It decides the leg's: the calls that follow it (`calls`, with the table in
+ * `call.ts`) never change it.
  */
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
@@ -115,6 +119,8 @@ export interface Leg {
   readonly lastAttemptAt: string | null;
   readonly error: LegProblem | null;
   readonly warnings: readonly LegWarning[];
+  /** The calls that follow the one that publishes, in their order. */
+  readonly calls: readonly Call[];
 }
 
 /** A leg whose lease ended this often without an outcome is given up, because it may be what crashes its workers. */
@@ -126,6 +132,32 @@ export function accountOn({ account: { id, username, url } }: Connection): LegAc
 
 export function isEnded(leg: Leg): boolean {
   return leg.status === "succeeded" || leg.status === "failed" || leg.status === "skipped";
+}
+
+/** Returns the call of an ended leg that is next; undefined when there is nothing left to call. */
+export function openCall(leg: Leg): Call | undefined {
+  return isEnded(leg) ? leg.calls.find((call) => !isFinal(call)) : undefined;
+}
+
+/** Returns whether something of the leg is left to do: its publication, or a call that follows it. */
+export function isBusy(leg: Leg): boolean {
+  return !isEnded(leg) || openCall(leg) !== undefined;
+}
+
+/** Returns the latest call of a kind. */
+export function latestCall({ calls }: Leg, kind: Call["kind"]): Call | undefined {
+  return calls.findLast((call) => call.kind === kind);
+}
+
+/** Returns whether the leg's post is still to be taken down. */
+export function isBeingRemoved(leg: Leg): boolean {
+  const removal = latestCall(leg, "remove");
+  return removal !== undefined && !isFinal(removal);
+}
+
+/** Returns the leg with this state of one of its calls. */
+export function withCall(leg: Leg, call: Call): Leg {
+  return { ...leg, calls: leg.calls.map((one) => (one.key === call.key ? call : one)) };
 }
 
 /**
@@ -150,8 +182,8 @@ export type LegStep =
   | { readonly kind: "claim"; readonly afterCrash: boolean };
 
 export function nextLegStep(leg: Leg, now: Date): LegStep {
-  if (isEnded(leg)) return { kind: "ended" };
-  if (leg.reservation.state !== "open") return { kind: "unreserved" };
+  if (!isBusy(leg)) return { kind: "ended" };
+  if (!isEnded(leg) && leg.reservation.state !== "open") return { kind: "unreserved" };
   if (leg.leaseUntil !== null && isHeld(leg, now)) return { kind: "later", at: leg.leaseUntil };
   if (leg.notBefore !== null && leg.notBefore > now.toISOString())
     return { kind: "later", at: leg.notBefore };
@@ -202,6 +234,7 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
     lastAttemptAt: null,
     error: error === undefined ? null : toLegProblem(error),
     warnings: toLegWarnings(warningsOf(check)),
+    calls: [],
   };
 }
 
@@ -251,6 +284,7 @@ export function retried(leg: Leg, round: string, now: Date): Leg {
     crashes: 0,
     resend: leg.sentAt !== null,
     error: null,
+    calls: [],
     reservation: reserved("posts.retry_leg", now),
   };
 }

@@ -2,8 +2,9 @@ import { type CoreDecision, type CoreOperation, type CoreView, paced } from "../
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { startedLegs, hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
-import { isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
+import { calledLegs, startedLegs, hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
+import { type Call, isFinal } from "./call.ts";
+import { isBusy, isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
 import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
 import {
   legKey,
@@ -23,12 +24,27 @@ interface PostEvent {
   readonly leg?: Leg;
 }
 
+/** The events of a call that ended: done, or not. */
+const CALL_EVENTS = {
+  comment: ["comment.succeeded", "comment.failed"],
+  remove: ["leg.removed", "leg.removal_failed"],
+} as const satisfies Record<Call["kind"], readonly [EventType, EventType]>;
+
+function eventsOfCalls(earlier: Leg | undefined, leg: Leg): PostEvent[] {
+  const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));
+  return leg.calls
+    .filter((call) => isFinal(call) && !known.has(call.key))
+    .map(({ kind, state }) => ({ type: CALL_EVENTS[kind][state === "done" ? 0 : 1], leg }));
+}
+
 function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[] {
-  return after.flatMap((leg) => {
+  return after.flatMap((leg): PostEvent[] => {
     const earlier = before.find(({ network }) => network === leg.network);
+    const ofCalls = eventsOfCalls(earlier, leg);
     const isNew = isEnded(leg) && (earlier === undefined || !isEnded(earlier));
-    if (!isNew || leg.status === "skipped") return [];
-    return [{ type: leg.status === "succeeded" ? "leg.succeeded" : "leg.failed", leg } as const];
+    if (!isNew || leg.status === "skipped") return ofCalls;
+    const type = leg.status === "succeeded" ? "leg.succeeded" : "leg.failed";
+    return [{ type, leg }, ...ofCalls];
   });
 }
 
@@ -134,7 +150,7 @@ interface PostChange<Answer> {
   readonly stored?: PostToPublish;
   /** The time at which the post is to start, where the change sets one. */
   readonly dueAt?: string | null;
-  /** Absent for a change that starts no leg. */
+  /** Absent for a change that starts neither a leg nor a call of a post without work. */
   readonly pace?: Pace;
   /**
    * Decides the change. `current` is undefined if the post was changed after it was read, so that a decision about it no
@@ -165,6 +181,11 @@ export function progressed(post: Post, legs: readonly Leg[], now: Date): Post {
   return { ...post, status: postStatus(legs), updatedAt: at, completedAt };
 }
 
+/** Returns the post after a call that follows its publication: its state and its end stay as they are. */
+export function touched(post: Post, now: Date): Post {
+  return { ...post, updatedAt: now.toISOString() };
+}
+
 /** Returns the write of a post's row: the whole row for an edit, which has a new revision, or else its progress. */
 function rowWrite(before: CurrentPost | undefined, post: Post): RowWrite {
   const rowKey = postKey(refOf(post));
@@ -191,14 +212,14 @@ function legWrites(before: CurrentPost | undefined, { post, legs }: PostWithLegs
   return [...writes, ...removed];
 }
 
-/** Returns the writes of the work row, which exists while a post that has started has a leg that has not ended. */
+/** Returns the writes of the work row, which exists while something of a post that has started is left to do. */
 function workWrites(
   before: CurrentPost | undefined,
   { post, legs }: PostWithLegs,
   nextCheckAt: string | undefined,
 ): RowWrite[] {
   const hasWork = before?.hasWork === true;
-  if (legs.every(isEnded)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
+  if (!legs.some(isBusy)) return hasWork ? [{ kind: "delete", rowKey: workKey(post.id) }] : [];
   if (hasWork || nextCheckAt === undefined) return [];
   return [{ kind: "create", row: toWorkRow({ ref: refOf(post), nextCheckAt, checks: 0 }) }];
 }
@@ -206,7 +227,7 @@ function workWrites(
 interface PacedLegs {
   readonly legs: readonly Leg[];
   readonly paceUntil?: string;
-  /** When the sweep first checks the legs that begin; absent when none does. */
+  /** When the sweep first checks what begins; absent when nothing does. */
   readonly nextCheckAt?: string;
 }
 
@@ -218,13 +239,17 @@ function withPace(
   pace: Pace | undefined,
 ): PacedLegs {
   const begun = startedLegs(before, after);
-  if (begun.length === 0) return { legs: after };
+  const checkAfter = (ms: number, { workCheckSeconds }: Pace) =>
+    new Date(ms + workCheckSeconds * 1000).toISOString();
+  if (begun.length === 0) {
+    const isCalled = pace !== undefined && calledLegs(before, after).length > 0;
+    return { legs: after, ...(isCalled && { nextCheckAt: checkAfter(now.getTime(), pace) }) };
+  }
   invariant(pace !== undefined, "legs begin at no pace");
   const { paceUntil, startAt } = paced(wallet, begun.length, now, pace.legsPerSecond);
   const legs = after.map((leg) => (begun.includes(leg) ? startingAt(leg, startAt) : leg));
   const startMs = startAt === null ? now.getTime() : Date.parse(startAt);
-  const nextCheckAt = new Date(startMs + pace.workCheckSeconds * 1000).toISOString();
-  return { legs, paceUntil, nextCheckAt };
+  return { legs, paceUntil, nextCheckAt: checkAfter(startMs, pace) };
 }
 
 /** Returns what a change of a post writes (its row, its legs', the work row, its events) and the hints for after it. */

@@ -16,6 +16,8 @@ export const TIMELINE_STEPS = [
   "network_call",
   "leg_waiting",
   "leg_settled",
+  "comment_sent",
+  "removal",
   "completed",
   "webhook_sent",
 ] as const;

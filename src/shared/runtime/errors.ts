@@ -36,6 +36,8 @@ export const ERROR_CODES = [
   "duplicate_content",
   "invalid_state",
   "nothing_to_retry",
+  "nothing_to_remove",
+  "removal_unsupported",
   "limit_reached",
   "not_publishable",
   "rate_limited",

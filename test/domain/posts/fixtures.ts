@@ -71,6 +71,7 @@ export function legOf(overrides: Partial<Leg> = {}): Leg {
     lastAttemptAt: null,
     error: null,
     warnings: [],
+    calls: [],
     ...overrides,
   };
 }

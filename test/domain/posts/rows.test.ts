@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
+import type { Call } from "../../../src/shared/publishing/call.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";
@@ -116,6 +117,23 @@ const json = fc
   // As JSON has it: no negative zero.
   .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
 
+const call: fc.Arbitrary<Call> = fc.record({
+  kind: fc.constantFrom("comment", "remove"),
+  key: text,
+  state: fc.constantFrom("open", "claimed", "waiting", "sent", "done", "failed", "unknown"),
+  requestedAt: time,
+  attempts: count,
+  crashes: count,
+  sentAt: timeOrNull,
+  target: textOrNull,
+  remote: fc.option(json, { nil: null }),
+  result: fc.option(fc.record({ externalId: textOrNull, url: textOrNull }), { nil: null }),
+  at: timeOrNull,
+  error: fc.option(fc.constant(problemOf({ code: "rate_limited", networkCode: null })), {
+    nil: null,
+  }),
+});
+
 const leg: fc.Arbitrary<Leg> = fc.record({
   network: fc.constantFrom(...NETWORK_NAMES),
   status: fc.constantFrom("pending", "publishing", "succeeded", "failed", "skipped"),
@@ -158,6 +176,7 @@ const leg: fc.Arbitrary<Leg> = fc.record({
     { nil: null },
   ),
   warnings: fc.array(fc.record({ code: text, message: fc.string() }), { maxLength: 3 }),
+  calls: fc.array(call, { maxLength: 3 }),
 });
 
 describe("a leg's row", () => {

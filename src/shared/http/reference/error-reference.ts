@@ -95,9 +95,25 @@ export const ERROR_REFERENCE = {
   },
   invalid_state: {
     when: "It is in a state in which this can't be done.",
-    details: shape(() => z.strictObject({ status: z.string().optional() })),
+    details: shape(() =>
+      z.strictObject({
+        status: z.string().optional(),
+        remove: z.string().optional().describe("Of a published post: the path that removes it."),
+      }),
+    ),
   },
   nothing_to_retry: plain("A leg that was asked for has not failed."),
+  nothing_to_remove: plain("Nothing that was asked for is published, or it is removed already."),
+  removal_unsupported: {
+    when: "The networks that were asked for can't remove these posts for the relay.",
+    details: shape(() =>
+      z.strictObject({
+        posts: z
+          .array(z.strictObject({ platform: networkName(), url: z.string().nullable() }))
+          .describe("Where to remove them by hand."),
+      }),
+    ),
+  },
   limit_reached: plain("There are as many as there may be."),
   length_required: plain(
     "The body came in chunks, without Content-Length, and can't be read. Send the length.",

@@ -102,6 +102,11 @@ export const LEG_ERRORS = {
     remediation: "Contact support with the post's id.",
     retryable: false,
   },
+  feature_unsupported: {
+    message: "The network does not offer this for this account or this kind of post.",
+    remediation: "Leave it out, or do it by hand.",
+    retryable: false,
+  },
   profile_disabled: {
     message: "The profile is disabled.",
     remediation: "Enable the profile, then retry.",

@@ -173,6 +173,12 @@ export const RetryBody = shape(() =>
   }),
 );
 
+export const RemoveBody = shape(() =>
+  z.strictObject({
+    platforms: networkNames().optional().describe("Everything that is published when absent."),
+  }),
+);
+
 export const ValidateQuery = shape(() =>
   z.strictObject({
     media: z

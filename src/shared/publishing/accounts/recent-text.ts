@@ -3,7 +3,7 @@ import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextClaim, TextClaim } from "./account-store.ts";
-import { isEnded, type Leg } from "../leg.ts";
+import { isEnded, latestCall, type Leg } from "../leg.ts";
 import { inBatches } from "../../runtime/promises.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -36,6 +36,7 @@ function textStateOf(
 ): TextState {
   if (leg === undefined || leg.key !== claim.legKey) return { kind: "free" };
   if (!isEnded(leg)) return { kind: "pending", claim };
+  if (latestCall(leg, "remove")?.state === "done") return { kind: "free" };
   const isLive = leg.status === "succeeded" || leg.error?.code === "outcome_unknown";
   const at = leg.publishedAt ?? leg.sentAt;
   if (!isLive || at === null) return { kind: "free" };

@@ -94,17 +94,20 @@ async function failUnlinked(run: LegRun, code: LegFailure["code"]): Promise<unde
   await fail(run, { code, networkCode: null });
 }
 
+/** Returns the account that is linked now, with its secrets, or why nothing can be sent to it. */
+export async function openLinked({ services, ref, stored }: LegRun) {
+  const { network } = stored.leg;
+  const opened = await services.connections.stores.connections.open({ ...ref, network });
+  if (opened === undefined || opened.connection.status === "revoked") return "connection_missing";
+  return opened.connection.status === "needs_reauth" ? "connection_needs_reauth" : opened;
+}
+
 /** Returns the linked account and its credentials; undefined when the leg ended or waits for them. */
 export async function attachAccount(run: LegRun) {
-  const { services, ref } = run;
-  const opened = await services.connections.stores.connections.open({
-    ...ref,
-    network: run.stored.leg.network,
-  });
-  if (opened === undefined || opened.connection.status === "revoked")
-    return failUnlinked(run, "connection_missing");
+  const { services } = run;
+  const opened = await openLinked(run);
+  if (typeof opened === "string") return failUnlinked(run, opened);
   const linked = opened.connection;
-  if (linked.status === "needs_reauth") return failUnlinked(run, "connection_needs_reauth");
   if (!(await followAccount(run, linked))) return undefined;
   const fresh = await freshCredentials(services.connections, linked, opened);
   if (fresh.kind === "usable") return fresh;

@@ -1,7 +1,8 @@
 import type { Connection } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { LegFailure, Published } from "../../networks/contract/outcome.ts";
-import { accountOn, unclaimed, type Leg } from "../leg.ts";
+import { type Call, claimedCall, waitingCall } from "../call.ts";
+import { accountOn, openCall, unclaimed, withCall, type Leg } from "../leg.ts";
 import { problemOf } from "../problems.ts";
 
 /* What a worker's attempt makes of a leg. The table of all transitions is in `leg.ts`. */
@@ -9,16 +10,24 @@ import { problemOf } from "../problems.ts";
 const after = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1000).toISOString();
 
-/** Returns the leg claimed by a worker until the lease ends. Keeps what the network chose before (`remote`). */
-export function claimed(
-  leg: Leg,
-  claim: {
-    readonly id: string;
-    readonly now: Date;
-    readonly leaseSeconds: number;
-    readonly afterCrash: boolean;
-  },
-): Leg {
+interface Claim {
+  readonly id: string;
+  readonly now: Date;
+  readonly leaseSeconds: number;
+  readonly afterCrash: boolean;
+}
+
+/**
+ * Returns the leg claimed by a worker until the lease ends. Keeps what the network chose before (`remote`). Of a leg that
+ * has ended, the next of the calls that follow is claimed.
+ */
+export function claimed(leg: Leg, claim: Claim): Leg {
+  const call = openCall(leg);
+  if (call !== undefined) {
+    const leaseUntil = after(claim.now, claim.leaseSeconds);
+    const taken = withCall(leg, claimedCall(call, claim.afterCrash));
+    return { ...taken, claimId: claim.id, leaseUntil, notBefore: null };
+  }
   const begins = leg.phase === "idle" && !claim.afterCrash;
   return {
     ...leg,
@@ -109,11 +118,22 @@ export function postponed(leg: Leg, remote: NetworkData | null, now: Date, secon
  */
 export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) {
   const notBefore = [after(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";
-  return { ...postponed(leg, null, now, seconds), notBefore };
+  const call = openCall(leg);
+  const back =
+    call === undefined ? postponed(leg, null, now, seconds) : callPostponed(leg, call, now, 0);
+  return { ...back, notBefore };
+}
+
+/** Returns the leg with this call of it put off, without its lease, to be worked on in `seconds`. */
+export function callPostponed(leg: Leg, call: Call, now: Date, seconds: number): Leg {
+  return { ...withCall(leg, waitingCall(call)), ...free, notBefore: after(now, seconds) };
 }
 
 /** Returns the time at which a call that was begun has certainly ended; the epoch if none was begun. */
-function callEnd({ phase, calledAt }: Leg, callMs: number): string {
+function callEnd(leg: Leg, callMs: number): string {
+  const call = openCall(leg);
+  const phase = call?.state ?? leg.phase;
+  const calledAt = call === undefined ? leg.calledAt : call.sentAt;
   const isCalled = phase === "sent" && calledAt !== null;
   return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();
 }
@@ -138,12 +158,9 @@ export function toRetry(leg: Leg, now: Date, seconds: number, sentAt: string | n
   };
 }
 
-const ended = {
-  phase: "idle",
-  claimId: null,
-  leaseUntil: null,
-  notBefore: null,
-} as const;
+/** Nobody has the leg. */
+export const free = { claimId: null, leaseUntil: null, notBefore: null } as const;
+const ended = { phase: "idle", ...free } as const;
 
 /** Returns the leg as published, with its tokens captured. */
 export function succeeded(leg: Leg, published: Published, now: Date): Leg {

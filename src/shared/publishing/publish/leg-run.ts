@@ -7,7 +7,7 @@ import { findAvailable } from "../../networks/lookup.ts";
 import type { AccountLease } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import type { Leg } from "../leg.ts";
+import { openCall, type Leg } from "../leg.ts";
 import { endingAt, givenBack, renewed } from "./leg-attempt.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
@@ -57,7 +57,8 @@ export function beginRun(
   { post, etag: postEtag }: PostToPublish,
 ): LegRun {
   const { network, sentAt } = stored.leg;
-  const timeline = createTimelineRecorder(network, () => run.stored.leg.attempts, services.clock);
+  const attempt = () => (openCall(run.stored.leg) ?? run.stored.leg).attempts;
+  const timeline = createTimelineRecorder(network, attempt, services.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
   const files = keepingOpened(createNetworkTools(services.connections, network, limits));
   const run: LegRun = {
@@ -147,6 +148,13 @@ export async function renewingLease<T>(run: LegRun, action: () => Promise<T>): P
     clearInterval(timer);
     await renewing;
   }
+}
+
+/** Returns whether a call may take its full time: the lease lasts as long, and the worker goes on for as long. */
+export function timeSuffices({ services, stored, callsEndAt }: LegRun): boolean {
+  const leaseMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
+  const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
+  return leftMs > services.config.publishing.networkTimeoutMs;
 }
 
 /**

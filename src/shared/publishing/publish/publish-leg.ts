@@ -1,22 +1,20 @@
-import type { Connection } from "../../connections/connections.ts";
-import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
-import type { LegToPublish, Network } from "../../networks/contract/network.ts";
-import type { NetworkData } from "../../networks/contract/draft.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { NewerRow } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { queueLegs } from "../hints.ts";
-import { CRASHES_MAX, nextLegStep } from "../leg.ts";
+import { CRASHES_MAX, nextLegStep, openCall } from "../leg.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
-import { legDraft, type PostRef } from "../post.ts";
+import type { PostRef } from "../post.ts";
 import { attachAccount, passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
 import { claimed } from "./leg-attempt.ts";
 import { beginRun, change, firstRemote, giveLegBack, save, type LegRun } from "./leg-run.ts";
+import { makeCall } from "./make-call.ts";
 import { claimTextAndQuota, claimQuota, prepare } from "./prepare.ts";
 import { reconcile } from "./reconcile.ts";
 import { send } from "./send.ts";
 import { fail } from "./settle.ts";
+import { toPublish } from "./to-publish.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
@@ -53,10 +51,14 @@ export async function publishLeg(
   }
 }
 
-/** Runs the phases of a claimed leg in order. Each goes on to the next, ends the leg or postpones it. */
+/**
+ * Runs the phases of a claimed leg in order. Each goes on to the next, ends the leg or postpones it. Of a leg that has
+ * ended, the next call that follows is made.
+ */
 async function runPhases(run: LegRun): Promise<void> {
   const { leg } = run.stored;
   const network = findAvailable(leg.network, run.services.config.networkApps);
+  if (openCall(leg) !== undefined) return makeCall(run, network);
   if (network === undefined) return fail(run, { code: "app_misconfigured", networkCode: null });
   if (leg.crashes >= CRASHES_MAX) return giveUp(run);
   const usable = await attachAccount(run);
@@ -99,11 +101,15 @@ async function claim(run: LegRun): Promise<boolean> {
   const afterCrash = stored.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
   const taken = claimed(stored.leg, { id: run.claimId, now, leaseSeconds, afterCrash });
-  const leg = { ...taken, remote: taken.remote ?? firstRemote(run, now) };
+  const call = openCall(taken);
+  const chosen = taken.remote ?? (call === undefined ? firstRemote(run, now) : null);
+  const leg = { ...taken, remote: chosen };
   if (!(await save(run, leg))) return false;
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
-  const { network, attempts } = leg;
-  services.log.info("leg claimed", { network, attempt: attempts, phase: leg.phase, afterCrash });
+  const { network } = leg;
+  const { attempts } = call ?? leg;
+  const phase = call?.state ?? leg.phase;
+  services.log.info("leg claimed", { network, attempt: attempts, phase, afterCrash });
   return true;
 }
 
@@ -138,24 +144,4 @@ async function giveUp(run: LegRun): Promise<void> {
     network: stored.leg.network,
   });
   await fail(run, { code: "internal_error", networkCode: null });
-}
-
-function toPublish(
-  run: LegRun,
-  network: Network,
-  { connection, credentials }: { connection: Connection; credentials: NetworkData },
-): LegToPublish {
-  const { leg } = run.stored;
-  const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
-  return {
-    key: leg.key,
-    draft: withShortAltTexts(legDraft(run.post.draft, leg.network), altTextMax),
-    account: connection.account,
-    credentials,
-    instanceUrl: connection.instanceUrl,
-    limits: connection.limits,
-    remote: leg.remote ?? {},
-    sentAt: leg.sentAt === null ? null : new Date(leg.sentAt),
-    isUnpublished: leg.sentAt === null,
-  };
 }

@@ -6,7 +6,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { retried, type Leg } from "../leg.ts";
+import { isBeingRemoved, retried, type Leg } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -16,10 +16,11 @@ import {
   type PostOperation,
 } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
-import { hasStarted, type Draft, type Post } from "../post.ts";
+import { hasStarted, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
+import { foreignIssues } from "./foreign-issues.ts";
 import { noteStep } from "./timeline-recorder.ts";
 
 const networksOf = (legs: readonly Leg[]) => legs.map(({ network }) => network);
@@ -37,6 +38,11 @@ function movementOf(scope: ProfileScope, post: Post, chosen: readonly Leg[]): Mo
 /** Returns the refusal to retry. A post that has not started has nothing to retry: it is changed instead. */
 function nothingToRetry(): AppError {
   return new AppError("nothing_to_retry", "Only failed legs can be retried.");
+}
+
+function beingRemoved({ status }: Post): AppError {
+  const message = "A leg that was asked for is being removed.";
+  return new AppError("invalid_state", message, { details: { status } });
 }
 
 interface Retry {
@@ -66,6 +72,7 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       const chosen = before.filter(isWanted);
       if (chosen.length === 0 || chosen.some(({ status }) => status !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
+      if (chosen.some(isBeingRemoved)) return { kind: "refuse", error: beingRemoved(current.post) };
       const movement = movementOf(scope, current.post, chosen);
       const error = refusal(wallet, movement.tokens, now);
       if (error !== undefined) return { kind: "refuse", error };
@@ -78,20 +85,6 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       };
     },
   });
-}
-
-function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
-  return networks.flatMap((network, index) =>
-    draft.networks.some((own) => own === network)
-      ? []
-      : [
-          {
-            path: `platforms.${index}`,
-            code: "not_in_post",
-            message: `must be a network of this post: ${draft.networks.join(", ")}`,
-          },
-        ],
-  );
 }
 
 /** Returns the issues of a retry that its schema does not report. */

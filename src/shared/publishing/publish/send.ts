@@ -7,14 +7,7 @@ import { nextRetrySeconds } from "../leg-times.ts";
 import { markedSent, toRetry, unsent } from "./leg-attempt.ts";
 import { returnUnusedQuota } from "./prepare.ts";
 import { fail, reconcileLater, reject, succeed, tryLater } from "./settle.ts";
-import { saveAndHint, save, type LegRun } from "./leg-run.ts";
-
-/** Returns whether a call may take its full time: the lease lasts as long, and the worker goes on for as long. */
-function timeSuffices({ services, stored, callsEndAt }: LegRun): boolean {
-  const leaseMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
-  const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
-  return leftMs > services.config.publishing.networkTimeoutMs;
-}
+import { saveAndHint, save, timeSuffices, type LegRun } from "./leg-run.ts";
 
 const leaseTooShort: TryLater = {
   kind: "try_later",

@@ -1,8 +1,10 @@
 import type { Connection } from "../../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
-import { isEnded, type Leg } from "../leg.ts";
+import { type Call, isFinal } from "../call.ts";
+import { isEnded, latestCall, type Leg } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
+import type { LegProblem } from "../problems.ts";
 
 /** Failures that a retry can only fix after the account was linked again. */
 const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
@@ -41,7 +43,35 @@ export function legRecord(leg: Leg, connection: Connection | undefined) {
     retryAvailable: isRetryAvailable(leg, connection),
     warnings: leg.warnings,
     tokensCharged: leg.tokensCharged,
+    firstComment: commentRecord(latestCall(leg, "comment")),
+    removal: removalRecord(latestCall(leg, "remove")),
   };
+}
+
+function commentRecord(call: Call | undefined) {
+  if (call === undefined) return null;
+  const { state, result, at, error } = call;
+  const ended = state === "failed" || state === "unknown" ? state : "pending";
+  return {
+    status: state === "done" ? "succeeded" : ended,
+    networkCommentId: result?.externalId ?? null,
+    url: result?.url ?? null,
+    at,
+    error,
+  } as const;
+}
+
+function removalRecord(call: Call | undefined) {
+  if (call === undefined) return null;
+  const { state, requestedAt, at, error } = call;
+  const ended = error?.code === "feature_unsupported" ? "unsupported" : "failed";
+  const status = state === "done" ? "removed" : isFinal(call) ? ended : "pending";
+  return { status, requestedAt, at, error } as const;
+}
+
+/** Returns what has an error with the address that explains it. */
+function explained<Of extends { readonly error: LegProblem | null }>(of: Of, baseUrl: string) {
+  return { ...of, error: of.error === null ? null : withDocUrl(of.error, baseUrl) };
 }
 
 function tokensOf(legs: readonly Leg[]) {
@@ -92,7 +122,12 @@ export function postView(
 ) {
   const record = postRecord(found, connections);
   const legs = record.legs.map((leg) => {
-    return { ...leg, error: leg.error === null ? null : withDocUrl(leg.error, baseUrl) };
+    const { firstComment, removal } = leg;
+    return {
+      ...explained(leg, baseUrl),
+      firstComment: firstComment && explained(firstComment, baseUrl),
+      removal: removal && explained(removal, baseUrl),
+    };
   });
   return { ...record, legs };
 }

@@ -23,7 +23,11 @@ function refusalOf(post: Post, expected?: string): AppError | undefined {
   const { status, updatedAt } = post;
   if (status !== "scheduled") {
     const message = `Only a scheduled post can be changed; this one is ${status}.`;
-    return new AppError("invalid_state", message, { details: { status } });
+    const isOut = status === "succeeded" || status === "partial";
+    const remove = `/v1/posts/${post.id}/remove`;
+    return new AppError("invalid_state", message, {
+      details: { status, ...(isOut && { remove }) },
+    });
   }
   if (expected === undefined || expected === updatedAt) return undefined;
   return new AppError("conflict", "The post was changed since you read it. Read it again.");

@@ -1,9 +1,15 @@
 import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
 import { invariant, AppError } from "../../runtime/errors.ts";
-import { isEnded, postWake, refOf, cancelPost } from "../../publishing/publishing.ts";
+import {
+  isBeingRemoved,
+  isBusy,
+  postWake,
+  refOf,
+  cancelPost,
+} from "../../publishing/publishing.ts";
 import type { ErasureDeps } from "./deps.ts";
-import { afterClosing, afterPage, QUIET_MS, type Erasure } from "./erasure.ts";
+import { afterClosing, afterPage, beforeClosing, QUIET_MS, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import { removeConnection } from "../../connections/connections.ts";
 
@@ -89,6 +95,24 @@ async function endConnections(services: ErasureDeps, scope: ProfileScope): Promi
   }
 }
 
+/** Returns whether a post of the profile is being removed at its network, which takes an hour at most. */
+async function isRemoving(services: ErasureDeps, scope: ProfileScope): Promise<boolean> {
+  const { posts } = services.publishing.stores;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const page: Awaited<ReturnType<typeof posts.listOpenWork>> = await posts.listOpenWork(
+      scope.platformId,
+      after,
+    );
+    for (const { ref } of page.works) {
+      if (ref.profileId !== scope.profileId) continue;
+      const found = await posts.find(ref);
+      if (found?.legs.some(isBeingRemoved) === true) return true;
+    }
+    after = page.next;
+  }
+  return false;
+}
+
 async function cancel(services: ErasureDeps, scope: ProfileScope, postId: string): Promise<void> {
   try {
     await cancelPost(services.publishing, scope, postId);
@@ -134,7 +158,11 @@ async function close(
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
-  if (erasure.cursor === "") await endConnections(services, scope);
+  if (erasure.cursor === "") {
+    // While its accounts are linked: afterwards nobody could take the posts down any more.
+    if (await isRemoving(services, scope)) return beforeClosing(erasure, services.clock.now());
+    await endConnections(services, scope);
+  }
   const page = await closePosts(services, scope, orUndefined(erasure.cursor));
   const open = erasure.foundInRound + page.open;
   if (page.next !== undefined) return { ...erasure, cursor: page.next, foundInRound: open };
@@ -160,7 +188,7 @@ async function remove(
     () => true,
   );
   // No leg can have become open since. If one has, its tokens must be released before its rows are removed.
-  if (items.some(({ legs }) => legs.some((leg) => !isEnded(leg))))
+  if (items.some(({ legs }) => legs.some(isBusy)))
     return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   for (const found of items) {
     const { scheduleAt } = found.post.draft;

@@ -1,7 +1,7 @@
 import type { Actor } from "../../callers/caller.ts";
 
 /**
- * `closing`: connections are removed, scheduled posts canceled, and legs that are being published waited for.
+ * `closing`: open removals of posts are waited for, connections are removed, scheduled posts canceled, and legs that are being published waited for.
  * `clearing`: rows that workers and browsers may still write are removed, in rounds, until a round finds none.
  * `removing`: posts are removed with everything stored about them, and the profile last. Nothing writes them any more.
  */
@@ -57,6 +57,11 @@ export function newErasure(
 }
 
 const later = (now: Date, ms: number) => new Date(now.getTime() + ms).toISOString();
+
+/** Returns the erasure while posts are being removed at their networks, for which the accounts must stay linked. */
+export function beforeClosing(erasure: Erasure, now: Date): Erasure {
+  return { ...erasure, notBefore: later(now, CLOSING_CHECK_MS) };
+}
 
 /**
  * Returns the erasure after all posts were read. It waits while legs are open, and until whatever was running at the time

@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import type { Connection } from "../../connections/connections.ts";
+import type { ProfileScope } from "../../callers/scope.ts";
+import { networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import { endedCall, isFinal, newCall, withdrawn } from "../call.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { isEnded, latestCall, openCall, withCall, type Leg } from "../leg.ts";
+import {
+  commitPost,
+  postOperation,
+  touched,
+  type Pace,
+  type PostDecision,
+  type PostOperation,
+} from "../post-change.ts";
+import type { PostWithLegs } from "../post-store.ts";
+import type { Post } from "../post.ts";
+import type { PostView } from "../read/post-view.ts";
+import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
+import { timelineStep } from "../timeline-store.ts";
+import { foreignIssues } from "./foreign-issues.ts";
+import { free } from "./leg-attempt.ts";
+import { noteStep } from "./timeline-recorder.ts";
+
+/** What can be done about what a leg made visible. */
+type Removable = "yes" | "unsupported" | "pending" | "removed" | "retried" | "nothing";
+
+interface Removal {
+  /** Tells the calls of this request from those of others, so that a repeat after a lost answer recognizes them. */
+  readonly round: string;
+  readonly found: PostWithLegs;
+  /** All legs if absent. */
+  readonly networks: readonly NetworkName[] | undefined;
+  readonly connections: readonly Connection[];
+  readonly pace: Pace;
+}
+
+/** Returns whether the leg's network can take the post down; yes while the account is unknown, which the call finds out. */
+function isSupported(leg: Leg, connections: readonly Connection[]): boolean {
+  const { remove } = networkOf(leg.network).calls;
+  if (remove === undefined) return false;
+  const linked = connections.find(
+    ({ network, account }) => network === leg.network && account.id === leg.account?.id,
+  );
+  if (linked === undefined || remove.isSupported === undefined) return true;
+  const { account, limits } = linked;
+  return remove.isSupported({ account, limits, remote: leg.remote ?? {} });
+}
+
+function removableOf(leg: Leg, post: Post, connections: readonly Connection[]): Removable {
+  if (!isEnded(leg)) return leg.round === post.id ? "nothing" : "retried";
+  const isVisible = leg.status === "succeeded" || leg.error?.code === "outcome_unknown";
+  if (!isVisible) return "nothing";
+  const earlier = latestCall(leg, "remove");
+  if (earlier !== undefined && !isFinal(earlier)) return "pending";
+  if (earlier?.state === "done") return "removed";
+  return isSupported(leg, connections) ? "yes" : "unsupported";
+}
+
+/** Returns the leg with a removal to be made after a call that is under way. A comment that nobody works on is dropped. */
+function withRemoval(leg: Leg, round: string, now: Date): Leg {
+  const open = openCall(leg);
+  const isIdle = leg.claimId === null;
+  const before = open !== undefined && isIdle ? withCall(leg, withdrawn(open, now)) : leg;
+  const removal = newCall("remove", { legKey: leg.key, round, now });
+  return { ...before, ...(isIdle && free), calls: [...before.calls, removal] };
+}
+
+/** Returns the leg with a removal that its network can't make. */
+function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
+  const failure = { code: "feature_unsupported", networkCode: null } as const;
+  const asked = newCall("remove", { legKey: leg.key, round, now });
+  return { ...leg, calls: [...leg.calls, endedCall(asked, { kind: "failed", failure }, now)] };
+}
+
+const nothing = () =>
+  new AppError("nothing_to_remove", "Nothing that was asked for is published any more.");
+
+function refusalOf(
+  { networks }: Removal,
+  post: Post,
+  asked: readonly { readonly leg: Leg; readonly what: Removable }[],
+): AppError | undefined {
+  const { status } = post;
+  if (status === "scheduled")
+    return new AppError("invalid_state", "A scheduled post is not published yet: cancel it.", {
+      details: { status },
+    });
+  const is = (...kinds: readonly Removable[]) => asked.some(({ what }) => kinds.includes(what));
+  if (networks !== undefined && is("retried"))
+    return new AppError("invalid_state", "A leg that was asked for is being retried.", {
+      details: { status },
+    });
+  if (networks !== undefined && is("nothing")) return nothing();
+  if (is("yes", "pending")) return undefined;
+  if (!is("unsupported")) return nothing();
+  const posts = asked
+    .filter(({ what }) => what === "unsupported")
+    .map(({ leg: { network: platform, url } }) => ({ platform, url }));
+  return new AppError("removal_unsupported", "These posts can only be removed by hand.", {
+    details: { posts },
+  });
+}
+
+/** Makes the transaction that asks for removals. Its answer is the networks for which it asks. */
+function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]> {
+  const { round, found, networks, connections, pace } = removal;
+  return postOperation({
+    id: `remove|${round}`,
+    known: found.post,
+    pace,
+    decide(current, { now }): PostDecision<readonly NetworkName[]> {
+      if (current === undefined) {
+        const message = "The post was changed by another request. Read it again.";
+        return { kind: "refuse", error: new AppError("invalid_state", message) };
+      }
+      const before = current.legs.map(({ leg }) => leg);
+      const own = before.filter(({ calls }) => calls.some(({ key }) => key.endsWith(`|${round}`)));
+      if (own.length > 0) return { kind: "done", answer: own.map(({ network }) => network) };
+      const asked = before
+        .filter(({ network }) => networks?.includes(network) ?? true)
+        .map((leg) => ({ leg, what: removableOf(leg, current.post, connections) }));
+      const error = refusalOf(removal, current.post, asked);
+      if (error !== undefined) return { kind: "refuse", error };
+      const kindOf = (leg: Leg) => asked.find((one) => one.leg === leg)?.what;
+      const legs = before.map((leg) => {
+        const kind = kindOf(leg);
+        if (kind === "yes") return withRemoval(leg, round, now);
+        return kind === "unsupported" ? withoutRemoval(leg, round, now) : leg;
+      });
+      const begun = before.filter((leg) => kindOf(leg) === "yes").map(({ network }) => network);
+      if (legs.every((leg, index) => leg === before[index])) return { kind: "done", answer: [] };
+      const post = touched(current.post, now);
+      return { kind: "change", movements: [], after: { post, legs }, answer: begun };
+    },
+  });
+}
+
+/** Returns the issues of a removal that its schema does not report. */
+export async function issuesOfRemoval(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly platforms: unknown },
+): Promise<readonly Issue[]> {
+  const found = await lookForPost(services, scope, input.postId);
+  const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
+  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
+}
+
+/**
+ * Asks the networks to take down what the legs made visible. A leg whose removal is open is left to it.
+ * @throws AppError 400 for a network that the post does not have, 404, `nothing_to_remove`, `removal_unsupported`, `invalid_state`
+ */
+export async function removePost(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
+): Promise<PostView> {
+  const [found, connections] = await Promise.all([
+    findPostOf(services, scope, input.postId),
+    services.connections.stores.connections.listOfProfile(scope),
+  ]);
+  refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
+  const { networks } = input;
+  const { publishing: pace } = services.config;
+  const removal = { round: randomUUID(), found, networks, connections, pace };
+  const begun = await commitPost(services, removeOperation(removal));
+  services.log.info("removals asked for", { networks: begun });
+  if (begun.length > 0) {
+    services.audit.record(scope, {
+      action: "post.removed",
+      target: { type: "post", id: found.post.id },
+    });
+    const at = services.clock.now().toISOString();
+    const asked = { ...timelineStep(at, "removal", begun.join(", ")), outcome: "asked" };
+    await noteStep(services, found.post.id, asked);
+  }
+  return viewPost(services, scope, await findPostOf(services, scope, input.postId));
+}
