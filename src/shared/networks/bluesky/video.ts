@@ -3,11 +3,11 @@ import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
+import type { LegErrorCode } from "../contract/errors.ts";
 import {
   type PrepareOutcome,
   type Rejected,
   type TryLater,
-  legFailure,
   unpublished,
 } from "../contract/outcome.ts";
 import type { Credentials, Remote, RemoteVideo } from "./state.ts";
@@ -223,15 +223,8 @@ function pause(answer: HttpResponse, tools: NetworkTools): number {
 
 function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | undefined {
   if (blob !== undefined) return { kind: "blob", blob };
-  if (state === "JOB_STATE_FAILED") {
-    const note = noteOf(message ?? "");
-    const failure = {
-      networkCode: error ?? state,
-      ...(note === "" ? {} : { note }),
-      mediaIndex: 0,
-    };
-    return { kind: "rejected", failure: { code: "media_processing_failed", ...failure } };
-  }
+  if (state === "JOB_STATE_FAILED")
+    return refusedAs("media_processing_failed", error ?? state, message);
   if (jobId === undefined || state === undefined) return undefined;
   return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true } };
 }
@@ -279,12 +272,14 @@ async function askLimits(
   if (limits === undefined || limits.canUpload) return undefined;
   const { error, message = "" } = limits;
   const isUnconfirmed = /confirm|verif/i.test(`${error ?? ""} ${message}`);
-  const row = isUnconfirmed
-    ? ({ code: "account_restricted", effect: "refuse" } as const)
-    : ({ code: "quota_exceeded", effect: "refuse" } as const);
-  const networkCode = error ?? "DailyLimitExceeded";
-  const classified = { ...row, networkCode, note: noteOf(message), retryAfterSeconds: null };
-  return { kind: "rejected", failure: legFailure(classified, 0) };
+  const code = isUnconfirmed ? "account_restricted" : "quota_exceeded";
+  return refusedAs(code, error ?? "DailyLimitExceeded", message);
+}
+
+function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejected {
+  const note = noteOf(message);
+  const failure = { code, networkCode, mediaIndex: 0, ...(note === "" ? {} : { note }) };
+  return { kind: "rejected", failure };
 }
 
 /** Returns a token with which the account's server authorises one method of the service for a short time. */

@@ -160,18 +160,14 @@ export type LimitsOutcome =
   | TryLater
   | Rejected;
 
-export function legFailure(classified: Classified, mediaIndex?: number): LegFailure {
+export function legFailure(
+  { effect: _effect, isProof: _isProof, retryAfterSeconds: _wait, note, ...known }: Classified,
+  mediaIndex?: number,
+): LegFailure {
   return {
-    code: classified.code,
-    networkCode: classified.networkCode,
-    ...(classified.rule === undefined ? {} : { rule: classified.rule }),
-    ...(classified.message === undefined ? {} : { message: classified.message }),
-    ...(classified.remediation === undefined ? {} : { remediation: classified.remediation }),
+    ...known,
     ...(mediaIndex === undefined ? {} : { mediaIndex }),
-    ...(classified.note === "" ? {} : { note: classified.note }),
-    ...(classified.unmappedStatus === undefined
-      ? {}
-      : { unmappedStatus: classified.unmappedStatus }),
+    ...(note === "" ? {} : { note }),
   };
 }
 
