@@ -87,8 +87,8 @@ export function viewOf(
 const isSame = (wallet: Wallet, other: Wallet) =>
   isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
 
-/** A claim that loses its race has cost little, and one that wins it needs no second transaction for most callers. */
-const CLAIM_OPERATIONS_MAX = 8;
+/** A claim rarely loses its race, and one that wins it needs no second transaction for most callers. */
+const CLAIM_OPERATIONS_MAX = 24;
 
 /** Returns the number of operations that a claim of the wallet writes: those before the first that needs a read, or one. */
 export function claimSize(queue: readonly Pending[]): number {

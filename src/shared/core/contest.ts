@@ -3,25 +3,35 @@ import type { StoredWallet, WriterLease } from "./core-operation.ts";
 
 /** Longest pause after a lost race. After a longer one the winner would be far ahead. */
 export const RACE_PAUSE_MS_MAX = 40;
-/** How long after a lost race, or after another process's lease was seen, the wallet counts as contested. */
+/** How long after a lost race, or after another process was seen writing, the wallet counts as contested. */
 const CONTESTED_MS = 1_000;
-/** How long a process writes without a pause; in the pause, another process can write. */
-const UNBROKEN_MS_MAX = 250;
+/** How long another process counts as one that takes turns, after it was last seen writing. */
+const SEEN_MS = 5_000;
 /**
- * How long a process has a contested wallet to itself: about so many transactions, within these bounds. With shorter
- * leases most of the time goes into handing the wallet over; with longer ones, eight processes wait for seconds.
+ * A turn lasts about so many transactions, within bounds. With shorter ones most of the time goes into handing the
+ * wallet over; with longer ones, eight processes wait for seconds. A process that knows of no other goes on for longer
+ * before it pauses.
  */
-const LEASE_TRANSACTIONS = 8;
-const LEASE_MS = { min: 150, max: 500 };
-/** For how many transactions a process keeps the wallet with nothing to write: its callers come back by then. */
+const TURN_TRANSACTIONS = 8;
+const TURN_MS = { min: 150, max: 500 };
+const CALM_TURN_MS = { min: 500, max: 1_000 };
+/** How long a process that knows of no other pauses: others have to read before they can write. */
+const CALM_PAUSE_TRANSACTIONS = 2;
+const CALM_PAUSE_MS_MAX = 100;
+/**
+ * A turn in which so many operations were written ends when no more wait. Before, the process keeps the wallet for the
+ * time of some transactions: a few callers come back by then, and a handover for each of them would cost more.
+ */
+const TURN_OPERATIONS = 12;
 const LINGER_TRANSACTIONS = 3;
-/**
- * Processes that wait for the end of a lease come back spread over the time of so many transactions, and the first of
- * them gets the wallet.
- */
-const HANDOVER_TRANSACTIONS = 4;
-const HANDOVER_MS = { min: 30, max: 300 };
-/** After waiting for so long, a process comes back without delay, and no longer asks whose lease it is. */
+/** About what one transaction takes of those that wait. */
+const OPERATIONS_AT_ONCE = 20;
+/** Processes that wait come one after the other, by somewhat less than a transaction takes. */
+const SLOT_TRANSACTIONS = 0.7;
+const SLOT_MS = { min: 8, max: 300 };
+/** By how many slots a process that has lost races comes later, at most. */
+const LOSSES_MAX = 4;
+/** After waiting for so long, a process pauses no longer than it must for storage that has too much to do. */
 const PATIENCE_MS = 2_000;
 /** How much a transaction's duration counts in the average. */
 const NEWEST_SHARE = 0.25;
@@ -35,18 +45,27 @@ export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(r
  * How one process gets along with the others that write the same wallet. Nothing depends on it but speed: whatever it
  * says, the wallet's ETag decides.
  *
- * An uncontested wallet is written immediately. A process that has lost a race first claims the wallet with a small
- * transaction, and then has it for itself for a while; with each write it says for how long. The others send the wallet
- * nothing meanwhile, and their operations gather. Times are counted in transactions: the busier storage is, the longer
- * each of them takes, and a lease that ends before the second one is worth nothing.
+ * An uncontested wallet is written immediately. On a contested one, processes take turns. With each write, a process
+ * says who it is and for how long it goes on. The others send the wallet nothing meanwhile, and their operations gather.
+ * When it ends, the one comes first whose own last turn is longest ago: each sees the others' turns in the wallet, so
+ * all know the order. Times are counted in transactions: the busier storage is, the longer each of them takes.
  */
 export class Contest {
   readonly #readWallet: () => Promise<StoredWallet>;
   readonly #id = randomBytes(6).toString("base64url");
+  /** When each other process was last seen writing. */
+  readonly #others = new Map<string, number>();
   #contestedUntil = 0;
   /** Since when this process writes without a pause. */
   #since = 0;
   #holds = false;
+  #lastTurnEndedAt = Number.NEGATIVE_INFINITY;
+  /** Operations written in this turn. */
+  #written = 0;
+  /** Whether the last write ended the turn. */
+  #isTurnOver = false;
+  /** Races lost since it last won one. */
+  #losses = 0;
   /** What a transaction takes, on average. */
   #transactionMs = 0;
   /** Since when it has waited for others; 0 when it does not. */
@@ -64,24 +83,35 @@ export class Contest {
   }
 
   get #leftMs(): number {
-    // The last write has to be over when the lease is.
-    const lastsMs = this.#isContested
-      ? within(LEASE_MS, LEASE_TRANSACTIONS * this.#transactionMs) - this.#transactionMs
-      : UNBROKEN_MS_MAX;
+    const turnMs = this.#isContested ? TURN_MS : CALM_TURN_MS;
+    // The last write has to be over when the turn is.
+    const lastsMs = within(turnMs, TURN_TRANSACTIONS * this.#transactionMs) - this.#transactionMs;
     return lastsMs - (performance.now() - this.#since);
   }
 
-  get #handoverMs(): number {
-    return within(HANDOVER_MS, HANDOVER_TRANSACTIONS * this.#transactionMs);
+  /** How many others come first: those whose last turn was before this process's last one. */
+  get #rank(): number {
+    const now = performance.now();
+    let rank = 0;
+    for (const [id, at] of this.#others)
+      if (now - at > SEEN_MS) this.#others.delete(id);
+      else if (at < this.#lastTurnEndedAt) rank += 1;
+    return rank;
   }
 
   /** Begins a time of writing, when something comes to be written after none was. */
   begin(): void {
     // Callers that come back within a turn, or right after it, don't get another one by it.
-    if (this.#holds && this.#leftMs > -this.#handoverMs) return;
+    if (this.#holds && this.#leftMs > 0) return;
+    this.#endTurn();
     this.#since = performance.now();
-    this.#holds = false;
     this.#waitingSince = 0;
+  }
+
+  #endTurn(): void {
+    if (this.#holds) this.#lastTurnEndedAt = performance.now();
+    this.#holds = false;
+    this.#written = 0;
   }
 
   /** Whether this process may write, as much as it likes, without waiting. */
@@ -95,62 +125,73 @@ export class Contest {
    */
   async untilOurs(): Promise<boolean> {
     if (this.isOurs) return true;
-    if (!this.#isContested) {
-      await this.#rest(Math.min(this.#transactionMs, RACE_PAUSE_MS_MAX));
-      return true;
+    const isContested = this.#isContested;
+    if (isContested) {
+      this.#endTurn();
+      if (this.#waitingSince === 0) this.#waitingSince = performance.now();
+      await this.#untilFree();
+    } else {
+      // Without pauses, a process that knows the version of its own last write always wins against one that has to read.
+      const restMs = CALM_PAUSE_TRANSACTIONS * this.#transactionMs;
+      await pause(Math.min(restMs, CALM_PAUSE_MS_MAX));
     }
-    if (this.#holds) await this.#rest(this.#handoverMs);
-    this.#holds = false;
-    if (this.#waitingSince === 0) this.#waitingSince = performance.now();
-    await this.#untilFree();
     this.#since = performance.now();
-    return false;
+    return !isContested;
   }
 
-  /**
-   * Pauses. Without pauses, a process that knows the version of its own last write always wins against one that has to
-   * read.
-   */
-  async #rest(ms: number): Promise<void> {
-    await pause(ms);
-    this.#since = performance.now();
-  }
-
-  /** Waits for the end of another process's lease; or for a sign that this process has died, or has nothing to write. */
+  /** Waits until the wallet is free and no other comes first; or for a sign that its process has died. */
   async #untilFree(): Promise<void> {
-    for (let before = ""; ;) {
+    for (let before = "", endsAt = 0; ;) {
+      await pause(this.#untilNextLookMs(Math.max(0, endsAt - performance.now())));
       const { etag, writer } = await this.#readWallet();
-      const isHeld = writer !== null && writer.by !== this.#id && etag !== before;
-      if (!isHeld || this.#waitedMs >= PATIENCE_MS) return;
+      const other = writer === null || writer.by === this.#id ? undefined : writer;
+      const now = performance.now();
+      if (other !== undefined) {
+        this.#others.set(other.by, now);
+        this.#contestedUntil = now + CONTESTED_MS;
+      }
+      const isSame = etag === before;
+      // Its last write may still be under way then.
+      if (!isSame) endsAt = other?.forMs ? now + other.forMs + this.#transactionMs : now;
+      // Who does not come first looks again, since the one that does may have nothing to write.
+      if (now >= endsAt && (isSame || this.#rank === 0)) return;
       before = etag;
-      this.#contestedUntil = performance.now() + CONTESTED_MS;
-      await pause(Math.min(writer.forMs, LEASE_MS.max) + this.latenessMs(this.#handoverMs));
     }
   }
 
-  get #waitedMs(): number {
-    return this.#waitingSince === 0 ? 0 : performance.now() - this.#waitingSince;
+  /** Who comes first looks early, because turns end early. Who has lost races to others with the same idea comes later. */
+  #untilNextLookMs(leftMs: number): number {
+    const rank = this.#rank;
+    const slotMs = within(SLOT_MS, SLOT_TRANSACTIONS * this.#transactionMs);
+    if (rank > 0) return leftMs + (rank + Math.random() / 2) * slotMs;
+    return Math.min(leftMs, slotMs) + Math.random() * Math.min(LOSSES_MAX, this.#losses) * slotMs;
   }
 
   /** Returns a random pause of up to `maxMs`, by which the process that has waited longest comes first. */
   latenessMs(maxMs: number): number {
-    return Math.random() * maxMs * Math.max(0, 1 - this.#waitedMs / PATIENCE_MS);
+    const waitedMs = this.#waitingSince === 0 ? 0 : performance.now() - this.#waitingSince;
+    return Math.random() * maxMs * Math.max(0, 1 - waitedMs / PATIENCE_MS);
   }
 
-  /** Returns the lease that a write declares for this process; null when the process gives the wallet up. */
-  lease(hasMore: boolean): WriterLease | null {
-    if (!this.#isContested) return null;
-    const lingerMs = LINGER_TRANSACTIONS * this.#transactionMs;
-    const forMs = Math.ceil(hasMore ? this.#leftMs : Math.min(this.#leftMs, lingerMs));
-    return forMs <= this.#transactionMs ? null : { by: this.#id, forMs };
+  /** Returns what a write of so many operations says of this process: it goes on for as long as those that wait need. */
+  lease(operations: number, waiting: number): WriterLease {
+    this.#written += operations;
+    const isOver = !this.#isContested || this.#written >= TURN_OPERATIONS;
+    this.#isTurnOver = waiting === 0 && isOver;
+    if (this.#isTurnOver) return { by: this.#id, forMs: 0 };
+    const transactions =
+      waiting === 0 ? LINGER_TRANSACTIONS : 1 + Math.ceil(waiting / OPERATIONS_AT_ONCE);
+    const forMs = Math.ceil(Math.min(this.#leftMs, transactions * this.#transactionMs));
+    return { by: this.#id, forMs: forMs <= this.#transactionMs ? 0 : forMs };
   }
 
   won(tookMs: number): void {
     this.isBusy = false;
-    // What merely claimed the wallet was not what this process has waited for.
-    if (this.#holds || !this.#isContested) this.#waitingSince = 0;
+    this.#losses = 0;
     this.#transactionMs += (tookMs - this.#transactionMs) * NEWEST_SHARE;
     if (this.#isContested) this.#holds = true;
+    this.#waitingSince = 0;
+    if (this.#isContested && this.#isTurnOver) this.#endTurn();
   }
 
   /** Notes that the service had too much to do: others that have waited come first. */
@@ -161,7 +202,9 @@ export class Contest {
   }
 
   lost(): void {
+    this.#losses += 1;
     this.#contestedUntil = performance.now() + CONTESTED_MS;
     this.#holds = false;
+    this.#written = 0;
   }
 }

@@ -210,7 +210,7 @@ export class GroupCommit {
   async #write(batch: Batch): Promise<boolean> {
     const { stored, wallet } = batch;
     const startedAt = performance.now();
-    const writer = this.#contest.lease(this.#queue.length > 0);
+    const writer = this.#contest.lease(batch.writers.length, this.#queue.length);
     const writes = [
       ...this.#partition.walletWrites(stored, { wallet, writer }, batch.entries),
       ...batch.overlay.writes(),
