@@ -42,6 +42,7 @@ param tuning = {
   FACEBOOK_BUSINESS_MANAGEMENT: 'tuned'
   FACEBOOK_COMMENTS: 'tuned'
   INSTAGRAM_COMMENTS: 'tuned'
+  LINKEDIN_COMMENTS: 'tuned'
   DUPLICATE_WINDOW_HOURS: 'tuned'
   GRAPH_VERSION: 'tuned'
   LINKEDIN_VERSION: 'tuned'

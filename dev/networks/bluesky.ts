@@ -23,6 +23,7 @@ import {
 import type { Account, BlueskyShared, NewAccount } from "./bluesky/state.ts";
 import { VIDEO_HOST, VideoService } from "./bluesky/video-service.ts";
 import { tooManyRequests } from "./bluesky/xrpc.ts";
+import { noteRemoval } from "./follow-ups.ts";
 import { KeptNetwork } from "./kept-network.ts";
 
 const SHORT_WAIT_MS = 30_000;
@@ -63,6 +64,10 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
     this.#blobs = new Blobs(this.shared, surroundings, this.#sessions);
     this.#reading = new Reading(this.shared, this.#blobs);
     const repository = new Repository(this.shared, surroundings, this.#sessions, this.#blobs);
+    repository.onDelete = (uri) => {
+      const seen = this.posts().find(({ id }) => id === uri);
+      noteRemoval(this.shared.state, seen, surroundings.now());
+    };
     this.routes = [
       ...this.#sessions.routes(),
       ...identityRoutes(this.shared),
@@ -171,6 +176,10 @@ export class Bluesky extends KeptNetwork<BlueskyShared> implements SandboxNetwor
 
   posts(): readonly PublishedPost[] {
     return this.#reading.posts();
+  }
+
+  removedPosts(): readonly PublishedPost[] {
+    return [...this.shared.state.removed.values()];
   }
 
   #account(handle: string): Account {

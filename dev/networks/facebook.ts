@@ -3,6 +3,7 @@ import { failureAnswer } from "./facebook/failures.ts";
 import { counted, findToken } from "./facebook/access.ts";
 import { dialogRoutes, newProvider } from "./facebook/dialog.ts";
 import { feedRoutes } from "./facebook/feed.ts";
+import { followUpRoutes } from "./facebook/follow-ups.ts";
 import { permalink } from "./facebook/nodes.ts";
 import { objectRoutes } from "./facebook/objects.ts";
 import { peopleRoutes } from "./facebook/people.ts";
@@ -53,6 +54,7 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
       ...photoRoutes(shared),
       ...videoRoutes(shared),
       ...storyRoutes(shared),
+      ...followUpRoutes(shared),
       ...objectRoutes(shared),
     ];
     this.routes = [
@@ -174,6 +176,10 @@ export class Facebook extends KeptNetwork<FacebookShared> implements SandboxNetw
 
   posts(): readonly PublishedPost[] {
     return publishedPosts(this.shared.state);
+  }
+
+  removedPosts(): readonly PublishedPost[] {
+    return [...this.shared.state.removed.values()];
   }
 
   #page(id: string): Page {

@@ -128,6 +128,21 @@ export const FAILURE_MODES: readonly FailureMode[] = [
       },
     ],
   },
+  {
+    mode: "What follows a post fails",
+    words: [
+      {
+        word: "[remove:<word>]",
+        meaning:
+          "In the text of a post: the removal of the post suffers the word, as in [remove:drop-answer] or [remove:fail:rate_limited:1].",
+      },
+      {
+        word: "[processing:2]",
+        meaning:
+          "In a first comment: the network does not show the post yet to the first two attempts. Any other word of this list works in a comment, too.",
+      },
+    ],
+  },
 ];
 
 const WORD =

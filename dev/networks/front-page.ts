@@ -18,7 +18,8 @@ function feed(network: SandboxNetwork, posts: readonly PublishedPost[]): string 
     shown.length === 0
       ? '<p class="nothing">Nothing published yet.</p>'
       : shown.map(postCard).join("");
-  const count = posts.length === 1 ? "1 post" : `${posts.length} posts`;
+  const { length } = posts.filter(({ removedAt }) => removedAt === undefined);
+  const count = length === 1 ? "1 post" : `${length} posts`;
   return `<section class="feed ${escapeHtml(network.name)}" aria-labelledby="${network.name}"><h2 id="${network.name}">${escapeHtml(network.title)} <span>${count}</span></h2>${cards}</section>`;
 }
 
@@ -42,7 +43,7 @@ function magicWords(): string {
     );
     return `<h3>${escapeHtml(mode)}</h3><dl>${rows.join("")}</dl>`;
   });
-  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
+  return `<section class="help"><h2>Magic words</h2><p>Write one into the text of a post or of a first comment, or into the alt text of a file, to see how the relay copes. All networks know them.</p>${modes.join("")}</section>`;
 }
 
 function samples(): string {
@@ -70,7 +71,7 @@ export function frontPage(
     isStill ? "" : `<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`,
     `<header class="top"><h1>Sandbox networks</h1><p>What has been published here, as a reader would see it. Nothing leaves your machine. ${isStill ? '<a href="/">Refresh by itself</a>' : '<a href="/?still">Hold still</a>'}</p></header>
 <main><div class="feeds">${feeds.join("")}</div><div class="helps">${logIns(networks)}${magicWords()}${samples()}</div></main>
-<footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
+<footer class="end">As JSON: <a href="/_sandbox/posts">posts</a>, <a href="/_sandbox/removed">removed posts</a>, <a href="/_sandbox/requests">requests</a>, <a href="/_sandbox/faults">faults</a>.</footer>`,
   );
 }
 

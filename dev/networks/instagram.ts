@@ -4,6 +4,7 @@ import { PASSWORD_CHANGED, sufferFailure } from "./graph/tokens.ts";
 import { unknownPath } from "./graph/unknown-path.ts";
 import { versioned } from "./graph/version.ts";
 import { counted, findToken } from "./instagram/access.ts";
+import { commentRoutes } from "./instagram/comments.ts";
 import { containerRoutes } from "./instagram/containers.ts";
 import { failureAnswer } from "./instagram/failures.ts";
 import { longTokenRoutes } from "./instagram/long-tokens.ts";
@@ -40,7 +41,9 @@ export class Instagram extends KeptNetwork<InstagramShared> implements SandboxNe
     const shared = this.shared;
     const graph = [
       ...longTokenRoutes(shared),
-      ...[...containerRoutes(shared), ...publishingRoutes(shared)].map(versioned),
+      ...[...containerRoutes(shared), ...commentRoutes(shared), ...publishingRoutes(shared)].map(
+        versioned,
+      ),
     ];
     this.routes = [
       ...oauthRoutes(shared),

@@ -6,6 +6,7 @@ import { KeptNetwork } from "./kept-network.ts";
 import { findToken } from "./linkedin/access.ts";
 import { assetRoutes } from "./linkedin/assets.ts";
 import { linkedInError } from "./linkedin/errors.ts";
+import { followUpRoutes } from "./linkedin/follow-ups.ts";
 import { failureAnswer } from "./linkedin/failures.ts";
 import { oauthRoutes } from "./linkedin/oauth.ts";
 import { peopleRoutes } from "./linkedin/people.ts";
@@ -47,6 +48,7 @@ export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetw
       ...assetRoutes(this.shared),
       ...videoRoutes(this.shared),
       ...postRoutes(this.shared),
+      ...followUpRoutes(this.shared),
     ];
   }
 
@@ -110,6 +112,10 @@ export class LinkedIn extends KeptNetwork<LinkedInShared> implements SandboxNetw
 
   posts(): readonly PublishedPost[] {
     return publishedPosts(this.shared.state);
+  }
+
+  removedPosts(): readonly PublishedPost[] {
+    return [...this.shared.state.removed.values()];
   }
 
   #tokens() {

@@ -159,6 +159,10 @@ export class Mastodon extends KeptNetwork<MastodonShared> implements SandboxNetw
     return this.#statuses.posts();
   }
 
+  removedPosts(): readonly PublishedPost[] {
+    return [...this.shared.state.removed.values()];
+  }
+
   #wait(host: string, milliseconds: number): Answer {
     const resetAt = this.shared.now() + milliseconds;
     const use = { limit: 300, remaining: 0, resetAt, windowMs: milliseconds };

@@ -58,6 +58,13 @@ export interface TextSegment {
   readonly href?: string;
 }
 
+export interface PublishedComment {
+  readonly id: string;
+  readonly author: string;
+  readonly text: string;
+  readonly createdAt: string;
+}
+
 /** A post as a reader of the network would find it. */
 export interface PublishedPost {
   readonly network: string;
@@ -99,6 +106,10 @@ export interface PublishedPost {
   /** When the network took it. */
   readonly publishedAt: string;
   readonly idempotencyKey: string | null;
+  /** Comments below it, oldest first; absent where the network has none or shows none. */
+  readonly comments?: readonly PublishedComment[];
+  /** When its author took it down: no reader sees it any more. */
+  readonly removedAt?: string;
   /** How often it was changed after it was first published: more than 0 is a defect of the publisher. */
   readonly edits: number;
 }
@@ -131,6 +142,8 @@ export interface SandboxNetwork extends Site {
   failure(code: string, exchange: Exchange): Answer;
   tooLarge(exchange: Exchange): Answer;
   posts(): readonly PublishedPost[];
+  /** Posts that were taken down, as readers last saw them; absent where none can be. */
+  removedPosts?(): readonly PublishedPost[];
   readonly logIns: readonly LogIn[];
   reset(): void;
   /** Everything to be kept between starts, as JSON. */

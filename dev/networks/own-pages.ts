@@ -17,6 +17,8 @@ export interface Workings {
   readonly faults: FaultBook;
   readonly log: RequestLog;
   posts(network?: string): readonly PublishedPost[];
+  /** What was taken down. */
+  removed(): readonly PublishedPost[];
   reset(): void;
   advance(milliseconds: number): void;
   /** The relay's page that links accounts; "" while there is none. */
@@ -71,6 +73,12 @@ function switchFault(workings: Workings, exchange: Exchange): Answer {
   });
 }
 
+/** What was ever published, in order: with what was taken down since. */
+function everPublished(workings: Workings): readonly PublishedPost[] {
+  const all = [...workings.posts(), ...workings.removed()];
+  return all.toSorted((one, other) => one.publishedAt.localeCompare(other.publishedAt));
+}
+
 function blob(workings: Workings, exchange: Exchange): Answer {
   const bytes = workings.blobs.get(exchange.params["sha256"] ?? "");
   if (bytes === undefined) throw new Refusal(json(404, { error: "there is no such file" }));
@@ -93,7 +101,7 @@ export function ownSite(workings: Workings): Site {
     hosts: [],
     routes: [
       route("GET /", "sandbox", ({ query }) =>
-        htmlPage(200, frontPage(workings.networks, workings.posts(), query.has("still"))),
+        htmlPage(200, frontPage(workings.networks, everPublished(workings), query.has("still"))),
       ),
       route("GET /connect", "sandbox", () => {
         const location = workings.connectUrl();
@@ -105,6 +113,7 @@ export function ownSite(workings: Workings): Site {
       route("GET /_sandbox/posts", "sandbox", ({ query }) =>
         json(200, { posts: workings.posts(query.get("network") ?? undefined) }),
       ),
+      route("GET /_sandbox/removed", "sandbox", () => json(200, { posts: workings.removed() })),
       route("GET /_sandbox/requests", "sandbox", () =>
         json(200, { requests: workings.log.entries() }),
       ),

@@ -1,5 +1,5 @@
 import { escapeHtml, safeHref } from "./html.ts";
-import type { PublishedMedia, PublishedPost, TextSegment } from "./network.ts";
+import type { PublishedComment, PublishedMedia, PublishedPost, TextSegment } from "./network.ts";
 
 function segmentHtml({ text, href }: TextSegment): string {
   const shown = escapeHtml(text).replaceAll("\n", "<br>");
@@ -89,6 +89,17 @@ function rawHtml(post: PublishedPost): string {
   return `<details class="raw"><summary>Details</summary><dl>${shown.join("")}</dl></details>`;
 }
 
+function commentHtml({ author, text, createdAt }: PublishedComment): string {
+  const shown = escapeHtml(text).replaceAll("\n", "<br>");
+  return `<li><strong>${escapeHtml(author)}</strong> ${shown}<small>${when(createdAt)}</small></li>`;
+}
+
+function commentsHtml({ comments = [] }: PublishedPost): string {
+  if (comments.length === 0) return "";
+  const title = comments.length === 1 ? "1 comment" : `${comments.length} comments`;
+  return `<section class="comments"><h3>${title}</h3><ul>${comments.map(commentHtml).join("")}</ul></section>`;
+}
+
 /** One post as a reader of the network would see it. Everything in it is escaped: it is somebody's text. */
 export function postCard(post: PublishedPost): string {
   const layout = post.form ?? `n${Math.min(post.media.length, 4)}`;
@@ -103,9 +114,18 @@ export function postCard(post: PublishedPost): string {
       : `<details class="warning"><summary>${escapeHtml(post.contentWarning)}</summary>${content}</details>`;
   const { displayName, username } = post.account;
   const initial = String.fromCodePoint(displayName.codePointAt(0) ?? 63);
-  return `<article class="post ${escapeHtml(post.network)}">
+  const { removedAt } = post;
+  const removed =
+    removedAt === undefined
+      ? ""
+      : `<p class="removal"><b>Removed</b> ${when(removedAt)} Nobody sees this post any more.</p>`;
+  // What was removed has no page of its own.
+  const time = when(post.publishedAt);
+  const address = escapeHtml(encodeURI(post.page));
+  const dated = removedAt === undefined ? `<a href="${address}">${time}</a>` : time;
+  return `<article class="post ${escapeHtml(post.network)}${removedAt === undefined ? "" : " removed"}">${removed}
 <header><span class="face" aria-hidden="true">${escapeHtml(initial)}</span><span class="who"><strong>${escapeHtml(displayName)}</strong><small>${escapeHtml(username)}</small></span></header>
 ${shown}
-<footer><a href="${escapeHtml(encodeURI(post.page))}">${when(post.publishedAt)}</a>${badges(post)}</footer>
-${rawHtml(post)}</article>`;
+<footer>${dated}${badges(post)}</footer>
+${commentsHtml(post)}${rawHtml(post)}</article>`;
 }

@@ -97,6 +97,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     faults,
     log,
     posts,
+    removed: () => all.flatMap((one) => one.removedPosts?.() ?? []),
     reset,
     advance,
     connectUrl: () => sandbox.connectUrl,

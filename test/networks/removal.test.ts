@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { remove as removeRecord } from "../../src/shared/networks/bluesky/remove.ts";
+import { remove as removeFromPage } from "../../src/shared/networks/facebook/remove.ts";
 import { remove as removeUrn } from "../../src/shared/networks/linkedin/remove.ts";
 import { remove as removeStatus } from "../../src/shared/networks/mastodon/remove.ts";
 import type { FollowUp, FollowUpCall } from "../../src/shared/networks/contract/network.ts";
 import * as atproto from "./bluesky-script.ts";
+import * as facebook from "./facebook-script.ts";
 import { followUpOf } from "./follow-ups.ts";
 import * as li from "./linkedin-script.ts";
 import * as fediverse from "./mastodon-script.ts";
@@ -90,6 +92,80 @@ describe.each(Object.entries(CASES))("%s", (_name, { remove, call, request, answ
     });
     const again = { ...call, sentAt: NOW };
     expect(await remove.lookUp(again, scriptedTools())).toEqual({ kind: "may_perform" });
+  });
+});
+
+describe("facebook", () => {
+  const POST = "42_71";
+  const PAGE = answer(200, { id: "42" });
+  const gone = facebook.error(100, 33);
+  const done = answer(200, { success: true });
+  const at = (method: string, id: string) => `${method} ${facebook.GRAPH}/${id}`;
+  const remove = (remote: object, id: string, http: Readonly<Record<string, Reply>>) =>
+    removeFromPage.perform(
+      followUpOf(facebook.leg({}, { remote: { ...remote } }), id),
+      facebook.tools({ http }),
+    );
+
+  test("deletes a post, and of its photos those that are left", async () => {
+    const http = {
+      [at("DELETE", POST)]: done,
+      [at("GET", "1")]: gone,
+      [at("GET", "2")]: answer(200, { id: "2" }),
+      [at("DELETE", "2")]: done,
+    };
+    expect(await remove(facebook.asPhotos, POST, http)).toEqual(removed);
+  });
+
+  test("counts a post as removed that is not found by a token that reads the page", async () => {
+    const http = { [at("DELETE", POST)]: gone, [at("GET", "42")]: PAGE };
+    expect(await remove(facebook.asText, POST, http)).toEqual(removed);
+  });
+
+  test.each([
+    ["that ended", facebook.error(190, 460, 401), "connection_needs_reauth"],
+    ["without the permission", facebook.error(200, undefined, 403), "permission_missing"],
+    ["that does not see the page either", gone, "permission_missing"],
+  ] as const)("does not count it with a token %s", async (_, page, code) => {
+    const http = { [at("DELETE", POST)]: gone, [at("GET", "42")]: page };
+    expect(await remove(facebook.asText, POST, http)).toMatchObject({
+      kind: "rejected",
+      failure: { code },
+    });
+  });
+
+  test.each([
+    ["the post", done, gone],
+    ["the video", facebook.error(100), done],
+  ] as const)("removes a reel by the deletion of %s", async (_, ofPost, ofVideo) => {
+    const http = {
+      [at("GET", "9")]: answer(200, { id: "9", post_id: "71" }),
+      [at("DELETE", POST)]: ofPost,
+      [at("DELETE", "9")]: ofVideo,
+      [at("GET", "42")]: PAGE,
+    };
+    expect(await remove(facebook.asReel, "9", http)).toEqual(removed);
+  });
+
+  test("tells why a video is still there", async () => {
+    const http = {
+      [at("GET", "9")]: answer(200, { id: "9", post_id: POST }),
+      [at("DELETE", POST)]: facebook.error(200, undefined, 403),
+      [at("DELETE", "9")]: facebook.error(100),
+    };
+    expect(await remove(facebook.asReel, "9", http)).toMatchObject(permission);
+  });
+
+  test("can't remove stories", () => {
+    const { account } = facebook.leg();
+    const isSupported = (form: string) =>
+      removeFromPage.isSupported?.({ account, limits: {}, remote: { form } });
+    expect(["text", "reel", "photo_story", "video_story"].map(isSupported)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -10,9 +10,26 @@ import { signIn } from "../setup/sign-in.ts";
 import { type SandboxTools, sandboxTools } from "./sandbox-leg.ts";
 
 const APPS: Partial<Record<NetworkName, NetworkApp>> = {
-  facebook: { ...DEMO_FACEBOOK_APP, version: "v26.0" },
-  instagram: { ...DEMO_INSTAGRAM_APP, version: "v26.0" },
-  linkedin: { ...DEMO_LINKEDIN_APP, version: "202609", organizations: DEMO_LINKEDIN_ORG_APP },
+  facebook: {
+    ...DEMO_FACEBOOK_APP,
+    version: "v26.0",
+    extraScopes: ["pages_manage_engagement", "pages_read_user_content"],
+  },
+  instagram: {
+    ...DEMO_INSTAGRAM_APP,
+    version: "v26.0",
+    extraScopes: ["instagram_business_manage_comments"],
+  },
+  linkedin: {
+    ...DEMO_LINKEDIN_APP,
+    version: "202609",
+    organizations: DEMO_LINKEDIN_ORG_APP,
+    extraScopes: [
+      "w_member_social_feed",
+      "w_organization_social_feed",
+      "r_organization_social_feed",
+    ],
+  },
 };
 
 /** What the connect page's form says, and what the person then does on the network's own page. */
@@ -43,10 +60,14 @@ export async function decideAt(
 }
 
 /** The demo account of a network, linked by the network's own steps. */
-export async function linkDemoAccount(sandbox: Sandbox, name: NetworkName): Promise<SandboxLink> {
+export async function linkDemoAccount(
+  sandbox: Sandbox,
+  name: NetworkName,
+  form: Readonly<Record<string, string>> = FORMS[name] ?? {},
+): Promise<SandboxLink> {
   const tools = sandboxTools(sandbox, APPS[name]);
   const decide = (page: string) => decideAt(page, tools);
-  const outcome = await signIn(name, FORMS[name] ?? {}, { tools, decide });
+  const outcome = await signIn(name, form, { tools, decide });
   if (outcome.kind !== "linked") throw new Error(`not linked: ${JSON.stringify(outcome)}`);
   return { linked: outcome.linked, tools };
 }

@@ -13,7 +13,7 @@ import { xrpcError } from "./xrpc.ts";
 const ACCESS_SECONDS = 60 * 60;
 
 /** What a call needs of the scope: `repo`, `blob`, or `rpc` with the name of a method. */
-export type Need = "repo" | "blob" | `rpc:${string}`;
+export type Need = "repo" | "blob" | `rpc:${string}` | `repo:${string}?action=delete`;
 
 /** The authorisations that were given, and their tokens. */
 export class Grants {
@@ -135,5 +135,10 @@ function grantIdIn(token: string): string {
 function allows(scope: string, need: Need): boolean {
   const granted = scope.split(" ");
   if (granted.includes("transition:generic")) return true;
+  const [what = "", action] = need.split("?", 2);
+  if (action !== undefined)
+    return granted.some(
+      (one) => one === what || (one.startsWith(`${what}?`) && one.includes(action)),
+    );
   return granted.some((one) => one.split("?", 1)[0] === need || one.startsWith(`${need}:`));
 }

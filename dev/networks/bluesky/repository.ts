@@ -1,6 +1,7 @@
 import { json } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Route, Surroundings } from "../network.ts";
+import { removalWords } from "../follow-ups.ts";
 import type { Blobs } from "./blobs.ts";
 import { isTid, recordContentId, tid } from "./content-id.ts";
 import { checkPostRecord } from "./post-record.ts";
@@ -38,6 +39,8 @@ export class Repository {
   readonly #sessions: Sessions;
   readonly #blobs: Blobs;
   #lastMicroseconds = 0n;
+  /** Called with the address of a record that is about to be deleted. */
+  onDelete: (uri: string) => void = () => undefined;
 
   constructor(shared: BlueskyShared, surroundings: Surroundings, sessions: Sessions, blobs: Blobs) {
     this.#shared = shared;
@@ -51,7 +54,15 @@ export class Repository {
     const magic = (exchange: Exchange) => magicOf(exchange);
     return [
       route(`POST ${path("putRecord")}`, "putRecord", (exchange) => this.#put(exchange), { magic }),
-      route(`POST ${path("deleteRecord")}`, "deleteRecord", (exchange) => this.#delete(exchange)),
+      route(`POST ${path("deleteRecord")}`, "deleteRecord", (exchange) => this.#delete(exchange), {
+        magic: (exchange) => {
+          const { repo, collection, rkey } = xrpcInput(exchange);
+          const { records } = this.#shared.state;
+          const uri = [repo, collection, rkey].map(String).join("/");
+          const text = records.get(`at://${uri}`)?.value["text"];
+          return removalWords(typeof text === "string" ? text : "");
+        },
+      }),
       route(`GET ${path("getRecord")}`, "getRecord", (exchange) => this.#get(exchange)),
     ];
   }
@@ -152,11 +163,13 @@ export class Repository {
   }
 
   async #delete(exchange: Exchange): Promise<Answer> {
-    const account = await this.#sessions.authorize(exchange, "repo");
     const input = xrpcInput(exchange);
+    const need = `repo:${requiredString(input, "collection")}?action=delete` as const;
+    const account = await this.#sessions.authorize(exchange, need);
     if (findAccount(this.#shared.state, requiredString(input, "repo"))?.did !== account.did)
       throw xrpcError(401, "AuthenticationRequired", "Authentication Required");
     const uri = `at://${account.did}/${requiredString(input, "collection")}/${requiredString(input, "rkey")}`;
+    this.onDelete(uri);
     this.#shared.state.records.delete(uri);
     return json(200, {});
   }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { type FollowUps, noFollowUps } from "../follow-ups.ts";
 import type { Asked, Code } from "../oauth-provider.ts";
 
 /** Log-in of the account that is always there. */
@@ -72,7 +73,7 @@ export interface StoredBlob {
   permanent: boolean;
 }
 
-export interface BlueskyState {
+export interface BlueskyState extends FollowUps {
   secret: string;
   /** Access tokens of an older epoch count as expired. */
   accessEpoch: number;
@@ -136,6 +137,7 @@ export function freshState(): BlueskyState {
     codes: new Map(),
     grants: new Map(),
     videoJobs: new Map(),
+    ...noFollowUps(),
   };
 }
 

@@ -103,6 +103,22 @@ export function authorizePage(
   return page;
 }
 
+/** The page that a token belongs to, when it has the permission and its person the task. */
+export function authorizeOwn(
+  shared: FacebookShared,
+  exchange: Exchange,
+  { permission, task }: { readonly permission: string; readonly task: RegExp },
+): Page {
+  const { token } = authorize(shared, exchange);
+  const page = findPage(shared.state, token.pageId ?? "");
+  if (page === undefined)
+    throw noSuchObject(exchange.params["id"] ?? "", exchange.method.toLowerCase());
+  if (!mayUse(shared, token, permission)) throw missingPermission(permission);
+  const may = page.tasks[token.userId]?.some((held) => task.test(held));
+  if (may !== true) throw missingPermission(permission);
+  return page;
+}
+
 export function missingPermission(permission: string): Refusal {
   if (permission === "pages_read_engagement")
     return graphRefusal({

@@ -1,3 +1,4 @@
+import { shownComments } from "../follow-ups.ts";
 import { linkedSegments } from "../graph/segments.ts";
 import { linkCard } from "../links.ts";
 import type { PublishedMedia, PublishedPost } from "../network.ts";
@@ -60,6 +61,7 @@ function publishedPost(state: FacebookState, post: Post): PublishedPost {
     createdAt,
     publishedAt: createdAt,
     idempotencyKey: null,
+    comments: shownComments(state, post.id, (id) => findPage(state, id)?.name ?? id),
     edits: 0,
   };
 }

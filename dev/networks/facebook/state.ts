@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { PictureFacts, VideoFacts } from "../media-facts.ts";
+import { type FollowUps, noFollowUps } from "../follow-ups.ts";
 import type { Surroundings } from "../network.ts";
 import type { Code } from "../oauth-provider.ts";
 
@@ -100,7 +101,7 @@ export interface Post {
   readonly isPublished: boolean;
 }
 
-export interface FacebookState {
+export interface FacebookState extends FollowUps {
   lastId: string;
   users: User[];
   pages: Page[];
@@ -181,6 +182,7 @@ export function freshState(): FacebookState {
     photos: new Map(),
     videos: new Map(),
     posts: new Map(),
+    ...noFollowUps(),
     requireProof: false,
     refuseDuplicates: true,
     reelsUsed: new Map(),

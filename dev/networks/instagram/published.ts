@@ -1,3 +1,4 @@
+import { shownComments } from "../follow-ups.ts";
 import { linkedSegments } from "../graph/segments.ts";
 import type { PublishedMedia, PublishedPost } from "../network.ts";
 import { permalink } from "./nodes.ts";
@@ -63,6 +64,7 @@ function publishedPost(state: InstagramState, media: Media, container: Container
     createdAt,
     publishedAt: createdAt,
     idempotencyKey: null,
+    comments: shownComments(state, media.id, (id) => findAccount(state, id)?.username ?? id),
     edits: 0,
   };
 }

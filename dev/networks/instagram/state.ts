@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { type FollowUps, noFollowUps } from "../follow-ups.ts";
 import type { Surroundings } from "../network.ts";
 import type { Code } from "../oauth-provider.ts";
 
@@ -73,7 +74,7 @@ export interface Media {
   readonly publishedAt: number;
 }
 
-export interface InstagramState {
+export interface InstagramState extends FollowUps {
   lastId: string;
   accounts: Account[];
   /** App id → secret. */
@@ -117,6 +118,7 @@ export function freshState(): InstagramState {
     tokens: new Map(),
     containers: new Map(),
     media: new Map(),
+    ...noFollowUps(),
     tokenShape: "data",
     quotaTotal: 50,
     quotaUsed: new Map(),

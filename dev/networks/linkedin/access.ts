@@ -101,14 +101,14 @@ type Run = (
 /** Makes a route of the versioned API: token, version and protocol are checked before anything else. */
 export function versioned(
   shared: LinkedInShared,
-  call: `${"GET" | "POST"} ${string}`,
+  call: `${"GET" | "POST" | "DELETE"} ${string}`,
   name: string,
   run: Run,
 ): Route {
   const [method, path] = call.split(" ");
   return route(
-    // Safe: `call` begins with one of the two.
-    `${method as "GET" | "POST"} /rest${path}`,
+    // Safe: `call` begins with one of the three.
+    `${method as "GET" | "POST" | "DELETE"} /rest${path}`,
     name,
     (exchange, plan) => {
       const token = authorize(shared, exchange);

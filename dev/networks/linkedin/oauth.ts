@@ -21,6 +21,10 @@ const SCOPES: Readonly<Record<string, string>> = {
   w_organization_social: "Create, modify and delete posts on your organization's behalf",
   r_organization_social: "Retrieve your organization's posts",
   rw_organization_admin: "Manage your organization's page",
+  w_member_social_feed: "Create, modify and delete comments and reactions on your behalf",
+  w_organization_social_feed:
+    "Create, modify and delete comments and reactions on your organization's behalf",
+  r_organization_social_feed: "Retrieve comments and reactions on your organization's posts",
 };
 
 function newProvider(shared: LinkedInShared): OAuthProvider {

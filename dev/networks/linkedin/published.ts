@@ -1,3 +1,4 @@
+import { shownComments } from "../follow-ups.ts";
 import type { PublishedMedia, PublishedPost } from "../network.ts";
 import { parseLittleText } from "./little-text.ts";
 import type { FindMention } from "./little-text.ts";
@@ -76,6 +77,7 @@ function publishedPost(state: LinkedInState, post: Post): PublishedPost {
     createdAt,
     publishedAt: createdAt,
     idempotencyKey: null,
+    comments: shownComments(state, post.urn, (urn) => authorOf(state, urn).displayName),
     edits: 0,
   };
 }

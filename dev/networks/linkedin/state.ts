@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { type FollowUps, noFollowUps } from "../follow-ups.ts";
 import type { Surroundings } from "../network.ts";
 import type { Code } from "../oauth-provider.ts";
 
@@ -111,7 +112,7 @@ export interface Post {
   readonly createdAt: number;
 }
 
-export interface LinkedInState {
+export interface LinkedInState extends FollowUps {
   lastNumber: string;
   members: Member[];
   organizations: Organization[];
@@ -149,7 +150,7 @@ export function freshState(): LinkedInState {
         DEMO_LINKEDIN_APP.id,
         {
           secret: DEMO_LINKEDIN_APP.secret,
-          scopes: ["openid", "profile", "email", "w_member_social"],
+          scopes: ["openid", "profile", "email", "w_member_social", "w_member_social_feed"],
           hasRefreshTokens: false,
         },
       ],
@@ -163,6 +164,8 @@ export function freshState(): LinkedInState {
             "w_organization_social",
             "r_organization_social",
             "rw_organization_admin",
+            "w_organization_social_feed",
+            "r_organization_social_feed",
           ],
           hasRefreshTokens: true,
         },
@@ -173,6 +176,7 @@ export function freshState(): LinkedInState {
     refreshTokens: new Map(),
     assets: new Map(),
     posts: new Map(),
+    ...noFollowUps(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { type FollowUps, noFollowUps } from "../follow-ups.ts";
 import type { Code } from "../oauth-provider.ts";
 
 export const STRICT_HOST = "mastodon.sandbox.test";
@@ -89,7 +90,7 @@ export interface Status {
   readonly idempotencyKey: string | null;
 }
 
-export interface MastodonState {
+export interface MastodonState extends FollowUps {
   lastId: string;
   accounts: Account[];
   /** By client id. */
@@ -126,6 +127,7 @@ export function freshState(): MastodonState {
     media: new Map(),
     statuses: new Map(),
     idempotency: new Map(),
+    ...noFollowUps(),
   };
 }
 

@@ -1,9 +1,10 @@
 import { json, Refusal } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import type { Plan } from "../faults.ts";
+import { noteRemoval, removalWords } from "../follow-ups.ts";
 import { keep } from "../kept-maps.ts";
 import type { PublishedPost, Route, Surroundings } from "../network.ts";
-import { authorize, findToken, limited } from "./access.ts";
+import { authorize, findToken, limited, tooManyRequests } from "./access.ts";
 import type { Speaker } from "./access.ts";
 import { accountEntity, publishedPost, statusEntity } from "./entities.ts";
 import { readParameters, stringParameter } from "./parameters.ts";
@@ -15,6 +16,7 @@ import { route } from "../network.ts";
 
 const IDEMPOTENCY_MS = 60 * 60 * 1000;
 const POSTS = { name: "statuses", limit: 300, windowMs: 3 * 60 * 60 * 1000 };
+const DELETIONS = { name: "deletions", limit: 30, windowMs: 30 * 60 * 1000 };
 const VISIBILITIES = ["public", "unlisted", "private", "direct"];
 const WHOLE_LIST = 256;
 
@@ -50,6 +52,15 @@ export class Statuses {
         "statuses",
         (exchange, plan) => limited(windows, exchange, POSTS, () => this.#answer(exchange, plan)),
         { magic: (exchange) => magicOf(exchange) },
+      ),
+      route(
+        "DELETE /api/v1/statuses/{id}",
+        "remove",
+        (exchange) => limited(windows, exchange, DELETIONS, () => this.#remove(exchange)),
+        {
+          magic: ({ params }) =>
+            removalWords(this.#shared.state.statuses.get(params["id"] ?? "")?.text ?? ""),
+        },
       ),
       get("/api/v1/statuses/{id}", "status", (exchange) => this.#get(exchange)),
       get("/api/v1/accounts/verify_credentials", "verifyCredentials", (exchange) =>
@@ -196,6 +207,35 @@ export class Statuses {
         422,
         "Cannot attach files that have not finished processing. Try again in a moment!",
       );
+  }
+
+  /** Finds the speaker's own statuses alone. The key of one that is gone still points at it. */
+  #remove(exchange: Exchange): Answer {
+    const { host, params, query } = exchange;
+    const { account } = authorize(this.#shared, exchange, ["write", "write:statuses"]);
+    const { state } = this.#shared;
+    const status = state.statuses.get(params["id"] ?? "");
+    if (status?.host !== host || status.accountId !== account.id)
+      throw refusal(host, 404, "Record not found");
+    this.#checkDeletions(host, account.id);
+    noteRemoval(state, publishedPost(this.#shared, status), this.#shared.now());
+    state.statuses.delete(status.id);
+    if (query.get("delete_media") === "true")
+      for (const id of status.mediaIds) state.media.delete(id);
+    return json(200, { ...statusEntity(this.#shared, status), text: status.text });
+  }
+
+  /** Unlike the other limits this one is met in practice. */
+  #checkDeletions(host: string, accountId: string): void {
+    const { limit, windowMs } = DELETIONS;
+    const since = this.#shared.now() - windowMs;
+    const lately = [...this.#shared.state.removed.values()]
+      .filter((post) => post.host === host && post.account.id === accountId)
+      .map(({ removedAt = "" }) => Date.parse(removedAt))
+      .filter((removedAt) => removedAt > since);
+    if (lately.length < limit) return;
+    const resetAt = Math.min(...lately) + windowMs;
+    throw new Refusal(tooManyRequests(host, { limit, remaining: 0, resetAt, windowMs }));
   }
 
   #get(exchange: Exchange): Answer {

@@ -111,7 +111,7 @@ export const CASES: readonly Case[] = [
   ...facebook("media_processing_failed", 400, [...plain(381, 390, 6001), ...graphs(390, 1363030)]),
   ...facebook("media_processing_failed", 400, [...graphs(351, 1363019), ...graphs(6000, 1363019)]),
   ...facebook("media_processing_failed", 400, graphs(100, 1363037)),
-  ...facebook("invalid_request", 403, graphs(200, 2069030, 2069031, 2069033)),
+  ...facebook("feature_unsupported", 403, graphs(200, 2069030, 2069031, 2069033)),
   ...facebook("invalid_request", 400, worded(100, "(#100) Missing parameter: url")),
   ...facebook("app_misconfigured", 400, [...graphs(190, 2069032), ...plain(101)]),
   ...facebook("account_restricted", 400, graphs(368, 4854002, 1404112)),

@@ -196,24 +196,27 @@ export interface FollowUp {
 }
 
 /** What tells whether a network can make a call at all. */
-type FollowedLeg = Pick<PublishedLeg, "account" | "limits" | "remote">;
+export type FollowedLeg = Pick<PublishedLeg, "account" | "limits" | "remote">;
 
 /**
  * A visible call that follows a published post: a comment, a removal. The caller stores `sentAt`, then calls `perform`.
  * It calls no other `perform` before `lookUp` while `sentAt` is not null. Each step may run again after a crash.
  */
 export interface FollowUpCall {
-  /** Makes the call: one request that changes something, or several of which each may be repeated. */
+  /**
+   * Makes the call: one request that changes something, or several of which each may be repeated. Does not look at
+   * `sentAt`.
+   */
   perform(call: FollowUp, tools: NetworkTools): Promise<FollowUpOutcome>;
   /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
   lookUp(call: FollowUp, tools: NetworkTools): Promise<FollowUpLookUp>;
   /** Returns whether the network can do it for this connection and this kind of post; absent: always. Pure. */
-  isSupported?(leg: FollowedLeg): boolean;
+  readonly isSupported?: (leg: FollowedLeg) => boolean;
   /**
    * Returns which of the permissions that it needs, beyond those of publishing, an authorisation with these scopes
    * lacks; absent: it needs none. Pure.
    */
-  missingScopes?(scopes: readonly string[], account: Pick<Account, "kind">): readonly string[];
+  readonly missingScopes?: (scopes: readonly string[]) => readonly string[];
 }
 
 /** By kind. A kind that is absent is one that the network lacks. */

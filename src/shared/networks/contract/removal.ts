@@ -1,11 +1,12 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Classified } from "./answers.ts";
 import type { FollowUp, FollowUpCall } from "./network.ts";
-import { type FollowUpDone, type FollowUpOutcome, unanswered, unpublished } from "./outcome.ts";
+import { type FollowUpDone, type Rejected, type TryLater } from "./outcome.ts";
+import { unanswered, unpublished } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /** The post is gone: it was taken down now or before. */
-const REMOVED: FollowUpDone = { kind: "done", externalId: null, url: null };
+export const REMOVED: FollowUpDone = { kind: "done", externalId: null, url: null };
 
 /** A deletion, and how its answer is read. */
 export interface Deletion {
@@ -23,7 +24,7 @@ export interface Deletion {
 const UNCONFIRMED = "The network did not confirm that the post is gone.";
 
 /** Returns the outcome of a deletion that was not confirmed. It is made again: what is gone stays gone. */
-function notRemoved(answer: HttpFailure | Classified): FollowUpOutcome {
+export function notRemoved(answer: HttpFailure | Classified): TryLater | Rejected {
   const outcome = answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer);
   const { failure } = outcome;
   const isUnconfirmed = failure.code === "network_unavailable" && failure.message === undefined;
@@ -43,4 +44,4 @@ export function removal({ send, isGone, classify }: Deletion): FollowUpCall {
 }
 
 /** Allows a repeat whatever became of the earlier calls. */
-const repeatable: FollowUpCall["lookUp"] = () => Promise.resolve({ kind: "may_perform" });
+export const repeatable: FollowUpCall["lookUp"] = () => Promise.resolve({ kind: "may_perform" });

@@ -1,4 +1,11 @@
-import { type Setting, setting, text, type ValueOf } from "../../runtime/setting.ts";
+import {
+  flag,
+  type Setting,
+  setting,
+  text,
+  type ValueOf,
+  withDefault,
+} from "../../runtime/setting.ts";
 
 /** The relay's own registration with a network, from the settings. */
 export interface NetworkApp {
@@ -79,4 +86,17 @@ export function readApp(
     app,
     problems: isHalf ? [`${name}_ID, ${name}_SECRET: must be given both or neither`] : [],
   };
+}
+
+/**
+ * Returns the setting that has people asked for the permissions to comment. An app that the network has not approved for
+ * them could link nobody.
+ */
+export function commentsSetting(title: string, permissions: readonly string[], approver = title) {
+  const named = permissions.map((permission) => `\`${permission}\``).join(", ");
+  return withDefault(
+    flag,
+    "false",
+    `Whether people who link ${title} are asked for ${named}, for which ${approver} must have approved the app first: first comments take it.`,
+  );
 }

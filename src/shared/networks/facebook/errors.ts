@@ -58,7 +58,7 @@ const OWN: readonly TableRow[] = [
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
   // An endpoint, a field or a feature that is not there; a token of a person where one of a page is needed.
-  ...subcodes(refused("invalid_request"), 2069030, 2069031, 2069033),
+  ...subcodes(refused("feature_unsupported"), 2069030, 2069031, 2069033),
   // The same without its subcode: https://github.com/criso/fbgraph/issues/147.
   ...rows(refused("invalid_request"), { codes: [200, 299], message: /new pages experience/i }),
   ...subcodes(unread("app_misconfigured"), 2069032),
@@ -88,6 +88,8 @@ const OWN: readonly TableRow[] = [
   ...codes(FAILED_UPLOAD, 381, 390),
   ...codes(DUPLICATE, 506),
   ...codes(LINK, 1500),
+  // "There was an error posting to this wall": of a comment, too.
+  ...codes(refused("invalid_request"), 1705),
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000, 6001),
 ];
 

@@ -1,11 +1,13 @@
 import { network } from "../contract/network.ts";
 import { lackedExtras } from "../graph/link.ts";
 import { metaWithdrawals } from "../graph/withdrawal.ts";
+import { comment } from "./comment.ts";
 import { facebookAccountCheck, facebookLink, revoke } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
 import { publish } from "./publish.ts";
 import { reconcile } from "./reconcile.ts";
+import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { facebookSettings } from "./settings.ts";
 
@@ -31,5 +33,5 @@ export const facebook = network("facebook", {
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile } },
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, comment, remove },
 });

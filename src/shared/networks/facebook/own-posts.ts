@@ -2,7 +2,7 @@ import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
-import { isEdge, readEdge, comparable } from "../graph/request.ts";
+import { isEdge, readEdge, comparable, timeOf } from "../graph/request.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -95,9 +95,7 @@ function isOurs(post: Post, leg: LegToPublish): boolean {
 const SECOND_MS = 1000;
 
 function isOlder({ created_time }: Post, { sentAt }: LegToPublish): boolean {
-  // As Facebook writes it, `+0000` at the end, which no standard asks a parser to know.
-  const createdMs = Date.parse(created_time.replace(/\+0000$/, "Z"));
-  return sentAt !== null && createdMs < sentAt.getTime() - SECOND_MS;
+  return sentAt !== null && timeOf(created_time) < sentAt.getTime() - SECOND_MS;
 }
 
 /**

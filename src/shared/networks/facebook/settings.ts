@@ -1,8 +1,10 @@
 import { flag, integer, setting, text, withDefault } from "../../runtime/setting.ts";
-import { commentsSetting, graphVersion, readGraphApp } from "../graph/settings.ts";
-import { appSettings, networkSettings } from "../contract/settings.ts";
+import { graphVersion, readGraphApp } from "../graph/settings.ts";
+import { appSettings, commentsSetting, networkSettings } from "../contract/settings.ts";
 
-const COMMENTS = "pages_manage_engagement";
+export const COMMENTS = "pages_manage_engagement";
+/** The dialog refuses the first without it, even where it is not asked for. */
+const COMMENTS_NEED = "pages_read_user_content";
 
 export const facebookSettings = networkSettings(
   {
@@ -22,11 +24,11 @@ export const facebookSettings = networkSettings(
       "true",
       "Whether people who link Facebook are asked for `business_management`, which finds pages of business portfolios. `false` while Meta has not approved the app for it.",
     ),
-    FACEBOOK_COMMENTS: commentsSetting("Facebook", COMMENTS),
+    FACEBOOK_COMMENTS: commentsSetting("Facebook", [COMMENTS, COMMENTS_NEED], "Meta"),
     ...graphVersion,
   },
   (values) => {
-    const extraScopes = values.FACEBOOK_COMMENTS ? [COMMENTS] : [];
+    const extraScopes = values.FACEBOOK_COMMENTS ? [COMMENTS, COMMENTS_NEED] : [];
     const { app, problems = [] } = readGraphApp("FACEBOOK_APP", values, extraScopes);
     const { FACEBOOK_LOGIN_CONFIG_ID: loginConfigId } = values;
     return {

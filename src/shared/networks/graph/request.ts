@@ -200,3 +200,8 @@ function nextPosition(
 export function comparable(text: string): string {
   return composed(text).replace(/\r\n?/g, "\n").trim();
 }
+
+/** Returns a time as Graph writes it: `+0000` at its end, which no standard asks a parser to know. */
+export function timeOf(text: string): number {
+  return Date.parse(text.replace(/\+0000$/, "Z"));
+}

@@ -1,4 +1,4 @@
-import { flag, matching, withDefault } from "../../runtime/setting.ts";
+import { matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { type FromSettings, readApp } from "../contract/settings.ts";
 
@@ -10,18 +10,6 @@ export const graphVersion = {
     "Version of Meta's Graph API, for Facebook and Instagram.",
   ),
 };
-
-/**
- * Returns the setting that has people asked for the permission to comment. An app that Meta has not approved for it
- * could link nobody.
- */
-export function commentsSetting(network: string, permission: string) {
-  return withDefault(
-    flag,
-    "false",
-    `Whether people who link ${network} are asked for \`${permission}\`, for which Meta must have approved the app first.`,
-  );
-}
 
 /** Returns the registration with the Graph API that two settings make, asking for the permissions besides. */
 export function readGraphApp(

@@ -1,6 +1,7 @@
 import { network } from "../contract/network.ts";
 import { lackedExtras } from "../graph/link.ts";
 import { metaWithdrawals } from "../graph/withdrawal.ts";
+import { comment } from "./comment.ts";
 import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -33,5 +34,5 @@ export const instagram = network("instagram", {
   revoke: () => Promise.resolve(),
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile } },
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, comment },
 });

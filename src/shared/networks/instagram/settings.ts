@@ -1,8 +1,8 @@
 import { integer, withDefault } from "../../runtime/setting.ts";
-import { commentsSetting, graphVersion, readGraphApp } from "../graph/settings.ts";
-import { appSettings, networkSettings } from "../contract/settings.ts";
+import { graphVersion, readGraphApp } from "../graph/settings.ts";
+import { appSettings, commentsSetting, networkSettings } from "../contract/settings.ts";
 
-const COMMENTS = "instagram_business_manage_comments";
+export const COMMENTS = "instagram_business_manage_comments";
 
 export const instagramSettings = networkSettings(
   {
@@ -15,7 +15,7 @@ export const instagramSettings = networkSettings(
       "INSTAGRAM_APP",
       "The Instagram app, whose id is not the Facebook app's; without it Instagram is not available.",
     ),
-    INSTAGRAM_COMMENTS: commentsSetting("Instagram", COMMENTS),
+    INSTAGRAM_COMMENTS: commentsSetting("Instagram", [COMMENTS], "Meta"),
     ...graphVersion,
   },
   (values) => ({

@@ -1,4 +1,5 @@
 import { network } from "../contract/network.ts";
+import { comment } from "./comment.ts";
 import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
@@ -7,7 +8,7 @@ import { canTell, reconcile } from "./reconcile.ts";
 import { remove } from "./remove.ts";
 import { versionEnd } from "./request.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
-import { freshen, revoke } from "./session.ts";
+import { freshen, missingScopes, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
 import { begin } from "./state.ts";
 
@@ -26,10 +27,11 @@ export const linkedin = network("linkedin", {
   altTextMax: () => rules["linkedin.media.altText"].limit,
   quotaOf: () => "posts",
   link: linkedinLink,
+  missingScopes,
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   /** Asks the network only within a week of the token's end: a read of the member counts against the app's day. */
   accountCheck: { idleDaysMax: 0 },
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile, canTell }, remove },
+  calls: { publish: { prepare, perform: publish, lookUp: reconcile, canTell }, comment, remove },
 });

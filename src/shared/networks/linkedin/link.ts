@@ -12,11 +12,12 @@ import type { OAuthCallback, OAuthFlow, OAuthRedirect, OAuthStart } from "../con
 import { CLIENT_ERRORS, finishCode, isLinkFailure, lacking } from "../contract/oauth.ts";
 import { linkStep, readCode, refusedLink } from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
-import type { NetworkTools } from "../contract/tools.ts";
+import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { findOrganizations, type Organization, organizationShape } from "./organizations.ts";
 import { API, clientOf, SITE } from "./request.ts";
-import { type Grant, grantExpiry, NEEDED, readGrant, SCOPES, tokenRequest } from "./session.ts";
+import { askedScopes, type Grant, grantExpiry, NEEDED, readGrant, SCOPES } from "./session.ts";
+import { tokenRequest } from "./session.ts";
 import type { Credentials } from "./state.ts";
 
 const kindOf = shape(() => z.enum(["member", "organization"]));
@@ -83,7 +84,7 @@ function start(
     client_id: client.id,
     redirect_uri: oauth.redirectUri,
     state: oauth.state,
-    scope: SCOPES[kind].join(" "),
+    scope: askedScopes(kind, appOf(tools)).join(" "),
   });
   // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
   const url = `${SITE}/oauth/v2/authorization?${query.toString().replaceAll("+", "%20")}`;

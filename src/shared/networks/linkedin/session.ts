@@ -23,15 +23,38 @@ const USABLE_MS = 10 * 60_000;
 /** A token that is refused so soon after it was renewed is not refused for its age. */
 const RENEWED_MS = 15 * 60_000;
 
-/**
- * Comments and reactions take no scopes of their own: `w_member_social` and `w_organization_social` cover them
- * (https://learn.microsoft.com/en-us/linkedin/marketing/community-management/shares/comments-api). The newer
- * `w_…_social_feed` are given to some apps only, and asking for what an app does not have links nobody.
- */
 export const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["openid", "profile", "w_member_social"],
   organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
 };
+/**
+ * What comments take (https://learn.microsoft.com/linkedin/marketing/community-management/shares/comments-api), the one to
+ * write first. LinkedIn gives them to some apps only: asking for what an app does not have links nobody.
+ */
+export const COMMENT_SCOPES = {
+  member: ["w_member_social_feed"],
+  organization: ["w_organization_social_feed", "r_organization_social_feed"],
+} as const satisfies Record<AuthorKind, readonly string[]>;
+
+/** Returns the kind of author that an authorisation with these scopes is for. */
+export function kindOfScopes(scopes: readonly string[]): AuthorKind {
+  return scopes.includes("w_organization_social") ? "organization" : "member";
+}
+
+function commentScopes(kind: AuthorKind, app: NetworkApp | undefined): readonly string[] {
+  return COMMENT_SCOPES[kind].filter((name) => app?.extraScopes?.includes(name));
+}
+
+/** Returns the scopes that are asked for. */
+export function askedScopes(kind: AuthorKind, app: NetworkApp): readonly string[] {
+  return [...SCOPES[kind], ...commentScopes(kind, app)];
+}
+
+/** Returns the scopes for comments that were asked for besides and not granted. */
+export function missingScopes(scopes: readonly string[], app: NetworkApp | undefined) {
+  return scopesLacked(commentScopes(kindOfScopes(scopes), app), scopes);
+}
+
 /** Without these nothing can be published, or not found again when an answer was lost. */
 export const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["w_member_social"],

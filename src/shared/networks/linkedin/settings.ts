@@ -1,6 +1,9 @@
 import { integer, matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
-import { appSettings, networkSettings, readApp } from "../contract/settings.ts";
+import { appSettings, commentsSetting, networkSettings, readApp } from "../contract/settings.ts";
+import { COMMENT_SCOPES } from "./session.ts";
+
+const COMMENTS = Object.values(COMMENT_SCOPES).flat();
 
 export const linkedinSettings = networkSettings(
   {
@@ -17,6 +20,7 @@ export const linkedinSettings = networkSettings(
       "LINKEDIN_ORG_CLIENT",
       "The app with LinkedIn's Community Management product; without it no company page can be linked.",
     ),
+    LINKEDIN_COMMENTS: commentsSetting("LinkedIn", COMMENTS),
     LINKEDIN_VERSION: withDefault(
       shape(() => matching(/^20\d{2}(0[1-9]|1[0-2])$/, "must be a month such as 202609")),
       "202609",
@@ -32,6 +36,7 @@ export const linkedinSettings = networkSettings(
       app: members.app && {
         ...members.app,
         version: values.LINKEDIN_VERSION,
+        ...(values.LINKEDIN_COMMENTS ? { extraScopes: COMMENTS } : {}),
         ...(organizations.app === undefined ? {} : { organizations: organizations.app }),
       },
       quotas: { posts: values.QUOTA_LINKEDIN },

@@ -1,0 +1,177 @@
+import * as z from "zod";
+import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified } from "./answers.ts";
+import type { FollowUp, FollowUpCall } from "./network.ts";
+import { askAgain, legFailure, type LegFailure, outcomeUnknown, unpublished } from "./outcome.ts";
+import { type FollowUpDone, type FollowUpLookUp, type FollowUpOutcome } from "./outcome.ts";
+import { type Lookup, unanswered, unavailable } from "./outcome.ts";
+import { composed } from "./text.ts";
+import type { NetworkTools } from "./tools.ts";
+
+/*
+ * No network knows a comment again, so that one is sent at most once. After a lost answer the comments of the post are
+ * listed. Only their presence proves something: a list may show a comment late, or hide it. A refusal does not prove that
+ * nothing was written either, except where the network's error table says so: it counts once the list shows nothing.
+ */
+
+/** When the comments are listed after a call, in seconds. */
+const LOOKS = [5, 30, 120] as const;
+const [FIRST_LOOK] = LOOKS;
+/** Clocks differ: a comment may seem a little older than the call that wrote it. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** What a list of the post's comments came to. */
+type Look =
+  | FollowUpDone
+  | { readonly kind: "absent" }
+  /** The network does not show the post itself. */
+  | { readonly kind: "no_post" }
+  | { readonly kind: "unreadable" }
+  | Extract<Lookup, { kind: "unavailable" }>;
+
+type Asked = (call: FollowUp, tools: NetworkTools) => Promise<HttpResponse | HttpFailure>;
+
+/** A network's own part of a comment. */
+interface Comment {
+  readonly send: Asked;
+  /** Returns the comment that an answer names; undefined where it names none. */
+  readonly read: (answer: HttpResponse, call: FollowUp) => FollowUpDone | undefined;
+  /** Returns what any other answer means, to a comment and to a list. */
+  readonly classify: (
+    answer: HttpResponse,
+    call: FollowUp,
+    tools: NetworkTools,
+  ) => Classified | Promise<Classified>;
+  /** Returns whether an answer says that there is no such post. */
+  readonly isNoPost: (classified: Classified) => boolean;
+  /** Asks for the newest comments of the post. */
+  readonly list: Asked;
+  /** The field of such an answer that has the comments. */
+  readonly listedIn: "data" | "elements";
+  /** Returns a listed comment if it is the call's: no older than `sinceMs`, by the account, in these words. */
+  readonly own: (entry: unknown, call: FollowUp, sinceMs: number) => FollowUpDone | undefined;
+  /** Returns whether the comments can be listed at all; absent: always. */
+  readonly canTell?: (call: FollowUp) => boolean;
+}
+
+type Refusal = Extract<FollowUpOutcome, { kind: "rejected" | "try_later" | "not_there_yet" }>;
+
+/** A refusal as it is kept until the list has shown what became of the call. It is about that call alone. */
+const keptShape = shape(() =>
+  z.object({
+    refusal: z.object({
+      kind: z.enum(["rejected", "try_later", "not_there_yet"]),
+      at: z.iso.datetime(),
+      failure: z.custom<LegFailure>(
+        (value) => z.object({ code: z.string() }).safeParse(value).success,
+      ),
+    }),
+  }),
+);
+
+/** Returns a first comment below a post, written at most once. */
+export function comment(own: Comment): Pick<FollowUpCall, "perform" | "lookUp"> {
+  return {
+    async perform(call, tools) {
+      const answer = await own.send(call, tools);
+      if (answer instanceof HttpFailure)
+        return answer.delivery === "not_sent"
+          ? { ...unanswered(answer), isProof: true }
+          : inDoubt(outcomeUnknown(answer.message));
+      const written = own.read(answer, call);
+      if (written !== undefined) return written;
+      const classified = await own.classify(answer, call, tools);
+      if (classified.effect === "doubt" || answer.status >= 500)
+        return inDoubt(legFailure(classified));
+      const refusal = refusalOf(classified, own.isNoPost(classified));
+      const counts = classified.isProof === true || isLastWord(refusal, own.canTell?.(call));
+      return counts ? refusal : inDoubt(refusal.failure, keep(refusal, tools));
+    },
+    async lookUp(call, tools) {
+      if (call.sentAt === null) return { kind: "may_perform" };
+      const look = await lookFor(call, own, tools);
+      const ageSeconds = (tools.now().getTime() - call.sentAt.getTime()) / 1000;
+      return look.kind === "done" ? look : decide(look, keptRefusal(call), ageSeconds);
+    },
+  };
+}
+
+async function lookFor(call: FollowUp, own: Comment, tools: NetworkTools): Promise<Look> {
+  if (own.canTell?.(call) === false) return { kind: "unreadable" };
+  const answer = await own.list(call, tools);
+  if (answer instanceof HttpFailure) return unavailable(answer);
+  const { data: list } = z.record(z.string(), z.unknown()).safeParse(answer.json());
+  const entries = list?.[own.listedIn];
+  if (answer.status === 200 && Array.isArray(entries)) {
+    const sinceMs = (call.sentAt ?? tools.now()).getTime() - CLOCK_SKEW_MS;
+    const found = entries.map((entry) => own.own(entry, call, sinceMs)).find(Boolean);
+    return found ?? { kind: "absent" };
+  }
+  const classified = await own.classify(answer, call, tools);
+  if (own.isNoPost(classified)) return { kind: "no_post" };
+  return classified.effect === "refuse" ? { kind: "unreadable" } : unavailable(classified);
+}
+
+/** Returns whether nothing will ever say more of a refusal. One that allows a repeat is then not enough. */
+function isLastWord({ kind }: Refusal, canTell = true): boolean {
+  return !canTell && kind !== "try_later";
+}
+
+function refusalOf(classified: Classified, isNoPost: boolean): Refusal {
+  const { networkCode, note } = classified;
+  if (!isNoPost) return unpublished(classified);
+  const message = "The network does not show the post that the comment belongs to.";
+  const failure = { code: "network_unavailable", networkCode, message, note } as const;
+  return { kind: "not_there_yet", failure };
+}
+
+/** `state` replaces what an earlier attempt kept. */
+function inDoubt(failure: LegFailure, state: FollowUp["state"] = {}): FollowUpOutcome {
+  const unknown = { ...failure, code: "outcome_unknown" } as const;
+  return { kind: "in_doubt", failure: unknown, pollAfterSeconds: FIRST_LOOK, state };
+}
+
+function keep({ kind, failure }: Refusal, tools: NetworkTools): FollowUp["state"] {
+  return { refusal: { kind, failure, at: tools.now().toISOString() } };
+}
+
+/** Returns the refusal of the last attempt. One from before that attempt was marked is about an earlier one. */
+function keptRefusal({ state, sentAt }: FollowUp) {
+  const { refusal } = keptShape().safeParse(state).data ?? {};
+  if (refusal === undefined || sentAt === null) return undefined;
+  return Date.parse(refusal.at) >= sentAt.getTime() ? refusal : undefined;
+}
+
+type Kept = ReturnType<typeof keptRefusal>;
+
+function decide(
+  look: Exclude<Look, FollowUpDone>,
+  refusal: Kept,
+  ageSeconds: number,
+): FollowUpLookUp {
+  if (look.kind === "unavailable") return askAgain(look.note, look.retryAfterSeconds);
+  if (look.kind === "unreadable")
+    return refusal?.kind === "rejected"
+      ? { kind: "rejected", failure: refusal.failure }
+      : unknowable("the comments of the post can't be listed");
+  // Where there is no post, there is no comment.
+  if (look.kind === "no_post" && refusal?.kind === "not_there_yet")
+    return { kind: "may_perform", failure: refusal.failure };
+  const next = LOOKS.find((seconds) => seconds > ageSeconds);
+  if (next !== undefined)
+    return askAgain("the list may show the comment later", Math.ceil(next - ageSeconds));
+  if (refusal === undefined) return unknowable("the comment is not listed");
+  const { kind, failure } = refusal;
+  return kind === "rejected" ? { kind, failure } : { kind: "may_perform", failure };
+}
+
+function unknowable(note: string): FollowUpLookUp {
+  return { kind: "unknowable", failure: outcomeUnknown(note) };
+}
+
+/** Returns whether a comment has the words of the call. Networks trim and fold spaces. */
+export function hasWords(text: string, call: FollowUp): boolean {
+  const folded = (one: string) => composed(one).replace(/\s+/g, " ").trim();
+  return folded(text) === folded(call.text ?? "");
+}
