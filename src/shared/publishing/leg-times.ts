@@ -8,6 +8,9 @@ const RETRY_AFTER_SECONDS_MAX = 3_600;
 /** Seconds after the call. Each is a little longer than the networks' own limits, because clocks differ. */
 const LAST_LOOKS_SECONDS = [32, 63] as const;
 
+/** How long after a call that a network works on the looks come early. Slower work is asked for by the schedule. */
+const EARLY_LOOKS_MS = 10_000;
+
 /** The longest pause between two checks of open work. */
 const CHECK_SECONDS_MAX = 15 * 60;
 /** How long the sweep waits after a lease or a delay ends, so that the worker's own hint comes first. */
@@ -34,7 +37,17 @@ export function nextRetrySeconds(
  * taken so far, so that a small file does not wait for an interval that is meant for large ones.
  */
 export function nextPollSeconds(secondsMax: number, attemptMs: number): number {
-  return Math.min(secondsMax, Math.max(1, Math.ceil(attemptMs / 2_000)));
+  return Math.min(secondsMax, Math.max(1, Math.round(attemptMs / 2_000)));
+}
+
+/**
+ * Returns the seconds until a network that works on a call is asked how far it is, or null when that is left to the
+ * schedule. Each look doubles the time since the call, so there are at most five of them.
+ */
+export function earlyLookSeconds({ calledAt }: Leg, now: Date): number | null {
+  const sinceMs = calledAt === null ? Number.NaN : now.getTime() - Date.parse(calledAt);
+  const isEarly = sinceMs >= 0 && sinceMs < EARLY_LOOKS_MS;
+  return isEarly ? Math.max(1, Math.round(sinceMs / 1_000)) : null;
 }
 
 /**

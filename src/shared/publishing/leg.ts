@@ -48,6 +48,7 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   publishing claimed       network still processes media    publishing waiting    postponed: remote, notBefore  -
  *   publishing claimed, sent the visible call is next         publishing sent       markedSent: remote, sentAt    -
  *   publishing claimed, sent certainly not published, retry   pending idle, open    toRetry: retries + 1          -
+ *   publishing sent          network still works on the call  publishing sent       postponed: remote, notBefore  -
  *   publishing sent          outcome not known, look up again publishing sent       toReconcile: retries + 1      -
  *   publishing claimed, sent published                        succeeded, captured   succeeded: id, url            capture
  *   publishing claimed, sent failed, or stays unknown         failed, released      failed: error                 release

@@ -11,6 +11,7 @@ import {
 } from "../../../src/shared/publishing/publish/leg-attempt.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import {
+  earlyLookSeconds,
   nextPollSeconds,
   nextReconcileSeconds,
   nextRetrySeconds,
@@ -267,11 +268,23 @@ describe("the delay before a retry", () => {
 
   test.each([
     ["a second in the beginning", 0, 10, 1],
+    ["a second after two that took a little longer", 2_300, 10, 1],
     ["half of the time that the attempt has taken", 7_000, 10, 4],
     ["what the network's interval is at most", 60_000, 10, 10],
     ["a short interval as it is", 60_000, 3, 3],
   ])("the wait for a file that the network works on is %s", (_, attemptMs, secondsMax, seconds) => {
     expect(nextPollSeconds(secondsMax, attemptMs)).toBe(seconds);
+  });
+
+  test.each([
+    ["a second in the beginning", 200, 1],
+    ["as long as the call is old", 4_200, 4],
+    ["left to the schedule when the work takes long", 10_000, null],
+    ["left to the schedule when the clock went back", -1, null],
+  ])("the wait for a network that works on a call is %s", (_, sinceMs, seconds) => {
+    expect(earlyLookSeconds(legOf({ calledAt: at }), new Date(Date.parse(at) + sinceMs))).toBe(
+      seconds,
+    );
   });
 
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });

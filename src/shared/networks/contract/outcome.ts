@@ -43,14 +43,16 @@ export interface Rejected extends Proof {
   readonly failure: LegFailure;
 }
 
+/** Whether the network says that it works on the files or the call. It can then be asked earlier while these are young. */
+type Polled = true;
+
 export type PrepareOutcome =
   | { readonly kind: "ready"; readonly remote: NetworkData }
   | {
       readonly kind: "processing";
       readonly remote: NetworkData;
       readonly pollAfterSeconds: number;
-      /** Whether the network can be asked for the state of its work, and so earlier while the leg is young. */
-      readonly isPoll?: true;
+      readonly isPoll?: Polled;
     }
   /** `remote`: what was got so far and is worth keeping. */
   | (TryLater & { readonly remote?: NetworkData })
@@ -75,6 +77,7 @@ export type PublishOutcome =
       readonly failure: LegFailure;
       readonly remote?: NetworkData;
       readonly pollAfterSeconds?: number;
+      readonly isPoll?: Polled;
     }
   | TryLater
   | Rejected;
@@ -92,7 +95,12 @@ export type ReconcileOutcome =
       readonly failure?: LegFailure;
     }
   /** Not known yet: ask again later. */
-  | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
+  | {
+      readonly kind: "ask_again";
+      readonly failure: LegFailure;
+      readonly pollAfterSeconds: number;
+      readonly isPoll?: Polled;
+    }
   /** Will never be known: the leg ends with `outcome_unknown`. */
   | { readonly kind: "unknowable"; readonly failure: LegFailure }
   | Rejected;
@@ -275,6 +283,11 @@ export function askAgain(note: string, seconds: number | null = null): AskAgain 
     failure: outcomeUnknown(note),
     pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
   };
+}
+
+/** Returns the outcome while the network works on the call. */
+export function stillWorking(note: string): AskAgain {
+  return { ...askAgain(note), isPoll: true };
 }
 
 /** Returns the result of a list of posts that was not answered, or answered with an error. */

@@ -138,6 +138,7 @@ async function settleVideo(
         kind: "in_doubt",
         failure: outcomeUnknown("Facebook is working on the video"),
         remote,
+        isPoll: true,
       };
   }
 }

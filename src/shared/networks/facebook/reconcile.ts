@@ -1,7 +1,7 @@
 import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { lookUp, unknowable } from "../contract/look-up.ts";
-import { askAgain, legFailure, mayStartOver } from "../contract/outcome.ts";
+import { askAgain, legFailure, mayStartOver, stillWorking } from "../contract/outcome.ts";
 import type { ReconcileOutcome } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { isOutdated } from "./prepare.ts";
@@ -71,7 +71,7 @@ async function reconcileVideo(
     case "published":
       return publishedVideo(leg, remote, state.url, tools);
     case "processing":
-      return askAgain("Facebook is working on the video");
+      return stillWorking("Facebook is working on the video");
     case "unavailable":
       return askAgain(state.note, state.retryAfterSeconds);
     case "unreadable":
@@ -82,7 +82,7 @@ async function reconcileVideo(
     case "uploaded":
       // Taken by a call that was answered: it only has to get on with it.
       if (remote.postedVideoId !== undefined && ageMs < STUCK_MS)
-        return askAgain("Facebook has yet to begin with the video");
+        return stillWorking("Facebook has yet to begin with the video");
       return remote.form === "video"
         ? askAgain("Facebook has yet to begin with the video")
         : { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };

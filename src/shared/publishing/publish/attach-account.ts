@@ -113,6 +113,6 @@ export async function attachAccount(run: LegRun) {
   if (fresh.kind === "usable") return fresh;
   if (fresh.kind === "rejected") await reject(run, linked, fresh);
   else if (run.stored.leg.sentAt === null) await tryLater(run, fresh);
-  else await reconcileLater(run, fresh.failure);
+  else await reconcileLater(run, { failure: fresh.failure });
   return undefined;
 }

@@ -37,7 +37,7 @@ export async function reconcile(
       );
       return false;
     case "ask_again":
-      await reconcileLater(run, outcome.failure, outcome.pollAfterSeconds);
+      await reconcileLater(run, outcome);
       return false;
     case "unknowable":
       if (stored.leg.resend) return true;

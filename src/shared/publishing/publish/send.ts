@@ -41,7 +41,7 @@ async function finish(run: LegRun, connection: Connection, outcome: PublishOutco
       await succeed(run, outcome);
       return recordUse(run, connection);
     case "in_doubt":
-      return reconcileLater(run, outcome.failure, outcome.pollAfterSeconds, outcome.remote);
+      return reconcileLater(run, outcome);
     case "try_later":
       return tryLater(run, outcome);
     case "rejected":

@@ -5,9 +5,14 @@ import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { lastReconcileSeconds, nextReconcileSeconds, nextRetrySeconds } from "../leg-times.ts";
+import {
+  earlyLookSeconds,
+  lastReconcileSeconds,
+  nextReconcileSeconds,
+  nextRetrySeconds,
+} from "../leg-times.ts";
 import type { Leg } from "../leg.ts";
-import { failed, toRetry, succeeded, toReconcile } from "./leg-attempt.ts";
+import { failed, postponed, toRetry, succeeded, toReconcile } from "./leg-attempt.ts";
 import {
   commitPost,
   postOperation,
@@ -186,22 +191,34 @@ export function asUnknown({ networkCode }: LegFailure): LegFailure {
   return { code: "outcome_unknown", networkCode };
 }
 
-/** Looks an unknown outcome up again by the schedule, and in the end reports it as unknown. */
+/** What a call or a look-up came to that leaves the outcome unknown. */
+interface Undecided {
+  readonly failure: LegFailure;
+  readonly pollAfterSeconds?: number;
+  readonly isPoll?: true;
+  readonly remote?: NetworkData;
+}
+
+/**
+ * Looks an unknown outcome up again by the schedule, and in the end reports it as unknown. A network that works on the
+ * call is asked earlier at first, which uses up none of the schedule.
+ */
 export async function reconcileLater(
   run: LegRun,
-  failure: LegFailure,
-  pollAfterSeconds?: number,
-  remote: NetworkData | null = null,
+  { failure, pollAfterSeconds, isPoll, remote }: Undecided,
 ): Promise<void> {
   const { services, stored } = run;
+  const made = remote ?? null;
   const { retrySeconds } = services.config.publishing;
   const { leg } = stored;
   const now = services.clock.now();
+  const early = isPoll === true ? earlyLookSeconds(leg, now) : null;
+  if (early !== null) return saveAndHint(run, postponed(leg, made, now, early));
   const seconds =
     nextReconcileSeconds(retrySeconds, leg.retries, Math.random(), pollAfterSeconds) ??
     lastReconcileSeconds(leg, now);
   if (seconds === null) return fail(run, asUnknown(failure));
-  await saveAndHint(run, toReconcile(leg, remote, now, seconds), failure);
+  await saveAndHint(run, toReconcile(leg, made, now, seconds), failure);
 }
 
 /** Fails a leg whose schedule is used up, after a last look-up where an earlier call may still show an effect. */
