@@ -156,6 +156,7 @@ describe("the reference as text", () => {
     expect(markdown.split("```sh")).toHaveLength(routes.length + 1);
     expect(markdown).not.toMatch(/<\/?(?:p|div|span|li|code)\b|&(?:lt|gt|amp);|\n{3}/);
     expect(markdown).toContain("\n### Create post\n");
+    expect(markdown).toContain("\n[OpenAPI document](v1/openapi.json) · [Markdown](docs.md)");
   });
 
   test("has an index in the form of llmstxt.org, with this relay's address and name", async () => {

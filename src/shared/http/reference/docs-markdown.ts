@@ -6,6 +6,8 @@ const OTHER_SAMPLES = /<div class="sample (?:js|python)">[^]*?<\/div>/g;
 
 const BLOCK = /^(?:p|div|summary|details|section|article|header)$/;
 
+const MARKS: Readonly<Record<string, string>> = { code: "`", strong: "**" };
+
 /** Writes the reference page as Markdown. It knows the tags of that page and no others. */
 class MarkdownWriter {
   readonly #parts: string[] = [];
@@ -15,6 +17,8 @@ class MarkdownWriter {
   #endsInSpace = true;
   #depth = 0;
   #isCode = false;
+  /** Where the open link leads; undefined within the page, which Markdown has no anchors for. */
+  #link: string | undefined;
 
   get text(): string {
     return `${this.#parts
@@ -61,9 +65,11 @@ class MarkdownWriter {
       this.#break(2);
       this.#write(`\`\`\`${language}\n`);
       this.#isCode = true;
-    } else if (tag === "code") this.#mark("`");
-    else if (tag === "strong") this.#mark("**");
-    else if (BLOCK.test(tag)) this.#break(2);
+    } else if (tag in MARKS) this.#mark(MARKS[tag]);
+    else if (tag === "a") {
+      this.#link = /href="([^#"][^"]*)"/.exec(attributes)?.[1];
+      if (this.#link !== undefined) this.#mark("[");
+    } else if (BLOCK.test(tag)) this.#break(2);
   }
 
   close(tag: string): void {
@@ -75,11 +81,11 @@ class MarkdownWriter {
       this.#isCode = false;
       this.#parts.push("\n```");
       this.#break(2);
-    } else if (tag === "code") this.#mark("`");
-    else if (tag === "strong") this.#mark("**");
+    } else if (tag in MARKS) this.#mark(MARKS[tag]);
+    else if (tag === "a" && this.#link !== undefined) this.#mark(`](${unescapeHtml(this.#link)})`);
   }
 
-  #mark(text: string): void {
+  #mark(text = ""): void {
     if (!this.#isCode) this.#write(text);
   }
 }
