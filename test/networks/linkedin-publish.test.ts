@@ -295,6 +295,7 @@ describe("an unknown outcome at LinkedIn", () => {
     test.each([
       ["an image", { media: { id: "urn:li:image:A" } }],
       ["several", { multiImage: { images: [{ id: "urn:li:image:X" }, { id: "urn:li:image:A" }] } }],
+      ["one beside an odd entry", { multiImage: { images: [null, { id: "urn:li:image:A" }] } }],
       ["a card's picture", { article: { source: "x", thumbnail: "urn:li:image:A" } }],
     ])("is the post with the same file (%s), whatever its words", async (_what, content) => {
       const remote = uploaded(asset("image", "A"));

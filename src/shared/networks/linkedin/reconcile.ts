@@ -2,7 +2,7 @@ import * as z from "zod";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
-import { spare } from "../contract/fields.ts";
+import { entries, spare } from "../contract/fields.ts";
 import { lookUp, unknowable } from "../contract/look-up.ts";
 import type { LegToPublish } from "../contract/network.ts";
 import { askAgain, unavailable } from "../contract/outcome.ts";
@@ -76,7 +76,7 @@ const postShape = shape(() =>
     content: spare(
       z.object({
         media: spare(mediaShape()),
-        multiImage: spare(z.object({ images: z.array(mediaShape()) })),
+        multiImage: spare(z.object({ images: entries(mediaShape()) })),
         article: spare(
           z.object({
             source: spare(z.string()),
