@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
+import { spare } from "./fields.ts";
 import type { LegToPublish, Network } from "./network.ts";
 import type { LegFailure, PublishOutcome, ReconcileOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
@@ -25,7 +26,7 @@ const savedShape = shape(() =>
     refusal: z.object({
       kind: z.enum(["rejected", "try_later", "prepare_again"]),
       /** Whether the outcome of an earlier call is unknown, too. */
-      isRepeat: z.boolean().catch(false),
+      isRepeat: spare(z.boolean(), false),
       failure: z.custom<LegFailure>(
         (value) => z.object({ code: z.string() }).safeParse(value).success,
       ),
