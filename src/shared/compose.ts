@@ -24,7 +24,8 @@ import { createNames, type Names } from "./runtime/names.ts";
 import { createOutbound, type Outbound } from "./runtime/outbound.ts";
 import { createCursors } from "./runtime/page.ts";
 import { type Clock, Stop } from "./runtime/process.ts";
-import { ConcurrencyLimit, SharedOutcome, SingleFlight } from "./runtime/promises.ts";
+import { FairLimit } from "./runtime/fair-limit.ts";
+import { SingleFlight } from "./runtime/promises.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
 import type { MessageQueue, PoisonQueue } from "./runtime/storage/queue.ts";
@@ -166,7 +167,7 @@ function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
 const accessOf = ({ common: { config, log }, calls: { outbound }, now }: Foundations) => ({
   operators: createOperators(config.identity.operators, { outbound, log, now }),
   accessCache: new AccessCache(),
-  companions: new ConcurrencyLimit(COMPANIONS_MAX),
+  companions: new FairLimit({ capacity: COMPANIONS_MAX, perOwner: COMPANIONS_MAX, waitingMax: 0 }),
 });
 
 /**
@@ -221,7 +222,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     stores,
     secrets: tenantSecrets(base),
     publishing,
-    readiness: new SharedOutcome<Readiness>(READINESS_MS, now),
+    readiness: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
   };
   const modules = { ...below, webhooks, publishing, tenants };
   const erasure = { ...modules, erasures: createErasureStore(tables) };

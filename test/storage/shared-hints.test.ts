@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { expect, test, vi } from "vitest";
 import type { Services } from "../../src/shared/compose.ts";
-import { ConcurrencyLimit } from "../../src/shared/runtime/promises.ts";
+import { FairLimit } from "../../src/shared/runtime/fair-limit.ts";
 import { worker } from "../../src/shared/http/worker.ts";
 import { shape, type ShapeOf } from "../../src/shared/runtime/shape.ts";
 import { HintQueue, hintOf } from "../../src/shared/runtime/storage/queue.ts";
@@ -100,7 +100,7 @@ const shared = (names: readonly string[]) => {
 
 /** A process whose worker notes what it runs. */
 function aProcess(run: (name: string) => Promise<void>) {
-  const access = { companions: new ConcurrencyLimit(64) };
+  const access = { companions: new FairLimit({ capacity: 64, perOwner: 64, waitingMax: 0 }) };
   const services = { access } as unknown as Services;
   const alone: string[] = [];
   const errands = worker("errands", {

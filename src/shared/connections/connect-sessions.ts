@@ -2,6 +2,7 @@ import { actorOf } from "../callers/caller.ts";
 import type { ProfileScope } from "../callers/scope.ts";
 import { newId } from "../runtime/ids.ts";
 import { toPage, type Page } from "../runtime/page.ts";
+import { SingleFlight } from "../runtime/promises.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/browser.ts";
@@ -117,14 +118,12 @@ async function openOnes(
   { platformId }: ProfileScope,
   sessions: readonly ConnectSession[],
 ): Promise<readonly ConnectSession[]> {
-  const asked = new Map<string, Promise<boolean>>();
-  const once = (id: string) => {
-    const answer = asked.get(id) ?? services.tenants.isActorActive(platformId, id);
-    asked.set(id, answer);
-    return answer;
-  };
+  const asked = new SingleFlight<boolean>(Infinity);
   const { clock } = services;
-  const tenants = { isActorActive: (_platformId: string, id: string) => once(id) };
+  const tenants = {
+    isActorActive: (_platformId: string, id: string) =>
+      asked.run(id, () => services.tenants.isActorActive(platformId, id)),
+  };
   const states = await Promise.all(
     sessions.map((session) => sessionState({ clock, tenants }, session)),
   );

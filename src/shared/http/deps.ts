@@ -7,7 +7,7 @@ import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { PublishingDeps } from "../publishing/publishing.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { ConcurrencyLimit } from "../runtime/promises.ts";
+import type { FairLimit } from "../runtime/fair-limit.ts";
 import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { AccessCache } from "./access/access-cache.ts";
@@ -33,5 +33,5 @@ interface AccessParts {
   /** What the latest requests were checked against, for those to come. */
   readonly accessCache: AccessCache;
   /** The work on hints that came along with others: the host, which counts messages, knows nothing of it. */
-  readonly companions: ConcurrencyLimit;
+  readonly companions: FairLimit;
 }

@@ -45,7 +45,7 @@ async function runAll<Message>(
   { spec, run }: { spec: WorkerSpec<Message>; run: (hint: unknown) => Promise<void> },
 ): Promise<void> {
   const runOther = async (hint: unknown) => {
-    if (!(await services.access.companions.run(() => run(hint))))
+    if (!(await services.access.companions.run("", 1, () => run(hint))))
       await spec.hints(services).sendAlone(spec.message().parse(hint));
   };
   const ends = await Promise.allSettled([run(first), ...others.map(runOther)]);

@@ -18,7 +18,7 @@ export class WaitingRequests {
    * @throws AppError `rate_limited`, before anything was done, when too many requests wait already
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
-    const ended = await this.#limit.run(owner, 1, async () => ({ result: await work() }));
+    const ended = await this.#limit.run(owner, 1, work);
     if (ended === undefined) throw rateLimited(RETRY_SECONDS);
     return ended.result;
   }

@@ -29,11 +29,7 @@ export class WorkShares {
     work: () => Promise<unknown>,
     again: (seconds: number) => Promise<void>,
   ): Promise<void> {
-    const ran = await this.#limit.run(owner, weight, async () => {
-      await work();
-      return true;
-    });
-    if (ran === true) return;
+    if ((await this.#limit.run(owner, weight, work)) !== undefined) return;
     const at = Math.max(this.#nextAt.get(owner) ?? 0, now.getTime() + WAIT_MS);
     const waitMs = at - now.getTime();
     if (waitMs > WAIT_MS_MAX) return;

@@ -46,5 +46,5 @@ export async function fitImage(
     return reader.fit(owner, { bytes, contentType, width, height }, target);
   });
   if (fitted === undefined) throw unreachable("busy");
-  return fitted;
+  return fitted.result;
 }

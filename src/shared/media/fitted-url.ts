@@ -101,11 +101,13 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
   const claims = openToken(token, services.config.identity.dataKeys, now);
   const fitted =
     kept.get(token) ??
-    (await slots.run(hostOf(claims), 1, () =>
-      withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
-        throw serviceUnavailable();
-      }),
-    ));
+    (
+      await slots.run(hostOf(claims), 1, () =>
+        withTimeLimit(SERVE_MS_MAX, fit(services, claims), () => {
+          throw serviceUnavailable();
+        }),
+      )
+    )?.result;
   if (fitted === undefined) throw serviceUnavailable();
   const { bytes, contentType } = fitted;
   return { bytes, contentType, freshSeconds: Math.floor((claims.until - now.getTime()) / 1000) };

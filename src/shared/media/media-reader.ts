@@ -135,7 +135,7 @@ async function read(
   { owner, weight }: { readonly owner: string; readonly weight: number },
   ask: () => Promise<Reading>,
 ): Promise<Omit<Extract<Reading, { kind: "answered" }>, "kind">> {
-  const reading = await slots.run(owner, weight, ask);
+  const reading = (await slots.run(owner, weight, ask))?.result;
   switch (reading?.kind) {
     case undefined:
     case "unavailable":

@@ -33,17 +33,21 @@ export class FairLimit {
   }
 
   /**
-   * Waits for a slot and runs the work. Returns undefined, without running it, when too many wait, or when it has
-   * waited too long for a slot.
+   * Waits for a slot, runs the work and returns its result. Returns undefined, without running it, when too many wait, or
+   * when it has waited too long for a slot.
    */
-  async run<T>(owner: string, weight: number, work: () => Promise<T>): Promise<T | undefined> {
+  async run<T>(
+    owner: string,
+    weight: number,
+    work: () => Promise<T>,
+  ): Promise<{ readonly result: T } | undefined> {
     const asked = Math.min(weight, this.#limits.perOwner);
     if (this.#waiting.length > 0 || !this.#isFree(owner, asked)) {
       if (this.#isQueueFull(owner)) return undefined;
       if (!(await this.#wait(owner, asked))) return undefined;
     } else this.#take(owner, asked);
     try {
-      return await work();
+      return { result: await work() };
     } finally {
       this.#take(owner, -asked);
       this.#beginNext();

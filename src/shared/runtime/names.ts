@@ -95,9 +95,9 @@ export function createNames({ outbound }: NamesConfig): Names {
       const endsAt = performance.now() + RESOLVE_MS;
       const found = await limit.run(owner, 1, async () => {
         const ms = endsAt - performance.now();
-        return { addresses: ms > 0 ? await ask(host, outbound.nameServers, ms) : [] };
+        return ms > 0 ? await ask(host, outbound.nameServers, ms) : [];
       });
-      return found === undefined ? [] : found.addresses;
+      return found === undefined ? [] : found.result;
     },
     async texts(name, owner) {
       const endsAt = performance.now() + RESOLVE_MS;
@@ -105,7 +105,7 @@ export function createNames({ outbound }: NamesConfig): Names {
         const ms = endsAt - performance.now();
         return ms > 0 ? await askForTexts(name, outbound.nameServers, ms) : [];
       });
-      return found ?? [];
+      return found?.result ?? [];
     },
   };
 }

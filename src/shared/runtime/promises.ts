@@ -32,64 +32,38 @@ export async function inBatches<Item, Result>(
   return results;
 }
 
-/** Joins calls for the same thing while one is under way, so that all get its outcome. */
-export class SingleFlight<T> {
-  readonly #flights = new Map<string, Promise<T>>();
-
-  run(key: string, work: () => Promise<T>): Promise<T> {
-    const joined = this.#flights.get(key);
-    if (joined !== undefined) return joined;
-    const flight = work().finally(() => this.#flights.delete(key));
-    this.#flights.set(key, flight);
-    return flight;
-  }
+interface Flight<T> {
+  readonly beganAt: number;
+  readonly outcome: Promise<T>;
+  isUnderWay: boolean;
 }
 
-/** Does work at most once in a time, and gives its outcome, a failure too, to all callers that come in that time. */
-export class SharedOutcome<T> {
+/**
+ * Joins calls for the same thing while one is under way, so that all get its outcome. `ms`: how long after its beginning
+ * an outcome, a failure too, is that of later calls; absent: it is forgotten with its end.
+ */
+export class SingleFlight<T> {
   readonly #ms: number;
-  readonly #now: () => Date;
-  #beganAt = -Infinity;
-  #isUnderWay = false;
-  #outcome: Promise<T> | undefined;
+  readonly #now: () => number;
+  readonly #flights = new Map<string, Flight<T>>();
 
-  constructor(ms: number, now: () => Date) {
+  constructor(ms = 0, now = () => performance.now()) {
     this.#ms = ms;
     this.#now = now;
   }
 
-  /** Returns the outcome of work that is under way, or that began less than the time ago; else does the work. */
-  get(work: () => Promise<T>): Promise<T> {
-    const now = this.#now().getTime();
-    const isYoung = now >= this.#beganAt && now - this.#beganAt < this.#ms;
-    if (this.#outcome !== undefined && (this.#isUnderWay || isYoung)) return this.#outcome;
-    this.#beganAt = now;
-    this.#isUnderWay = true;
-    this.#outcome = work().finally(() => {
-      this.#isUnderWay = false;
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const beganAt = this.#now();
+    const known = this.#flights.get(key);
+    const age = beganAt - (known?.beganAt ?? 0);
+    if (known !== undefined && (known.isUnderWay || (age >= 0 && age < this.#ms)))
+      return known.outcome;
+    const outcome = work().finally(() => {
+      flight.isUnderWay = false;
+      if (this.#ms === 0) this.#flights.delete(key);
     });
-    return this.#outcome;
-  }
-}
-
-/** Runs at most `max` pieces of work at once, and refuses more. */
-export class ConcurrencyLimit {
-  readonly #max: number;
-  #running = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** Runs the work, unless too much is under way. Returns whether it ran it. */
-  async run(work: () => Promise<void>): Promise<boolean> {
-    if (this.#running >= this.#max) return false;
-    this.#running += 1;
-    try {
-      await work();
-    } finally {
-      this.#running -= 1;
-    }
-    return true;
+    const flight = { beganAt, outcome, isUnderWay: true };
+    this.#flights.set(key, flight);
+    return outcome;
   }
 }

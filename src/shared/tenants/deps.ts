@@ -9,7 +9,7 @@ import type { PublishingDeps } from "../publishing/publishing.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { SharedOutcome } from "../runtime/promises.ts";
+import type { SingleFlight } from "../runtime/promises.ts";
 import type { RotatingKeys } from "../runtime/rotating-keys.ts";
 import type { Readiness } from "./platforms/readiness.ts";
 import type { Grants } from "./profiles/grant.ts";
@@ -30,7 +30,7 @@ export interface TenantsDeps {
   readonly connections: ConnectionsDeps;
   readonly publishing: PublishingDeps;
   /** The last check of whether the process can do its work. */
-  readonly readiness: SharedOutcome<Readiness>;
+  readonly readiness: SingleFlight<Readiness>;
 }
 
 /** What tells who somebody is. */

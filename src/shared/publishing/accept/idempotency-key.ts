@@ -4,7 +4,7 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { Accepted } from "../idempotency-store.ts";
 import type { Draft } from "../post.ts";
-import { inBatches } from "../../runtime/promises.ts";
+import { inBatches, SingleFlight } from "../../runtime/promises.ts";
 
 /** Without the comma, with which the host joins two keys that were sent. */
 const IDEMPOTENCY_KEY = /^[\x21-\x2b\x2d-\x7e]{8,128}$/;
@@ -72,13 +72,11 @@ const POSTS_AT_ONCE = 16;
  * profile that is there vouches for all its posts, which are as many as the platform ever made.
  */
 function checkSpent(services: PublishingDeps, platformId: string) {
-  const profiles = new Map<string, Promise<boolean>>();
+  const profiles = new SingleFlight<boolean>(Infinity);
   const hasProfile = async (profileId: string) =>
     (await undefinedIfDamaged(services.tenants.profiles.find(platformId, profileId))) !== undefined;
   return async ({ profileId, postId }: Accepted): Promise<boolean> => {
-    const known = profiles.get(profileId) ?? hasProfile(profileId);
-    profiles.set(profileId, known);
-    if (await known) return false;
+    if (await profiles.run(profileId, () => hasProfile(profileId))) return false;
     return (await services.stores.posts.findPost({ platformId, profileId, postId })) === undefined;
   };
 }

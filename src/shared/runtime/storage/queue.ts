@@ -2,7 +2,7 @@ import type { QueueClient } from "@azure/storage-queue";
 import { isMissingContainer } from "./failure.ts";
 import * as z from "zod";
 import { currentTraceParent } from "../telemetry/work-context.ts";
-import { withTimeLimit } from "../promises.ts";
+import { Batcher } from "../batcher.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
 /** Few enough for one process to work on all of them at once, beside what it has. */
@@ -125,14 +125,6 @@ function withTrace(hint: object): object {
   return { v: 1, ...(trace === undefined ? {} : { trace }), ...hint };
 }
 
-/** A hint that waits for a send to end, with all that asked for it. */
-interface Waiting {
-  readonly hint: object;
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * A queue of typed hints. The rows that they name are the truth: a hint may be lost, doubled, early or late.
  *
@@ -141,53 +133,31 @@ interface Waiting {
  */
 export class HintQueue<Hint extends HintFrame> {
   readonly #queue: MessageQueue;
-  readonly #waiting = new Map<string, Waiting>();
-  #isSending = false;
+  readonly #hints: Batcher<object, void>;
 
   constructor(queue: MessageQueue) {
     this.#queue = queue;
+    this.#hints = new Batcher({
+      async run(batch) {
+        const [first, ...others] = batch.map(({ item }) => item);
+        await queue.send({ ...first, ...(others.length > 0 && { more: others }) });
+        for (const { resolve } of batch) resolve();
+      },
+      max: HINTS_MAX,
+      stallMs: STALL_MS,
+    });
   }
 
   /** Sends a hint, to be seen after the delay, with the trace of the work under way. One with a delay goes alone. */
   async hint(fields: Fields<Hint>, delaySeconds = 0): Promise<void> {
     const hint = withTrace(fields);
     if (delaySeconds > 0) return this.#queue.send(hint, delaySeconds);
-    const name = JSON.stringify(fields);
-    let waiting = this.#waiting.get(name);
-    if (waiting === undefined) {
-      waiting = { hint, ...Promise.withResolvers<void>() };
-      this.#waiting.set(name, waiting);
-      void this.#sendWaiting();
-    }
-    return waiting.promise;
+    return this.#hints.add(hint, JSON.stringify(fields));
   }
 
   /** Sends a hint in a message of its own, with its trace if it has one. */
   sendAlone(hint: Hint): Promise<void> {
     return this.#queue.send(withTrace(hint));
-  }
-
-  async #sendWaiting(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
-    while (this.#waiting.size > 0) {
-      const shared = [...this.#waiting].slice(0, HINTS_MAX);
-      for (const [name] of shared) this.#waiting.delete(name);
-      const sent = this.#send(shared.map(([, waiting]) => waiting));
-      await withTimeLimit(STALL_MS, sent, () => undefined);
-    }
-    this.#isSending = false;
-  }
-
-  /** Sends hints in one message; who asked for them is told the outcome. */
-  async #send(shared: readonly Waiting[]): Promise<void> {
-    const [first, ...others] = shared.map(({ hint }) => hint);
-    try {
-      await this.#queue.send({ ...first, ...(others.length > 0 && { more: others }) });
-      for (const { resolve } of shared) resolve();
-    } catch (error) {
-      for (const { reject } of shared) reject(error);
-    }
   }
 
   /** Checks the queue service. @throws Error when it does not answer */

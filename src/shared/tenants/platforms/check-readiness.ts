@@ -58,7 +58,7 @@ async function useSecrets(services: TenantsDeps): Promise<void> {
  * @throws AppError `not_ready` with the checks in its details
  */
 export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
-  return services.readiness.get(() => check(services));
+  return services.readiness.run("", () => check(services));
 }
 
 async function check(services: TenantsDeps): Promise<Readiness> {

@@ -3,6 +3,7 @@ import type { OpenedEndpoint } from "../endpoints/endpoint-store.ts";
 import type { Delivery } from "./delivery.ts";
 import type { EndpointLease } from "./endpoint-lease.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
+import { Batcher, type Entry } from "../../runtime/batcher.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { InvalidTransaction, type RowPut, type RowWrite } from "../../runtime/storage/row.ts";
 
@@ -12,18 +13,18 @@ const ROWS_MAX = 90;
 type Writes = readonly (RowWrite | RowPut)[];
 type Etags = ReadonlyMap<string, string>;
 
-interface Change {
-  readonly writes: Writes;
-  readonly resolve: (etags: Etags | undefined) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Change = Entry<Writes, Etags | undefined>;
 
 /** Writes changes of an endpoint's rows: those that come while a transaction is under way share the next one. */
 export class RowWriter {
   readonly #store: PendingStore;
   readonly #endpointId: string;
-  readonly #waiting: Change[] = [];
-  #isWriting = false;
+  readonly #changes = new Batcher<Writes, Etags | undefined>({
+    run: (batch) => this.#commit(batch),
+    max: ROWS_MAX,
+    weigh: (writes) => writes.length,
+    gathers: true,
+  });
 
   constructor(store: PendingStore, endpointId: string) {
     this.#store = store;
@@ -35,30 +36,12 @@ export class RowWriter {
    * was changed by somebody else first. @throws AppError `service_unavailable` when the outcome is unknown
    */
   write(writes: Writes): Promise<Etags | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<Etags | undefined>();
-    this.#waiting.push({ writes, resolve, reject });
-    if (!this.#isWriting) void this.#run();
-    return promise;
-  }
-
-  async #run(): Promise<void> {
-    this.#isWriting = true;
-    // All requests of one tick are part of the same write.
-    await Promise.resolve();
-    for (let batch = this.#next(); batch.length > 0; batch = this.#next())
-      await this.#commit(batch);
-    this.#isWriting = false;
-  }
-
-  #next(): Change[] {
-    let rows = 0;
-    const fits = this.#waiting.findIndex(({ writes }) => (rows += writes.length) > ROWS_MAX);
-    return this.#waiting.splice(0, fits < 0 ? this.#waiting.length : Math.max(fits, 1));
+    return this.#changes.add(writes);
   }
 
   async #commit(batch: readonly Change[]): Promise<void> {
     try {
-      const writes = batch.flatMap((change) => change.writes);
+      const writes = batch.flatMap(({ item }) => item);
       const result = await this.#store.transact(this.#endpointId, writes);
       if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
       if (result.kind === "refused") return await this.#without(batch, result.at);
@@ -73,7 +56,7 @@ export class RowWriter {
   /** Takes out the change that was refused; each one alone where it is not known which. */
   async #without(batch: readonly Change[], at: number | undefined): Promise<void> {
     let end = 0;
-    const refused = batch.find(({ writes }) => (end += writes.length) > (at ?? 0));
+    const refused = batch.find(({ item }) => (end += item.length) > (at ?? 0));
     if (batch.length === 1 || (at !== undefined && refused !== undefined)) {
       refused?.resolve(undefined);
       const others = batch.filter((change) => change !== refused);

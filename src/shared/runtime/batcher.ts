@@ -1,0 +1,80 @@
+import { withTimeLimit } from "./promises.ts";
+
+/** An item that waits for its batch, and the ways to answer the callers that added it. */
+export interface Entry<Item, Result> {
+  readonly item: Item;
+  readonly promise: Promise<Result>;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Batching<Item, Result> {
+  /** Works on a batch and settles each of its entries. An error is that of all which are not settled. */
+  readonly run: (batch: readonly Entry<Item, Result>[]) => Promise<void>;
+  /** Largest sum of the weights in a batch; absent: a batch takes all that wait. */
+  readonly max?: number;
+  /** Returns the weight of an item; absent: each weighs 1. */
+  readonly weigh?: (item: Item) => number;
+  /** Time after which the next batch begins although the last has not ended. */
+  readonly stallMs?: number;
+  /** Whether the first batch takes all items of the same tick; absent: it begins with the first item alone. */
+  readonly gathers?: boolean;
+  readonly onIdle?: () => void;
+}
+
+/**
+ * Works on items in batches, one batch at a time: items that come during one share the next, so each is worked on after
+ * it was added. The group commit is no batcher: its operations depend on each other's outcomes.
+ */
+export class Batcher<Item, Result> {
+  readonly #batching: Batching<Item, Result>;
+  readonly #waiting = new Map<unknown, Entry<Item, Result>>();
+  #isRunning = false;
+
+  constructor(batching: Batching<Item, Result>) {
+    this.#batching = batching;
+  }
+
+  /** Adds an item, and returns its outcome. Waiting items with the same key are one. */
+  add(item: Item, key: unknown = item): Promise<Result> {
+    const known = this.#waiting.get(key);
+    if (known !== undefined) return known.promise;
+    const entry = { item, ...Promise.withResolvers<Result>() };
+    this.#waiting.set(key, entry);
+    if (!this.#isRunning) void this.#runAll();
+    return entry.promise;
+  }
+
+  async #runAll(): Promise<void> {
+    const { gathers = false, stallMs, onIdle } = this.#batching;
+    this.#isRunning = true;
+    if (gathers) await Promise.resolve();
+    while (this.#waiting.size > 0) {
+      const running = this.#run(this.#take());
+      await (stallMs === undefined ? running : withTimeLimit(stallMs, running, () => undefined));
+    }
+    this.#isRunning = false;
+    onIdle?.();
+  }
+
+  #take(): Entry<Item, Result>[] {
+    const { max = Infinity, weigh = () => 1 } = this.#batching;
+    const batch: Entry<Item, Result>[] = [];
+    let weight = 0;
+    for (const [key, entry] of this.#waiting) {
+      weight += weigh(entry.item);
+      if (weight > max && batch.length > 0) break;
+      this.#waiting.delete(key);
+      batch.push(entry);
+    }
+    return batch;
+  }
+
+  async #run(batch: readonly Entry<Item, Result>[]): Promise<void> {
+    try {
+      await this.#batching.run(batch);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+}
