@@ -23,8 +23,8 @@ const FOLDER = "dist";
 /** Where what is loaded when it is first needed lies, under names made of its content. */
 const PARTS = "parts";
 
-/** Loaded when first needed, from the installed packages: native code can't be bundled, and the rest is large. */
-export const INSTALLED = ["sharp", "mediabunny"];
+/** Loaded when first needed, from the installed packages: native code or files of their own can't be bundled, and the rest is large. */
+export const INSTALLED = ["sharp", "mediabunny", "tinypool"];
 
 /** Longer than a host that was started on an earlier build is left running, so that it still finds its parts. */
 const STALE_MS = 24 * 3600 * 1000;

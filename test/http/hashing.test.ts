@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from "vitest";
-import { HashingQueue } from "../../src/shared/tenants/staff/hashing-threads.ts";
 import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { startRelay } from "../setup/relay.ts";
@@ -122,30 +121,4 @@ describe("a log-in", () => {
     expect(meanwhile).toBeLessThan(30);
     await slow.stop();
   }, 180_000);
-});
-
-describe("the order of hashing", () => {
-  test("is log-ins first, and each in turn", () => {
-    const lanes = new HashingQueue<string>();
-    for (const name of ["a", "b"]) lanes.add(name, "other", 0);
-    for (const name of ["c", "d"]) lanes.add(name, "log_in", 0);
-    expect(many(5, () => lanes.take())).toEqual(["c", "d", "a", "b", undefined]);
-  });
-
-  test("keeps room for log-ins whatever else waits", () => {
-    const lanes = new HashingQueue<number>();
-    const added = many(1_000, (index) => lanes.add(index, "other", 0)).filter(Boolean);
-    expect(added).toHaveLength(128);
-    expect(lanes.add(-1, "log_in", 0)).toBe(true);
-    expect(lanes.take()).toBe(-1);
-  });
-
-  test("gives up on what log-ins have overtaken for a minute", () => {
-    const lanes = new HashingQueue<string>();
-    lanes.add("old", "other", 0);
-    lanes.add("young", "other", 30_000);
-    expect(lanes.takeOverdue(59_999)).toEqual([]);
-    expect(lanes.takeOverdue(60_000)).toEqual(["old"]);
-    expect(lanes.take()).toBe("young");
-  });
 });
