@@ -1,21 +1,38 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { Issue } from "../runtime/errors.ts";
 
 type Schema = z.core.$ZodType;
 type Raw = z.core.$ZodRawIssue;
 
+/** What words are made of. */
+interface JsonSchema extends Pick<
+  z.core.JSONSchema.BaseSchema,
+  "const" | "enum" | "format" | "minLength" | "maxLength" | "minItems" | "maxItems" | "properties"
+> {
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
 const KINDS: Readonly<Record<string, string>> = {
   string: "text",
   array: "a list",
   object: "an object",
-  record: "an object",
   boolean: "true or false",
+  number: "a number",
+  integer: "a whole number",
 };
+const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
+/** The formats by their names in JSON Schema, and in issues where those differ. */
 const FORMATS: Readonly<Record<string, string>> = {
-  url: "an http or https URL",
+  uri: "an http or https URL",
   email: "an e-mail address such as ann@example.com",
-  datetime: "a time with Z or an offset, such as 2030-01-31T09:00:00Z",
+  "date-time": "a time with Z or an offset, such as 2030-01-31T09:00:00Z",
 };
+const NAMES_OF_FORMATS: Readonly<Record<string, string>> = { url: "uri", datetime: "date-time" };
 
 const number = (value: number | bigint) => value.toLocaleString("en-US");
 const joined = (words: readonly string[], conjunction: string) =>
@@ -28,80 +45,52 @@ const choices = (values: readonly unknown[]) =>
     "or",
   );
 
-interface Range {
-  readonly min: number | undefined;
-  readonly max: number | undefined;
+const described = new WeakMap<Schema, JsonSchema>();
+
+/** Returns the JSON Schema of a schema, which says what it takes. Remembered: a list may have thousands of wrong items. */
+function describe(schema: Schema | undefined): JsonSchema {
+  if (schema === undefined) return {};
+  const known = described.get(schema);
+  if (known !== undefined) return known;
+  // Without metadata, whose ids would put references to schemas in their place.
+  const metadata = z.registry<object>();
+  const options = { io: "input", unrepresentable: "any", metadata } as const;
+  // Safe: of the present draft, which has one type in a schema and numbers as bounds.
+  const made = z.toJSONSchema(schema, options) as JsonSchema;
+  described.set(schema, made);
+  return made;
 }
 
-/** What a schema or a check is made of, as far as words are made of it. */
-interface Definition {
-  readonly type?: string;
-  readonly format?: string;
-  readonly check?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly value?: number;
-  readonly values?: readonly unknown[];
-  readonly entries?: object;
-  readonly shape?: object;
-  readonly options?: readonly Schema[];
-  readonly checks?: readonly (Schema | z.core.$ZodCheck)[];
-}
+/** Returns a bound of a number; undefined for those that every whole number has. */
+const bound = (value: number | undefined) =>
+  Math.abs(value ?? 0) === Number.MAX_SAFE_INTEGER ? undefined : value;
 
-// Safe: schemas and checks are made of these where they have them, and the library offers no other way to read them.
-const definitionOf = (made: Schema | z.core.$ZodCheck | undefined) =>
-  // oxlint-disable-next-line no-underscore-dangle -- the library's own name
-  (made?._zod.def ?? {}) as Definition;
-
-const checksOf = ({ checks = [] }: Definition) => checks.map(definitionOf);
-
-/** Returns the bounds that a schema's checks set: of a number its values, of text and lists their lengths. */
-function rangeOf(definition: Definition): Range {
-  let min: number | undefined;
-  let max: number | undefined;
-  for (const { check, minimum, maximum, value } of checksOf(definition)) {
-    if (check === "min_length") min = minimum;
-    else if (check === "max_length") max = maximum;
-    else if (check === "greater_than") min = value;
-    else if (check === "less_than") max = value;
-  }
-  return { min, max };
-}
-
-/** Returns a range as in "1 to 5 items"; undefined where there is none. */
-function rangeWords({ min, max }: Range, unit = ""): string | undefined {
+/** Returns a range as in "1 to 5 items"; undefined where there is none: of a number's values, of a text's or list's length. */
+function range(json: JsonSchema): string | undefined {
+  const [min, max, unit] = [
+    json.minLength ?? json.minItems ?? bound(json.minimum ?? json.exclusiveMinimum),
+    json.maxLength ?? json.maxItems ?? bound(json.maximum ?? json.exclusiveMaximum),
+    UNITS[json.type ?? ""] ?? "",
+  ];
   if (max === undefined) return min === undefined ? undefined : `at least ${number(min)}${unit}`;
   if (min === undefined) return `at most ${number(max)}${unit}`;
   return `${number(min)} to ${number(max)}${unit}`;
 }
 
-const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
-
-function numberWords(definition: Definition): string {
-  const isWhole =
-    definition.format !== undefined ||
-    checksOf(definition).some(({ check }) => check === "number_format");
-  const kind = isWhole ? "a whole number" : "a number";
-  const range = rangeWords(rangeOf(definition));
-  return range === undefined ? kind : `${kind} from ${range}`;
-}
-
 /** Says what a schema takes, as in "a list of 1 to 5 items". */
-function expected(schema: Schema | undefined): string {
-  const definition = definitionOf(schema);
-  const { type = "", values, entries } = definition;
-  if (type === "number") return numberWords(definition);
-  if (type === "literal" || type === "enum") return choices(values ?? Object.values(entries ?? {}));
-  const format = formatOf(definition);
-  if (format !== undefined) return format;
+function expected(json: JsonSchema): string {
+  const { type = "", format = "", anyOf } = json;
+  if (anyOf !== undefined)
+    return joined(
+      anyOf.map((option) => expected(option)),
+      "or",
+    );
+  if (json.enum !== undefined || "const" in json) return choices(json.enum ?? [json.const]);
+  const words = range(json);
   const kind = KINDS[type] ?? "something else";
-  const range = rangeWords(rangeOf(definition), UNITS[type]);
-  return range === undefined ? kind : `${kind} of ${range}`;
-}
-
-function formatOf(definition: Definition): string | undefined {
-  const formats = [definition, ...checksOf(definition)].map(({ format = "" }) => FORMATS[format]);
-  return formats.find((format) => format !== undefined);
+  if (FORMATS[format] !== undefined) return FORMATS[format];
+  if (words === undefined) return kind;
+  return UNITS[type] === undefined ? `${kind} from ${words}` : `${kind} of ${words}`;
 }
 
 /** Says what came instead of it, and nothing of what it says: it may be a secret. */
@@ -112,32 +101,29 @@ function received(input: unknown): string {
   return typeof input === "string" ? "text" : "a number";
 }
 
-const typeWords = (issue: Raw, schema: Schema | undefined) => {
-  const { input } = issue;
-  if (input === undefined) return `is missing and must be ${expected(schema)}`;
-  const isOfKind = typeof input === "number" && definitionOf(schema).type === "number";
-  const found = isOfKind ? String(input) : received(input);
-  return `must be ${expected(schema)}, not ${found}`;
-};
+function typeWords({ input }: Raw, json: JsonSchema): string {
+  if (input === undefined) return `is missing and must be ${expected(json)}`;
+  const isOfKind = typeof input === "number" && /^(?:number|integer)$/.test(json.type ?? "");
+  return `must be ${expected(json)}, not ${isOfKind ? String(input) : received(input)}`;
+}
 
-function sizeWords(issue: Raw, schema: Schema | undefined): string {
-  const { input } = issue;
-  if (typeof input === "number") return `must be ${expected(schema)}, not ${String(input)}`;
-  const isText = typeof input === "string";
-  const unit = UNITS[isText ? "string" : "array"];
-  const length = isText || Array.isArray(input) ? input.length : 0;
-  return `must have ${rangeWords(rangeOf(definitionOf(schema)), unit) ?? "another length"}, not ${number(length)}`;
+function sizeWords({ input }: Raw, json: JsonSchema): string {
+  if (typeof input === "number") return `must be ${expected(json)}, not ${String(input)}`;
+  const length = typeof input === "string" || Array.isArray(input) ? input.length : 0;
+  return `must have ${range(json) ?? "another length"}, not ${number(length)}`;
 }
 
 function formatWords(issue: Extract<Raw, { readonly code: "invalid_format" }>): string {
-  if (issue.format === "starts_with" && "prefix" in issue)
+  const { format, pattern } = issue;
+  if (format === "starts_with" && "prefix" in issue)
     return `must begin with ${JSON.stringify(issue["prefix"])}`;
-  return `must be ${FORMATS[issue.format] ?? `of the form ${issue.pattern ?? issue.format}`}`;
+  const words = FORMATS[NAMES_OF_FORMATS[format] ?? format];
+  return `must be ${words ?? `of the form ${pattern ?? format}`}`;
 }
 
 /** Says which fields there are, for one that there is not. */
-function unknownWords(schema: Schema | undefined): string {
-  const names = Object.keys(definitionOf(schema).shape ?? {}).map((name) => JSON.stringify(name));
+function unknownWords({ properties = {} }: JsonSchema): string {
+  const names = Object.keys(properties).map((name) => JSON.stringify(name));
   return names.length === 0
     ? "is not a field here: leave it out, nothing is taken"
     : `is not a field here: leave it out, or use ${joined(names, "or")}`;
@@ -149,34 +135,28 @@ const choiceWords = ({ input }: Raw, values: readonly unknown[]) =>
 const nameWords = ({ issues }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidKey>) =>
   `has a name that does not fit: it ${issues[0]?.message ?? "must be another"}`;
 
-const unionWords = (schema: Schema | undefined) =>
-  `must be ${joined((definitionOf(schema).options ?? []).map(expected), "or")}`;
-
-// Safe: an issue that names no schema was reported by one.
-const schemaOf = ({ schema, inst }: Raw) => schema ?? (inst as Schema | undefined);
-
 /**
  * Puts an issue of a schema into our words, as they follow the field's name. What a schema says itself goes before.
  * Values are not repeated, except numbers: they may be secrets.
  */
 export const issueWords: z.core.$ZodErrorMap = (issue) => {
-  const schema = schemaOf(issue);
+  const json = describe(issue.schema);
   switch (issue.code) {
     case "invalid_type":
-      return typeWords(issue, schema);
+      return typeWords(issue, json);
     case "too_big":
     case "too_small":
-      return sizeWords(issue, schema);
+      return sizeWords(issue, json);
     case "invalid_format":
       return formatWords(issue);
     case "invalid_value":
       return choiceWords(issue, issue.values);
     case "unrecognized_keys":
-      return unknownWords(schema);
+      return unknownWords(json);
     case "invalid_key":
       return nameWords(issue);
     case "invalid_union":
-      return unionWords(schema);
+      return `must be ${expected(json)}`;
     default:
       return "does not fit";
   }
