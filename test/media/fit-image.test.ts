@@ -414,5 +414,5 @@ test("no more images are held at a time than memory allows", async () => {
     },
   });
   await Promise.allSettled(Array.from({ length: 8 }, () => fitImage(watched(), instagram)));
-  expect(most).toBe(2);
+  expect(most).toBe(4);
 });

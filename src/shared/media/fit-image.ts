@@ -7,19 +7,12 @@ import {
 import { contentTypeOf } from "./content-type.ts";
 import { unreachable } from "../networks/contract/unreachable.ts";
 import { refused, tooLarge } from "./dialled.ts";
-import { FairLimit } from "../runtime/fair-limit.ts";
+import { fileMemory } from "./held-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readAll } from "./read-facts.ts";
 
 /** For the download of a whole image; 1 MB a second is enough for the largest. */
 const FETCH_MS_MAX = 60_000;
-
-/** Bytes of images in memory: bounded for the process, and for each owner. */
-const held = new FairLimit({
-  capacity: 128 * 1024 * 1024,
-  perOwner: 64 * 1024 * 1024,
-  waitingMax: 64,
-});
 
 function refuseOther(contentType: string): void {
   if (!contentType.startsWith("image/")) throw refused("type", `${contentType} is no image`);
@@ -37,7 +30,7 @@ export async function fitImage(
 ): Promise<FittedImage> {
   refuseOther(file.contentType);
   if (file.size > IMAGE_SOURCE_BYTES_MAX) throw tooLarge(IMAGE_SOURCE_BYTES_MAX);
-  const fitted = await held.run(owner, file.size, async () => {
+  const fitted = await fileMemory.run(owner, file.size, async () => {
     const bytes = await readAll(file, performance.now() + FETCH_MS_MAX);
     // By the bytes that arrived: the server's first answer may have been for another file.
     const contentType = contentTypeOf(bytes);

@@ -49,9 +49,28 @@ export class FairLimit {
     try {
       return { result: await work() };
     } finally {
-      this.#take(owner, -asked);
-      this.#beginNext();
+      this.giveBack(owner, asked);
     }
+  }
+
+  /** The weight that runs now. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /**
+   * Takes a weight of the owner without waiting, until it is given back. Returns false, and takes nothing, when that would
+   * exceed a limit, or when waiting work needs what is free.
+   */
+  take(owner: string, weight: number): boolean {
+    if (!this.#isFree(owner, weight) || this.#next() !== undefined) return false;
+    this.#take(owner, weight);
+    return true;
+  }
+
+  giveBack(owner: string, weight: number): void {
+    this.#take(owner, -weight);
+    this.#beginNext();
   }
 
   async #wait(owner: string, weight: number): Promise<boolean> {
@@ -96,16 +115,21 @@ export class FairLimit {
     else this.#used.set(owner, used);
   }
 
+  /** Returns the waiting work that is next: of the owner with the least running, the oldest that fits its limit. */
+  #next(): Waiting | undefined {
+    return this.#waiting
+      .filter(({ owner, weight }) => !this.#isOwnersLimit(owner, weight))
+      .reduce<Waiting | undefined>(
+        (best, one) =>
+          best === undefined || this.#usedBy(one.owner) < this.#usedBy(best.owner) ? one : best,
+        undefined,
+      );
+  }
+
   /** Starts the next work. Lighter work does not overtake a heavy one that is next, which might then never start. */
   #beginNext(): void {
     for (let isFree = true; isFree;) {
-      const next = this.#waiting
-        .filter(({ owner, weight }) => !this.#isOwnersLimit(owner, weight))
-        .reduce<Waiting | undefined>(
-          (best, one) =>
-            best === undefined || this.#usedBy(one.owner) < this.#usedBy(best.owner) ? one : best,
-          undefined,
-        );
+      const next = this.#next();
       isFree = next !== undefined && this.#isFree(next.owner, next.weight);
       if (next === undefined || !isFree) return;
       this.#waiting = this.#waiting.filter((one) => one !== next);
