@@ -1,10 +1,11 @@
 import { accessOperation, type Commit } from "../../core/core.ts";
-import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
+import { isId } from "../../runtime/ids.ts";
 import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
+import { newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
 import { disabledColumns, PLATFORM_ROW_KEY } from "../platform-row.ts";
 
@@ -16,17 +17,14 @@ export const applicationRow = rowCodec("application", {
   updatedAt: text(),
 });
 
-const PREFIX = "A|";
-const ID_START = "A|0000000000000000|".length;
 const ALL_MAX = 10_000;
 
-/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-export const applicationKey = (applicationId: string) =>
-  `${PREFIX}${inverted(timeOfId("application", applicationId))}|${applicationId}`;
+const applications = newestFirst("application", "A|", (_platformId, row) => toApplication(row));
+export const applicationKey = applications.key;
 
 /** Decodes an application. @throws DamagedRow */
 function toApplication(row: Row): Application {
-  return { ...applicationRow.decode(row), id: row.rowKey.slice(ID_START) };
+  return { ...applicationRow.decode(row), id: applications.idOf(row) };
 }
 
 function merge({ row: { rowKey }, etag }: StoredRow, columns: Columns): RowWrite {
@@ -44,10 +42,8 @@ export class ApplicationStore {
   }
 
   /** Finds an application. @throws DamagedRow */
-  async find(platformId: string, applicationId: string): Promise<Application | undefined> {
-    if (!isId("application", applicationId)) return undefined;
-    const stored = await this.#core.find(platformId, applicationKey(applicationId));
-    return stored === undefined ? undefined : toApplication(stored.row);
+  find(platformId: string, applicationId: string): Promise<Application | undefined> {
+    return applications.find(this.#core, platformId, applicationId);
   }
 
   /** Stores a new application. May be repeated. */
@@ -125,12 +121,11 @@ export class ApplicationStore {
   /** Lists the id of every application of the platform, newest first: of damaged ones too. */
   async listIds(platformId: string): Promise<string[]> {
     const rows = await this.#readAll(platformId);
-    return rows.map(({ row }) => row.rowKey.slice(ID_START));
+    return rows.map(({ row }) => applications.idOf(row));
   }
 
   #readAll(platformId: string): Promise<readonly StoredRow[]> {
-    const range = { from: PREFIX, before: afterPrefix(PREFIX) };
-    return this.#core.list({ partitionKey: platformId, ...range, limit: ALL_MAX });
+    return this.#core.list({ partitionKey: platformId, ...applications.range, limit: ALL_MAX });
   }
 
   /** Lists applications, newest first; `after` is where the last page ended. Leaves out damaged ones. */
@@ -139,12 +134,6 @@ export class ApplicationStore {
     after: string | undefined,
     limit: number,
   ): Promise<Scanned<Application>> {
-    return scan(this.#core, {
-      partitionKey: platformId,
-      from: after ?? PREFIX,
-      before: afterPrefix(PREFIX),
-      limit,
-      pick: ({ row }) => toApplication(row),
-    });
+    return applications.list(this.#core, platformId, { after, limit });
   }
 }

@@ -1,5 +1,4 @@
 import type { Actor } from "../../callers/caller.ts";
-import { inverted, timeOfId } from "../../runtime/ids.ts";
 import {
   longJson,
   longText,
@@ -9,6 +8,7 @@ import {
   text,
   textOrNull,
 } from "../../runtime/storage/codec.ts";
+import { newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { ApiKey } from "./key.ts";
 
@@ -39,12 +39,9 @@ export const keyPointerRow = rowCodec("API key pointer", {
 /** When a key was last used. A row of its own, so that noting it never conflicts with a revoke. */
 export const keyUsageRow = rowCodec("API key usage", { lastUsedAt: text() });
 
-export const KEY_ROWS = "K|";
-const ID_START = "K|0000000000000000|".length;
-
-/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-export const keyRowKey = (keyId: string) =>
-  `${KEY_ROWS}${inverted(timeOfId("key", keyId))}|${keyId}`;
+/** The keys of a platform, without their last use. */
+export const keyRows = newestFirst("key", "K|", toKey);
+export const keyRowKey = keyRows.key;
 
 /** The keys that a key descends from, the first one first; empty for a key that a person made. */
 export type Lineage = readonly string[];
@@ -76,7 +73,7 @@ export function toKey(platformId: string, row: Row): ApiKey {
   const stored = keyRow.decode(row);
   const { applicationId, name, scope, allowedProfileIds, keyPrefix, expiresAt, createdAt } = stored;
   return {
-    id: row.rowKey.slice(ID_START),
+    id: keyRows.idOf(row),
     platformId,
     applicationId,
     name,

@@ -4,11 +4,12 @@ import { inBatches } from "../../runtime/promises.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
 import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { findAll, scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { ListPosition } from "../../runtime/storage/newest-first.ts";
+import { findAll, type Scanned } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import {
   hashColumns,
-  KEY_ROWS,
+  keyRows,
   keyPointerRow,
   keyRow,
   keyRowKey,
@@ -109,11 +110,11 @@ export class KeyStore {
   /** Finds a key of the platform. Another platform's key is not found. @throws DamagedRow */
   async find(platformId: string, keyId: string): Promise<ApiKey | undefined> {
     if (!isId("key", keyId)) return undefined;
-    const [stored, lastUsedAt] = await Promise.all([
-      this.#core.find(platformId, keyRowKey(keyId)),
+    const [key, lastUsedAt] = await Promise.all([
+      keyRows.find(this.#core, platformId, keyId),
       this.#readUse(keyId),
     ]);
-    return stored === undefined ? undefined : { ...toKey(platformId, stored.row), lastUsedAt };
+    return key && { ...key, lastUsedAt };
   }
 
   async #readUse(keyId: string): Promise<string | null> {
@@ -206,7 +207,7 @@ export class KeyStore {
    */
   async descendants({ id, platformId }: KeyRef): Promise<readonly Descendant[]> {
     const [origin = id] = await this.lineage({ id, platformId });
-    const range = { partitionKey: platformId, from: KEY_ROWS, before: afterPrefix(KEY_ROWS) };
+    const range = { partitionKey: platformId, ...keyRows.range };
     const selection = { ...range, property: "origin", values: [origin] };
     const found: Descendant[] = [];
     let after: string | undefined;
@@ -269,18 +270,10 @@ export class KeyStore {
   async list(
     platformId: string,
     applicationId: string | null,
-    position: { readonly after: string | undefined; readonly limit: number },
+    position: ListPosition,
   ): Promise<Scanned<ApiKey>> {
-    const { items, next } = await scan(this.#core, {
-      partitionKey: platformId,
-      from: position.after ?? KEY_ROWS,
-      before: afterPrefix(KEY_ROWS),
-      limit: position.limit,
-      pick({ row }) {
-        const key = toKey(platformId, row);
-        return applicationId === null || key.applicationId === applicationId ? key : undefined;
-      },
-    });
+    const fits = (one: ApiKey) => applicationId === null || one.applicationId === applicationId;
+    const { items, next } = await keyRows.list(this.#core, platformId, position, fits);
     const used = await Promise.all(
       items.map(async (key) => ({ ...key, lastUsedAt: await this.#readUse(key.id) })),
     );

@@ -6,13 +6,14 @@ import {
   countWrite,
 } from "../../core/core.ts";
 import { invariant, serviceUnavailable } from "../../runtime/errors.ts";
-import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
+import { isId } from "../../runtime/ids.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import { longJson, metadataForm, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
+import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row, RowWrite } from "../../runtime/storage/row.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import {
   fitsFilter,
   PROFILE_STATUSES,
@@ -35,14 +36,11 @@ export const profileRow = rowCodec("profile", {
 /** The claim of an external id; the row key has a hash of it. */
 export const externalIdRow = rowCodec("external id claim", { profileId: text() });
 
-const PREFIX = "F|";
 /** More changes of one profile's external id than come between a read and a transaction. */
 const CLAIMS_MAX = 6;
-const ID_START = "F|0000000000000000|".length;
 
-/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-export const profileKey = (profileId: string) =>
-  `${PREFIX}${inverted(timeOfId("profile", profileId))}|${profileId}`;
+const profiles = newestFirst("profile", "F|", (_platformId, row) => toProfile(row));
+export const profileKey = profiles.key;
 
 const externalKey = (applicationId: string, externalId: string) =>
   `FX|${applicationId}|${sha256Hex(externalId)}`;
@@ -62,7 +60,7 @@ function statusOf(status: string): ProfileStatus {
 /** Decodes a profile. @throws DamagedRow */
 function toProfile(row: Row): Profile {
   const profile = profileRow.decode(row);
-  return { ...profile, id: row.rowKey.slice(ID_START), status: statusOf(profile.status) };
+  return { ...profile, id: profiles.idOf(row), status: statusOf(profile.status) };
 }
 
 function claimWrites(before: Profile | undefined, after: Profile): RowWrite[] {
@@ -94,12 +92,6 @@ function takenBy(profile: Profile, row: CoreView["row"]): ProfileWritten | undef
     : { kind: "taken", existingId };
 }
 
-/** Where a page starts, and how many items it has at most. */
-export interface ListPosition {
-  readonly after: string | undefined;
-  readonly limit: number;
-}
-
 /**
  * Stores the profiles of a platform in its partition, so that another platform's id is simply not found. A profile changes
  * in one transaction with the claim of its external id, and is created or removed in one with the count of profiles.
@@ -114,10 +106,8 @@ export class ProfileStore {
   }
 
   /** Finds a profile. @throws DamagedRow */
-  async find(platformId: string, profileId: string): Promise<Profile | undefined> {
-    if (!isId("profile", profileId)) return undefined;
-    const stored = await this.#core.find(platformId, profileKey(profileId));
-    return stored === undefined ? undefined : toProfile(stored.row);
+  find(platformId: string, profileId: string): Promise<Profile | undefined> {
+    return profiles.find(this.#core, platformId, profileId);
   }
 
   /** Returns the id of the application's profile with this external id. @throws DamagedRow */
@@ -223,18 +213,9 @@ export class ProfileStore {
   list(
     platformId: string,
     filter: ProfileFilter,
-    { after, limit }: ListPosition,
+    position: ListPosition,
   ): Promise<Scanned<Profile>> {
-    return scan(this.#core, {
-      partitionKey: platformId,
-      from: after ?? PREFIX,
-      before: afterPrefix(PREFIX),
-      limit,
-      pick({ row }) {
-        const profile = toProfile(row);
-        return fitsFilter(profile, filter) ? profile : undefined;
-      },
-    });
+    return profiles.list(this.#core, platformId, position, (one) => fitsFilter(one, filter));
   }
 
   /** Lists those of the given profiles that match, like `list`, and reads no others. */

@@ -1,17 +1,15 @@
 import { accessOperation, type Commit } from "../../core/core.ts";
 import { invariant } from "../../runtime/errors.ts";
-import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { integer, rowCodec, text, textOrNull, truth } from "../../runtime/storage/codec.ts";
 import type { Columns, Row } from "../../runtime/storage/row.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import { newestFirst } from "../../runtime/storage/newest-first.ts";
+import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import { isLastUser, PLATFORM_ROW_KEY, userCountWrite } from "../platform-row.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { User } from "./user.ts";
 
-const PREFIX = "U|";
-const ID_START = "U|0000000000000000|".length;
 const MARK_BYTES = 9;
 
 /** A user; the row key has the id. */
@@ -44,9 +42,8 @@ export type UserChange = Partial<
   >
 >;
 
-/** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
-export const userKey = (userId: string) =>
-  `${PREFIX}${inverted(timeOfId("user", userId))}|${userId}`;
+const users = newestFirst("user", "U|", toUser);
+export const userKey = users.key;
 
 function factorColumns(factor: SecondFactor | null) {
   return {
@@ -81,7 +78,7 @@ function toUser(platformId: string, row: Row): User {
           lastStep: totpLastStep,
           recoveryHashes: recoveryHashes.split(",").filter(Boolean),
         };
-  return { ...user, id: row.rowKey.slice(ID_START), platformId, secondFactor };
+  return { ...user, id: users.idOf(row), platformId, secondFactor };
 }
 
 /** Returns whether a change ends sessions, or switches the second factor on or off. */
@@ -102,10 +99,8 @@ export class UserStore {
   }
 
   /** Finds a user. @throws DamagedRow */
-  async find(platformId: string, userId: string): Promise<User | undefined> {
-    if (!isId("user", userId)) return undefined;
-    const stored = await this.#core.find(platformId, userKey(userId));
-    return stored === undefined ? undefined : toUser(platformId, stored.row);
+  find(platformId: string, userId: string): Promise<User | undefined> {
+    return users.find(this.#core, platformId, userId);
   }
 
   /** Returns whether a user is stored, damaged or not. */
@@ -115,13 +110,7 @@ export class UserStore {
 
   /** Lists users, newest first; `after` is where the last page ended. Leaves out damaged ones. */
   list(platformId: string, after: string | undefined, limit: number): Promise<Scanned<User>> {
-    return scan(this.#core, {
-      partitionKey: platformId,
-      from: after ?? PREFIX,
-      before: afterPrefix(PREFIX),
-      limit,
-      pick: ({ row }) => toUser(platformId, row),
-    });
+    return users.list(this.#core, platformId, { after, limit });
   }
 
   /** Stores a new user, and counts it. May be repeated. */

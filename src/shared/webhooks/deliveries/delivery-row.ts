@@ -1,4 +1,3 @@
-import { inverted, timeOfId } from "../../runtime/ids.ts";
 import {
   integer,
   integerOrNull,
@@ -8,6 +7,7 @@ import {
   text,
   textOrNull,
 } from "../../runtime/storage/codec.ts";
+import { newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { EventType } from "../../events/events.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
@@ -37,11 +37,11 @@ export const deliveryRow = rowCodec("delivery", {
   durationMs: integerOrNull(),
 });
 
-/** What the keys of deliveries begin with. */
-export const DELIVERY_ROWS = "D|";
-
-export const deliveryKey = (deliveryId: string) =>
-  `${DELIVERY_ROWS}${inverted(timeOfId("delivery", deliveryId))}|${deliveryId}`;
+/** The deliveries in the partition of their endpoint. */
+export const deliveries = newestFirst("delivery", "D|", toDelivery, (endpointId, row) =>
+  toDelivery(endpointId, row, "people"),
+);
+export const deliveryKey = deliveries.key;
 
 export function toDeliveryRow({ origin, ...delivery }: Delivery): Row {
   const { traceId, requestId } = origin;

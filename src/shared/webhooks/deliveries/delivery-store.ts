@@ -1,9 +1,10 @@
 import { inverted, isId } from "../../runtime/ids.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import type { ListPosition } from "../../runtime/storage/newest-first.ts";
+import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import type { Delivery, DeliveryRef, DeliveryStatus } from "./delivery.ts";
 import type { EventType } from "../../events/events.ts";
-import { DELIVERY_ROWS, deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
+import { deliveries, deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
 
 export interface StoredDelivery {
   readonly delivery: Delivery;
@@ -72,35 +73,18 @@ export class DeliveryStore {
 
   /** Removes a page of an endpoint's ended deliveries that were made before. */
   removeEndedBefore(endpointId: string, time: Date, after: string | undefined) {
-    const from = DELIVERY_ROWS + inverted(time.getTime());
+    const { from, before } = deliveries.range;
+    const range = { partitionKey: endpointId, from: from + inverted(time.getTime()), before };
     const values = ["succeeded", "dead"] satisfies DeliveryStatus[];
-    return this.#table.removeSelected(
-      {
-        partitionKey: endpointId,
-        from,
-        before: afterPrefix(DELIVERY_ROWS),
-        property: "status",
-        values,
-      },
-      after,
-    );
+    return this.#table.removeSelected({ ...range, property: "status", values }, after);
   }
 
   /** Lists an endpoint's deliveries, newest first; `after` is where the last listing stopped. */
   list(
     endpointId: string,
     filter: DeliveryFilter,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+    position: ListPosition,
   ): Promise<Scanned<Delivery>> {
-    return scan(this.#table, {
-      partitionKey: endpointId,
-      from: after ?? DELIVERY_ROWS,
-      before: afterPrefix(DELIVERY_ROWS),
-      limit,
-      pick({ row }) {
-        const delivery = toDelivery(endpointId, row, "people");
-        return fits(filter, delivery) ? delivery : undefined;
-      },
-    });
+    return deliveries.list(this.#table, endpointId, position, (one) => fits(filter, one));
   }
 }

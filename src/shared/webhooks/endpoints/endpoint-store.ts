@@ -1,11 +1,11 @@
 import { accessOperation, type Commit, countsKey, countWrite, toCounts } from "../../core/core.ts";
 import { type Debit, debitOf } from "../../billing/billing.ts";
-import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
 import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
-import { scan, type Scanned } from "../../runtime/storage/scan.ts";
-import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
+import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
+import type { Scanned } from "../../runtime/storage/scan.ts";
+import type { Table } from "../../runtime/storage/table.ts";
 import type { Endpoint, EventFilter } from "./endpoint.ts";
 import { secretHint } from "./signature.ts";
 import {
@@ -34,14 +34,14 @@ export const endpointRow = rowCodec("webhook endpoint", {
   updatedAt: text(),
 });
 
-const PREFIX = "H|";
-const ID_START = "H|0000000000000000|".length;
 const ALL_MAX = 100_000;
 
 export const ENDPOINTS_MAX = 20;
 
-const rowKey = (endpointId: string) =>
-  `${PREFIX}${inverted(timeOfId("endpoint", endpointId))}|${endpointId}`;
+const endpoints = newestFirst("endpoint", "H|", toEndpoint, (platformId, row) =>
+  toEndpoint(platformId, row, "people"),
+);
+const rowKey = endpoints.key;
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
 function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
@@ -51,7 +51,7 @@ function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
   );
   const { disabledReason, secretHint: hint, createdAt, updatedAt } = rest;
   return {
-    id: row.rowKey.slice(ID_START),
+    id: endpoints.idOf(row),
     platformId,
     applicationId,
     url,
@@ -159,10 +159,8 @@ export class EndpointStore {
     return { ...columns, rowKey: rowKey(id) };
   }
 
-  async find(platformId: string, endpointId: string): Promise<Endpoint | undefined> {
-    if (!isId("endpoint", endpointId)) return undefined;
-    const stored = await this.#core.find(platformId, rowKey(endpointId));
-    return stored === undefined ? undefined : toEndpoint(platformId, stored.row);
+  find(platformId: string, endpointId: string): Promise<Endpoint | undefined> {
+    return endpoints.find(this.#core, platformId, endpointId);
   }
 
   /** Returns the endpoint with its secrets: the present one, and the previous one while it still signs. */
@@ -262,19 +260,10 @@ export class EndpointStore {
   list(
     platformId: string,
     applicationId: string | null,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+    position: ListPosition,
   ): Promise<Scanned<Endpoint>> {
-    return scan(this.#core, {
-      partitionKey: platformId,
-      from: after ?? PREFIX,
-      before: afterPrefix(PREFIX),
-      limit,
-      pick({ row }) {
-        const endpoint = toEndpoint(platformId, row, "people");
-        const fits = applicationId === null || endpoint.applicationId === applicationId;
-        return fits ? endpoint : undefined;
-      },
-    });
+    const fits = (one: Endpoint) => applicationId === null || one.applicationId === applicationId;
+    return endpoints.list(this.#core, platformId, position, fits);
   }
 
   /** Lists the platform's endpoints, for work. Damaged rows are left out. @throws NewerRow */
@@ -285,8 +274,7 @@ export class EndpointStore {
   }
 
   #rows(platformId: string): Promise<readonly StoredRow[]> {
-    const range = { from: PREFIX, before: afterPrefix(PREFIX), limit: ALL_MAX };
-    return this.#core.list({ partitionKey: platformId, ...range });
+    return this.#core.list({ partitionKey: platformId, ...endpoints.range, limit: ALL_MAX });
   }
 
   /** Seals the secrets of all endpoints with the first data key. Returns the key of each secret after that. */
@@ -306,7 +294,7 @@ export class EndpointStore {
 
   /** Returns the columns to write, undefined when both secrets are sealed with the first key. @throws DamagedRow */
   #resealed(platformId: string, row: Row): Columns | undefined {
-    const binding = bindingOf(platformId, row.rowKey.slice(ID_START));
+    const binding = bindingOf(platformId, endpoints.idOf(row));
     const before = endpointRow.decode(row);
     const secret = reseal(before.secret, binding, this.#dataKeys);
     const previousSecret = reseal(before.previousSecret, binding, this.#dataKeys);

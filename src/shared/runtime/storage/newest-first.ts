@@ -1,0 +1,61 @@
+import { type IdKind, inverted, isId, timeOfId } from "../ids.ts";
+import type { Row } from "./row.ts";
+import { scan, type Scanned } from "./scan.ts";
+import { afterPrefix, type Table } from "./table.ts";
+
+/** Where a page of a list starts, and how many items it has at most. */
+export interface ListPosition {
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+const TIME = "0000000000000000|";
+
+/** A kind of rows in a partition that are found by id and listed newest first. */
+export interface NewestFirst<Item> {
+  /** All their keys. */
+  readonly range: { readonly from: string; readonly before: string };
+  /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
+  readonly key: (id: string) => string;
+  idOf(row: Pick<Row, "rowKey">): string;
+  /** Finds an item; undefined for text that is not an id. @throws DamagedRow */
+  find(table: Table, partitionKey: string, id: string): Promise<Item | undefined>;
+  /** Lists items that fit; `after` is where the last page ended. Leaves out damaged ones. */
+  list(
+    table: Table,
+    partitionKey: string,
+    position: ListPosition,
+    fits?: (item: Item) => boolean,
+  ): Promise<Scanned<Item>>;
+}
+
+/** Describes rows by their ids' kind and the beginning of their keys. `toShown` decodes for lists that people read. */
+export function newestFirst<Item>(
+  kind: IdKind,
+  prefix: string,
+  decode: (partitionKey: string, row: Row) => Item,
+  toShown = decode,
+): NewestFirst<Item> {
+  const range = { from: prefix, before: afterPrefix(prefix) };
+  const key = (id: string) => `${prefix}${inverted(timeOfId(kind, id))}|${id}`;
+  return {
+    range,
+    key,
+    idOf: ({ rowKey }) => rowKey.slice(prefix.length + TIME.length),
+    async find(table, partitionKey, id) {
+      const stored = isId(kind, id) ? await table.find(partitionKey, key(id)) : undefined;
+      return stored === undefined ? undefined : decode(partitionKey, stored.row);
+    },
+    list: (table, partitionKey, { after = prefix, limit }, fits = () => true) =>
+      scan(table, {
+        partitionKey,
+        ...range,
+        from: after,
+        limit,
+        pick({ row }) {
+          const item = toShown(partitionKey, row);
+          return fits(item) ? item : undefined;
+        },
+      }),
+  };
+}
