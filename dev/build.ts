@@ -30,21 +30,6 @@ export const INSTALLED = ["sharp", "mediabunny", "tinypool"];
 const STALE_MS = 24 * 3600 * 1000;
 
 /**
- * `node:http` without `import`: that reads every export, the WebSocket client among them, and so loads a whole HTTP
- * client that nobody asked for (a tenth of the start).
- */
-const plainHttp: Plugin = {
-  name: "plain-http",
-  setup(bundler) {
-    const namespace = "plain-http";
-    bundler.onResolve({ filter: /^(?:node:)?http$/ }, () => ({ path: "node:http", namespace }));
-    bundler.onLoad({ filter: /.*/, namespace }, () => ({
-      contents: 'module.exports = process.getBuiltinModule("node:http");',
-    }));
-  },
-};
-
-/**
  * The small form of the schema library as a copy of its own: every start loads it. Code is split by files, so that
  * files shared with the whole library would bring most of that along (a tenth of the start).
  */
@@ -188,7 +173,7 @@ export async function buildApp(): Promise<Metafile> {
     bundle: true,
     splitting: true,
     chunkNames: `${PARTS}/[name]-[hash]`,
-    plugins: [plainHttp, smallSchemas, workedOut, throughFaces],
+    plugins: [smallSchemas, workedOut, throughFaces],
     platform: "node",
     target: "node22",
     format: "esm",
