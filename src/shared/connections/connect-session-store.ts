@@ -2,11 +2,12 @@ import * as z from "zod";
 import { accessOperation, type Commit, type CoreView } from "../core/core.ts";
 import { type Debit, debitOf } from "../billing/billing.ts";
 import { actor } from "../callers/caller.ts";
-import { inverted, isId, timeOfId } from "../runtime/ids.ts";
+import { inverted, isId } from "../runtime/ids.ts";
 import { shape } from "../runtime/shape.ts";
 import { integer, json, oneOf, rowCodec, text, textOrNull } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row, RowWrite, StoredRow } from "../runtime/storage/row.ts";
+import { newestFirst } from "../runtime/storage/newest-first.ts";
 import { findAll, scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -53,22 +54,20 @@ export const connectSessionRow = rowCodec("connect session", {
 export const profileSessionRow = rowCodec("connect session of a profile", { expiresAt: text() });
 
 const PREFIX = "S|";
-const ID_START = "S|0000000000000000|".length;
+/** Their keys have the ids' times, so that old sessions are a range. */
+const rows = newestFirst("connectSession", PREFIX, toSession);
+export const connectSessionKey = rows.key;
 
-const placeOf = (id: string) => `${inverted(timeOfId("connectSession", id))}|${id}`;
-/** Returns the row key of a session. It has the id's time, so that old sessions are a range. */
-export const connectSessionKey = (id: string) => PREFIX + placeOf(id);
+const placeOf = (id: string) => rows.key(id).slice(PREFIX.length);
 const listOf = (profileId: string) => `SP|${profileId}|`;
 
 /** Names a session. */
 type SessionRef = Pick<ConnectSession, "platformId" | "id">;
 
 /** Decodes a session. @throws DamagedRow */
-const toSession = (platformId: string, row: Row): ConnectSession => ({
-  id: row.rowKey.slice(ID_START),
-  platformId,
-  ...connectSessionRow.decode(row),
-});
+function toSession(platformId: string, row: Row): ConnectSession {
+  return { id: rows.idOf(row), platformId, ...connectSessionRow.decode(row) };
+}
 
 function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSession): RowWrite {
   return { kind: "merge", row: { ...connectSessionRow.encode(session), rowKey }, etag };
@@ -177,11 +176,9 @@ export class ConnectSessionStore {
   ): Promise<{ readonly ids: readonly string[]; readonly next: string | undefined }> {
     const list = listOf(profileId);
     const range = { partitionKey: platformId, from: list, before: afterPrefix(list) };
-    const { rows, next } = await this.#core.select(range, after);
-    return {
-      ids: rows.map(({ row }) => row.rowKey.slice(list.length + ID_START - PREFIX.length)),
-      next,
-    };
+    const page = await this.#core.select(range, after);
+    const keys = page.rows.map(({ row }) => PREFIX + row.rowKey.slice(list.length));
+    return { ids: keys.map((rowKey) => rows.idOf({ rowKey })), next: page.next };
   }
 
   /** Removes sessions of a profile. May be repeated. */
@@ -198,22 +195,20 @@ export class ConnectSessionStore {
   }
 
   /** Returns the session; undefined for text that is not an id. @throws DamagedRow */
-  async find({ platformId, id }: SessionRef): Promise<ConnectSession | undefined> {
-    if (!isId("connectSession", id)) return undefined;
-    const stored = await this.#core.find(platformId, connectSessionKey(id));
-    return stored === undefined ? undefined : toSession(platformId, stored.row);
+  find({ platformId, id }: SessionRef): Promise<ConnectSession | undefined> {
+    return rows.find(this.#core, platformId, id);
   }
 
   /** Removes a page of the platform's sessions that were started before the time. */
   async removeBefore(platformId: string, time: Date, after: string | undefined) {
-    const range = { from: PREFIX + inverted(time.getTime()), before: afterPrefix(PREFIX) };
-    const { rows, next } = await this.#core.select({ partitionKey: platformId, ...range }, after);
-    const keys = rows.flatMap(({ row }) => [
+    const range = { ...rows.range, from: PREFIX + inverted(time.getTime()) };
+    const page = await this.#core.select({ partitionKey: platformId, ...range }, after);
+    const keys = page.rows.flatMap(({ row }) => [
       listOf(String(row["profileId"])) + row.rowKey.slice(PREFIX.length),
       row.rowKey,
     ]);
     await this.#core.deleteAll(platformId, keys);
-    return { removed: rows.length, next };
+    return { removed: page.rows.length, next: page.next };
   }
 
   /**
