@@ -70,7 +70,8 @@ export class FanOutQueue {
 
 /**
  * Runs the same work for a key one at a time. A call that finds it running returns at once, and the run that is under
- * way does the work once more, so that nothing which was there before the call is missed.
+ * way does the work once more, so that nothing which was there before the call is missed. Callers of a batcher would wait,
+ * and their messages would take the room that the host gives to others.
  */
 export class Rerun {
   readonly #wanted = new Map<string, boolean>();
