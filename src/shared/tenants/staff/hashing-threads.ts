@@ -13,7 +13,7 @@ const THREADS_MAX = 2;
 const WAITING_MAX = 256;
 /** By then, many of those that wait now have been answered. */
 const BUSY_RETRY_SECONDS = 10;
-/** Time limit of one task, for a thread that could not start. The costliest takes a few seconds. */
+/** Time limit of one task, for a thread that does not answer. The costliest takes a few seconds. */
 const TASK_MS_MAX = 60_000;
 /** A thread takes some 10 MB, and 50 ms to start. */
 const IDLE_MS = 5 * 60_000;
@@ -53,8 +53,11 @@ async function openPool(): Promise<Tinypool> {
     env: {},
     execArgv: [],
   });
-  // Without a listener, a thread that ends while it is idle would end the process.
-  opened.on("error", () => undefined);
+  // A thread could not start, or ended while it was idle. What waits for it fails, and the next task opens a new pool.
+  opened.on("error", () => {
+    pool = undefined;
+    void opened.destroy().catch(() => undefined);
+  });
   return opened;
 }
 
