@@ -9,7 +9,8 @@ import {
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
-import { type Commit, WalletStore } from "./core/core.ts";
+import { checkedCommit, type Commit, WalletStore } from "./core/core.ts";
+import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
 import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
@@ -181,18 +182,19 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { dataKeys } = config.identity;
   // An event comes once all modules are there.
   const wallets = walletsOf(base, (id) => webhooks.stores.fanOutQueue.markAndHint(id, now()));
-  const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
+  // The request under way is known here alone, so no verb can forget its second check.
+  const commit: Commit = (platformId, operation) =>
+    checkedCommit(openCheckOf(platformId), operation, (one) => wallets.commit(platformId, one));
   const stores = createTenantStores(tables, commit);
   const posts = createPublishingStores(tables, queue(PUBLISHING_QUEUE));
   const { networkAccounts, timeline } = posts;
 
-  const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
+  const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets, commit };
   const parts = { queue: queue(WEBHOOK_QUEUE), wakes, log, commit, dataKeys };
   const webhooks: Services["webhooks"] = {
     ...common,
     calls,
     wakes,
-    wallets,
     applications: stores.applications,
     timeline,
     stores: createWebhookStores(tables, parts),

@@ -565,7 +565,7 @@ export class Customers {
     const accessVersion = await accessVersionOf(services, scope.platformId);
     await requireActive(services, scope);
     const connections = await services.connections.stores.connections.listOfProfile(scope);
-    const publishing = { ...scope, connections, accessVersion, isKept: false };
+    const publishing = { ...scope, connections, accessVersion, areCached: false };
     return (await createPost(services.publishing, publishing, { idempotencyKey, draft })).post.id;
   }
 

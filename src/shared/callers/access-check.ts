@@ -8,22 +8,28 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const running = new AsyncLocalStorage<AccessCheck>();
 
+/** How a caller is checked again. */
+interface AccessToCheck {
+  readonly platformId: string;
+  /** Reads the access version as it is stored now. */
+  readVersion(): Promise<string>;
+  /** Checks the caller on rows that are read now. @throws AppError what the access rule refuses with */
+  resolve(): Promise<unknown>;
+}
+
 /** The second check of one request that writes. */
 export class AccessCheck {
   readonly platformId: string;
-  readonly #checkAgain: () => Promise<string>;
+  readonly #access: AccessToCheck;
   readonly #onceAllowed: (() => void)[] = [];
   #version: string | undefined;
   #isOpen = true;
 
-  /**
-   * `version`: the access version before the caller's rows were read; undefined if it is not known. `checkAgain`: reads
-   * the version and then checks the caller on rows that are read now; it returns that version.
-   */
-  constructor(platformId: string, version: string | undefined, checkAgain: () => Promise<string>) {
-    this.platformId = platformId;
+  /** `version`: the access version before the caller's rows were read; undefined if it is not known. */
+  constructor(access: AccessToCheck, version: string | undefined) {
+    this.platformId = access.platformId;
+    this.#access = access;
     this.#version = version;
-    this.#checkAgain = checkAgain;
   }
 
   get isOpen(): boolean {
@@ -50,11 +56,26 @@ export class AccessCheck {
   /** Checks the caller again on rows that are read now. @throws AppError what the access rule refuses with */
   async again(): Promise<void> {
     try {
-      this.#version = await running.exit(this.#checkAgain);
+      this.#version = await running.exit(async () => {
+        const version = await this.#access.readVersion();
+        await this.#access.resolve();
+        return version;
+      });
     } catch (error) {
       this.#isOpen = false;
       throw error;
     }
+  }
+
+  /**
+   * Makes the check, unless an operation has made it: before a write that is none, or at the end of a request that has
+   * written nothing.
+   * @throws AppError what the access rule refuses with
+   */
+  async requireAccess(): Promise<void> {
+    if (!this.#isOpen) return;
+    if (!this.fits(await this.#access.readVersion())) await this.again();
+    this.end();
   }
 
   onceAllowed(run: () => void): void {

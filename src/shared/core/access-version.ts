@@ -1,5 +1,5 @@
 import type { AccessCheck } from "../callers/access-check.ts";
-import { AppError } from "../runtime/errors.ts";
+import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { randomToken } from "../runtime/secrets.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
 import type { CoreOperation, CoreView, Tried } from "./core-operation.ts";
@@ -14,15 +14,19 @@ import type { Movement } from "./wallet.ts";
 const VERSION_BYTES = 12;
 
 /**
- * Nothing was done, because what the request was decided on is older than a change that may have been answered: it is to
- * be read and decided again. A caller that gets it may repeat the request.
+ * Thrown instead of an answer when the rows at hand can't decide a request: they are cached and not enough, or older
+ * than a change that may have been answered. Nothing was done. The request is read and decided again.
  */
-export class OutdatedAccess extends AppError {
-  constructor() {
-    super("service_unavailable", "The service can't answer right now. Try again.", {
-      retryAfterSeconds: 1,
-    });
-  }
+export class OutdatedAccess extends Error {}
+
+/**
+ * Returns whether a request that failed with this error is decided again. Cached rows can only allow, so what they refuse
+ * is; an outage or a reached limit has nothing to do with them.
+ */
+export function isDecidedAgain(error: unknown, areCached: boolean): boolean {
+  if (error instanceof OutdatedAccess) return true;
+  if (!areCached || !(error instanceof AppError)) return false;
+  return error.code !== "service_unavailable" && error.code !== "rate_limited";
 }
 
 /** What an operation of `accessOperation` decides: what it writes, or only an answer where nothing is to be written. */
@@ -92,14 +96,15 @@ function orRefusal<Decided>(decide: () => Decided): Decided | AppError {
 const TRIES_MAX = 60;
 
 /**
- * Submits an operation of a request that writes, which is refused under another access version than the one that the
- * caller was checked under; the caller is then checked again. An earlier try that was applied stays applied.
+ * Submits an operation. One of a request that writes is refused under another access version than the one that its caller
+ * was checked under; the caller is then checked again. An earlier try that was applied stays applied.
  */
 export async function checkedCommit<Answer>(
-  check: AccessCheck,
+  check: AccessCheck | undefined,
   operation: CoreOperation<Answer>,
   submit: <Submitted>(operation: CoreOperation<Submitted>) => Promise<Submitted>,
 ): Promise<Answer> {
+  if (check === undefined) return await submit(operation);
   const checked: CoreOperation<{ readonly answer: Answer; readonly isWritten: boolean }> = {
     ...operation,
     decide(view, tried) {
@@ -118,7 +123,8 @@ export async function checkedCommit<Answer>(
       if (isWritten) check.end();
       return answer;
     } catch (error) {
-      if (!(error instanceof OutdatedAccess) || tries === TRIES_MAX) throw error;
+      if (!(error instanceof OutdatedAccess)) throw error;
+      if (tries === TRIES_MAX) throw serviceUnavailable();
       await check.again();
     }
   }

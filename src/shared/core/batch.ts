@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { serviceUnavailable, type AppError, invariant } from "../runtime/errors.ts";
+import { serviceUnavailable, invariant } from "../runtime/errors.ts";
 import { keyOfWrite, type RowWrite, type StoredRow, type Row } from "../runtime/storage/row.ts";
 import type { CoreDecision, CoreView, StoredWallet } from "./core-operation.ts";
 import type { Outcome, Pending, Readable } from "./pending.ts";
@@ -213,7 +213,7 @@ export class Batch {
   }
 
   /** Accepts a refusal only when wallet and rows were read after the request arrived. */
-  #refuse(pending: Pending, basis: Readable, error: AppError): void {
+  #refuse(pending: Pending, basis: Readable, error: Error): void {
     if (this.isOlderThan(pending) || basis.kind === "known") {
       pending.state = { kind: "unread", isWalletOld: true };
       return;

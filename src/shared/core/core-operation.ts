@@ -1,4 +1,3 @@
-import type { AppError } from "../runtime/errors.ts";
 import type { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import type { LedgerEntry, Wallet, WalletChange } from "./wallet.ts";
@@ -57,7 +56,7 @@ export type CoreDecision<Answer> =
     })
   /** Nothing to write: it was applied before, or it no longer applies. `isOwn`: certainly by this very operation. */
   | { readonly kind: "done"; readonly answer: Answer; readonly isOwn?: boolean }
-  | { readonly kind: "refuse"; readonly error: AppError };
+  | { readonly kind: "refuse"; readonly error: Error };
 
 /** The newest try to write that an operation decided on. It may have been applied, although its answer was lost. */
 export interface Tried<Answer> {
@@ -80,7 +79,10 @@ export interface CoreOperation<Answer> {
   decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;
 }
 
-/** Commits an operation to a platform's partition, exactly once. */
+/**
+ * Commits an operation to a platform's partition, exactly once. Where a request makes it that may have lost its access
+ * since it was checked, it is checked again in the same transaction.
+ */
 export type Commit = <Answer>(
   platformId: string,
   operation: CoreOperation<Answer>,

@@ -1,6 +1,11 @@
 /* What other folders use of a platform's partition: its wallet, and the transactions that change it. */
 
-export { accessOperation, OutdatedAccess } from "./access-version.ts";
+export {
+  accessOperation,
+  checkedCommit,
+  isDecidedAgain,
+  OutdatedAccess,
+} from "./access-version.ts";
 export {
   countsKey,
   countsWrite,

@@ -1,4 +1,3 @@
-import type { AppError } from "../runtime/errors.ts";
 import type { StoredRow } from "../runtime/storage/row.ts";
 import type { CoreOperation, Tried } from "./core-operation.ts";
 
@@ -41,7 +40,7 @@ type Rows = ReadonlyMap<string, StoredRow | undefined>;
 /** The answer to an operation's caller once its transaction is applied. */
 export type Outcome =
   | { readonly kind: "answer"; readonly answer: unknown }
-  | { readonly kind: "refusal"; readonly error: AppError }
+  | { readonly kind: "refusal"; readonly error: Error }
   /** It threw: because of a torn read, or of a defect. */
   | { readonly kind: "failure"; readonly error: unknown };
 

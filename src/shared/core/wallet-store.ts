@@ -10,8 +10,7 @@ import {
 } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { openCheckOf } from "../callers/access-check.ts";
-import { checkedCommit, raiseOperation } from "./access-version.ts";
+import { raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
 import type {
   CoreOperation,
@@ -92,14 +91,12 @@ export class WalletStore {
   }
 
   /**
-   * Applies a change of the platform's partition exactly once, together with other changes under way. The change of a
-   * request that writes is refused if the caller's access was taken away since it was checked.
+   * Applies a change of the platform's partition exactly once, together with other changes under way. Modules change it
+   * through the process's `Commit`, which also checks the access of the request under way.
    */
   async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
-    const check = openCheckOf(platformId);
     try {
-      if (check === undefined) return await this.#submit(platformId, operation);
-      return await checkedCommit(check, operation, (one) => this.#submit(platformId, one));
+      return await this.#submit(platformId, operation);
     } catch (error) {
       if (error instanceof AppError) await this.noteRefusal(platformId, error);
       throw error;
@@ -112,18 +109,6 @@ export class WalletStore {
    */
   async raiseAccess(platformId: string): Promise<string> {
     return (await undefinedIfDamaged(this.#submit(platformId, raiseOperation()))) ?? "";
-  }
-
-  /**
-   * Makes the second check of the request under way, if there is one and no operation has made it: before a write that
-   * is none, or at the end of a request that has written nothing.
-   * @throws AppError what the access rule refuses with
-   */
-  async checkAccess(platformId: string): Promise<void> {
-    const check = openCheckOf(platformId);
-    if (check === undefined) return;
-    if (!check.fits(await this.readAccessVersion(platformId))) await check.again();
-    check.end();
   }
 
   /** Returns the access version that this process has read last, if any. It may have been raised since. */

@@ -5,31 +5,19 @@ import { isId, newId } from "../runtime/ids.ts";
 import { docUrl } from "../runtime/doc-url.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Page } from "../runtime/page.ts";
-import { beginWork, noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
+import { beginWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { storedRows } from "../tenants/tenants.ts";
 import type { AccessRequest } from "./access/access.ts";
-import { checkedWrite, isCheckedAgain, versionBefore } from "./access/checked-writes.ts";
-import { onCachedRows } from "./access/on-cached-rows.ts";
 import { callerAddress } from "../callers/caller-address.ts";
 import type { HttpDeps } from "./deps.ts";
 import { ERROR_STATUS } from "./error-status.ts";
 import { headerText } from "./headers.ts";
-import { parseInput, type Incoming } from "./parse-input.ts";
+import type { Incoming } from "./parse-input.ts";
 import { RequestLimits } from "./rate-limit.ts";
 import { paged, Reply } from "./reply.ts";
 import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
+import { runRoute } from "./run-route.ts";
 import { refuseRepeats } from "./sent-once.ts";
-
-const SHOWN = ["platformId", "applicationId", "profileId"] as const;
-
-function idsOfScope(scope: unknown): WorkFields {
-  if (typeof scope !== "object" || scope === null) return {};
-  const found = SHOWN.flatMap((name) => {
-    const value: unknown = Reflect.get(scope, name);
-    return typeof value === "string" ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(found);
-}
 
 /** Returns the post id that a path names. Text without the form of an id is left out: it may be a misplaced secret. */
 function idsOfPath({ postId }: Readonly<Record<string, string>>): WorkFields {
@@ -59,39 +47,6 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 function requestIdOf(headers: Headers, now: Date): string {
   const given = headers.get("x-request-id");
   return given !== null && REQUEST_ID.test(given) ? given : newId("request", now);
-}
-
-/** Resolves the caller's scope by the route's access rule. Counts a wrong credential against the caller's address. */
-async function resolveScope({ spec }: Route, request: AccessRequest): Promise<unknown> {
-  try {
-    return await spec.access.resolve(request);
-  } catch (error) {
-    request.limits.noteRefusal(error);
-    throw error;
-  }
-}
-
-/** Runs a route on cached rows where its access rule allows that. */
-async function runRoute(route: Route, incoming: Incoming, request: AccessRequest) {
-  const { access } = route.spec;
-  if (access.onCachedRows === undefined) return await runOnce(route, incoming, request);
-  // A body can be read once, and the call may be run again.
-  let read: Promise<Uint8Array> | undefined;
-  const body = () => (read ??= incoming.body());
-  const run = (on: AccessRequest) => runOnce(route, { ...incoming, body }, on);
-  return await onCachedRows(access, request, run);
-}
-
-async function runOnce(route: Route, incoming: Incoming, request: AccessRequest) {
-  const { spec } = route;
-  const { services, headers, params } = request;
-  const isChecked = isCheckedAgain(route);
-  const version = isChecked ? await versionBefore(request) : undefined;
-  const scope = await resolveScope(route, request);
-  noteWork(idsOfScope(scope));
-  const { body, query } = await parseInput(route, incoming, { services, scope, params });
-  const run = async () => await spec.run({ services, scope, params, body, query, headers });
-  return isChecked ? await checkedWrite({ route, request, scope, version }, run) : await run();
 }
 
 function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unknown): Outgoing {
@@ -216,6 +171,8 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
       refuseRepeats(route, incoming);
       outgoing = toOutgoing(route.spec, await runRoute(route, incoming, request));
     } catch (error) {
+      // A wrong credential counts against the caller's address.
+      limits.noteRefusal(error);
       refusal = asAppError(error, log);
       outgoing = await toRefusal(route, refusal, request);
       if (typeof refusal.details["acceptEncoding"] === "string")

@@ -52,7 +52,7 @@ export class RequestLimits {
 
   /** Notes a credential before it is checked. @throws AppError `rate_limited` after too many wrong ones */
   present(credential: Credential): void {
-    if (this.#decision !== undefined) return;
+    if (this.#decision !== undefined || this.#presented === credential.text) return;
     const { badCredentials } = this.#services.tenants.limits;
     const seconds = badCredentials.secondsUntilTry(this.#address, credential, this.#now());
     if (seconds !== undefined) throw rateLimited(seconds);

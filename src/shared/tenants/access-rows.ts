@@ -53,6 +53,3 @@ export function accessRows(
 export function storedRows(services: TenantsDeps): AccessRows {
   return accessRows(services, (_name, read) => read(), { areCached: false, accessVersion: "" });
 }
-
-/** Thrown where a row is not cached, or cached rows don't allow a request: it is then checked on rows that are read. */
-export class CacheMiss extends Error {}

@@ -1,6 +1,6 @@
 /* What other folders use of tenants: platforms, their staff, and what they own. */
 
-export { storedRows, CacheMiss, type AccessRows, accessRows } from "./access-rows.ts";
+export { storedRows, type AccessRows, accessRows } from "./access-rows.ts";
 export type { Application } from "./applications/application.ts";
 export {
   createApplication,

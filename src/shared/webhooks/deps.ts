@@ -1,6 +1,5 @@
 import type { Audit } from "../audit/audit.ts";
 import type { Config } from "../config/config.ts";
-import type { WalletStore } from "../core/core.ts";
 import type { WorkShares } from "../limits/limits.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
@@ -38,7 +37,6 @@ export interface WebhooksDeps {
   readonly calls: LookUps & { readonly outbound: Outbound };
   /** What is to be looked at, and when. */
   readonly wakes: Wakes;
-  readonly wallets: Pick<WalletStore, "checkAccess">;
   readonly applications: {
     listIds(platformId: string): Promise<readonly string[]>;
   };

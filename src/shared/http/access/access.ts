@@ -1,5 +1,5 @@
+import { OutdatedAccess } from "../../core/core.ts";
 import {
-  CacheMiss,
   type AccessRows,
   type PlatformAccess,
   verifySession,
@@ -81,7 +81,7 @@ export function denied(
   code: ErrorCode,
   message: string,
 ): Error {
-  if (request.rows.areCached) return new CacheMiss();
+  if (request.rows.areCached) return new OutdatedAccess();
   recordDenied(request, caller, code);
   return new AppError(code, message);
 }

@@ -5,14 +5,14 @@ import { storedRows } from "../../tenants/tenants.ts";
 import { ERROR_STATUS } from "../error-status.ts";
 import type { Route } from "../route.ts";
 import type { AccessRequest } from "./access.ts";
-import { platformOf } from "./on-cached-rows.ts";
+import { accessVersionOf, platformOf } from "./cached-rows.ts";
 
 /**
- * Returns whether a route's requests are checked again after they wrote: all that may write for a customer. Accepting a
- * post compares the access version itself. An operator's access is the identity provider's to take away, and ends with
+ * Returns whether a route's requests write under a second check: all that may write for a customer. Accepting a post
+ * compares the access version itself. An operator's access is the identity provider's to take away, and ends with
  * the token; a browser on the hosted page has no credential of the API, and a log-in proves its identity in the request.
  */
-export function isCheckedAgain({ method, spec: { access } }: Route): boolean {
+export function isCheckedWrite({ method, spec: { access } }: Route): boolean {
   const { credentials } = access.contract;
   const isCustomers = credentials.includes("apiKey") || credentials.includes("session");
   return isCustomers && method !== "GET" && access.onCachedRows !== "compared";
@@ -22,8 +22,7 @@ export function isCheckedAgain({ method, spec: { access } }: Route): boolean {
 export async function versionBefore(request: AccessRequest): Promise<string | undefined> {
   const platformId = await platformOf(request);
   if (platformId === undefined) return undefined;
-  const { wallets } = request.services.billing;
-  return wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
+  return await accessVersionOf(request.services, platformId);
 }
 
 /** What was checked before the request wrote anything. */
@@ -46,23 +45,22 @@ export async function checkedWrite<Made>(
   const { route, request, version } = checked;
   // Safe: the rules of customers make no other scopes.
   const { caller } = checked.scope as PlatformScope;
-  const { services } = request;
+  const { tenants, billing } = request.services;
   const { platformId } = caller;
-  const checkAgain = async () => {
-    const versionNow = await services.billing.wallets.readAccessVersion(platformId);
-    await route.spec.access.resolve({ ...request, rows: storedRows(services.tenants) });
-    return versionNow;
+  const access = {
+    platformId,
+    readVersion: () => billing.wallets.readAccessVersion(platformId),
+    resolve: async () => await route.spec.access.resolve({ ...request, rows: storedRows(tenants) }),
   };
-  const check = new AccessCheck(platformId, version, checkAgain);
-  const checkAccess = () => services.billing.wallets.checkAccess(platformId);
+  const check = new AccessCheck(access, version);
   try {
     return await check.run(async () => {
       // A verb that finds a row gone or changed may have met what took the access away.
       const made = await write().catch(async (error: unknown) => {
-        if (isRefusal(error)) await checkAccess();
+        if (isRefusal(error)) await check.requireAccess();
         throw error;
       });
-      await checkAccess();
+      await check.requireAccess();
       return made;
     });
   } finally {

@@ -149,8 +149,8 @@ export const acceptingScope: Access<AcceptingScope> = {
   ...publishingScope,
   onCachedRows: "compared",
   async resolve(request) {
-    const { accessVersion, areCached: isKept } = request.rows;
-    return { ...(await publishingScope.resolve(request)), accessVersion, isKept };
+    const { accessVersion, areCached } = request.rows;
+    return { ...(await publishingScope.resolve(request)), accessVersion, areCached };
   },
 };
 

@@ -1,14 +1,15 @@
-import { OutdatedAccess } from "../../core/core.ts";
+import { isDecidedAgain, OutdatedAccess } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";
-import { AppError, invariant, refuseIssues } from "../../runtime/errors.ts";
+import { AppError, invariant, validationFailed } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
 import { firstLeg } from "../leg.ts";
 import type { Accepted } from "../idempotency-store.ts";
 import { commitPost } from "../post-change.ts";
+import type { PostWithLegs } from "../post-store.ts";
 import type { Draft, Post } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
@@ -29,7 +30,7 @@ export interface AcceptingScope extends PublishingScope {
   /** The platform's access version, read before the rows that the scope was made of. */
   readonly accessVersion: string;
   /** Whether these rows are cached. A refusal based on cached rows is not answered: the request is checked on fresh rows. */
-  readonly isKept: boolean;
+  readonly areCached: boolean;
 }
 
 export interface CreatePost {
@@ -37,13 +38,9 @@ export interface CreatePost {
   readonly draft: Draft;
 }
 
-/** The first is about the key itself. The second would also fail the look-up of the key. */
-const ANSWERED_AS_IS: ReadonlySet<string> = new Set([
-  "idempotency_conflict",
-  "service_unavailable",
-]);
 const ACCEPTED = 202;
 const CREATED = 201;
+
 /**
  * Returns the original post as it is now.
  * @throws AppError `idempotency_conflict` when the key was used for another request
@@ -59,10 +56,10 @@ async function replay(
       "idempotency_conflict",
       "This Idempotency-Key was used with another request. Use a new key for a new post.",
     );
-  const { isKept, platformId, accessVersion } = scope;
+  const { areCached, platformId, accessVersion } = scope;
   const [found, versionNow] = await Promise.all([
     findPostOf(services, scope, accepted.postId),
-    isKept ? services.billing.wallets.readAccessVersion(platformId) : accessVersion,
+    areCached ? services.billing.wallets.readAccessVersion(platformId) : accessVersion,
   ]);
   // No transaction has compared them.
   if (versionNow !== accessVersion) throw new OutdatedAccess();
@@ -94,6 +91,83 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
   };
 }
 
+/** Returns the post as it can be accepted now, or why it can't. */
+async function checkedPost(
+  services: PublishingDeps,
+  scope: AcceptingScope,
+  draft: Draft,
+): Promise<PostWithLegs | AppError> {
+  const now = services.clock.now();
+  const issues = scheduleIssues(draft.scheduleAt, now);
+  if (issues.length > 0) return validationFailed(issues);
+  const checks = await checkPost(services, draft, scope.connections);
+  const refusal =
+    duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
+  if (refusal !== undefined) return refusal;
+  const post = newPost(services, scope, draft, now);
+  return { post, legs: checks.map((check) => firstLeg(post, check, now)) };
+}
+
+/** Commits a post. Returns what is accepted under the key, which may be an earlier post, or why nothing is. */
+async function commitNew(
+  services: PublishingDeps,
+  { accessVersion }: AcceptingScope,
+  idempotencyKey: string,
+  { found, accepted }: { readonly found: PostWithLegs; readonly accepted: Accepted },
+): Promise<Accepted | AppError> {
+  const pace = services.config.publishing;
+  try {
+    return await commitPost(
+      services,
+      acceptOperation({ idempotencyKey, found, accepted, pace, accessVersion }),
+    );
+  } catch (error) {
+    // An outage says nothing of the post, and a look-up of the key would fail, too.
+    if (error instanceof AppError && error.code !== "service_unavailable") return error;
+    throw error;
+  }
+}
+
+async function createOnce(
+  services: PublishingDeps,
+  scope: AcceptingScope,
+  { idempotencyKey, draft }: CreatePost,
+): Promise<CreatedPost> {
+  // No version was read before the rows, so there is none to compare.
+  if (scope.accessVersion === "") throw new OutdatedAccess();
+  const key = parseIdempotencyKey(idempotencyKey);
+  const isScheduled = draft.scheduleAt !== null;
+  const findEarlier = () => services.stores.idempotency.find(scope.platformId, key);
+  // A key that was used answers with its post, whatever a new request would be refused for. It is looked up after the
+  // refusal, so that the many requests with an unused key don't pay for it.
+  const replayOrRefuse = async (refusal: AppError) => {
+    const earlier = scope.areCached ? undefined : await findEarlier();
+    if (earlier === undefined) throw refusal;
+    return replay(services, scope, earlier, draft);
+  };
+  // The due row of a scheduled post is written before the transaction can find that the key is taken.
+  const earlier = isScheduled ? await findEarlier() : undefined;
+  if (earlier !== undefined) return replay(services, scope, earlier, draft);
+  const found = await checkedPost(services, scope, draft);
+  if (found instanceof AppError) return replayOrRefuse(found);
+  const { id: postId, profileId } = found.post;
+  const httpStatus = isScheduled ? CREATED : ACCEPTED;
+  const print = fingerprint(scope, draft);
+  const mine = { fingerprint: print, postId, profileId, httpStatus };
+  const accepted = await commitNew(services, scope, key, { found, accepted: mine });
+  if (accepted instanceof AppError) return replayOrRefuse(accepted);
+  if (accepted.postId !== postId) return replay(services, scope, accepted, draft);
+  invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
+  noteWork({ postId });
+  services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
+  services.audit.record(scope, {
+    action: isScheduled ? "post.scheduled" : "post.accepted",
+    target: { type: "post", id: postId },
+  });
+  const post = postView(found, services.config.publicBaseUrl, scope.connections);
+  return { post, httpStatus, replayed: false };
+}
+
 /**
  * Accepts a post in one transaction and then sends a hint. A scheduled post is stored, and starts when it is due. The
  * same Idempotency-Key with the same request returns the original post and charges nothing. Nothing is accepted with
@@ -105,105 +179,22 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
 export async function createPost(
   services: PublishingDeps,
   scope: AcceptingScope,
-  { idempotencyKey, draft }: CreatePost,
+  asked: CreatePost,
 ): Promise<CreatedPost> {
+  const { metrics } = services.work;
   const startedAt = performance.now();
-  let outcome: string = "internal_error";
+  const count = (outcome: string) => {
+    metrics.count("posts.accepted", { outcome });
+    metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
+  };
   try {
-    const created = await createOnce(services, scope, { idempotencyKey, draft });
-    outcome = outcomeOf(created);
+    const created = await createOnce(services, scope, asked);
+    const { replayed, httpStatus } = created;
+    count(replayed ? "replayed" : httpStatus === CREATED ? "scheduled" : "accepted");
     return created;
   } catch (error) {
-    if (error instanceof AppError) outcome = isRepeated(scope, error) ? "repeated" : error.code;
+    if (!isDecidedAgain(error, scope.areCached))
+      count(error instanceof AppError ? error.code : "internal_error");
     throw error;
-  } finally {
-    if (outcome !== "repeated") {
-      services.work.metrics.count("posts.accepted", { outcome });
-      services.work.metrics.observe("posts.accept_ms", performance.now() - startedAt, { outcome });
-    }
   }
-}
-
-/** Returns whether the request is decided again on rows that are read for it, instead of being told this. */
-function isRepeated({ isKept }: AcceptingScope, error: AppError): boolean {
-  return error instanceof OutdatedAccess || (isKept && error.code !== "service_unavailable");
-}
-
-function outcomeOf({ replayed, httpStatus }: CreatedPost): "accepted" | "scheduled" | "replayed" {
-  if (replayed) return "replayed";
-  return httpStatus === CREATED ? "scheduled" : "accepted";
-}
-
-async function createOnce(
-  services: PublishingDeps,
-  scope: AcceptingScope,
-  { idempotencyKey, draft }: CreatePost,
-): Promise<CreatedPost> {
-  // No version was read before the rows, so there is none to compare.
-  if (scope.accessVersion === "") throw new OutdatedAccess();
-  const key = parseIdempotencyKey(idempotencyKey);
-  const print = fingerprint(scope, draft);
-  try {
-    return await acceptPost(services, scope, { key, print, draft });
-  } catch (error) {
-    if (!(error instanceof AppError) || ANSWERED_AS_IS.has(error.code)) throw error;
-    if (isRepeated(scope, error)) throw error;
-    // A key that was used answers with its post, whatever a new request would be refused for. It is looked up after the
-    // failure, so that the many requests with an unused key don't pay for it.
-    const earlier = await services.stores.idempotency.find(scope.platformId, key);
-    if (earlier === undefined) throw error;
-    return replay(services, scope, earlier, draft);
-  }
-}
-
-interface Acceptable {
-  readonly key: string;
-  readonly print: string;
-  readonly draft: Draft;
-}
-
-async function acceptPost(
-  services: PublishingDeps,
-  scope: AcceptingScope,
-  { key, print, draft }: Acceptable,
-): Promise<CreatedPost> {
-  const now = services.clock.now();
-  const isScheduled = draft.scheduleAt !== null;
-  const { connections } = scope;
-  // The due row is written before the transaction can find that the key is taken.
-  const earlier = isScheduled
-    ? await services.stores.idempotency.find(scope.platformId, key)
-    : undefined;
-  if (earlier !== undefined) return replay(services, scope, earlier, draft);
-  refuseIssues(scheduleIssues(draft.scheduleAt, now));
-  const checks = await checkPost(services, draft, connections);
-  const error =
-    duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
-  if (error !== undefined) throw error;
-  const post = newPost(services, scope, draft, now);
-  const found = { post, legs: checks.map((check) => firstLeg(post, check, now)) };
-  const httpStatus = isScheduled ? CREATED : ACCEPTED;
-  const accepted = await commitPost(
-    services,
-    acceptOperation({
-      idempotencyKey: key,
-      found,
-      accepted: { fingerprint: print, postId: post.id, profileId: post.profileId, httpStatus },
-      pace: services.config.publishing,
-      accessVersion: scope.accessVersion,
-    }),
-  );
-  if (accepted.postId !== post.id) return replay(services, scope, accepted, draft);
-  invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
-  noteWork({ postId: post.id });
-  services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
-  services.audit.record(scope, {
-    action: isScheduled ? "post.scheduled" : "post.accepted",
-    target: { type: "post", id: post.id },
-  });
-  return {
-    post: postView(found, services.config.publicBaseUrl, connections),
-    httpStatus,
-    replayed: false,
-  };
 }

@@ -1,8 +1,9 @@
 import type { ApiKeyCaller } from "../../callers/caller.ts";
+import { OutdatedAccess } from "../../core/core.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
-import { CacheMiss, type AccessRows } from "../access-rows.ts";
+import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
@@ -79,7 +80,7 @@ export async function verifyKey<T>(
     });
   const { key } = found;
   // A hash that is to be made again is made with the row as it is stored.
-  if (rows.areCached && pepper === "previous") throw new CacheMiss();
+  if (rows.areCached && pepper === "previous") throw new OutdatedAccess();
   const now = services.clock.now();
   requireLive(key, now);
   services.stores.keys.noteUse(key.id, now);

@@ -1,3 +1,4 @@
+import { openCheckOf } from "../../callers/access-check.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { deliveryIdOf, type Delivery } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
@@ -148,7 +149,7 @@ export async function queueDelivery(
 ): Promise<boolean> {
   const { endpointId, platformId, applicationId } = delivery;
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
-  await services.wallets.checkAccess(platformId);
+  await openCheckOf(platformId)?.requireAccess();
   if (event !== undefined) await services.stores.events.log([{ ...event, applicationId }]);
   const absent = await services.stores.pending.insertAbsent(endpointId, [delivery]);
   await wakeEndpoint(services, endpointId);
