@@ -18,6 +18,7 @@ export type {
   QuotaView,
 } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";
+export { clearConnections, clearSessions, endConnections } from "./erase-connections.ts";
 export { freshCredentials, blamed } from "./fresh-credentials.ts";
 export type { BrowserAnswer, BrowserRequest } from "./hosted-page/browser.ts";
 export { finishOAuth } from "./hosted-page/finish-oauth.ts";

@@ -96,7 +96,7 @@ async function hintLegs(
   } catch (error) {
     const { postId } = ref;
     services.log.warn("hint not sent, the sweep sends it", { postId, error });
-    await services.stores.posts.checkBy(ref, startAt ?? now.toISOString());
+    await services.stores.posts.bringCheckForward(ref, startAt ?? now.toISOString());
   }
 }
 

@@ -74,6 +74,11 @@ export interface StoredWork extends OpenWork {
   readonly etag: string;
 }
 
+export interface OpenWorkPage {
+  readonly works: readonly StoredWork[];
+  readonly next: string | undefined;
+}
+
 const WORK_ROWS = "X|";
 const OPEN_WORK_PAGE = 1_000;
 const ROWS_OF_POST_MAX = NETWORK_NAMES.length + 1;
@@ -223,7 +228,7 @@ export class PostStore {
     platformId: string,
     after = "",
     limit = OPEN_WORK_PAGE,
-  ): Promise<{ readonly works: readonly StoredWork[]; readonly next: string | undefined }> {
+  ): Promise<OpenWorkPage> {
     const rows = await this.#core.list({
       partitionKey: platformId,
       from: workKey(after === "" ? "" : `${after} `),
@@ -247,7 +252,7 @@ export class PostStore {
   }
 
   /** Brings the next check of a post's open work forward, if it has any. */
-  async checkBy(ref: PostRef, at: string): Promise<void> {
+  async bringCheckForward(ref: PostRef, at: string): Promise<void> {
     await this.#core.update(ref.platformId, workKey(ref.postId), (row) =>
       workRow.decode(row).nextCheckAt > at ? workRow.encodePart({ nextCheckAt: at }) : undefined,
     );

@@ -5,10 +5,9 @@ export { removeSpentKeys } from "./accept/idempotency-key.ts";
 export { validatePost } from "./accept/validate-post.ts";
 export { removeFreeTexts } from "./accounts/recent-text.ts";
 export type { PublishingDeps } from "./deps.ts";
-export { nextCheck } from "./leg-times.ts";
-export { type Leg, isBeingRemoved, isBusy, nextLegStep } from "./leg.ts";
+export { closePosts, isRemoving, removePosts } from "./erase-posts.ts";
+export type { Leg } from "./leg.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
-export { type Post, type PostRef, postWake, refOf } from "./post.ts";
 export { publishLegs } from "./publish/publish-post.ts";
 export { issuesOfRemoval, removePost } from "./publish/remove-post.ts";
 export { issuesOfRetry, retryPost } from "./publish/retry-post.ts";
@@ -17,3 +16,4 @@ export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-pos
 export { cancelPost, issuesOfUpdate, updatePost } from "./schedule/change-scheduled.ts";
 export { startPost, hintDuePosts } from "./schedule/start-post.ts";
 export { createPublishingStores } from "./stores.ts";
+export { sweepOpenWork } from "./sweep-open-work.ts";

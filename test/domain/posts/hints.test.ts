@@ -75,7 +75,7 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
     clock: { now: () => NOW },
     log: { warn: to("warn") },
     stores: {
-      posts: { checkBy: to("check") },
+      posts: { bringCheckForward: to("check") },
       publishQueue: {
         hint: (of: { readonly kind: string }, ...rest: readonly unknown[]) =>
           to(of.kind)(of, ...rest),

@@ -124,12 +124,11 @@ export const activeProfileScope: Access<ProfileScope> = {
 };
 
 /**
- * Admits like `activeProfileScope`, and adds the connections of the profile, which are read in the same round trip as
- * the rows that the caller is checked against if the platform is known before.
+ * The same rule as `activeProfileScope`, with the connections of the profile. They are read in the same round trip as the
+ * rows that the caller is checked against if the platform is known before.
  */
 export const publishingScope: Access<PublishingScope> = {
-  name: "activeProfileScope",
-  contract: ACCESS_CONTRACTS.activeProfileScope,
+  ...activeProfileScope,
   async resolve(request) {
     const profileId = namedProfile(request);
     const { rows } = request;

@@ -1,17 +1,11 @@
 import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
 import type { ProfileScope, SystemScope } from "../../callers/scope.ts";
-import { invariant, AppError } from "../../runtime/errors.ts";
-import {
-  isBeingRemoved,
-  isBusy,
-  postWake,
-  refOf,
-  cancelPost,
-} from "../../publishing/publishing.ts";
+import { invariant } from "../../runtime/errors.ts";
+import { closePosts, isRemoving, removePosts } from "../../publishing/publishing.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { afterClosing, afterPage, beforeClosing, QUIET_MS, type Erasure } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
-import { removeConnection } from "../../connections/connections.ts";
+import { clearConnections, clearSessions, endConnections } from "../../connections/connections.ts";
 
 interface ClearedPage {
   readonly removed: number;
@@ -24,125 +18,29 @@ type Clear = (
   after: string | undefined,
 ) => Promise<ClearedPage>;
 
-/** The service takes at most fifteen comparisons in one filter. */
-const SESSIONS_OF_FILTER = 12;
-
-async function clearConnections(services: ErasureDeps, scope: ProfileScope): Promise<ClearedPage> {
-  // An account that was being linked while the profile was closed may be linked by now.
-  await endConnections(services, scope);
-  const connections = await services.connections.stores.connections.listOfProfile(scope, {
-    missesNone: true,
-  });
-  for (const connection of connections)
-    await services.connections.stores.connections.remove(connection);
-  return { removed: connections.length, next: undefined };
-}
-
-async function clearSessions(
-  services: ErasureDeps,
-  scope: ProfileScope,
-  after: string | undefined,
-): Promise<ClearedPage> {
-  const { ids, next } = await services.connections.stores.connectSessions.idsOfProfile(
-    scope,
-    after,
-  );
-  for (let start = 0; start < ids.length; start += SESSIONS_OF_FILTER) {
-    const batch = ids.slice(start, start + SESSIONS_OF_FILTER);
-    // Before the sessions, by which they are found.
-    await services.connections.stores.oauthStates.removeOfSessions(batch);
-    await services.connections.stores.connectSessions.removeAll(scope, batch);
-  }
-  return { removed: ids.length, next };
-}
-
 /**
  * Rows that workers and browsers may still write for a while, with a step for each kind. An erasure stores the number
  * of its step, so a new kind goes to the end. Posts are removed later, once all of this is found empty.
  */
 const CLEARING_STEPS: readonly Clear[] = [
-  clearConnections,
-  clearSessions,
-  (services, { platformId, profileId }, after) =>
-    services.webhooks.stores.events.removePendingOfProfile(platformId, profileId, after),
-  (services, { applicationId, profileId }, after) =>
-    services.webhooks.stores.events.removeLoggedOfProfile(applicationId, profileId, after),
-  (services, { profileId }, after) =>
-    services.webhooks.stores.deliveries.removeOfProfile(profileId, after),
-  (services, { profileId }, after) =>
-    services.publishing.stores.networkAccounts.removeTextsOfProfile(profileId, after),
-  (services, { platformId, profileId }, after) =>
-    services.publishing.stores.idempotency.removeOfProfile(platformId, profileId, after),
-  (services, { profileId }, after) =>
-    services.connections.stores.authorisations.removeOfProfile(profileId, after),
+  ({ connections }, scope) => clearConnections(connections, scope),
+  ({ connections }, scope, after) => clearSessions(connections, scope, after),
+  ({ webhooks }, { platformId, profileId }, after) =>
+    webhooks.stores.events.removePendingOfProfile(platformId, profileId, after),
+  ({ webhooks }, { applicationId, profileId }, after) =>
+    webhooks.stores.events.removeLoggedOfProfile(applicationId, profileId, after),
+  ({ webhooks }, { profileId }, after) =>
+    webhooks.stores.deliveries.removeOfProfile(profileId, after),
+  ({ publishing }, { profileId }, after) =>
+    publishing.stores.networkAccounts.removeTextsOfProfile(profileId, after),
+  ({ publishing }, { platformId, profileId }, after) =>
+    publishing.stores.idempotency.removeOfProfile(platformId, profileId, after),
+  ({ connections }, { profileId }, after) =>
+    connections.stores.authorisations.removeOfProfile(profileId, after),
 ];
-
-async function end(services: ErasureDeps, scope: ProfileScope, id: string): Promise<void> {
-  try {
-    await removeConnection(services.connections, scope, id);
-  } catch (error) {
-    // A concurrent run has removed it meanwhile.
-    if (!(error instanceof AppError && error.code === "not_found")) throw error;
-  }
-}
-
-/** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
-async function endConnections(services: ErasureDeps, scope: ProfileScope): Promise<void> {
-  for (const connection of await services.connections.stores.connections.listOfProfile(scope, {
-    missesNone: true,
-  })) {
-    if (connection.status !== "revoked") await end(services, scope, connection.id);
-  }
-}
-
-/** Returns whether a post of the profile is being removed at its network, which takes an hour at most. */
-async function isRemoving(services: ErasureDeps, scope: ProfileScope): Promise<boolean> {
-  const { posts } = services.publishing.stores;
-  for (let after: string | undefined = ""; after !== undefined;) {
-    const page: Awaited<ReturnType<typeof posts.listOpenWork>> = await posts.listOpenWork(
-      scope.platformId,
-      after,
-    );
-    for (const { ref } of page.works) {
-      if (ref.profileId !== scope.profileId) continue;
-      const found = await posts.find(ref);
-      if (found?.legs.some(isBeingRemoved) === true) return true;
-    }
-    after = page.next;
-  }
-  return false;
-}
-
-async function cancel(services: ErasureDeps, scope: ProfileScope, postId: string): Promise<void> {
-  try {
-    await cancelPost(services.publishing, scope, postId);
-  } catch (error) {
-    // The post has started: its legs end by themselves, because no account is linked any more.
-    if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
-  }
-}
-
-/** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
-async function closePosts(
-  services: ErasureDeps,
-  scope: ProfileScope,
-  after: string | undefined,
-): Promise<{ readonly open: number; readonly next: string | undefined }> {
-  const position = { after, limit: PAGE_POSTS, missesNone: true } as const;
-  const { items, next } = await services.publishing.stores.posts.listOfProfile(
-    scope,
-    position,
-    ({ post }) => post.status === "scheduled" || post.status === "processing",
-  );
-  for (const { post } of items)
-    if (post.status === "scheduled") await cancel(services, scope, post.id);
-  // Canceled posts count as open until the next round, because the post may have started before the cancel.
-  return { open: items.length, next };
-}
 
 /** The pieces of work on one erasure before the next erasure's turn. */
 const PIECES_MAX = 10;
-const PAGE_POSTS = 50;
 
 /** A bounded piece of work, and the erasure after it; undefined when nothing of the profile is left. */
 type Advance = (
@@ -160,10 +58,11 @@ async function close(
 ): Promise<Erasure | undefined> {
   if (erasure.cursor === "") {
     // While its accounts are linked: afterwards nobody could take the posts down any more.
-    if (await isRemoving(services, scope)) return beforeClosing(erasure, services.clock.now());
-    await endConnections(services, scope);
+    if (await isRemoving(services.publishing, scope))
+      return beforeClosing(erasure, services.clock.now());
+    await endConnections(services.connections, scope);
   }
-  const page = await closePosts(services, scope, orUndefined(erasure.cursor));
+  const page = await closePosts(services.publishing, scope, orUndefined(erasure.cursor));
   const open = erasure.foundInRound + page.open;
   if (page.next !== undefined) return { ...erasure, cursor: page.next, foundInRound: open };
   return { ...afterClosing(erasure, open, services.clock.now()), foundInRound: 0 };
@@ -181,24 +80,10 @@ async function remove(
   scope: ProfileScope,
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
-  const position = { after: undefined, limit: PAGE_POSTS, missesNone: true } as const;
-  const { items } = await services.publishing.stores.posts.listOfProfile(
-    scope,
-    position,
-    () => true,
-  );
-  // No leg can have become open since. If one has, its tokens must be released before its rows are removed.
-  if (items.some(({ legs }) => legs.some(isBusy)))
-    return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
-  for (const found of items) {
-    const { scheduleAt } = found.post.draft;
-    // A run that crashed right after it canceled the post left the row that says when it was due.
-    if (scheduleAt !== null)
-      await services.webhooks.wakes.remove(postWake(refOf(found.post), scheduleAt));
-    await services.publishing.stores.timeline.remove(found.post.id);
-    await services.publishing.stores.posts.remove(found);
-  }
-  if (items.length > 0) return { ...erasure, removed: erasure.removed + items.length };
+  const removed = await removePosts(services.publishing, scope);
+  // No leg can have become open since; if one has, it ends before its post is removed.
+  if (removed === undefined) return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
+  if (removed > 0) return { ...erasure, removed: erasure.removed + removed };
   await services.tenants.stores.profiles.delete(scope.platformId, scope.profileId);
   return undefined;
 }

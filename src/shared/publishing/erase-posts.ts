@@ -1,0 +1,67 @@
+import type { ProfileScope } from "../callers/scope.ts";
+import { AppError } from "../runtime/errors.ts";
+import type { PublishingDeps } from "./deps.ts";
+import { isBeingRemoved, isBusy } from "./leg.ts";
+import type { OpenWorkPage, PostWithLegs } from "./post-store.ts";
+import { postWake, refOf } from "./post.ts";
+import { cancelPost } from "./schedule/change-scheduled.ts";
+
+const PAGE_POSTS = 50;
+
+/** Returns whether a post of the profile is being removed at its network, which takes an hour at most. */
+export async function isRemoving(
+  { stores: { posts } }: PublishingDeps,
+  { platformId, profileId }: ProfileScope,
+): Promise<boolean> {
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const page: OpenWorkPage = await posts.listOpenWork(platformId, after);
+    for (const { ref } of page.works) {
+      if (ref.profileId !== profileId) continue;
+      const found = await posts.find(ref);
+      if (found?.legs.some(isBeingRemoved) === true) return true;
+    }
+    after = page.next;
+  }
+  return false;
+}
+
+/** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
+export async function closePosts(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  after: string | undefined,
+): Promise<{ readonly open: number; readonly next: string | undefined }> {
+  const position = { after, limit: PAGE_POSTS, missesNone: true } as const;
+  const isOpen = ({ post: { status } }: PostWithLegs) =>
+    status === "scheduled" || status === "processing";
+  const { items, next } = await services.stores.posts.listOfProfile(scope, position, isOpen);
+  for (const { post } of items)
+    if (post.status === "scheduled")
+      await cancelPost(services, scope, post.id).catch((error: unknown) => {
+        // The post has started: its legs end by themselves, because no account is linked any more.
+        if (!(error instanceof AppError && error.code === "invalid_state")) throw error;
+      });
+  // Canceled posts count as open until the next round, because the post may have started before the cancel.
+  return { open: items.length, next };
+}
+
+/**
+ * Removes a page of the profile's posts. Returns how many it removed; undefined when one has an open leg, whose tokens
+ * must be released before its rows are removed.
+ */
+export async function removePosts(
+  { stores: { posts, timeline }, wakes }: PublishingDeps,
+  scope: ProfileScope,
+): Promise<number | undefined> {
+  const position = { after: undefined, limit: PAGE_POSTS, missesNone: true } as const;
+  const { items } = await posts.listOfProfile(scope, position, () => true);
+  if (items.some(({ legs }) => legs.some(isBusy))) return undefined;
+  for (const found of items) {
+    const { scheduleAt } = found.post.draft;
+    // A run that crashed right after it canceled the post left the row that says when it was due.
+    if (scheduleAt !== null) await wakes.remove(postWake(refOf(found.post), scheduleAt));
+    await timeline.remove(found.post.id);
+    await posts.remove(found);
+  }
+  return items.length;
+}
