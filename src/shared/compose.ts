@@ -9,7 +9,7 @@ import {
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
-import { checkedCommit, type Commit, WalletStore } from "./core/core.ts";
+import { type Commit, WalletStore } from "./core/core.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
@@ -105,7 +105,7 @@ function walletsOf(
   { common, now, tables, wakes, work }: Foundations,
   onEvent: (platformId: string) => Promise<void>,
 ): WalletStore {
-  return new WalletStore(tables.core, now, {
+  return new WalletStore(tables.core, now, openCheckOf, {
     balanceLowTokens: common.config.limits.balanceLowTokens,
     mark: (platformId) => wakes.mark("platform", platformId, now()),
     onEvent: (platformId) => void onEvent(platformId),
@@ -182,14 +182,12 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { dataKeys } = config.identity;
   // An event comes once all modules are there.
   const wallets = walletsOf(base, (id) => webhooks.stores.fanOutQueue.markAndHint(id, now()));
-  // The request under way is known here alone, so no verb can forget its second check.
-  const commit: Commit = (platformId, operation) =>
-    checkedCommit(openCheckOf(platformId), operation, (one) => wallets.commit(platformId, one));
+  const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
   const posts = createPublishingStores(tables, queue(PUBLISHING_QUEUE));
   const { networkAccounts, timeline } = posts;
 
-  const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets, commit };
+  const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
   const parts = { queue: queue(WEBHOOK_QUEUE), wakes, log, commit, dataKeys };
   const webhooks: Services["webhooks"] = {
     ...common,

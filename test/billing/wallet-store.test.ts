@@ -12,10 +12,13 @@ let stores: readonly [WalletStore, WalletStore];
 const PLATFORM = "plt_test";
 
 /** Two processes on one table. */
+const now = () => new Date();
+
 beforeEach(() => {
   const account = { kind: "connection_string", connectionString: inject("azurite") } as const;
   core = openTable(account, `t${randomBytes(8).toString("hex")}`);
-  stores = [new WalletStore(core, () => new Date()), new WalletStore(core, () => new Date())];
+  const open = () => new WalletStore(core, now, () => undefined);
+  stores = [open(), open()];
 });
 
 // Safe: charging and crediting reach for the wallets alone.

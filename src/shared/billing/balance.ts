@@ -44,7 +44,7 @@ export async function updateLimits(
   scope: PlatformScope,
   { dailyTokenBudget }: { readonly dailyTokenBudget: number | null },
 ): Promise<SpendingLimits> {
-  await services.commit(scope.platformId, {
+  await services.wallets.commit(scope.platformId, {
     id: `budget|${randomUUID()}`,
     rowKeys: [],
     decide: () => ({

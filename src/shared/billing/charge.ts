@@ -59,7 +59,7 @@ export async function chargeTogether(
   const [first] = asked;
   const key = markerKey(first.operationId);
   const tokens = asked.reduce((sum, one) => sum + one.tokens, 0);
-  await services.commit(platformId, {
+  await services.wallets.commit(platformId, {
     id: `charge|${key}`,
     rowKeys: [key],
     decide({ wallet, now, row }) {
@@ -91,7 +91,7 @@ export function creditWallet(
   asked: Charge,
 ): Promise<Credited> {
   const key = markerKey(asked.operationId);
-  return services.commit<Credited>(platformId, {
+  return services.wallets.commit<Credited>(platformId, {
     id: `credit|${asked.operationId}`,
     rowKeys: [key],
     decide({ wallet, now, row }) {

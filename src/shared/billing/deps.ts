@@ -2,7 +2,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import type { Commit, WalletStore } from "../core/core.ts";
+import type { WalletStore } from "../core/core.ts";
 
 /** What charging and reading a wallet need of the process. */
 export interface BillingDeps {
@@ -12,5 +12,4 @@ export interface BillingDeps {
   readonly audit: Audit;
   readonly platforms: { find(platformId: string): Promise<object | undefined> };
   readonly wallets: WalletStore;
-  readonly commit: Commit;
 }

@@ -2,6 +2,18 @@ import type { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow, TransactionResult } from "../runtime/storage/row.ts";
 import type { LedgerEntry, Wallet, WalletChange } from "./wallet.ts";
 
+/*
+ * A change of a platform's partition, from a verb to storage:
+ *
+ *   the verb       makes a `CoreOperation`: the rows that it reads, and `decide`, which says from them what to write and
+ *                  what to answer
+ *   WalletStore    has a group commit for each platform; the operation of a request that writes gets the second check of
+ *                  its caller's access (`checkedCommit`)
+ *   GroupCommit    gathers operations, reads their rows, writes the transaction, and tries again what lost a race
+ *   Batch          calls each `decide` on the rows as the operations before it leave them
+ *   CorePartition  is what these need of storage; the wallet store implements it
+ */
+
 /** The platform's partition as the committer needs it. */
 export interface CorePartition {
   readWallet(): Promise<StoredWallet>;
@@ -79,10 +91,7 @@ export interface CoreOperation<Answer> {
   decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;
 }
 
-/**
- * Commits an operation to a platform's partition, exactly once. Where a request makes it that may have lost its access
- * since it was checked, it is checked again in the same transaction.
- */
+/** Commits an operation to a platform's partition, exactly once: `WalletStore.commit`. */
 export type Commit = <Answer>(
   platformId: string,
   operation: CoreOperation<Answer>,

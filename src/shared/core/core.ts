@@ -1,11 +1,6 @@
 /* What other folders use of a platform's partition: its wallet, and the transactions that change it. */
 
-export {
-  accessOperation,
-  checkedCommit,
-  isDecidedAgain,
-  OutdatedAccess,
-} from "./access-version.ts";
+export { accessOperation, isDecidedAgain, OutdatedAccess } from "./access-version.ts";
 export {
   countsKey,
   countsWrite,

@@ -10,7 +10,8 @@ import {
 } from "../runtime/storage/damaged-row.ts";
 import { scan, type Scanned } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
-import { raiseOperation } from "./access-version.ts";
+import type { AccessCheck } from "../callers/access-check.ts";
+import { checkedCommit, raiseOperation } from "./access-version.ts";
 import { budgetReachedOperation, lowBalanceWrites, isAnnounced } from "./alerts.ts";
 import type {
   CoreOperation,
@@ -55,6 +56,9 @@ const SILENT: WalletAlerts = {
   onEvent: () => undefined,
 };
 
+/** Returns the second check of the request under way on a platform; undefined when there is none to make. */
+type OpenCheck = (platformId: string) => AccessCheck | undefined;
+
 export interface EntryFilter {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -76,6 +80,7 @@ export class WalletStore {
   readonly ledger: LedgerStore;
   readonly #now: () => Date;
   readonly #alerts: WalletAlerts;
+  readonly #openCheckOf: OpenCheck;
   readonly #committers = new Map<string, GroupCommit>();
   readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
   /** The access version of each platform as this process read or raised it last. */
@@ -83,20 +88,22 @@ export class WalletStore {
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
   readonly #budgetReported = new RecentMap<string>(COMMITTERS_MAX);
 
-  constructor(core: Table, now: () => Date, alerts: WalletAlerts = SILENT) {
+  constructor(core: Table, now: () => Date, openCheckOf: OpenCheck, alerts: WalletAlerts = SILENT) {
     this.#core = core;
     this.ledger = new LedgerStore(core);
     this.#now = now;
+    this.#openCheckOf = openCheckOf;
     this.#alerts = alerts;
   }
 
   /**
-   * Applies a change of the platform's partition exactly once, together with other changes under way. Modules change it
-   * through the process's `Commit`, which also checks the access of the request under way.
+   * Applies a change of the platform's partition exactly once, together with other changes under way. The change of a
+   * request that writes is refused if the caller's access was taken away since it was checked.
    */
   async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
     try {
-      return await this.#submit(platformId, operation);
+      const check = this.#openCheckOf(platformId);
+      return await checkedCommit(check, operation, (one) => this.#submit(platformId, one));
     } catch (error) {
       if (error instanceof AppError) await this.noteRefusal(platformId, error);
       throw error;

@@ -29,7 +29,7 @@ function toInvocation(context: InvocationContext): Invocation {
   };
 }
 
-/** What the registered functions run. It is loaded with the first call of any of them, not at the start. */
+/** What the registered functions run (`src/functions/running.ts`). It is loaded with the first call of any of them, not at the start. */
 export interface Running {
   answer(routeKey: RouteKey, incoming: Incoming): Promise<Outgoing>;
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;

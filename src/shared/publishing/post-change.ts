@@ -334,7 +334,7 @@ export async function commitPost<Answer>(
     by === "verb" ? wakes.mark("platform", ref.platformId, now) : undefined,
     dueAt === null ? undefined : wakes.add(postWake(ref, dueAt), now),
   ]);
-  const { answer, hints } = await billing.commit(ref.platformId, operation);
+  const { answer, hints } = await billing.wallets.commit(ref.platformId, operation);
   await hint(services, ref, by === "worker" ? { ...hints, hasEvents: false } : hints);
   return answer;
 }

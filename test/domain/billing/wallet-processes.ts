@@ -27,9 +27,11 @@ export function instanceOf(partition: MemoryPartition, weather: Weather): Instan
 
 /** The process with another way to its partition. */
 export function through(partition: CorePartition, commit: GroupCommit): Instance {
-  const submit = <T>(_: string, operation: CoreOperation<T>) => commit.submit(operation);
-  // Safe: `charge.ts` reaches for this alone.
-  return { partition, commit, services: { billing: { commit: submit } } as unknown as Services };
+  const wallets = {
+    commit: <T>(_: string, operation: CoreOperation<T>) => commit.submit(operation),
+  };
+  // Safe: `charge.ts` reaches for the wallets alone.
+  return { partition, commit, services: { billing: { wallets } } as unknown as Services };
 }
 
 export function chargeOf(id: string, tokens: number, kind = "charge") {

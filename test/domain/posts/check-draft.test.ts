@@ -4,7 +4,7 @@ import type { LegDraft } from "../../../src/shared/networks/contract/draft.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { firstLeg } from "../../../src/shared/publishing/leg.ts";
 import { errorsOf, warningsOf } from "../../../src/shared/publishing/problems.ts";
-import { checkDraft, checkView } from "../../../src/shared/publishing/accept/check-draft.ts";
+import { checkDraft, checkView } from "../../../src/shared/publishing/accept/check-post.ts";
 import { type Draft, legDraft } from "../../../src/shared/publishing/post.ts";
 import { draftOf, NOW, postOf } from "./fixtures.ts";
 

@@ -5,7 +5,6 @@ import { storedRows } from "../../tenants/tenants.ts";
 import { ERROR_STATUS } from "../error-status.ts";
 import type { Route } from "../route.ts";
 import type { AccessRequest } from "./access.ts";
-import { accessVersionOf, platformOf } from "./cached-rows.ts";
 
 /**
  * Returns whether a route's requests write under a second check: all that may write for a customer. Accepting a post
@@ -16,13 +15,6 @@ export function isCheckedWrite({ method, spec: { access } }: Route): boolean {
   const { credentials } = access.contract;
   const isCustomers = credentials.includes("apiKey") || credentials.includes("session");
   return isCustomers && method !== "GET" && access.onCachedRows !== "compared";
-}
-
-/** Returns the access version before the caller's rows are read; undefined if this process can't tell the platform. */
-export async function versionBefore(request: AccessRequest): Promise<string | undefined> {
-  const platformId = await platformOf(request);
-  if (platformId === undefined) return undefined;
-  return await accessVersionOf(request.services, platformId);
 }
 
 /** What was checked before the request wrote anything. */

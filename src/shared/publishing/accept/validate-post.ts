@@ -8,10 +8,9 @@ import { newId } from "../../runtime/ids.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { errorsOf } from "../problems.ts";
-import { checkView } from "./check-draft.ts";
 import { type Draft, legDraft } from "../post.ts";
 import { checkMedia, withMedia, type MediaCheck } from "./check-media.ts";
-import { checkPost } from "./check-post.ts";
+import { checkPost, checkView } from "./check-post.ts";
 import { scheduleIssues } from "./schema.ts";
 
 export interface ValidatePost {
