@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAccountsOfProfile } from "../../src/shared/background/account-checks/check-accounts.ts";
+import { checkAccountsOfProfile } from "../../src/shared/connections/check-accounts.ts";
 import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { dataOf } from "../setup/factories.ts";
@@ -27,7 +27,7 @@ test("lists leave a damaged connection out, a check counts it and goes on, an er
   await expect(connections.listOfProfile(owner, { missesNone: true })).rejects.toThrow(DamagedRow);
   await expect(accountChecks.reseal(ref)).rejects.toThrow(DamagedRow);
 
-  const { tally } = await checkAccountsOfProfile(relay.services.background, owner, [
+  const { tally } = await checkAccountsOfProfile(relay.services.connections, owner, [
     "bluesky",
     "mastodon",
   ]);

@@ -1,7 +1,7 @@
 /* What other folders use of connections: the verbs of linked accounts, and the hosted page. */
 
 export { AppFaults } from "./app-faults.ts";
-export { checkAccount, type Checked } from "./check-account.ts";
+export { checkAccountsOf, isRotating, type ProfileChecks } from "./check-accounts.ts";
 export {
   cancelSession,
   getSession,
@@ -9,14 +9,7 @@ export {
   startConnectSession,
 } from "./connect-sessions.ts";
 export type { LinkGuard } from "./connection-change.ts";
-export type {
-  ConnectionRef,
-  ProfileRef,
-  PublishingScope,
-  Connection,
-  FreshCredentials,
-  QuotaView,
-} from "./connection.ts";
+export type { PublishingScope, Connection, FreshCredentials, QuotaView } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";
 export { clearConnections, clearSessions, endConnections } from "./erase-connections.ts";
 export { freshCredentials, blamed } from "./fresh-credentials.ts";

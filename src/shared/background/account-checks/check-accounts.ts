@@ -1,10 +1,4 @@
-import {
-  type ConnectionRef,
-  type ProfileRef,
-  checkAccount,
-  type Checked,
-} from "../../connections/connections.ts";
-import type { NetworkName } from "../../networks/lookup.ts";
+import { checkAccountsOf, isRotating, type ProfileChecks } from "../../connections/connections.ts";
 import {
   addCounts,
   stepsWith,
@@ -13,16 +7,10 @@ import {
   type WalkStep,
 } from "../../runtime/walk-step.ts";
 import type { BackgroundDeps } from "../deps.ts";
-import { inBatches } from "../../runtime/promises.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
 import { resealSecondFactors } from "../../tenants/tenants.ts";
-
-/** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
-function isRotating({ config }: BackgroundDeps): boolean {
-  return config.identity.dataKeys.size > 1;
-}
 
 /**
  * Seals what a platform keeps beside its connections with the first data key: signing secrets of webhooks, TOTP secrets
@@ -34,82 +22,6 @@ async function resealPlatform(services: BackgroundDeps, platformId: string): Pro
     resealSecondFactors(services.tenants, platformId),
   ]);
   return [...endpoints, ...users];
-}
-
-/** How many accounts each check found in which state. */
-type Tally = Readonly<Record<Checked | "failed", number>>;
-
-/** What the checks of a profile's accounts found. */
-export interface ProfileChecks {
-  readonly tally: Tally;
-  /** The data key of each sealed text that was seen. */
-  readonly keys: readonly string[];
-}
-
-/** Groups connections by their profile: those of one profile are one query. */
-function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
-  const profiles = new Map<string, NetworkName[]>();
-  for (const { profileId, network } of refs)
-    profiles.set(profileId, [...(profiles.get(profileId) ?? []), network]);
-  return profiles;
-}
-
-/** Runs one check; its failure must not keep the others from being made. */
-async function guarded<T>(
-  services: BackgroundDeps,
-  what: Readonly<Record<string, string>>,
-  run: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await run();
-  } catch (error) {
-    services.log.error("an account could not be checked", { ...what, error });
-    return undefined;
-  }
-}
-
-/** Checks these of a profile's accounts, and reseals their secrets after a rotation of data keys. */
-export async function checkAccountsOfProfile(
-  services: BackgroundDeps,
-  profile: ProfileRef,
-  networks: readonly NetworkName[],
-): Promise<ProfileChecks> {
-  const { profileId } = profile;
-  const tally = { ok: 0, refused: 0, unreachable: 0, skipped: 0, failed: 0 };
-  const keys: string[] = [];
-  const resealOne = async (network: NetworkName): Promise<void> => {
-    const key = await guarded(services, { profileId, network }, async () =>
-      isRotating(services)
-        ? services.connections.stores.accountChecks.reseal({ ...profile, network })
-        : undefined,
-    );
-    if (key !== undefined) keys.push(key);
-  };
-  await Promise.all(networks.map(resealOne));
-  const linked = await guarded(services, { profileId }, () =>
-    services.connections.stores.connections.listOfProfile(profile),
-  );
-  await Promise.all(
-    (linked ?? [])
-      .filter(({ network }) => networks.includes(network))
-      .map(async (connection) => {
-        const { id } = connection;
-        const checked = await guarded(services, { profileId, connection: id }, () =>
-          checkAccount(services.connections, connection),
-        );
-        tally[checked ?? "failed"] += 1;
-      }),
-  );
-  const unlisted = networks.filter((name) => linked?.every(({ network }) => network !== name));
-  for (const network of unlisted) {
-    // Gone since, or damaged: a list leaves it out.
-    const read = await guarded(services, { profileId, network }, async () => {
-      await services.connections.stores.connections.find({ ...profile, network });
-      return "read";
-    });
-    if (read === undefined) tally.failed += 1;
-  }
-  return { tally, keys };
 }
 
 /** Nobody waits for these calls: a host gets ten of them a second at most. */
@@ -172,7 +84,6 @@ export function pacedOutbound(outbound: Outbound, gapMs = GAP_MS): Outbound {
 
 /** Size of a page of the index of platforms. */
 const PLATFORMS_OF_PAGE = 1_000;
-const PROFILES_AT_ONCE = 16;
 /** A round is spread over the runs of a day, leaving some of them for what outages held up. */
 const RUNS_OF_ROUND = 20;
 /** The count of texts that are sealed with a key. */
@@ -230,18 +141,6 @@ class PlatformsAhead {
   }
 }
 
-/** Looks at a page of a platform's connections. */
-async function checkRefs(
-  services: BackgroundDeps,
-  platformId: string,
-  refs: readonly ConnectionRef[],
-): Promise<ProfileChecks[]> {
-  const profiles = [...byProfile(refs)];
-  const check = ([profileId, networks]: readonly [string, readonly NetworkName[]]) =>
-    checkAccountsOfProfile(services, { platformId, profileId }, networks);
-  return inBatches(profiles, PROFILES_AT_ONCE, check);
-}
-
 function countsOf(
   checks: readonly ProfileChecks[],
   keys: readonly string[],
@@ -273,7 +172,7 @@ async function finish(
  */
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
   const outbound = pacedOutbound(services.connections.outbound);
-  const paced = { ...services, connections: { ...services.connections, outbound } };
+  const paced = { ...services.connections, outbound };
   const platforms = new PlatformsAhead(services);
   return stepsWith<Position>(async (at) => {
     const position = at.position ?? START;
@@ -287,7 +186,7 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
       position.connection,
       bounds.connectionsOfPage,
     );
-    const checks = await checkRefs(paced, platform.id, refs);
+    const checks = await checkAccountsOf(paced, platform.id, refs);
     const counts = countsOf(checks, [...keys, ...checks.flatMap((one) => one.keys)]);
     const max = Math.max(
       bounds.connectionsMin,

@@ -1,0 +1,100 @@
+import type { NetworkName } from "../networks/lookup.ts";
+import { inBatches } from "../runtime/promises.ts";
+import { checkAccount, type Checked } from "./check-account.ts";
+import type { ConnectionRef, ProfileRef } from "./connection.ts";
+import type { ConnectionsDeps } from "./deps.ts";
+
+const PROFILES_AT_ONCE = 16;
+
+/** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
+export function isRotating({ config }: Pick<ConnectionsDeps, "config">): boolean {
+  return config.identity.dataKeys.size > 1;
+}
+
+/** How many accounts each check found in which state. */
+type Tally = Readonly<Record<Checked | "failed", number>>;
+
+/** What the checks of a profile's accounts found. */
+export interface ProfileChecks {
+  readonly tally: Tally;
+  /** The data key of each sealed text that was seen. */
+  readonly keys: readonly string[];
+}
+
+/** Groups connections by their profile: those of one profile are one query. */
+function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
+  const profiles = new Map<string, NetworkName[]>();
+  for (const { profileId, network } of refs)
+    profiles.set(profileId, [...(profiles.get(profileId) ?? []), network]);
+  return profiles;
+}
+
+/** Runs one check; its failure must not keep the others from being made. */
+async function guarded<T>(
+  services: ConnectionsDeps,
+  what: Readonly<Record<string, string>>,
+  run: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    services.log.error("an account could not be checked", { ...what, error });
+    return undefined;
+  }
+}
+
+/** Checks these of a profile's accounts, and reseals their secrets after a rotation of data keys. */
+export async function checkAccountsOfProfile(
+  services: ConnectionsDeps,
+  profile: ProfileRef,
+  networks: readonly NetworkName[],
+): Promise<ProfileChecks> {
+  const { profileId } = profile;
+  const tally = { ok: 0, refused: 0, unreachable: 0, skipped: 0, failed: 0 };
+  const keys: string[] = [];
+  const resealOne = async (network: NetworkName): Promise<void> => {
+    const key = await guarded(services, { profileId, network }, async () =>
+      isRotating(services)
+        ? services.stores.accountChecks.reseal({ ...profile, network })
+        : undefined,
+    );
+    if (key !== undefined) keys.push(key);
+  };
+  await Promise.all(networks.map(resealOne));
+  const linked = await guarded(services, { profileId }, () =>
+    services.stores.connections.listOfProfile(profile),
+  );
+  await Promise.all(
+    (linked ?? [])
+      .filter(({ network }) => networks.includes(network))
+      .map(async (connection) => {
+        const { id } = connection;
+        const checked = await guarded(services, { profileId, connection: id }, () =>
+          checkAccount(services, connection),
+        );
+        tally[checked ?? "failed"] += 1;
+      }),
+  );
+  const unlisted = networks.filter((name) => linked?.every(({ network }) => network !== name));
+  for (const network of unlisted) {
+    // Gone since, or damaged: a list leaves it out.
+    const read = await guarded(services, { profileId, network }, async () => {
+      await services.stores.connections.find({ ...profile, network });
+      return "read";
+    });
+    if (read === undefined) tally.failed += 1;
+  }
+  return { tally, keys };
+}
+
+/** Checks a page of a platform's accounts. */
+export async function checkAccountsOf(
+  services: ConnectionsDeps,
+  platformId: string,
+  refs: readonly ConnectionRef[],
+): Promise<ProfileChecks[]> {
+  const profiles = [...byProfile(refs)];
+  const check = ([profileId, networks]: readonly [string, readonly NetworkName[]]) =>
+    checkAccountsOfProfile(services, { platformId, profileId }, networks);
+  return inBatches(profiles, PROFILES_AT_ONCE, check);
+}
