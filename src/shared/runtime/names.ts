@@ -89,23 +89,23 @@ export interface NamesConfig {
  * canceled. Names are absolute, and `/etc/hosts` is not read.
  */
 export function createNames({ outbound }: NamesConfig): Names {
+  const { nameServers } = outbound;
   const limit = new FairLimit(LIMITS);
+  /** Asks in the time that the wait for a slot leaves. */
+  const inTime = async <Found>(
+    owner: string,
+    find: (ms: number) => Promise<Found>,
+    none: Found,
+  ) => {
+    const endsAt = performance.now() + RESOLVE_MS;
+    const found = await limit.run(owner, 1, async () => {
+      const ms = endsAt - performance.now();
+      return ms > 0 ? await find(ms) : none;
+    });
+    return found === undefined ? none : found.result;
+  };
   return {
-    async resolve(host, owner) {
-      const endsAt = performance.now() + RESOLVE_MS;
-      const found = await limit.run(owner, 1, async () => {
-        const ms = endsAt - performance.now();
-        return ms > 0 ? await ask(host, outbound.nameServers, ms) : [];
-      });
-      return found === undefined ? [] : found.result;
-    },
-    async texts(name, owner) {
-      const endsAt = performance.now() + RESOLVE_MS;
-      const found = await limit.run(owner, 1, async () => {
-        const ms = endsAt - performance.now();
-        return ms > 0 ? await askForTexts(name, outbound.nameServers, ms) : [];
-      });
-      return found?.result ?? [];
-    },
+    resolve: (host, owner) => inTime(owner, (ms) => ask(host, nameServers, ms), []),
+    texts: (name, owner) => inTime(owner, (ms) => askForTexts(name, nameServers, ms), []),
   };
 }
