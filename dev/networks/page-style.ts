@@ -69,7 +69,8 @@ a.link:hover{border-color:var(--brand)}
 .comments li{background:var(--code);border-radius:10px;padding:.45rem .7rem}
 .comments small{display:block;color:var(--soft);font-size:.78rem}
 .removed{border-style:dashed}
-.removed>:not(.removal):not(.raw){opacity:.55}
+.removed footer,.removed .text,.removed .who strong,.removed .comments li{color:var(--soft)}
+.removed .face,.removed .media,.removed .link img{filter:grayscale(1)}
 .removal{margin:0 0 .8rem;padding:.45rem .7rem;background:var(--code);border-radius:10px;font-size:.85rem;color:var(--soft)}
 .removal b{color:var(--alarm)}
 .raw{margin-top:.5rem;border-top:1px solid var(--line);padding-top:.5rem;font-size:.8rem;color:var(--soft)}

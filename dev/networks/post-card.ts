@@ -118,7 +118,7 @@ export function postCard(post: PublishedPost): string {
   const removed =
     removedAt === undefined
       ? ""
-      : `<p class="removal"><b>Removed</b> ${when(removedAt)} Nobody sees this post any more.</p>`;
+      : `<p class="removal"><b>Removed</b> ${when(removedAt)}. Nobody sees this post any more.</p>`;
   // What was removed has no page of its own.
   const time = when(post.publishedAt);
   const address = escapeHtml(encodeURI(post.page));

@@ -41,6 +41,7 @@ export function aCard(network: NetworkName, more: Partial<Card> = {}): Card {
     title: registered.title,
     state: "unlinked",
     account: null,
+    lacksPermission: false,
     form: first,
     otherForm: other,
     leaves: first.kind === "oauth",
@@ -75,7 +76,11 @@ const account = (username: string, displayName: string) => ({
 /** Some linked, one that has to be linked again, one that is not there. */
 function mixedCards(): Card[] {
   return [
-    aCard("facebook", { state: "linked", account: account("demobakery", "Demo Bakery") }),
+    aCard("facebook", {
+      state: "linked",
+      account: account("demobakery", "Demo Bakery"),
+      lacksPermission: true,
+    }),
     aCard("instagram", { state: "unavailable" }),
     aCard("linkedin", { state: "needs_reauth", account: account("Ada Example", "") }),
     aCard("bluesky", { state: "linked", account: account("alice.bsky.social", "Alice") }),

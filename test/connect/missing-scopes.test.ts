@@ -50,7 +50,20 @@ async function connectionTo(network: string) {
   const at = `/v1/profiles/${owner.profileId}/connections`;
   const { body } = await world.relay.call("GET", at, { key: owner.key });
   const found = body.data.find(({ platform }: { platform: string }) => platform === network);
-  return found as { status: string; scopes: string[]; missingScopes: string[] };
+  return found as {
+    status: string;
+    scopes: string[];
+    missingScopes: string[];
+    unavailableFeatures: string[];
+  };
+}
+
+/** The text of the hosted page, as the profile's end user finds it now. */
+async function shownPage(network: string): Promise<string> {
+  const at = `/v1/profiles/${owner.profileId}/connect/sessions`;
+  const body = { platforms: [network] };
+  const made = await world.relay.call("POST", at, { key: owner.key, body });
+  return (await new Browser(world).get(made.body.data.connectUrl as string)).body;
 }
 
 function useWorld(settings: Form): void {
@@ -92,9 +105,19 @@ describe("permissions for comments, once the settings say that the apps have the
     const [network, scopes, all, less] = args;
     const declined = await link(network, {}, less);
     expect(declined.asked?.split(",")).toEqual(expect.arrayContaining(scopes));
-    expect(declined.connection).toMatchObject({ status: "active", missingScopes: scopes });
+    expect(declined.connection).toMatchObject({
+      status: "active",
+      missingScopes: scopes,
+      unavailableFeatures: ["firstComment"],
+    });
+    expect(await shownPage(network)).toMatch(/A permission is missing[^]*Connect \w+ again/);
     const granted = await link(network, {}, all);
-    expect(granted.connection).toMatchObject({ status: "active", missingScopes: [] });
+    expect(granted.connection).toMatchObject({
+      status: "active",
+      missingScopes: [],
+      unavailableFeatures: [],
+    });
+    expect(await shownPage(network)).not.toContain("A permission is missing");
     expect(granted.connection.scopes).toEqual(expect.arrayContaining(scopes));
   });
 
@@ -121,7 +144,12 @@ describe("permissions for what is to come", () => {
   test("an app of Meta's is asked for nothing that it may not have", async () => {
     const facebook = await link("facebook", {}, { ...may(...PAGES), ...ON_PAGE });
     expect(facebook.asked).not.toContain("pages_manage_engagement");
-    expect(facebook.connection.missingScopes).toEqual([]);
+    // Nothing that linking again would help.
+    expect(facebook.connection).toMatchObject({
+      missingScopes: [],
+      unavailableFeatures: ["firstComment"],
+    });
+    expect(await shownPage("facebook")).not.toContain("A permission is missing");
     const instagram = await link("instagram", {}, {});
     expect(instagram.asked).not.toContain("comments");
     expect(instagram.connection.missingScopes).toEqual([]);
@@ -144,7 +172,21 @@ describe("permissions for what is to come", () => {
     expect(whole).toEqual(expect.arrayContaining(GATES));
     const fewer = whole.filter((scope) => !GATES.includes(scope));
     const less = await link("bluesky", typed, { granted: fewer.join(" ") });
-    expect(less.connection).toMatchObject({ status: "active", missingScopes: GATES });
+    expect(less.connection).toMatchObject({
+      status: "active",
+      missingScopes: GATES,
+      unavailableFeatures: [],
+    });
+    const DELETION = "repo:app.bsky.feed.post?action=delete";
+    const kept = whole
+      .filter((scope) => !scope.startsWith("repo:app.bsky.feed.post?"))
+      .concat("repo:app.bsky.feed.post?action=create&action=update");
+    const unable = await link("bluesky", typed, { granted: kept.join(" ") });
+    expect(unable.connection).toMatchObject({
+      status: "active",
+      missingScopes: [DELETION],
+      unavailableFeatures: ["remove"],
+    });
   });
 
   test("an app password lacks nothing", async () => {

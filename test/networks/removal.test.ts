@@ -169,6 +169,32 @@ describe("facebook", () => {
   });
 });
 
+describe("a server like mastodon", () => {
+  const own = { ...fediverse.credentials, software: "snac" };
+  const call = followUpOf(fediverse.leg({}, { credentials: own }), "114");
+  const path = `${fediverse.ORIGIN}/api/v1/statuses/114`;
+  const own200 = answer(200, { id: "42" });
+  const unsupported = { kind: "rejected", failure: { code: "feature_unsupported" } };
+  const missing = answer(404, { error: "Not found" });
+  const page = htmlPage(404);
+
+  test.each([
+    ["shows no status either", missing, missing, own200, removed],
+    ["still shows it, because it knows no deletions", missing, own200, own200, unsupported],
+    ["says so by a page, and knows the account", page, page, own200, removed],
+    ["says so by a page, and still shows it", page, own200, own200, unsupported],
+    ["is behind a proxy that answers all", page, page, page, { kind: "try_later" }],
+  ] as const)("tells what a status that is not found means: it %s", async (...given) => {
+    const [, deleted, status, account, end] = given;
+    const http = {
+      [`DELETE ${path}`]: deleted,
+      [`GET ${path}`]: status,
+      [`GET ${fediverse.ORIGIN}/api/v1/accounts/verify_credentials`]: account,
+    };
+    expect(await removeStatus.perform(call, scriptedTools({ http }))).toMatchObject(end);
+  });
+});
+
 test("removes the record of its own account alone", async () => {
   const { remove, call, request } = CASES["bluesky"] as Case;
   const tools = scriptedTools({ http: { [request]: answer(200, {}) } });

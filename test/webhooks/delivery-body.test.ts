@@ -160,6 +160,7 @@ describe("the body of a delivery", () => {
       instanceUrl: null,
       scopes: Array(900).fill("a:scope"),
       missingScopes: Array(900).fill("a:scope"),
+      unavailableFeatures: ["firstComment"],
       limits: { note: name },
       quota: null,
       expiresAt: at,

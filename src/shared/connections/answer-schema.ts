@@ -2,6 +2,7 @@ import * as z from "zod";
 import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
+import { FEATURE_NAMES } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { toSessionView } from "./connect-session.ts";
@@ -68,6 +69,11 @@ export const connection = shape(
           .array(z.string())
           .describe(
             "Permissions that the page asks for today and that this authorisation lacks: it was given before, or they were declined. Publishing needs none of them. Linking the account again asks for them, where its server knows them.",
+          ),
+        unavailableFeatures: z
+          .array(z.enum(FEATURE_NAMES))
+          .describe(
+            "What this authorisation has no permission for: `firstComment`, or `remove` of published posts. Linking the account again helps where `missingScopes` names the permission.",
           ),
         limits: z
           .record(z.string(), z.unknown())
@@ -187,6 +193,7 @@ export const connectionExample = (): ShapeOf<typeof connection> => ({
   instanceUrl: "https://bsky.social",
   scopes: ["atproto", "transition:generic"],
   missingScopes: [],
+  unavailableFeatures: [],
   limits: { blobBytesMax: 50_000_000 },
   quota: null,
   expiresAt: null,

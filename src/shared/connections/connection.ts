@@ -3,7 +3,7 @@ import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account, LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
-import type { NetworkName } from "../networks/lookup.ts";
+import type { Feature, NetworkName } from "../networks/lookup.ts";
 
 export interface ProfileRef {
   readonly platformId: string;
@@ -139,6 +139,7 @@ export interface ConnectionView {
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
   readonly missingScopes: readonly string[];
+  readonly unavailableFeatures: readonly Feature[];
   readonly limits: NetworkData;
   /** The network's publishing quota of the account; null where the network has none. */
   readonly quota: QuotaView | null;
@@ -155,12 +156,15 @@ export interface ConnectionView {
 }
 
 /** What is found out of a connection beside its row. */
-type Beside = Pick<ConnectionView, "quota" | "missingScopes">;
+type Beside = Pick<ConnectionView, "quota" | "missingScopes" | "unavailableFeatures">;
+
+/** What is said of a connection that is not in use any more. */
+export const NOTHING_BESIDE: Beside = { quota: null, missingScopes: [], unavailableFeatures: [] };
 
 /** Returns the connection as customers see it. */
 export function toConnectionView(
   connection: Connection,
-  { quota, missingScopes }: Beside,
+  { quota, missingScopes, unavailableFeatures }: Beside,
 ): ConnectionView {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
@@ -174,6 +178,7 @@ export function toConnectionView(
     instanceUrl,
     scopes,
     missingScopes,
+    unavailableFeatures,
     limits,
     quota,
     expiresAt,

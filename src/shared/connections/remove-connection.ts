@@ -1,7 +1,7 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { notFound } from "../runtime/errors.ts";
 import type { ConnectionsDeps } from "./deps.ts";
-import { grantIdOf, toConnectionView, type ConnectionView } from "./connection.ts";
+import { grantIdOf, NOTHING_BESIDE, toConnectionView, type ConnectionView } from "./connection.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import { createNetworkTools } from "./network-tools.ts";
@@ -40,7 +40,7 @@ async function remove(
     const target = { type: "connection", id: connectionId };
     services.audit.record(scope, { action: "connection.removed", target });
   }
-  return toConnectionView(connection, { quota: null, missingScopes: [] });
+  return toConnectionView(connection, NOTHING_BESIDE);
 }
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };

@@ -1,6 +1,7 @@
-import { networkOf, type NetworkName } from "../networks/lookup.ts";
+import { networkOf, type NetworkName, unavailableFeatures } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {
+  NOTHING_BESIDE,
   toConnectionView,
   type Connection,
   type ConnectionView,
@@ -61,8 +62,11 @@ async function tightestQuota(services: ViewDeps, connection: Quoted): Promise<Qu
   return tightest;
 }
 
-function missingScopes(services: ViewDeps, connection: Connection): readonly string[] {
-  const { network, scopes } = connection;
+/** Returns which of the permissions that are asked for today the authorisation of a connection lacks. */
+export function missingScopes(
+  services: Pick<ViewDeps, "config">,
+  { network, scopes }: Pick<Connection, "network" | "scopes">,
+): readonly string[] {
   return networkOf(network).missingScopes?.(scopes, services.config.networkApps[network]) ?? [];
 }
 
@@ -79,15 +83,18 @@ export async function viewerOf(
     toConnectionView(
       connection,
       connection.status === "revoked"
-        ? { quota: null, missingScopes: [] }
-        : { quota, missingScopes: missingScopes(services, connection) },
+        ? NOTHING_BESIDE
+        : {
+            quota,
+            missingScopes: missingScopes(services, connection),
+            unavailableFeatures: unavailableFeatures(connection.network, connection.scopes),
+          },
     );
 }
 
 /** Returns the connection as customers see it. Costs one read if it is in use and the network has a quota. */
 async function viewConnection(services: ViewDeps, connection: Connection): Promise<ConnectionView> {
-  if (connection.status === "revoked")
-    return toConnectionView(connection, { quota: null, missingScopes: [] });
+  if (connection.status === "revoked") return toConnectionView(connection, NOTHING_BESIDE);
   return (await viewerOf(services, connection))(connection);
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 import { bounded } from "./contract/bounded.ts";
-import type { Network } from "./contract/network.ts";
+import type { FollowUpCalls, Network } from "./contract/network.ts";
 import type { NetworkApps } from "./contract/settings.ts";
 import { NETWORK_NAMES } from "./names.ts";
 import { NETWORKS } from "./registry.ts";
@@ -27,6 +27,26 @@ export function networkOf(name: NetworkName): RegisteredNetwork {
 export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredNetwork | undefined {
   const network = networkOf(name);
   return network.needsApp === true && apps[name] === undefined ? undefined : network;
+}
+
+/** What customers call the calls that follow a post. */
+const FEATURES = {
+  comment: "firstComment",
+  remove: "remove",
+} as const satisfies Record<keyof FollowUpCalls, string>;
+
+export type Feature = (typeof FEATURES)[keyof FollowUpCalls];
+export const FEATURE_NAMES = Object.values(FEATURES);
+
+/** Returns the features that an authorisation with these scopes lacks a permission for. Pure. */
+export function unavailableFeatures(
+  name: NetworkName,
+  scopes: readonly string[],
+): readonly Feature[] {
+  const { calls } = networkOf(name);
+  return (["comment", "remove"] as const)
+    .filter((kind) => (calls[kind]?.missingScopes?.(scopes) ?? []).length > 0)
+    .map((kind) => FEATURES[kind]);
 }
 
 /** `platformOptions`: each network's own. */

@@ -34,6 +34,12 @@ describe("Facebook's rules", () => {
     ],
     ["beyond the limit", { text: "x".repeat(63_207) }, ["error facebook.text.length"]],
     ["nothing", { text: " \n" }, ["error facebook.content.empty"]],
+    ["a first comment", { options: { firstComment: "First" } }, []],
+    [
+      "a first comment on a story",
+      { text: "", media: images(1), options: { kind: "story", firstComment: "First" } },
+      ["error facebook.firstComment.story"],
+    ],
     ["a link alone", { text: "", options: { link: "https://a.example" } }, []],
     ["a file alone", { text: "", media: images(1) }, []],
     ["ten images", { media: images(10) }, []],

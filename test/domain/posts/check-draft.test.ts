@@ -184,6 +184,22 @@ describe("a leg as it is accepted", () => {
     });
   });
 
+  test("a first comment without its permission is warned of, and the post is published", () => {
+    const post = draftOf({ platformOptions: { facebook: { firstComment: "First" } } });
+    const check = (scopes: readonly string[]) =>
+      checkDraft(post, "facebook", connectionOf({ network: "facebook", scopes }));
+    const lacking = check(["pages_manage_posts"]);
+    expect(errorsOf(lacking)).toEqual([]);
+    expect(warningsOf(lacking)).toMatchObject([
+      {
+        code: "permission_missing",
+        rule: "connection.firstComment",
+        field: "platformOptions.facebook.firstComment",
+      },
+    ]);
+    expect(warningsOf(check(["pages_manage_posts", "pages_manage_engagement"]))).toEqual([]);
+  });
+
   test("an accepted leg with an error has failed and reserves nothing", () => {
     const leg = firstLeg(postOf(), judge({}, undefined), NOW);
     expect(leg).toMatchObject({

@@ -113,6 +113,8 @@ export interface Card {
   readonly title: string;
   readonly state: "linked" | "needs_reauth" | "unlinked" | "unavailable";
   readonly account: ShownAccount | null;
+  /** Whether the linked account lacks a permission that linking it again asks for. */
+  readonly lacksPermission: boolean;
   readonly form: AskedForm;
   /** The form of the second way to link, if there is one. */
   readonly otherForm: AskedForm | null;
@@ -149,14 +151,15 @@ function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
   </li>`;
 }
 
-function renderState({ language }: CardPage, { state, account }: Card): Markup {
+function renderState({ language }: CardPage, card: Card): Markup {
+  const { state, account, lacksPermission } = card;
   const words = wordsOf(language).card;
   const { username = "", displayName = "" } = account ?? {};
   switch (state) {
     case "linked":
       return html`<span class="state is-good"
           >${CHECK}<span>${fill(words.linkedAs, { name: nameOf(username) })}</span></span
-        >${displayName !== "" && html`<span class="state">${nameOf(displayName)}</span>`}`;
+        >${displayName !== "" && html`<span class="state">${nameOf(displayName)}</span>`}${lacksPermission && html`<span class="state">${words.partly}</span>`}`;
     case "needs_reauth":
       return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span
         ><span class="state">${nameOf(username)}</span>`;
@@ -177,17 +180,25 @@ function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Marku
   >`;
 }
 
+/** Renders what linking again is good for, or does. */
+function renderStanding({ language }: CardPage, card: Card): Markup | null {
+  const { title: network, state, account, lacksPermission } = card;
+  const words = wordsOf(language).card;
+  if (state === "needs_reauth")
+    return html`<p>${fill(words.again, { name: nameOf(account?.username ?? "") })}</p>`;
+  if (state !== "linked") return null;
+  return html`${lacksPermission && html`<p>${fill(words.lacks, { network })}</p>`}
+    <p>${words.another}</p>`;
+}
+
 function renderBody(page: CardPage, card: Card): Markup {
   const words = wordsOf(page.language);
-  const { network, title, state, account, form, otherForm, leaves, problem } = card;
-  const name = nameOf(account?.username ?? "");
+  const { network, title, form, otherForm, leaves, problem } = card;
   const about: Readonly<Partial<Record<string, string>>> = words.about;
   const summaries: Readonly<Partial<Record<string, string>>> = words.otherWays;
   const hint = about[network];
   const isOpen = problem?.way === "other";
-  return html`${renderRowProblem(page, card)}
-  ${state === "needs_reauth" && html`<p>${fill(words.card.again, { name })}</p>`}
-  ${state === "linked" && html`<p>${words.card.another}</p>`}
+  return html`${renderRowProblem(page, card)} ${renderStanding(page, card)}
   ${hint !== undefined && form.fields.length === 0 && html`<p>${hint}</p>`}
   ${leaves && html`<p class="soft">${fill(words.card.leaves, { network: title })}</p>`}
   ${renderWay(page, card, { way: "first", form, leaves })}
@@ -198,6 +209,11 @@ function renderBody(page: CardPage, card: Card): Markup {
       ${renderWay(page, card, { way: "other", form: otherForm, leaves: false })}
     </details>`
   }`;
+}
+
+/** Returns whether the account that is linked is to be linked again. */
+function isAgain({ state, lacksPermission }: Card): boolean {
+  return state === "needs_reauth" || (state === "linked" && lacksPermission);
 }
 
 function faultOf({ language }: CardPage, card: Card, way: Way): FieldFault | null {
@@ -223,7 +239,7 @@ function renderWay(
   { way, form, leaves }: { readonly way: Way; readonly form: AskedForm; readonly leaves: boolean },
 ): Markup {
   const { sessionId, token, language } = page;
-  const { network, title, state, action, problem } = card;
+  const { network, title, action, problem } = card;
   const words = wordsOf(language);
   const label = leaves ? words.card.continueAt : words.card.connect;
   return renderForm({
@@ -236,6 +252,6 @@ function renderWay(
     ...form,
     typed: problem?.way === way ? problem.typed : {},
     fault: faultOf(page, card, way),
-    button: fill(state === "needs_reauth" ? words.card.reconnect : label, { network: title }),
+    button: fill(isAgain(card) ? words.card.reconnect : label, { network: title }),
   });
 }

@@ -1,4 +1,6 @@
 import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { unavailableFeatures } from "../../networks/lookup.ts";
+import { missingScopes } from "../view-connection.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
   formTargets,
@@ -138,12 +140,20 @@ function toCard(
     title: network.title,
     state: isAvailable ? stateOf(connection) : "unavailable",
     account: connection === undefined ? null : shownAccount(connection),
+    lacksPermission: connection !== undefined && lacksPermission(services, connection),
     form: first,
     otherForm: other,
     leaves: first.kind === "oauth",
     action: stepAddress(services.config, name),
     problem: report?.kind === "problem" && report.network === name ? report : null,
   };
+}
+
+/** Returns whether a feature is without its permission that the network would be asked for now. */
+function lacksPermission(services: ConnectionsDeps, connection: Connection): boolean {
+  const { network, scopes } = connection;
+  if (unavailableFeatures(network, scopes).length === 0) return false;
+  return missingScopes(services, connection).length > 0;
 }
 
 function shownAccount({ account }: Connection): ShownAccount {

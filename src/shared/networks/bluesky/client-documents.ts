@@ -12,12 +12,14 @@ interface Right {
   readonly actions: readonly string[];
 }
 
+const DELETION: Right = { collection: POSTS, actions: ["delete"] };
+
 /**
  * Asked for so that nobody has to link again for deleting posts and for saying who may answer and quote; neither
  * linking nor publishing needs them.
  */
 const EXTRAS: readonly Right[] = [
-  { collection: POSTS, actions: ["delete"] },
+  DELETION,
   { collection: "app.bsky.feed.threadgate", actions: ["create", "delete"] },
   { collection: "app.bsky.feed.postgate", actions: ["create", "delete"] },
 ];
@@ -62,9 +64,14 @@ export function allowsPosting(scopes: readonly string[]): boolean {
 }
 
 /** Returns the extras that were not granted. An app password has no scopes, and may do all that these allow. */
-export function missingScopes(scopes: readonly string[]): readonly string[] {
+export function missingScopes(scopes: readonly string[], wanted = EXTRAS): readonly string[] {
   if (scopes.length === 0 || scopes.includes("transition:generic")) return [];
-  return EXTRAS.filter((right) => !allowAll(scopes, right)).map(scopeOf);
+  return wanted.filter((right) => !allowAll(scopes, right)).map(scopeOf);
+}
+
+/** Returns what removing a post takes and was not granted. */
+export function missingForRemoval(scopes: readonly string[]): readonly string[] {
+  return missingScopes(scopes, [DELETION]);
 }
 
 /** The address of the metadata document is also the client's id. */

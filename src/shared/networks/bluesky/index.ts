@@ -32,7 +32,7 @@ export const bluesky = network("bluesky", {
     needsApp: true,
     alternative: appPasswordForm,
   },
-  missingScopes,
+  missingScopes: (scopes) => missingScopes(scopes),
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,

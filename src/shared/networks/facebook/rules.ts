@@ -94,8 +94,15 @@ export const rules = {
     message: "A Facebook story has no text; the text is left out.",
     remediation: "Put the text into the image or video.",
     field: "text",
-    broken: ({ draft, form }) =>
-      (form === "photo_story" || form === "video_story") && draft.text.trim() !== "",
+    broken: ({ draft, form }) => isStoryForm(form) && draft.text.trim() !== "",
+  }),
+  "facebook.firstComment.story": error("feature_unsupported", {
+    message: "A Facebook story has no comments.",
+    remediation: "Leave out platformOptions.facebook.firstComment, or publish as a post or a reel.",
+    field: "firstComment",
+    broken: ({ draft, form, options }) =>
+      draft.options["firstComment"] !== undefined &&
+      (options.kind === "story" || isStoryForm(form)),
   }),
   "facebook.title.unused": warning("invalid_request", {
     message: "Only videos have a title; it is left out of this post.",
@@ -149,6 +156,10 @@ export function check(draft: LegDraft): readonly Problem[] {
   const options = ownOptionsOf(draft);
   const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
   return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
+}
+
+function isStoryForm(form: Form | undefined): boolean {
+  return form === "photo_story" || form === "video_story";
 }
 
 function hasPhotos(form: Form): boolean {

@@ -144,6 +144,14 @@ export const rules = {
     broken: ({ draft, form }) =>
       isStory(form) && draft.media.some(({ altText }) => (altText ?? "") !== ""),
   }),
+  "instagram.firstComment.story": error("feature_unsupported", {
+    message: "An Instagram story has no comments.",
+    remediation:
+      "Leave out platformOptions.instagram.firstComment, or publish as a post or a reel.",
+    field: "firstComment",
+    broken: ({ draft, form, options }) =>
+      draft.options["firstComment"] !== undefined && (options.kind === "story" || isStory(form)),
+  }),
   "instagram.story.account": error("invalid_request", {
     message: "Instagram lets only business accounts publish stories by other programs.",
     remediation: "Make it a business account, or publish as a post or a reel.",

@@ -1,7 +1,9 @@
 import { type Connection, type QuotaView, readQuota } from "../../connections/connections.ts";
+import { fieldOf, type LegDraft } from "../../networks/contract/draft.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
+import { unavailableFeatures } from "../../networks/lookup.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
@@ -22,6 +24,24 @@ function connectionProblems(connection: Connection | undefined): readonly Proble
   if (connection.status === "needs_reauth")
     return [problem("connection_needs_reauth", "connection.needs_reauth")];
   return [];
+}
+
+/** Returns a warning for a first comment that the account has no permission for. The post is published without it. */
+function commentProblems(
+  network: NetworkName,
+  content: LegDraft,
+  connection: Connection | undefined,
+): readonly Problem[] {
+  if (content.options["firstComment"] === undefined || connection?.status !== "active") return [];
+  if (!unavailableFeatures(network, connection.scopes).includes("firstComment")) return [];
+  return [
+    {
+      ...problem("permission_missing", "connection.firstComment"),
+      severity: "warning",
+      message: "The account was linked without the permission that first comments need.",
+      field: fieldOf(network, content, "firstComment"),
+    },
+  ];
 }
 
 /** Returns the check of a network that this build lacks, or whose app is not configured. */
@@ -46,6 +66,7 @@ export function checkDraft(
     network,
     problems: [
       ...(when === "now" ? connectionProblems(connection) : []),
+      ...(when === "now" ? commentProblems(network, content, connection) : []),
       ...adapter.check(content, limits),
     ],
     measure: adapter.measure(content, limits),

@@ -47,6 +47,9 @@ export const de: Words = {
     connect: "{network} verbinden",
     continueAt: "Weiter zu {network}",
     reconnect: "{network} erneut verbinden",
+    partly: "Eine Berechtigung fehlt",
+    lacks:
+      "Bei {network} wurden nicht alle Berechtigungen erteilt, daher fehlen einige Funktionen. Verbinden Sie das Konto erneut und erlauben Sie alle.",
     another: "Wenn Sie ein anderes Konto verbinden, ersetzt es dieses.",
     otherWay: "Auf anderem Weg verbinden",
   },

@@ -47,6 +47,9 @@ export const en = {
     connect: "Connect {network}",
     continueAt: "Continue to {network}",
     reconnect: "Connect {network} again",
+    partly: "A permission is missing",
+    lacks:
+      "Not every permission was given at {network}, so some features are off. Connect the account again and allow all of them.",
     another: "If you connect another account, it replaces this one.",
     otherWay: "Connect in another way",
   },

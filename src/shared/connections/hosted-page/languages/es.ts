@@ -47,6 +47,9 @@ export const es: Words = {
     connect: "Conectar {network}",
     continueAt: "Continuar en {network}",
     reconnect: "Volver a conectar {network}",
+    partly: "Falta un permiso",
+    lacks:
+      "No se han concedido todos los permisos de {network}, así que faltan algunas funciones. Vuelve a conectar la cuenta y permítelos todos.",
     another: "Si conectas otra cuenta, sustituirá a esta.",
     otherWay: "Conectar de otra manera",
   },

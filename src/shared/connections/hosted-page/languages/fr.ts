@@ -47,6 +47,9 @@ export const fr: Words = {
     connect: "Connecter {network}",
     continueAt: "Continuer vers {network}",
     reconnect: "Reconnecter {network}",
+    partly: "Une autorisation manque",
+    lacks:
+      "Toutes les autorisations de {network} n’ont pas été accordées : certaines fonctions manquent. Reconnectez ce compte et accordez-les toutes.",
     another: "Si vous connectez un autre compte, il remplacera celui-ci.",
     otherWay: "Connecter d’une autre façon",
   },

@@ -47,6 +47,9 @@ export const pt: Words = {
     connect: "Conectar {network}",
     continueAt: "Continuar no {network}",
     reconnect: "Conectar {network} de novo",
+    partly: "Falta uma permissão",
+    lacks:
+      "Nem todas as permissões foram concedidas no {network}, por isso faltam alguns recursos. Conecte a conta de novo e permita todas.",
     another: "Se você conectar outra conta, ela substituirá esta.",
     otherWay: "Conectar de outra forma",
   },
