@@ -115,6 +115,7 @@ export interface Counts {
   patches: number;
   cancels: number;
   retries: number;
+  removals: number;
   relinks: number;
   strayHints: number;
   erasures: number;
@@ -140,6 +141,7 @@ export function noCounts(): Counts {
     patches: 0,
     cancels: 0,
     retries: 0,
+    removals: 0,
     relinks: 0,
     strayHints: 0,
     erasures: 0,

@@ -9,6 +9,7 @@ import { cancelPost, updatePost } from "../../src/shared/publishing/schedule/cha
 import { createPost } from "../../src/shared/publishing/accept/create-post.ts";
 import type { Draft } from "../../src/shared/publishing/post.ts";
 import type { PostView } from "../../src/shared/publishing/read/post-view.ts";
+import { removePost } from "../../src/shared/publishing/publish/remove-post.ts";
 import { retryPost } from "../../src/shared/publishing/publish/retry-post.ts";
 import { UpdatePostBody } from "../../src/shared/publishing/accept/schema.ts";
 import type { Services } from "../../src/shared/compose.ts";
@@ -26,7 +27,12 @@ const SEQUEL_WITHIN_MS = 400_000;
 const NETWORKS: readonly NetworkName[] = ["bluesky", "mastodon"];
 /** Longer than Bluesky takes, not than Mastodon does. */
 const LONG = ` ${"and so on ".repeat(32)}`;
-const COUNTED = { patch: "patches", cancel: "cancels", retry: "retries" } as const;
+const COUNTED = {
+  patch: "patches",
+  cancel: "cancels",
+  retry: "retries",
+  remove: "removals",
+} as const;
 const CROWD = 3;
 const FLOOD = 500;
 const FLOOD_MS = 10_000;
@@ -109,6 +115,8 @@ export class Customers {
   readonly foreign: string[] = [];
   /** The profile that was erased, and until when that was asked for. */
   erased: { readonly profileId: string; readonly askedUntil: number } | undefined;
+  /** Whether customers of this run take down what is published. */
+  isRemoving = false;
   /** Who is still busy. */
   active = 0;
   readonly #world: World;
@@ -279,6 +287,30 @@ export class Customers {
       this.#startCancel(plan, this.#momentOf(plan, SEQUEL_WITHIN_MS));
     if (random.chance(0.6)) this.#startRetry(plan, random.below(SEQUEL_WITHIN_MS));
     if (random.chance(0.3)) this.#startStray(plan);
+    if (this.isRemoving && random.chance(0.8)) this.#startRemovals(plan);
+  }
+
+  /** Mostly of what is published, some of them asked for twice. */
+  #startRemovals(plan: Plan): void {
+    const random = this.#random;
+    const { scope, postId, key } = plan;
+    const networks = random.chance(0.6) ? undefined : [random.pick(NETWORKS)];
+    const remove = async (afterMs: number) => {
+      await this.#time.wait(afterMs);
+      const change = this.#note("remove", plan, {}, `a removal of ${key}`);
+      await this.#tell(change, scope, ({ services }) =>
+        removePost(services.publishing, scope, { postId, networks }),
+      );
+    };
+    this.#client(async () => {
+      for (let waits = random.chance(0.8) ? 0 : WAITS_MAX; waits < WAITS_MAX; waits += 1) {
+        const found = await this.#world.observer.services.publishing.stores.posts.find(refOf(plan));
+        if (found?.legs.some(({ status }) => status === "succeeded") === true) break;
+        await this.#time.wait(WAIT_MS);
+      }
+      const times = random.pick([1, 1, 2, 3]);
+      await Promise.all(Array.from({ length: times }, () => remove(random.below(9_000))));
+    }, random.below(60_000));
   }
 
   /** Mostly about the time at which the post may start. */

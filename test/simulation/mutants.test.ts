@@ -6,6 +6,7 @@ import { THE_PRODUCT, type Mutant } from "./mutant.ts";
 import { MUTANTS_OF_ACCESS } from "./mutants-of-access.ts";
 import { MUTANTS_AT_SCALE } from "./mutants-at-scale.ts";
 import { MUTANTS } from "./mutants.ts";
+import { MUTANTS_OF_CALLS } from "./mutants-of-calls.ts";
 import { RULES } from "./rules.ts";
 import { simulate } from "./simulation.ts";
 import { belated, contest, midnight, redrives } from "./small-models.ts";
@@ -14,7 +15,7 @@ const SEEDS_MAX = 2_000;
 /** A change to the product moves what a seed shows, and the time of `npm test` must not grow by looking for it. */
 const SHORT_SEEDS_MAX = 200;
 const caught: string[] = [];
-const ALL = [...MUTANTS, ...MUTANTS_AT_SCALE, ...MUTANTS_OF_ACCESS];
+const ALL = [...MUTANTS, ...MUTANTS_OF_CALLS, ...MUTANTS_AT_SCALE, ...MUTANTS_OF_ACCESS];
 
 afterAll(() => {
   process.stdout.write(`mutants:\n${caught.join("\n")}\n`);

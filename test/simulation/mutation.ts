@@ -5,7 +5,7 @@ import type { CoreOperation } from "../../src/shared/core/core.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import type { Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostOperation } from "../../src/shared/publishing/post-change.ts";
-import { toPost, toPostRow } from "../../src/shared/publishing/post-row.ts";
+import { toLeg, toLegRow, toPost, toPostRow } from "../../src/shared/publishing/post-row.ts";
 import { postKey } from "../../src/shared/publishing/post-store.ts";
 import type { Post, PostRef } from "../../src/shared/publishing/post.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type StoredRow,
   type TransactionResult,
 } from "../../src/shared/runtime/storage/row.ts";
+import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { Table } from "../../src/shared/runtime/storage/table.ts";
 import type { WakeKind, WakeRange, Wakes } from "../../src/shared/wake/wake.ts";
 import { replaceIn } from "../setup/replace-in.ts";
@@ -138,6 +139,21 @@ interface LegWrite {
   readonly etag: string;
   readonly posts: Services["publishing"]["stores"]["posts"];
 }
+
+/** The operations of a kind with other legs in what they write. */
+export const writingLegsOf =
+  (kind: string, change: (leg: Leg) => Leg) =>
+  <T>(operation: CoreOperation<T>): CoreOperation<T> => {
+    if (!operation.id.startsWith(kind)) return operation;
+    return writing(operation, (writes) =>
+      writes.map((write) => {
+        if (write.kind !== "merge") return write;
+        const { row } = write;
+        const leg = unlessDamaged(() => toLeg(row));
+        return leg === undefined ? write : { ...write, row: toLegRow(row.rowKey, change(leg)) };
+      }),
+    );
+  };
 
 export const lastOf = (id: string) => id.split("|").at(-1) ?? "";
 

@@ -12,6 +12,8 @@ export interface Visible {
   readonly id: string;
   readonly text: string;
   readonly at: number;
+  /** When it was taken down; undefined while everybody can see it. */
+  removedAt?: number;
   /** Times that its content was changed. */
   edits: number;
   readonly content: string;
@@ -175,16 +177,26 @@ export class NetworkModel {
     return post;
   }
 
+  #remove(post: Visible | undefined): Answer {
+    if (post !== undefined) post.removedAt ??= this.#nature.time.now;
+    return { status: 200, body: {} };
+  }
+
+  #delete(account: string, id: string | undefined): Answer {
+    const own = this.visible.find((one) => one.host === account && one.id === id);
+    if (own === undefined || own.removedAt !== undefined)
+      return { status: 404, body: { error: "Record not found" } };
+    return this.#remove(own);
+  }
+
   #bluesky({ hostname, pathname, searchParams }: URL, { body }: HttpRequest): Answer {
     const sent = bodyOf(body) as { repo?: string; rkey?: string; record?: { text: string } };
     const repo = sent.repo ?? searchParams.get("repo") ?? "";
     const rkey = sent.rkey ?? searchParams.get("rkey") ?? "";
     const uri = `at://${repo}/app.bsky.feed.post/${rkey}`;
-    const found = this.visible.find(({ id }) => id === uri);
-    if (pathname.endsWith("getRecord"))
-      return found === undefined
-        ? { status: 400, body: { error: "RecordNotFound", message: "Could not locate record" } }
-        : { status: 200, body: { uri, cid: "c", value: {} } };
+    const found = this.visible.find((one) => one.id === uri && one.removedAt === undefined);
+    if (pathname.endsWith("deleteRecord")) return this.#remove(found);
+    if (pathname.endsWith("getRecord")) return toRecord(found);
     if (!pathname.endsWith("Record")) return { status: 200, body: {} };
     const content = JSON.stringify(sent.record);
     const text = sent.record?.text ?? "";
@@ -201,6 +213,7 @@ export class NetworkModel {
     if (pathname.endsWith("/verify_credentials"))
       return { status: 200, body: { source: { privacy: "public" } } };
     if (method === "GET") return this.#list(account, searchParams.get("max_id"));
+    if (method === "DELETE") return this.#delete(account, pathname.split("/").at(-1));
     if (pathname !== "/api/v1/statuses") return { status: 404, body: { error: "not found" } };
     const key = `${account}|${headers?.["idempotency-key"] ?? ""}`;
     const { now } = this.#nature.time;
@@ -216,7 +229,9 @@ export class NetworkModel {
   #list(account: string, before: string | null): Answer {
     if (account.startsWith(HIDDEN_HOST))
       return { status: 403, body: { error: "This action is outside the authorized scopes" } };
-    const own = this.visible.filter(({ host }) => host === account).toReversed();
+    const own = this.visible
+      .filter(({ host, removedAt }) => host === account && removedAt === undefined)
+      .toReversed();
     const start = before === null ? 0 : own.findIndex(({ id }) => id === before) + 1;
     return { status: 200, body: own.slice(start, start + PAGE_LENGTH).map(toStatus) };
   }
@@ -234,6 +249,12 @@ export class NetworkModel {
     });
     return { status: isTaken ? 200 : random.pick([302, 404, 500, 503]), body: {} };
   }
+}
+
+function toRecord(post: Visible | undefined): Answer {
+  return post === undefined
+    ? { status: 400, body: { error: "RecordNotFound", message: "Could not locate record" } }
+    : { status: 200, body: { uri: post.id, cid: "c", value: {} } };
 }
 
 function toStatus({ id, text, at }: Visible) {

@@ -17,6 +17,7 @@ const LABELS: Readonly<Record<keyof Counts, string>> = {
   patches: "changes of posts",
   cancels: "cancels",
   retries: "retries",
+  removals: "removals",
   relinks: "accounts linked anew",
   strayHints: "stray hints",
   erasures: "erasures",

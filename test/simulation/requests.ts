@@ -37,7 +37,7 @@ export type Patch = Readonly<Record<string, unknown>>;
 
 /** What a client wanted done with a post of its own, asked once, and what it was told. */
 export interface Change {
-  readonly what: "patch" | "cancel" | "retry";
+  readonly what: "patch" | "cancel" | "retry" | "remove";
   readonly key: string;
   readonly label: string;
   readonly postId: string;

@@ -1,6 +1,6 @@
 import type { DayTotal, StoredEntry, Wallet } from "../../src/shared/core/core.ts";
 import { ledgerRow, totalsRow } from "../../src/shared/core/wallet-row.ts";
-import { postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
+import { latestCall, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import type { Post } from "../../src/shared/publishing/post.ts";
 import { postRecord } from "../../src/shared/publishing/read/post-view.ts";
@@ -20,6 +20,9 @@ const END_EVENTS: ReadonlySet<unknown> = new Set([
   "post.failed",
   "post.canceled",
 ]);
+
+/** Reported after a post's end. */
+const FOLLOWING_EVENTS: ReadonlySet<string> = new Set(["leg.removed", "leg.removal_failed"]);
 
 interface Told {
   readonly id: string;
@@ -171,18 +174,28 @@ function isAsDrafted(text: string, { draft }: Post, { network }: Leg): boolean {
   return typeof own === "string" && text.trim() === own.trim() && draft.mediaUrls.length === 0;
 }
 
+const isOfNetwork = (host: string, network: Leg["network"]) =>
+  (host.includes("|") ? "mastodon" : "bluesky") === network;
+
+/** How often the outcome of a leg was unknown. */
+const doubtsOf = ({ events }: Evidence, post: Post, { network }: Leg) =>
+  events.filter(
+    ({ postId, legNetwork, legError, type }) =>
+      postId === post.id &&
+      legNetwork === network &&
+      legError === "outcome_unknown" &&
+      type === "leg.failed",
+  ).length;
+
 /** Published at most once, and exactly once when it says so; what failed for a known reason is not there. */
 function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): string[] {
   const what = `${leg.network} of ${post.requestId}`;
-  const isOfLeg = (host: string) => (host.includes("|") ? "mastodon" : "bluesky") === leg.network;
+  const isOfLeg = (host: string) => isOfNetwork(host, leg.network);
   const seen = evidence.simulation.world.networks.visible.filter(
     ({ text, host }) => text.startsWith(`The text of ${post.requestId}.`) && isOfLeg(host),
   );
   const ledger = ledgerOfPost(evidence, post);
-  const doubts = evidence.events.filter(
-    ({ postId, legNetwork, legError }) =>
-      postId === post.id && legNetwork === leg.network && legError === "outcome_unknown",
-  ).length;
+  const doubts = doubtsOf(evidence, post, leg);
   // Whoever retries what may be live already accepts that it is sent again.
   const most = 1 + Math.min(retriesOf(ledger), doubts);
   const isKnown = leg.status !== "succeeded" && doubts === 0;
@@ -263,7 +276,7 @@ function postViolations(evidence: Evidence, found: PostWithLegs): string[] {
     .toSorted((left, right) => left.sequence - right.sequence);
   const ends = own.filter(({ type }) => END_EVENTS.has(type)).length;
   const numbers = own.map(({ sequence }) => sequence);
-  const last = own.at(-1)?.type;
+  const last = own.findLast(({ type }) => !FOLLOWING_EVENTS.has(type))?.type;
   return [
     ...scheduleViolations(ledger, post),
     ...reservationViolations(evidence, found, ledger),
@@ -456,6 +469,40 @@ function changeViolations(evidence: Evidence, found: PostWithLegs): string[] {
   ];
 }
 
+/** Nothing is taken down that nobody wanted gone, all is that says so, and each removal ends once. */
+function removalViolations(evidence: Evidence, { post, legs }: PostWithLegs): string[] {
+  const { simulation, events } = evidence;
+  const { customers, world } = simulation;
+  const asked = customers.changes.filter(
+    ({ what, postId }) => what === "remove" && postId === post.id,
+  );
+  const most = asked.filter(({ answer }) => answer === "done" || isSilence(answer)).length;
+  return legs.flatMap((leg) => {
+    const what = `${leg.network} of ${post.requestId}`;
+    const seen = world.networks.visible.filter(
+      ({ text, host }) =>
+        text.startsWith(`The text of ${post.requestId}.`) && isOfNetwork(host, leg.network),
+    );
+    const told = events.filter(
+      ({ postId, legNetwork, type }) =>
+        postId === post.id && legNetwork === leg.network && FOLLOWING_EVENTS.has(type),
+    );
+    const removal = latestCall(leg, "remove");
+    const left = seen.filter(({ removedAt }) => removedAt === undefined).length;
+    // After a retry of what was live there may be two, of which the leg knows the last one.
+    const others = Math.min(retriesOf(ledgerOfPost(evidence, post)), doubtsOf(evidence, post, leg));
+    return broken(
+      [
+        most === 0 && seen.some(({ removedAt }) => removedAt !== undefined),
+        `${what} was taken down`,
+      ],
+      [removal?.state === "done" && left > others, `${what} is removed and is there`],
+      [told.length > most, `removals of ${what} ended ${told.length} times, of ${most} asked for`],
+      [removal !== undefined && told.length === 0, `the removal of ${what} was not reported`],
+    );
+  });
+}
+
 /** Nobody is told of tokens that are missing while they are there all the time. */
 function refusalViolations({ simulation, purses }: Evidence): string[] {
   const { customers, world } = simulation;
@@ -594,6 +641,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     found.legs.flatMap((leg) => legViolations(evidence, found, leg)),
   ),
   changes: ofPosts(changeViolations),
+  removals: ofPosts(removalViolations),
   cancels: ofPosts((evidence, { post }) => cancelViolations(evidence, post)),
   deliveries: deliveryViolations,
   endpoints: crowdViolations,

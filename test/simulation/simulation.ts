@@ -49,6 +49,9 @@ const LONG_OUTAGE_MINUTES = 60;
 const EMPTY_EVERY = 4;
 const ERASURE_EVERY = 3;
 const QUIET_EVERY = 10;
+/** Of so many runs one has removals: none in which a mutant is known to show, since they make it another run. */
+const REMOVALS_EVERY = 11;
+const REMOVALS_AT = 9;
 const MONTHS_EVERY = 5;
 const SET_UP_MS_MAX = 600_000;
 const SET_UP_STEP_MS = 100;
@@ -184,6 +187,7 @@ export class Simulation {
       this.#failReceivers();
       this.#startStorms();
     }
+    this.customers.isRemoving = this.#seed % REMOVALS_EVERY === REMOVALS_AT;
     this.customers.start();
     if (this.#seed % ERASURE_EVERY === 2) this.customers.startErasure();
     if (this.#random.chance(0.2)) this.customers.startForeign();

@@ -58,7 +58,7 @@ function aPostOf(
   const view = postRecord({ post: postOf({ id, applicationId, profileId, draft }), legs });
   const [leg] = legs;
   if (leg === undefined) throw new Error("no network");
-  return { post: view, leg: legRecord(leg, undefined) };
+  return { post: view, leg: legRecord(draft, leg, undefined) };
 }
 
 /** Ends of a text that is cut in a pair have no place in UTF-8. */

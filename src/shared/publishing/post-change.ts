@@ -88,7 +88,10 @@ function withEvents(
         postId: next.id,
         // The work under way is not the origin: a transaction has changes of several.
         origin: next,
-        data: leg === undefined ? { post: view } : { post: view, leg: legRecord(leg, undefined) },
+        data:
+          leg === undefined
+            ? { post: view }
+            : { post: view, leg: legRecord(next.draft, leg, undefined) },
       },
       now,
     ),

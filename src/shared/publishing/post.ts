@@ -40,6 +40,12 @@ export function legDraft(draft: Draft, network: NetworkName): LegDraft {
   };
 }
 
+/** Returns the first comment that a network's post is to get; null for none. */
+export function firstCommentOf(draft: Draft, network: NetworkName): string | null {
+  const text = draft.platformOptions[network]?.["firstComment"];
+  return typeof text === "string" && text !== "" ? text : null;
+}
+
 export interface Post {
   readonly id: string;
   readonly platformId: string;

@@ -44,6 +44,14 @@ function asKnown(call: Call, end: CallEnd): CallEnd {
   };
 }
 
+/** Returns the leg with the warning that its first comment is not there, or may not be. */
+function withCommentWarning(leg: Leg, { kind, error, state }: Call): Leg {
+  if (kind !== "comment" || error === null) return leg;
+  const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
+  const code = error.code === "permission_missing" ? error.code : known;
+  return { ...leg, warnings: [...leg.warnings, { code, message: error.message }] };
+}
+
 /**
  * Makes the transaction that ends a call: its state in the leg, the events and, with the last call, the work row. The
  * leg's own state stays. Its answer is whether the call was still the caller's to end.
@@ -65,7 +73,8 @@ function endCallOperation(settlement: {
       const isMine = mine?.leg.claimId === leg.claimId && openCall(mine.leg)?.key === call.key;
       if (current === undefined || mine === undefined || !isMine)
         return { kind: "done", answer: false };
-      const settled = { ...withCall(mine.leg, endedCall(call, end, now)), ...free };
+      const ended = endedCall(call, end, now);
+      const settled = { ...withCommentWarning(withCall(mine.leg, ended), ended), ...free };
       const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
       return {
         kind: "change",

@@ -6,7 +6,7 @@ import { invariant } from "../../runtime/errors.ts";
 import { CALL_CRASHES_MAX, sentCall, type Call } from "../call.ts";
 import { lastReconcileSeconds } from "../leg-times.ts";
 import { openCall, withCall } from "../leg.ts";
-import { legDraft } from "../post.ts";
+import { firstCommentOf } from "../post.ts";
 import { applyStep, type Step } from "./apply-step.ts";
 import { openLinked } from "./attach-account.ts";
 import { save, timeSuffices, type LegRun } from "./leg-run.ts";
@@ -59,12 +59,14 @@ const OTHER_ACCOUNT: LegFailure = {
 
 /** Attaches the account that published the post: another one can't change its posts. */
 async function attach(work: CallWork): Promise<Step> {
-  const { run } = work;
+  const { run, how } = work;
   const { services, stored } = run;
   const opened = await openLinked(run);
   if (typeof opened === "string") return failed(plain(opened));
   const { connection } = opened;
   if (connection.account.id !== stored.leg.account?.id) return failed(OTHER_ACCOUNT);
+  if ((how.missingScopes?.(connection.scopes) ?? []).length > 0)
+    return failed(plain("permission_missing", "scope_missing"));
   const fresh = await freshCredentials(services.connections, connection, opened);
   if (fresh.kind === "usable") {
     work.attached = fresh;
@@ -112,8 +114,7 @@ function refusedFor(work: CallWork, failure: LegFailure): Promise<LegFailure> | 
 /** Returns the text that the call writes, from what was asked for. */
 function textOf({ post, stored }: LegRun, { kind }: Call): string | null {
   if (kind !== "comment") return null;
-  const text = legDraft(post.draft, stored.leg.network).options["firstComment"];
-  return typeof text === "string" ? text : null;
+  return firstCommentOf(post.draft, stored.leg.network);
 }
 
 function toFollowUp(work: CallWork): FollowUp {

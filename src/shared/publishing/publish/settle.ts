@@ -4,6 +4,7 @@ import type { LegFailure, Published, Rejected, TryLater } from "../../networks/c
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
+import { newCall } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";
 import {
   earlyLookSeconds,
@@ -21,8 +22,15 @@ import {
   type PostOperation,
 } from "../post-change.ts";
 import { legKey, type PostToPublish } from "../post-store.ts";
-import type { Post, PostRef } from "../post.ts";
+import { firstCommentOf, type Post, type PostRef } from "../post.ts";
 import { saveAndHint, type LegRun } from "./leg-run.ts";
+
+/** Returns a published leg with the call of its first comment, if it is to get one. */
+function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
+  if (firstCommentOf(draft, leg.network) === null) return leg;
+  const call = newCall("comment", { legKey: leg.key, round: leg.round, now });
+  return { ...leg, calls: [...leg.calls, call] };
+}
 
 export type LegEnd =
   | { readonly kind: "published"; readonly published: Published }
@@ -72,7 +80,7 @@ export function settleOperation(settlement: Settlement): PostOperation<boolean> 
         return { kind: "done", answer: false };
       const settled =
         end.kind === "published"
-          ? succeeded(mine.leg, end.published, now)
+          ? withFirstComment(succeeded(mine.leg, end.published, now), current.post, now)
           : failed(mine.leg, end.failure);
       const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
       return {

@@ -4,6 +4,7 @@ import { withDocUrl } from "../../runtime/doc-url.ts";
 import { type Call, isFinal } from "../call.ts";
 import { isEnded, latestCall, type Leg } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
+import { firstCommentOf, type Draft } from "../post.ts";
 import type { LegProblem } from "../problems.ts";
 
 /** Failures that a retry can only fix after the account was linked again. */
@@ -27,7 +28,9 @@ export function dependsOnConnections({ legs }: PostWithLegs): boolean {
 
 export type PostView = ReturnType<typeof postView>;
 
-export function legRecord(leg: Leg, connection: Connection | undefined) {
+export function legRecord(draft: Draft, leg: Leg, connection: Connection | undefined) {
+  const comment = latestCall(leg, "comment");
+  const isAwaited = !isEnded(leg) && firstCommentOf(draft, leg.network) !== null;
   return {
     platform: leg.network,
     status: leg.status,
@@ -43,21 +46,20 @@ export function legRecord(leg: Leg, connection: Connection | undefined) {
     retryAvailable: isRetryAvailable(leg, connection),
     warnings: leg.warnings,
     tokensCharged: leg.tokensCharged,
-    firstComment: commentRecord(latestCall(leg, "comment")),
+    firstComment: comment === undefined && !isAwaited ? null : commentRecord(comment),
     removal: removalRecord(latestCall(leg, "remove")),
   };
 }
 
-function commentRecord(call: Call | undefined) {
-  if (call === undefined) return null;
-  const { state, result, at, error } = call;
+/** Returns the first comment as readers see it; pending before the leg is published. */
+function commentRecord({ state, result, at, error }: Partial<Call> = {}) {
   const ended = state === "failed" || state === "unknown" ? state : "pending";
   return {
     status: state === "done" ? "succeeded" : ended,
     networkCommentId: result?.externalId ?? null,
     url: result?.url ?? null,
-    at,
-    error,
+    at: at ?? null,
+    error: error ?? null,
   } as const;
 }
 
@@ -101,6 +103,7 @@ export function postRecord({ post, legs }: PostWithLegs, connections: readonly C
     metadata: draft.metadata,
     legs: legs.map((leg) =>
       legRecord(
+        draft,
         leg,
         connections.find(({ network }) => network === leg.network),
       ),
