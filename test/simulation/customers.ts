@@ -18,6 +18,7 @@ import { foreignMessage, type Host, type Hosts, type World } from "./hosts.ts";
 import type { Message } from "../model/queue-model.ts";
 import type { Random } from "../model/random.ts";
 import { Requests, type Ask, type Change, type Patch } from "./requests.ts";
+import { commentText } from "./comments.ts";
 import { creditTokens, ERASABLE, linkAccount, requireActive, type Tenant } from "./tenants.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
 import { CALM } from "../model/weather.ts";
@@ -115,8 +116,8 @@ export class Customers {
   readonly foreign: string[] = [];
   /** The profile that was erased, and until when that was asked for. */
   erased: { readonly profileId: string; readonly askedUntil: number } | undefined;
-  /** Whether customers of this run take down what is published. */
-  isRemoving = false;
+  /** Whether customers of this run write first comments, and take down what is published. */
+  followsUp = false;
   /** Who is still busy. */
   active = 0;
   readonly #world: World;
@@ -213,11 +214,18 @@ export class Customers {
       networks,
       mediaUrls: [],
       altTexts: [],
-      platformOptions: {},
+      platformOptions: this.followsUp ? this.#commentsOf(key, networks) : {},
       scheduleAt: isScheduled ? iso(dueAt) : null,
       externalId: key,
       metadata: {},
     };
+  }
+
+  #commentsOf(key: string, networks: readonly NetworkName[]): Draft["platformOptions"] {
+    const commented = networks.filter(() => this.#random.chance(0.6));
+    return Object.fromEntries(
+      commented.map((network) => [network, { firstComment: commentText(key, network) }]),
+    );
   }
 
   #startPost(key: string): void {
@@ -287,7 +295,7 @@ export class Customers {
       this.#startCancel(plan, this.#momentOf(plan, SEQUEL_WITHIN_MS));
     if (random.chance(0.6)) this.#startRetry(plan, random.below(SEQUEL_WITHIN_MS));
     if (random.chance(0.3)) this.#startStray(plan);
-    if (this.isRemoving && random.chance(0.8)) this.#startRemovals(plan);
+    if (this.followsUp && random.chance(0.8)) this.#startRemovals(plan);
   }
 
   /** Mostly of what is published, some of them asked for twice. */

@@ -14,6 +14,8 @@ export interface Mutant {
   readonly every?: number;
   /** A seed that shows it, where it takes many to find one: `npm test` begins there. */
   readonly firstSeed?: number;
+  /** Whether customers of all its runs write first comments and remove posts. */
+  readonly followsUp?: true;
   /** A small model that shows it, where it takes more than a run of the simulation has. */
   readonly shownBy?: (mutant: Mutant) => Promise<readonly string[]>;
   /** Changes what lies beyond services for the time of a run; answers how to change it back. */

@@ -4,6 +4,7 @@ import {
   type HttpResponse,
 } from "../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../src/shared/runtime/outbound.ts";
+import { COMMENTS_HOST } from "./comments.ts";
 import { quietly, type Machine, type Nature } from "../model/machine.ts";
 
 /** What everybody can see: one post of one account. */
@@ -86,6 +87,8 @@ export class NetworkModel {
   /** Calls that were in flight to one endpoint at once, over all processes that did not stand still. */
   mostAtOnce = 0;
   readonly #inFlight = new Set<CallInFlight>();
+  /** First comments, as `comments.ts` has them. */
+  readonly comments: { readonly post: string; readonly text: string; readonly at: number }[] = [];
   readonly #keys = new Map<string, { readonly post: Visible; readonly until: number }>();
 
   constructor(nature: Nature) {
@@ -166,6 +169,8 @@ export class NetworkModel {
         return this.#mastodon(url, request);
       case RECEIVER_HOST:
         return this.#receive(request);
+      case COMMENTS_HOST:
+        return this.#comment(url, request);
       default:
         throw new HttpFailure("not_sent", "connect_failed");
     }
@@ -234,6 +239,16 @@ export class NetworkModel {
       .toReversed();
     const start = before === null ? 0 : own.findIndex(({ id }) => id === before) + 1;
     return { status: 200, body: own.slice(start, start + PAGE_LENGTH).map(toStatus) };
+  }
+
+  #comment({ searchParams }: URL, { method, body }: HttpRequest): Answer {
+    const post = searchParams.get("post") ?? "";
+    if (method === "POST") {
+      const { text } = bodyOf(body) as { readonly text: string };
+      this.comments.push({ post, text, at: this.#nature.time.now });
+    }
+    const own = this.comments.filter((one) => one.post === post);
+    return { status: 200, body: own.map(({ text }) => text) };
   }
 
   #receive({ headers, body }: HttpRequest): Answer {

@@ -2,13 +2,14 @@ import type { DayTotal, StoredEntry, Wallet } from "../../src/shared/core/core.t
 import { ledgerRow, totalsRow } from "../../src/shared/core/wallet-row.ts";
 import { latestCall, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
-import type { Post } from "../../src/shared/publishing/post.ts";
+import { firstCommentOf, type Post } from "../../src/shared/publishing/post.ts";
 import { postRecord } from "../../src/shared/publishing/read/post-view.ts";
 import { timeOfId } from "../../src/shared/runtime/ids.ts";
 import { unlessDamaged } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { TABLE_NAMES } from "../../src/shared/runtime/storage/tables.ts";
 import type { Event } from "../../src/shared/events/events.ts";
+import { commentText } from "./comments.ts";
 import { isSilence, type Ask, type Change } from "./requests.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -22,7 +23,12 @@ const END_EVENTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Reported after a post's end. */
-const FOLLOWING_EVENTS: ReadonlySet<string> = new Set(["leg.removed", "leg.removal_failed"]);
+const REMOVAL_EVENTS: ReadonlySet<string> = new Set(["leg.removed", "leg.removal_failed"]);
+const FOLLOWING_EVENTS: ReadonlySet<string> = new Set([
+  ...REMOVAL_EVENTS,
+  "comment.succeeded",
+  "comment.failed",
+]);
 
 interface Told {
   readonly id: string;
@@ -485,7 +491,7 @@ function removalViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
     );
     const told = events.filter(
       ({ postId, legNetwork, type }) =>
-        postId === post.id && legNetwork === leg.network && FOLLOWING_EVENTS.has(type),
+        postId === post.id && legNetwork === leg.network && REMOVAL_EVENTS.has(type),
     );
     const removal = latestCall(leg, "remove");
     const left = seen.filter(({ removedAt }) => removedAt === undefined).length;
@@ -499,6 +505,43 @@ function removalViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
       [removal?.state === "done" && left > others, `${what} is removed and is there`],
       [told.length > most, `removals of ${what} ended ${told.length} times, of ${most} asked for`],
       [removal !== undefined && told.length === 0, `the removal of ${what} was not reported`],
+    );
+  });
+}
+
+/** Clocks differ by so much at most. */
+const CLOCKS_MS = 10_000;
+
+/** A first comment is written once, below its own post, after that has settled, and what is said of it is so. */
+function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): string[] {
+  const { simulation, events } = evidence;
+  return legs.flatMap((leg) => {
+    const what = `the comment of ${post.requestId} on ${leg.network}`;
+    const text = commentText(post.requestId, leg.network);
+    const seen = simulation.world.networks.comments.filter((one) => one.text === text);
+    const call = latestCall(leg, "comment");
+    const isWanted = firstCommentOf(post.draft, leg.network) !== null;
+    const isPublished = leg.status === "succeeded";
+    const told = events.filter(
+      ({ postId, legNetwork, type }) =>
+        postId === post.id && legNetwork === leg.network && type.startsWith("comment."),
+    );
+    const settledAt = Date.parse(leg.publishedAt ?? "");
+    return broken(
+      [seen.length > 1, `${what} was written ${seen.length} times`],
+      [!isPublished && seen.length > 0, `${what} was written, and the leg is ${leg.status}`],
+      [isPublished && isWanted && call === undefined, `${what} was forgotten`],
+      [call?.state === "done" && seen.length === 0, `${what} is done and is not there`],
+      [call?.state === "failed" && seen.length > 0, `${what} has failed and is there`],
+      [
+        isPublished && seen.some((one) => one.post !== leg.networkPostId),
+        `${what} is below another post`,
+      ],
+      [
+        isPublished && seen.some(({ at }) => at < settledAt - CLOCKS_MS),
+        `${what} was written before its post had settled`,
+      ],
+      [told.length !== (call === undefined ? 0 : 1), `${what} ended ${told.length} times`],
     );
   });
 }
@@ -642,6 +685,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ),
   changes: ofPosts(changeViolations),
   removals: ofPosts(removalViolations),
+  comments: ofPosts(commentViolations),
   cancels: ofPosts((evidence, { post }) => cancelViolations(evidence, post)),
   deliveries: deliveryViolations,
   endpoints: crowdViolations,

@@ -1,5 +1,6 @@
 import { monthsLater, reconcileAll, redriveAll } from "./aftermath.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
+import { withComments } from "./comments.ts";
 import { Bystanders } from "./bystanders.ts";
 import { ASKED_WITHIN_MS, Customers } from "./customers.ts";
 import { History } from "./history.ts";
@@ -49,9 +50,12 @@ const LONG_OUTAGE_MINUTES = 60;
 const EMPTY_EVERY = 4;
 const ERASURE_EVERY = 3;
 const QUIET_EVERY = 10;
-/** Of so many runs one has removals: none in which a mutant is known to show, since they make it another run. */
-const REMOVALS_EVERY = 11;
-const REMOVALS_AT = 9;
+/**
+ * Of so many runs one has removals and first comments: none in which a mutant of other safeguards is known to show, since
+ * they make it another run.
+ */
+const FOLLOW_UPS_EVERY = 11;
+const FOLLOW_UPS_AT = 9;
 const MONTHS_EVERY = 5;
 const SET_UP_MS_MAX = 600_000;
 const SET_UP_STEP_MS = 100;
@@ -187,7 +191,8 @@ export class Simulation {
       this.#failReceivers();
       this.#startStorms();
     }
-    this.customers.isRemoving = this.#seed % REMOVALS_EVERY === REMOVALS_AT;
+    this.customers.followsUp =
+      this.#mutant.followsUp ?? this.#seed % FOLLOW_UPS_EVERY === FOLLOW_UPS_AT;
     this.customers.start();
     if (this.#seed % ERASURE_EVERY === 2) this.customers.startErasure();
     if (this.#random.chance(0.2)) this.customers.startForeign();
@@ -258,6 +263,7 @@ export async function simulate(
   mutant: Mutant = THE_PRODUCT,
   log: Log = SILENT,
 ): Promise<Outcome> {
+  const restoreComments = withComments();
   const restore = mutant.install?.();
   try {
     const simulation = new Simulation(seed, mutant, log);
@@ -265,5 +271,6 @@ export async function simulate(
     return { seed, counts: simulation.world.nature.counts, violations };
   } finally {
     restore?.();
+    restoreComments();
   }
 }
