@@ -34,6 +34,13 @@ const CALLERS: Readonly<Record<string, string>> = {
 function caller(access: string): string {
   const roles = /^operator\((.+)\)$/.exec(access)?.[1];
   if (roles !== undefined) return `operator: ${roles.replace(", ", " or ")}`;
+  const narrowed = /^(confirmed|ofOwner)\((.+)\)$/.exec(access);
+  if (narrowed?.[2] !== undefined) {
+    const [, kind, rule = ""] = narrowed;
+    return kind === "ofOwner"
+      ? caller(rule).replace("session", "owner's session")
+      : `${caller(rule)} (confirmed)`;
+  }
   const words = CALLERS[access];
   if (words === undefined) throw new Error(`who may call by "${access}"? Say it in CALLERS`);
   return words;

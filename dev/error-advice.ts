@@ -60,6 +60,11 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   session_required: { advice: "Log in; a key can't do this.", again: CREDENTIAL },
   app_admin_required: { advice: "Use an `app_admin` key or a session.", again: CREDENTIAL },
   role_required: { advice: "Have the role assigned by your identity provider.", again: CREDENTIAL },
+  owner_required: { advice: "Ask an owner of the platform.", again: CREDENTIAL },
+  confirmation_required: {
+    advice: "Give the password again with `POST /v1/auth/confirm`.",
+    again: "with the token of its answer",
+  },
   profile_not_allowed: {
     advice: "Send a profile grant, or put the profile on a new key's allowlist.",
     again: "with a grant",

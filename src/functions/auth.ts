@@ -1,9 +1,12 @@
 import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
+import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
+  confirmSession,
   createUser,
   deleteUser,
   listUsers,
+  updateUser,
   changePassword,
   confirmTotp,
   removeTotp,
@@ -15,12 +18,16 @@ import {
 import {
   ChangePasswordBody,
   changePasswordExample,
+  confirmedSession,
+  confirmedSessionExample,
+  ConfirmSessionBody,
   ConfirmTotpBody,
   CreateUserBody,
   createUserExample,
   ListUsersQuery,
   LogInBody,
   logInExample,
+  LogOutBody,
   recoveryCodes,
   recoveryCodesExample,
   RemoveTotpBody,
@@ -31,6 +38,7 @@ import {
   signUpExample,
   totpSecret,
   totpSecretExample,
+  UpdateUserBody,
   user,
   userExample,
 } from "../shared/tenants/staff/schema.ts";
@@ -63,10 +71,30 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/logout", {
     operationId: "logOut",
-    summary: "End every session of the user.",
+    summary: "End every session of the user, or this one alone.",
+    description:
+      "Without a body every session ends. Tokens of one session, which `POST /v1/auth/confirm` makes, end together.",
     access: sessionOnly,
+    body: LogOutBody,
     status: 204,
-    run: ({ services, scope }) => logOut(services.tenants, scope),
+    examples: () => ({ body: { everywhere: false } }),
+    run: ({ services, scope, body }) => logOut(services.tenants, scope, body),
+  }),
+  route("POST", "v1/auth/confirm", {
+    operationId: "confirmSession",
+    summary: "Give the password again, for what a stolen session must not do.",
+    description:
+      "A log-in counts for ten minutes, and so does this. It is asked for before a second factor is set up, staff are changed, an API key is created in a session, and a webhook secret is rotated: these answer 403 `confirmation_required` without. The answer's token belongs to the same session and ends with it. Failures count as those of log-ins.",
+    access: sessionOnly,
+    body: ConfirmSessionBody,
+    status: 200,
+    response: confirmedSession,
+    errors: ["invalid_credentials", "totp_required", "rate_limited"],
+    examples: () => ({
+      body: { password: logInExample().password, totpCode: "492039" },
+      answer: confirmedSessionExample(),
+    }),
+    run: ({ services, scope, body }) => confirmSession(services.tenants, scope, body),
   }),
   route("POST", "v1/auth/password", {
     operationId: "changePassword",
@@ -82,8 +110,8 @@ export const authRoutes = [
     operationId: "startTotp",
     summary: "Get a secret for an authenticator app.",
     description:
-      "Log-ins ask for nothing until its first code is confirmed. Another call before that replaces the secret.",
-    access: sessionOnly,
+      "Log-ins ask for nothing until its first code is confirmed, within half an hour. Another call before that replaces the secret.",
+    access: confirmed(sessionOnly),
     status: 201,
     response: totpSecret,
     errors: ["invalid_state"],
@@ -114,6 +142,17 @@ export const authRoutes = [
     examples: () => ({ body: removeTotpExample() }),
     run: ({ services, scope, body }) => removeTotp(services.tenants, scope, body),
   }),
+  route("POST", "v1/auth/totp/remove", {
+    operationId: "removeTotpByPost",
+    summary: "Switch TOTP off, like `DELETE /v1/auth/totp`.",
+    description: "For clients and gateways that drop the body of a DELETE.",
+    access: sessionOnly,
+    body: RemoveTotpBody,
+    status: 204,
+    errors: ["invalid_state", "invalid_credentials", "rate_limited"],
+    examples: () => ({ body: removeTotpExample() }),
+    run: ({ services, scope, body }) => removeTotp(services.tenants, scope, body),
+  }),
 ];
 
 export const userRoutes = [
@@ -132,24 +171,43 @@ export const userRoutes = [
     operationId: "createUser",
     summary: "Add a colleague, who can sign in at once.",
     description: "Tell them the password, which they change with `POST /v1/auth/password`.",
-    access: sessionOnly,
+    access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
     status: 201,
     response: user,
     errors: ["conflict"],
     examples: () => ({
       body: createUserExample(),
-      answer: { ...userExample(), email: createUserExample().email, lastLoginAt: null },
+      answer: {
+        ...userExample(),
+        email: createUserExample().email,
+        role: "member" as const,
+        lastLoginAt: null,
+      },
     }),
     run: ({ services, scope, body }) => createUser(services.tenants, scope, body),
   }),
+  route("PATCH", "v1/users/{userId}", {
+    operationId: "updateUser",
+    summary: "Give a colleague or yourself another role.",
+    description: "A platform has at least one owner.",
+    access: confirmed(ofOwner(sessionOnly)),
+    body: UpdateUserBody,
+    status: 200,
+    response: user,
+    errors: ["not_found", "invalid_state"],
+    examples: () => ({ body: { role: "owner" as const }, answer: userExample() }),
+    run: ({ services, scope, params, body }) =>
+      updateUser(services.tenants, scope, { ...params, ...body }),
+  }),
   route("DELETE", "v1/users/{userId}", {
     operationId: "deleteUser",
-    summary: "Remove a colleague or yourself; never the last one.",
-    description: "Their sessions and the profile grants they minted stop at once.",
-    access: sessionOnly,
+    summary: "Remove a colleague or yourself; never the last owner.",
+    description:
+      "A member may remove no one else. Their sessions and the profile grants they minted stop at once.",
+    access: confirmed(sessionOnly),
     status: 204,
-    errors: ["not_found", "invalid_state"],
+    errors: ["owner_required", "not_found", "invalid_state"],
     run: ({ services, scope, params }) => deleteUser(services.tenants, scope, params.userId),
   }),
 ];

@@ -15,6 +15,7 @@ import {
 } from "../shared/billing/examples.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
 import { appAdmin, keyOrSession, operator } from "../shared/http/access/access.ts";
+import { ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const billingRoutes = [
@@ -55,7 +56,7 @@ export const billingRoutes = [
     operationId: "updateBillingLimits",
     summary: "Set or lift the daily token budget.",
     description: "A budget below what the day has cost already stops only new spending.",
-    access: appAdmin,
+    access: ofOwner(appAdmin),
     body: LimitsBody,
     status: 200,
     response: limits,

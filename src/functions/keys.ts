@@ -1,4 +1,5 @@
 import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
+import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import { exampleId } from "../shared/runtime/ids.ts";
 import {
@@ -44,7 +45,7 @@ export const keyRoutes = [
     summary: "Create an API key. Its secret is in this answer and in no other.",
     description:
       "A key can create keys only for its own application, and none that outlives it. A session names the application, with `applicationId` or with the header. An application has at most 1,000 keys in use.",
-    access: appAdmin,
+    access: confirmed(ofOwner(appAdmin)),
     body: CreateKeyBody,
     issuesBeside: ({ services, scope, body }) =>
       expiryIssues(services.tenants, scope, body["expiresAt"]),
@@ -57,7 +58,7 @@ export const keyRoutes = [
   route("PATCH", "v1/keys/{keyId}", {
     operationId: "renameKey",
     summary: "Rename an API key.",
-    access: appAdmin,
+    access: ofOwner(appAdmin),
     body: RenameKeyBody,
     status: 200,
     response: apiKey,
@@ -71,7 +72,7 @@ export const keyRoutes = [
     summary: "Delete an API key and everything stored of it.",
     description:
       "With `descendants=true` the keys that it made go too, and those that they made: at most 1,000 in a call, after which `limit_reached` asks for another.",
-    access: appAdmin,
+    access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
     errors: ["not_found", "limit_reached"],
@@ -83,7 +84,7 @@ export const keyRoutes = [
     summary: "Revoke an API key; it stays listed.",
     description:
       "It stops working at once, and so do the profile grants that it minted. With `descendants=true` so do the keys that it made, and those that they made; otherwise they go on working.",
-    access: appAdmin,
+    access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
     errors: ["not_found"],

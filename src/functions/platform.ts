@@ -71,10 +71,13 @@ export const applicationRoutes = [
   route("POST", "v1/applications", {
     operationId: "createApplication",
     summary: "Create an application, with its first key unless that is declined.",
+    description:
+      "Only an owner whose session is freshly confirmed may create the key; with `createDefaultKey: false` any member may create the application.",
     access: sessionOnly,
     body: CreateApplicationBody,
     status: 201,
     response: applicationCreated,
+    errors: ["owner_required", "confirmation_required"],
     examples: () => ({ body: { name: "Planner" }, answer: applicationCreatedExample() }),
     run: ({ services, scope, body }) => createApplication(services.tenants, scope, body),
   }),
@@ -93,12 +96,12 @@ export const applicationRoutes = [
     operationId: "updateApplication",
     summary: "Rename, disable or enable an application.",
     description:
-      "Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped.",
+      "Keys of a disabled application get 403 `application_disabled`, and its due posts are skipped. Only an owner may disable one.",
     access: sessionOnly,
     body: UpdateApplicationBody,
     status: 200,
     response: application,
-    errors: ["not_found"],
+    errors: ["not_found", "owner_required"],
     examples: () => {
       const status = "disabled" as const;
       return { body: { status }, answer: { ...applicationExample(), status } };

@@ -7,6 +7,7 @@ import {
 } from "../shared/tenants/tenants.ts";
 import { appAdmin, appAdminOfApplication, keyOrSession } from "../shared/http/access/access.ts";
 import { profileScope } from "../shared/http/access/profile-access.ts";
+import { ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   CreateProfileBody,
@@ -84,7 +85,7 @@ export const profileRoutes = [
     summary: "Erase a profile and everything personal of it, for good.",
     description:
       "Title, `externalId` and metadata are gone at once, and the `externalId` is free again. Accounts are unlinked and their authorisations ended at the networks, scheduled posts are canceled, legs on their way end; then posts, events, deliveries and connect sessions are removed. That takes 20 minutes at least, after which the profile answers 404. Ledger entries stay, with ids alone. What was published stays at the networks. Nothing brings the profile back.",
-    access: appAdmin,
+    access: ofOwner(appAdmin),
     status: 202,
     response: profile,
     errors: ["not_found"],

@@ -5,6 +5,7 @@ import {
   keyOrSessionOfApplication,
   operator,
 } from "../shared/http/access/access.ts";
+import { confirmed } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,
@@ -105,7 +106,7 @@ export const webhookRoutes = [
     summary: "Replace the signing secret. The new one is in this answer and in no other.",
     description:
       "For 24 hours deliveries carry two signatures, one by each secret. Rotating again within that time ends the older one at once.",
-    access: appAdmin,
+    access: confirmed(appAdmin),
     status: 200,
     response: endpointWithSecret,
     errors: ["not_found"],

@@ -101,6 +101,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       create: NEW,
       update: "raises",
       deleteUnlessLast: "raises",
+      setRole: "raises",
     },
   ],
   [

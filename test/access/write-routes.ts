@@ -46,7 +46,7 @@ const NOBODY = { id: "", email: "", session: "", elsewhere: "" };
 
 async function aColleague(relay: Relay, owner: string): Promise<Customer["colleague"]> {
   const email = `colleague-${randomBytes(8).toString("hex")}@example.com`;
-  const body = { email, password: PASSWORD };
+  const body = { email, password: PASSWORD, role: "owner" };
   const { id } = dataOf(await relay.call("POST", "/v1/users", { session: owner, body }));
   return { id, email, session: await logIn(relay, email), elsewhere: await logIn(relay, email) };
 }
@@ -182,11 +182,29 @@ export const WRITES: Readonly<Record<string, Write>> = {
       return { path: "/v1/auth/totp", body: { password: PASSWORD, code: code() } };
     },
   },
+  "POST v1/auth/totp/remove": {
+    callers: "session",
+    async ask({ colleague }, relay) {
+      const { code } = await enabledTotp(relay, colleague.session);
+      return { path: "/v1/auth/totp/remove", body: { password: PASSWORD, code: code() } };
+    },
+  },
+  "POST v1/auth/confirm": {
+    callers: "session",
+    ask: () => ({ path: "/v1/auth/confirm", body: { password: PASSWORD } }),
+  },
   "POST v1/users": {
     callers: "session",
     ask: ({ unique }) => ({
       path: "/v1/users",
       body: { email: `stranger-${unique}@example.com`, password: PASSWORD },
+    }),
+  },
+  "PATCH v1/users/{userId}": {
+    callers: "session",
+    ask: async (customer, relay) => ({
+      path: `/v1/users/${await aStranger(customer, relay)}`,
+      body: { role: "owner" },
     }),
   },
   "DELETE v1/users/{userId}": {

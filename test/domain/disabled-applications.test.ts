@@ -12,7 +12,7 @@ const ids = Array.from({ length: 1_100 }, (_, index) => `app_${String(index).pad
 test("an application is enabled again, however many others are disabled", () => {
   const fields = { name: "Example Media", status: "active", createdAt: AT, updatedAt: AT } as const;
   let row: Row = {
-    ...platformRow.encode({ ...fields, disabled: ids.join(" "), users: 1 }),
+    ...platformRow.encode({ ...fields, disabled: ids.join(" "), users: 1, owners: 1 }),
     rowKey: "P",
   };
   expect(row["disabled1"]).toBeTypeOf("string");

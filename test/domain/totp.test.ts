@@ -120,6 +120,7 @@ describe("using a code up", () => {
     sealedSecret: "sealed",
     confirmed: true,
     lastStep: 10,
+    startedAt: "2026-03-04T10:00:00.000Z",
     recoveryHashes: ["a", "b", "c"],
   };
 

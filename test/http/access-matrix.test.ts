@@ -7,7 +7,9 @@ import {
   aPlatform,
   aProfile,
   dataOf,
+  PASSWORD,
   type TestApplication,
+  type TestPlatform,
   type TestProfile,
 } from "../setup/factories.ts";
 import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
@@ -17,8 +19,9 @@ import { storedRows } from "../setup/stored-rows.ts";
  * Who may call, said a second time and by hand: a route whose rule changes, or that has none here, fails.
  * `platform`: key or session. `admin`: app_admin key or session. `adminOfApplication`: the same, a session names the
  * application. `application`: any key, a session names the application. `session`: no key. `profile`: the profile's own callers. `operator:<roles>`: no product credential.
+ * `owner`: of sessions, an owner's; `confirmed`: of sessions, those whose user gave the password a short time ago.
  */
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "GET health": "anyone",
   "GET ready": "anyone",
   "GET v1/openapi.json": "anyone",
@@ -28,31 +31,34 @@ const RULES: Readonly<Record<string, Rule>> = {
   "POST v1/auth/signup": "anyone",
   "POST v1/auth/login": "anyone",
   "POST v1/auth/logout": "session",
+  "POST v1/auth/confirm": "session",
   "POST v1/auth/password": "session",
-  "POST v1/auth/totp": "session",
+  "POST v1/auth/totp": "session confirmed",
   "POST v1/auth/totp/confirm": "session",
   "DELETE v1/auth/totp": "session",
+  "POST v1/auth/totp/remove": "session",
   "GET v1/users": "session",
-  "POST v1/users": "session",
-  "DELETE v1/users/{userId}": "session",
+  "POST v1/users": "session owner confirmed",
+  "PATCH v1/users/{userId}": "session owner confirmed",
+  "DELETE v1/users/{userId}": "session confirmed",
   "GET v1/me": "platform",
   "GET v1/audit": "platform",
   "GET v1/applications": "platform",
-  "POST v1/applications": "session",
+  "POST v1/applications": "session owner confirmed",
   "GET v1/applications/{applicationId}": "platform",
   "PATCH v1/applications/{applicationId}": "session",
   "GET v1/keys": "platform",
-  "POST v1/keys": "adminOfApplication",
-  "PATCH v1/keys/{keyId}": "admin",
-  "DELETE v1/keys/{keyId}": "admin",
-  "POST v1/keys/{keyId}/revoke": "admin",
+  "POST v1/keys": "adminOfApplication owner confirmed",
+  "PATCH v1/keys/{keyId}": "admin owner",
+  "DELETE v1/keys/{keyId}": "admin owner",
+  "POST v1/keys/{keyId}/revoke": "admin owner",
   "POST v1/profile-grants": "admin",
   "GET v1/profiles": "platform",
   "POST v1/profiles": "adminOfApplication",
   "GET v1/profiles/{profileId}": "profile",
   "PATCH v1/profiles/{profileId}": "profile",
   "DELETE v1/profiles/{profileId}": "profile",
-  "POST v1/profiles/{profileId}/erase": "admin",
+  "POST v1/profiles/{profileId}/erase": "admin owner",
   "GET v1/profiles/{profileId}/connections": "profile",
   "DELETE v1/profiles/{profileId}/connections/{connectionId}": "profile",
   "GET v1/profiles/{profileId}/connect/sessions": "profile",
@@ -82,14 +88,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   "GET v1/rate-card": "platform",
   "GET v1/billing/balance": "platform",
   "GET v1/billing/limits": "platform",
-  "PATCH v1/billing/limits": "admin",
+  "PATCH v1/billing/limits": "admin owner",
   "GET v1/billing/usage": "platform",
   "POST v1/billing/admin/credit": "operator:Admin",
   "GET v1/webhooks": "platform",
   "POST v1/webhooks": "adminOfApplication",
   "PATCH v1/webhooks/{webhookId}": "admin",
   "DELETE v1/webhooks/{webhookId}": "admin",
-  "POST v1/webhooks/{webhookId}/rotate-secret": "admin",
+  "POST v1/webhooks/{webhookId}/rotate-secret": "admin confirmed",
   "POST v1/webhooks/{webhookId}/test": "admin",
   "GET v1/webhooks/{webhookId}/deliveries": "platform",
   "POST v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive": "admin",
@@ -112,12 +118,27 @@ type Rule =
   | "profile"
   | `operator:${string}`;
 
+type Narrowed = "owner" | "confirmed" | "owner confirmed";
+
+/** The rule of a route without what narrows it for sessions. */
+function ruleOf(route: Route): Rule {
+  const [rule = "anyone"] = (RULES[nameOf(route)] ?? "anyone").split(" ");
+  // Safe: the first word of each is a rule.
+  return rule as Rule;
+}
+
+const isFor = (route: Route, narrowed: "owner" | "confirmed") =>
+  (RULES[nameOf(route)] ?? "").split(" ").includes(narrowed);
+
 /** Ends the very session that the other cases use; `auth.test.ts` has its cases. */
 const ENDS_THE_SESSION = "POST v1/auth/logout";
 
 /** Bodies that are judged before the object is looked for. */
 const BODIES: Readonly<Record<string, object>> = {
   "PATCH v1/keys/{keyId}": { name: "Renamed" },
+  "PATCH v1/users/{userId}": { role: "member" },
+  // The key that comes with it makes the difference.
+  "POST v1/applications": { name: "Planner" },
 };
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
@@ -164,6 +185,16 @@ async function aSuspendedPlatform(): Promise<TestApplication> {
   return suspended;
 }
 
+const aSession = async (email: string): Promise<string> =>
+  dataOf(await relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } })).token;
+
+/** The session of a member of staff who is no owner. */
+async function aMember({ session }: TestPlatform): Promise<string> {
+  const email = "member@example.com";
+  dataOf(await relay.call("POST", "/v1/users", { session, body: { email, password: PASSWORD } }));
+  return aSession(email);
+}
+
 beforeAll(async () => {
   relay = await startRelay();
   const owner = await anApplication(relay);
@@ -172,6 +203,7 @@ beforeAll(async () => {
   const sibling = await anApplication(relay, owner.platform);
   const foreign = await anApplication(relay, await aPlatform(relay));
   const suspended = await aSuspendedPlatform();
+  const member = await aMember(owner.platform);
   const restricted = await aKey(relay, owner, { scope: "restricted" });
   const connectSession = await relay.call("POST", `/v1/profiles/${profile.id}/connect/sessions`, {
     key: owner.key,
@@ -181,6 +213,9 @@ beforeAll(async () => {
     key: owner.key,
     body: { url: "https://hooks.example.com/relay" },
   });
+  const disabled = await aDisabledApplication(owner);
+  // Longer than a confirmation lasts.
+  relay.advance(11 * 60_000);
   const last = owner.key.at(-1) === "0" ? "1" : "0";
   world = {
     owner,
@@ -194,15 +229,17 @@ beforeAll(async () => {
       "a revoked key": { key: refused.revoked },
       "an expired key": { key: refused.expired },
       "a deleted key": { key: refused.deleted },
-      "a disabled application's key": { key: await aDisabledApplication(owner) },
+      "a disabled application's key": { key: disabled },
       "a suspended platform's key": { key: suspended.key },
       "a suspended platform's session": { session: suspended.platform.session },
       "a restricted key": { key: restricted.secret },
       "another application's key": { key: sibling.key },
       "another tenant's key": { key: foreign.key },
-      "another tenant's session": { session: foreign.platform.session },
+      "another tenant's session": { session: await aSession(foreign.platform.email) },
       "the owner's key": { key: owner.key },
-      "the owner's session": { session: owner.platform.session },
+      "the owner's session": { session: await aSession(owner.platform.email) },
+      "the owner's stale session": { session: owner.platform.session },
+      "a member's session": { session: member },
       "an operator without a role": { operator: [] },
       "an Operator": { operator: ["Operator"] },
       "an Admin": { operator: ["Admin"] },
@@ -268,9 +305,12 @@ function ofOperators(rule: Rule, caller: string): string {
 }
 
 function expected(route: Route, caller: string): string {
-  const rule = RULES[nameOf(route)] ?? "anyone";
+  const rule = ruleOf(route);
   if (rule === "anyone") return "through";
   if (rule.startsWith("operator:")) return ofOperators(rule, caller);
+  if (caller === "a member's session" && isFor(route, "owner")) return "403 owner_required";
+  const isStale = caller.includes("stale") || caller === "a member's session";
+  if (isStale && isFor(route, "confirmed")) return "403 confirmation_required";
   return ofProduct(
     rule,
     caller,
@@ -313,7 +353,7 @@ function outcomeOf({ status, body }: Answer): string {
 }
 
 function call(route: Route, caller: CallOptions, whose: "the owner's" | "nobody's") {
-  const needsHeader = RULES[nameOf(route)] === "profile" && !route.path.includes("{profileId}");
+  const needsHeader = ruleOf(route) === "profile" && !route.path.includes("{profileId}");
   const profileId = whose === "the owner's" ? world.profile.id : `prf_${"0".repeat(26)}`;
   return relay.call(route.method, pathOf(route, whose), {
     ...caller,
@@ -323,7 +363,7 @@ function call(route: Route, caller: CallOptions, whose: "the owner's" | "nobody'
 }
 
 describe("access", () => {
-  const guarded = routes.filter((route) => RULES[nameOf(route)] !== "anyone");
+  const guarded = routes.filter((route) => ruleOf(route) !== "anyone");
 
   test.each(guarded.map((route) => [nameOf(route), route] as const))("%s", async (name, route) => {
     const answers: Record<string, string> = {};
@@ -345,7 +385,7 @@ describe("access", () => {
     expect(answers).toEqual(wanted);
   });
 
-  const open = routes.filter((route) => RULES[nameOf(route)] === "anyone");
+  const open = routes.filter((route) => ruleOf(route) === "anyone");
   test.each(open.map((route) => [nameOf(route), route] as const))(
     "%s asks nobody for a credential",
     async (_name, route) => {
@@ -404,7 +444,7 @@ describe("fields that no request has", () => {
   ];
 
   function callerOf(route: Route): CallOptions {
-    const rule = RULES[nameOf(route)] ?? "anyone";
+    const rule = ruleOf(route);
     if (rule.startsWith("operator:")) return { operator: ["Admin"] };
     return rule === "session"
       ? (world.callers["the owner's session"] ?? {})

@@ -57,7 +57,10 @@ describe("GET /v1/me", () => {
       apiKeyId: null,
       userId: platform.userId,
       applicationId: null,
+      role: "owner",
+      confirmedUntil: expect.stringMatching(/Z$/),
     });
+    expect(whole.user).toMatchObject({ id: platform.userId, email: platform.email });
     const headers = { "x-application-id": left.id };
     const named = dataOf(await relay.call("GET", "/v1/me", { session, headers }));
     expect(named.application.id).toBe(left.id);

@@ -39,6 +39,7 @@ describe("signing up", () => {
     expect(user).toEqual({
       id: expect.stringMatching(/^usr_/),
       email: "first@example.com",
+      role: "owner",
       totpEnabled: false,
       createdAt: expect.stringMatching(/Z$/),
       lastLoginAt: null,
@@ -229,9 +230,9 @@ describe("session tokens", () => {
     key = deriveKey(relay.services.config.identity.sessionSecret, "session");
   });
 
-  test("say nothing beyond who, where and until when", () => {
+  test("say nothing beyond who, where, until when, and until when confirmed", () => {
     expect(Object.keys(decodeJwt(platform.session)).sort()).toEqual(
-      ["aud", "exp", "iat", "iss", "jti", "plt", "sub", "tv"].sort(),
+      ["aud", "cu", "exp", "iat", "iss", "jti", "plt", "sub", "tv"].sort(),
     );
   });
 

@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { aPlatform, dataOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
+import {
+  aPlatform,
+  dataOf,
+  PASSWORD,
+  type TestPlatform,
+  freshSession,
+} from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { startRelay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
@@ -61,7 +67,8 @@ describe("an e-mail that is taken", () => {
     await relay.services.tenants.stores.emails.claim(email, { userId, ...rest }, at);
     expect((await addUser(relay, team, email)).status).toBe(409);
     relay.advance(10 * 60_000);
-    expect((await addUser(instance, team, email)).status).toBe(201);
+    const session = await freshSession(relay, team);
+    expect((await addUser(instance, { ...team, session }, email)).status).toBe(201);
     expect((await logIn(relay, email)).status).toBe(200);
   });
 });

@@ -163,6 +163,7 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     metadata: {},
     expectedUpdatedAt: "refused",
   },
+  "v1/users/{userId}": { role: "refused" },
   "v1/profiles/{profileId}": {
     title: "refused",
     externalId: null,
@@ -225,6 +226,7 @@ describe("null in a PATCH clears what can be cleared, and is refused elsewhere",
       keyId: async () => (await aKey(relay, application)).id,
       webhookId: endpoint,
       platformId: () => application.platform.id,
+      userId: () => application.platform.userId,
     };
     const [, name = ""] = /\{(\w+)\}/.exec(path) ?? [];
     return `/${path.replace(`{${name}}`, (await ids[name]?.()) ?? "")}`;

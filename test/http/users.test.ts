@@ -31,8 +31,8 @@ function logIn(email: string, password = PASSWORD) {
   return relay.call("POST", "/v1/auth/login", { body: { email, password } });
 }
 
-function invite(session: string, email: string, on: Relay = relay) {
-  return on.call("POST", "/v1/users", { session, body: { email, password: PASSWORD } });
+function invite(session: string, email: string, on: Relay = relay, more: object = {}) {
+  return on.call("POST", "/v1/users", { session, body: { email, password: PASSWORD, ...more } });
 }
 
 const remove = (session: string, userId: string, on: Relay = relay) =>
@@ -49,7 +49,7 @@ interface Colleague {
 
 async function aColleague({ session }: TestPlatform): Promise<Colleague> {
   const email = uniqueEmail();
-  const { id } = dataOf(await invite(session, email));
+  const { id } = dataOf(await invite(session, email, relay, { role: "owner" }));
   return { id, email, session: dataOf(await logIn(email)).token };
 }
 
@@ -62,13 +62,15 @@ describe("staff", () => {
     expect(body.data).toEqual({
       id: expect.stringMatching(/^usr_/),
       email,
+      role: "member",
       totpEnabled: false,
       createdAt: expect.stringMatching(/Z$/),
       lastLoginAt: null,
     });
     const login = dataOf(await logIn(email.toUpperCase()));
     expect([login.platform.id, login.user.id]).toEqual([team.id, body.data.id]);
-    const name = { session: login.token, body: { name: "Planner" } };
+    const application = { name: "Planner", createDefaultKey: false };
+    const name = { session: login.token, body: application };
     expect((await relay.call("POST", "/v1/applications", name)).status).toBe(201);
   });
 
@@ -83,7 +85,7 @@ describe("staff", () => {
       const { body } = await relay.call("GET", path, { session: team.session });
       for (const user of body.data) {
         expect(Object.keys(user).sort()).toEqual(
-          ["createdAt", "email", "id", "lastLoginAt", "totpEnabled"].sort(),
+          ["createdAt", "email", "id", "lastLoginAt", "role", "totpEnabled"].sort(),
         );
         ids.push(user.id);
       }
@@ -122,7 +124,7 @@ describe("staff", () => {
   test.each([
     ["an e-mail that is none", { email: "nobody" }, "email"],
     ["a password of 11 characters", { password: "a".repeat(11) }, "password"],
-    ["a role, which there is not", { role: "admin" }, "role"],
+    ["a role that there is not", { role: "admin" }, "role"],
   ])("%s is refused", async (_name, body, path) => {
     const { session } = await aTeam();
     const whole = { email: uniqueEmail(), password: PASSWORD, ...body };

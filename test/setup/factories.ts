@@ -40,6 +40,15 @@ export async function aPlatform(
   return { id: platform.id, email, userId: user.id, session: token };
 }
 
+/** The session of an owner who has just signed in again, as what needs a fresh confirmation asks for. */
+export async function freshSession(
+  relay: Relay,
+  { email }: Pick<TestPlatform, "email">,
+): Promise<string> {
+  const body = { email, password: PASSWORD };
+  return dataOf(await relay.call("POST", "/v1/auth/login", { body })).token;
+}
+
 export interface TestApplication {
   readonly id: string;
   readonly platform: TestPlatform;
@@ -55,8 +64,13 @@ export async function anApplication(
   body: Readonly<Record<string, unknown>> = {},
 ): Promise<TestApplication> {
   const platform = of ?? (await aPlatform(relay));
-  const call = { session: platform.session, body: { name: "Planner", ...body } };
-  const { id, apiKey } = dataOf(await relay.call("POST", "/v1/applications", call));
+  const create = (session: string) =>
+    relay.call("POST", "/v1/applications", { session, body: { name: "Planner", ...body } });
+  const first = await create(platform.session);
+  const isStale = first.body?.error?.code === "confirmation_required";
+  const { id, apiKey } = dataOf(
+    isStale ? await create(await freshSession(relay, platform)) : first,
+  );
   return { id, platform, key: apiKey?.secret ?? "", keyId: apiKey?.id ?? "" };
 }
 

@@ -543,6 +543,9 @@ export class Customers {
       userId: "usr_simulation",
       sessionId: null,
       sessionVersion: 1,
+      expiresAt: "2027-01-01T00:00:00.000Z",
+      confirmedUntil: null,
+      role: "owner",
     } as const;
     const owner = { platformId, applicationId, requestId: "an erasure", ip: "", caller };
     const erase = async ({ services }: Host) => {

@@ -155,7 +155,18 @@ class Fence {
     await this.#link(services, tenant);
     const { platformId } = tenant.scope;
     const session = { sessionId: "first", sessionVersion: 1 };
-    const caller = { kind: "session", userId: "owner", platformId, ...session } as const;
+    const rights = {
+      expiresAt: "2027-01-01T00:00:00.000Z",
+      confirmedUntil: null,
+      role: "owner",
+    } as const;
+    const caller = {
+      kind: "session",
+      userId: "owner",
+      platformId,
+      ...session,
+      ...rights,
+    } as const;
     const scope: ApplicationScope = { ...tenant.scope, caller };
     const { key, secret } = await issueKey(services.tenants, scope, {
       name: "key",

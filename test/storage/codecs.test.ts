@@ -120,6 +120,7 @@ const amount = fc.integer();
 /** Values of columns whose JSON has a form of its own, by column. */
 const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   expiringKeys: fc.array(fc.integer()),
+  endedSessions: fc.array(fc.record({ id: text, expiresAt: text })),
   counts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   lastCounts: fc.dictionary(fc.stringMatching(/^[a-z ]{1,9}$/), fc.integer()),
   account: fc.record({

@@ -11,6 +11,10 @@ export interface ApiKeyCaller {
   readonly allowedProfileIds: readonly string[];
 }
 
+export const USER_ROLES = ["owner", "member"] as const;
+/** What a member of staff may do: an owner everything, a member what changes no one else's access. */
+export type UserRole = (typeof USER_ROLES)[number];
+
 /** Platform staff, signed in to the dashboard. */
 export interface SessionCaller {
   readonly kind: "session";
@@ -20,6 +24,11 @@ export interface SessionCaller {
   readonly sessionId: string | null;
   /** The version of the user's sessions in the token; those of an earlier one have ended. */
   readonly sessionVersion: number;
+  /** When the session ends. */
+  readonly expiresAt: string;
+  /** Until when what a stolen session must not do is allowed without the password; null for never. */
+  readonly confirmedUntil: string | null;
+  readonly role: UserRole;
 }
 
 /** A service operator with a token of the external identity provider. */

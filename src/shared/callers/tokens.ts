@@ -165,9 +165,18 @@ interface SessionClaims {
   readonly version: number;
 }
 
-interface VerifiedSession extends SessionClaims {
+/** A session that continues: its id and its end stay. */
+interface PresentSession {
   readonly sessionId: string;
+  readonly expiresAt: string;
 }
+
+interface VerifiedSession extends SessionClaims, PresentSession {
+  readonly confirmedUntil: string | null;
+}
+
+/** How long the password counts as just given. */
+export const CONFIRMED_SECONDS = 600;
 
 export interface IssuedSession {
   readonly token: string;
@@ -175,14 +184,21 @@ export interface IssuedSession {
   readonly expiresAt: string;
 }
 
+export interface ConfirmedSession extends IssuedSession {
+  readonly confirmedUntil: string;
+}
+
 export interface Sessions {
-  issue(claims: SessionClaims): Promise<IssuedSession>;
+  /** Issues a token of a user who has just proved their identity: of a new session, or of the present one. */
+  issue(claims: SessionClaims, present?: PresentSession): Promise<ConfirmedSession>;
   /**
    * Returns the claims of a token that we issued and that has not expired. Does not check the user's present state.
    * @throws AppError `session_expired`, `invalid_credentials`
    */
   verify(token: string): Promise<VerifiedSession>;
 }
+
+const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 /** Issues and verifies the tokens of people who are signed in. */
 export function createSessions(
@@ -191,18 +207,27 @@ export function createSessions(
 ): Sessions {
   const tokens = ownTokens(SESSION, secrets, now);
   return {
-    async issue({ userId, platformId, version }) {
-      const claims = { sub: userId, plt: platformId, tv: version };
-      const { token, expiresAt } = await tokens.sign(claims, LIFETIME_SECONDS);
-      return { token, expiresIn: LIFETIME_SECONDS, expiresAt };
+    async issue({ userId, platformId, version }, present) {
+      const issuedAt = Math.floor(now().getTime() / 1000);
+      const confirmedUntil = issuedAt + CONFIRMED_SECONDS;
+      const claims = { sub: userId, plt: platformId, tv: version, cu: confirmedUntil };
+      const expiresIn =
+        present === undefined
+          ? LIFETIME_SECONDS
+          : Math.max(1, Math.floor(Date.parse(present.expiresAt) / 1000) - issuedAt);
+      const jti = present === undefined ? {} : { jti: present.sessionId };
+      const { token, expiresAt } = await tokens.sign({ ...claims, ...jti }, expiresIn);
+      return { token, expiresIn, expiresAt, confirmedUntil: timeOf(confirmedUntil) };
     },
     async verify(token) {
       try {
-        const { sub, plt, tv, jti } = await tokens.verify(token);
+        const { sub, plt, tv, jti, exp, cu } = await tokens.verify(token);
         if (typeof sub !== "string" || typeof plt !== "string" || typeof tv !== "number")
           throw invalidCredentials();
-        if (typeof jti !== "string") throw invalidCredentials();
-        return { userId: sub, platformId: plt, version: tv, sessionId: jti };
+        if (typeof jti !== "string" || exp === undefined) throw invalidCredentials();
+        const confirmedUntil = typeof cu === "number" ? timeOf(cu) : null;
+        const claims = { userId: sub, platformId: plt, version: tv, sessionId: jti };
+        return { ...claims, expiresAt: timeOf(exp), confirmedUntil };
       } catch (error) {
         if (error instanceof errors.JWTExpired)
           throw new AppError("session_expired", "The session has expired. Sign in again.");

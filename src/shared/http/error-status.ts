@@ -22,6 +22,8 @@ export const ERROR_STATUS = {
   session_required: 403,
   app_admin_required: 403,
   role_required: 403,
+  owner_required: 403,
+  confirmation_required: 403,
   profile_not_allowed: 403,
   application_mismatch: 403,
   application_disabled: 403,

@@ -20,6 +20,8 @@ export const ERROR_CODES = [
   "session_required",
   "app_admin_required",
   "role_required",
+  "owner_required",
+  "confirmation_required",
   "profile_not_allowed",
   "application_mismatch",
   "application_disabled",

@@ -59,6 +59,7 @@ interface TokenKind {
 }
 
 export interface OwnTokens {
+  /** Signs a token with an id of its own, unless the claims have one. */
   sign(
     claims: JWTPayload,
     seconds: number,
@@ -86,7 +87,7 @@ export function ownTokens(
         .setAudience(audience)
         .setIssuedAt(issuedAt)
         .setExpirationTime(expires)
-        .setJti(randomToken(16))
+        .setJti(claims.jti ?? randomToken(16))
         .sign(keys.current);
       return { token, expiresAt: new Date(expires * 1000).toISOString() };
     },

@@ -1,3 +1,4 @@
+import type { UserRole } from "../callers/caller.ts";
 import { integer, longText, oneOf, rowCodec, text } from "../runtime/storage/codec.ts";
 import {
   replacedChunks,
@@ -19,8 +20,9 @@ export const platformRow = rowCodec("platform", {
   // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
   // transaction with the application's own row.
   disabled: longText(),
-  // How many users it has: the last one can't be removed.
+  // How many users it has, and how many of them are owners: the last owner can't be removed.
   users: integer(),
+  owners: integer(),
 });
 
 export function parseDisabled(disabled: string): readonly string[] {
@@ -37,10 +39,26 @@ export function disabledColumns(row: Row, applicationId: string, isDisabled: boo
 }
 
 /** Returns the write that counts a user more or less of a platform. @throws DamagedRow */
-export function userCountWrite({ row, etag }: StoredRow, by: 1 | -1): RowWrite {
-  const columns = platformRow.encodePart({ users: platformRow.decode(row).users + by });
+export function userCountWrite(stored: StoredRow, by: 1 | -1, role: UserRole): RowWrite {
+  const { users, owners } = platformRow.decode(stored.row);
+  return mergeCounts(stored, {
+    users: users + by,
+    owners: role === "owner" ? owners + by : owners,
+  });
+}
+
+/** Returns the write that counts an owner more or less. @throws DamagedRow */
+export function ownerCountWrite(stored: StoredRow, by: 1 | -1): RowWrite {
+  return mergeCounts(stored, { owners: platformRow.decode(stored.row).owners + by });
+}
+
+function mergeCounts(
+  { etag }: StoredRow,
+  counts: { readonly users?: number; readonly owners: number },
+): RowWrite {
+  const columns = platformRow.encodePart(counts);
   return { kind: "merge", row: { ...columns, rowKey: PLATFORM_ROW_KEY }, etag };
 }
 
-/** Returns whether the platform would be left without a user. @throws DamagedRow */
-export const isLastUser = (row: Row) => platformRow.decode(row).users < 2;
+/** Returns whether the platform would be left without an owner. @throws DamagedRow */
+export const isLastOwner = (row: Row) => platformRow.decode(row).owners < 2;

@@ -6,7 +6,6 @@ import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { APPLICATION_STATUSES } from "./applications/application.ts";
 import type {
   ApplicationSummary,
-  Me,
   PlatformAccount,
   PlatformSummary,
 } from "./platforms/platform-account.ts";
@@ -48,7 +47,7 @@ export const platformSummary = shape(
       .meta({ id: "PlatformSummary" }) satisfies z.ZodType<PlatformSummary>,
 );
 
-const applicationSummary = shape(
+export const applicationSummary = shape(
   () =>
     z
       .strictObject({
@@ -59,7 +58,7 @@ const applicationSummary = shape(
       .meta({ id: "ApplicationSummary" }) satisfies z.ZodType<ApplicationSummary>,
 );
 
-const accountFields = shape(() => ({
+export const accountFields = shape(() => ({
   ...platformFields(),
   ...walletFields(),
   applications: z.array(applicationSummary()),
@@ -79,27 +78,6 @@ export const platformAccount = shape(
     z
       .strictObject(accountFields())
       .meta({ id: "PlatformAccount" }) satisfies z.ZodType<PlatformAccount>,
-);
-
-export const me = shape(
-  () =>
-    z
-      .strictObject({
-        ...accountFields(),
-        application: applicationSummary()
-          .nullable()
-          .describe("The key's own, or the one that X-Application-Id names."),
-        auth: z.strictObject({
-          kind: z.enum(["api_key", "session"]),
-          apiKeyId: idOf("key").nullable(),
-          userId: idOf("user").nullable(),
-          applicationId: idOf("application").nullable(),
-        }),
-      })
-      .meta({
-        id: "Me",
-        description: "The caller's platform, and who the caller is.",
-      }) satisfies z.ZodType<Me>,
 );
 
 const AT = "2026-03-04T10:00:00.000Z";
@@ -124,15 +102,4 @@ export const platformAccountExample = (): ShapeOf<typeof platformAccount> => ({
   ...wallet,
   applications: [{ id: exampleId("application"), name: "Planner", status: "active" }],
   counts: { profiles: 12, activeApiKeys: 2, webhooks: 0, connections: 24, applications: 1 },
-});
-
-export const meExample = (): ShapeOf<typeof me> => ({
-  ...platformAccountExample(),
-  application: { id: exampleId("application"), name: "Planner", status: "active" },
-  auth: {
-    kind: "api_key",
-    apiKeyId: exampleId("key"),
-    userId: null,
-    applicationId: exampleId("application"),
-  },
 });

@@ -23,8 +23,6 @@ export {
   platformSummary,
   platformSummaryExample,
   UpdatePlatformBody,
-  me,
-  meExample,
 } from "./platform-schema.ts";
 export type { PlatformAccess } from "./platform.ts";
 export {
@@ -35,13 +33,21 @@ export {
   readinessChecks,
 } from "./platforms/check-readiness.ts";
 export { createPlatform, listPlatforms, updatePlatform } from "./platforms/operate-platforms.ts";
+export { me, meExample } from "./platforms/me-schema.ts";
 export { readAccount, getMe } from "./platforms/platform-account.ts";
 export { createGrants, invalidGrant, type Grant } from "./profiles/grant.ts";
 export type { Profile } from "./profiles/profile.ts";
 export { getProfile, listProfiles } from "./profiles/read-profiles.ts";
 export { createProfile, updateProfile } from "./profiles/write-profiles.ts";
 export { resealSecondFactors } from "./staff/check-second-factor.ts";
-export { createUser, deleteUser, listUsers, removeStrayClaims } from "./staff/manage-users.ts";
+export { confirmSession } from "./staff/confirm-session.ts";
+export {
+  createUser,
+  deleteUser,
+  listUsers,
+  removeStrayClaims,
+  updateUser,
+} from "./staff/manage-users.ts";
 export { changePassword, confirmTotp, removeTotp, startTotp } from "./staff/own-account.ts";
 export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";

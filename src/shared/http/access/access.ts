@@ -81,9 +81,14 @@ export function denied(
   code: ErrorCode,
   message: string,
 ): Error {
+  return refused(request, caller, new AppError(code, message));
+}
+
+/** Records and returns a refusal, which tells a known caller the reason. */
+export function refused(request: AccessRequest, caller: Caller, error: AppError): Error {
   if (request.rows.areCached) return new OutdatedAccess();
-  recordDenied(request, caller, code);
-  return new AppError(code, message);
+  recordDenied(request, caller, error.code);
+  return error;
 }
 
 function recordDenied(request: AccessRequest, caller: Caller, code: ErrorCode): void {

@@ -1,5 +1,7 @@
 import { AccessCheck } from "../../callers/access-check.ts";
+import type { Caller } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
+import { ownerRequired } from "../../callers/session-rules.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { storedRows } from "../../tenants/tenants.ts";
 import { ERROR_STATUS } from "../error-status.ts";
@@ -39,10 +41,20 @@ export async function checkedWrite<Made>(
   const { caller } = checked.scope as PlatformScope;
   const { tenants, billing } = request.services;
   const { platformId } = caller;
+  const resolve = async () => {
+    try {
+      const scope = await route.spec.access.resolve({ ...request, rows: storedRows(tenants) });
+      // Safe as above. The verb may have gone by the role.
+      requireSameRole(caller, (scope as PlatformScope).caller);
+      return scope;
+    } catch (error) {
+      throw isDemotion(error) ? demoted(route) : error;
+    }
+  };
   const access = {
     platformId,
     readVersion: () => billing.wallets.readAccessVersion(platformId),
-    resolve: async () => await route.spec.access.resolve({ ...request, rows: storedRows(tenants) }),
+    resolve,
   };
   const check = new AccessCheck(access, version);
   try {
@@ -58,6 +70,20 @@ export async function checkedWrite<Made>(
   } finally {
     check.end();
   }
+}
+
+/** Refuses a request of a user whose role was changed while it was under way. @throws AppError `owner_required` */
+function requireSameRole(before: Caller, now: Caller): void {
+  if (before.kind !== "session" || now.kind !== "session") return;
+  if (before.role === "owner" && now.role !== "owner") throw ownerRequired();
+}
+
+const isDemotion = (error: unknown) => error instanceof AppError && error.code === "owner_required";
+
+/** Of two owners who demote each other, the later one learns that the state has changed, not that they were no owner. */
+function demoted({ spec: { errors = [] } }: Route): AppError {
+  if (!errors.includes("invalid_state")) return ownerRequired();
+  return new AppError("invalid_state", "Your role was changed meanwhile: you are no owner now.");
 }
 
 function isRefusal(error: unknown): boolean {

@@ -65,6 +65,11 @@ export const ERROR_REFERENCE = {
   session_required: plain("Only a dashboard session may do this."),
   app_admin_required: plain("A restricted key may not do this."),
   role_required: plain("The operator lacks the role that the route requires."),
+  owner_required: plain("Only an owner of the platform may do this."),
+  confirmation_required: {
+    when: "The password was given too long ago for this.",
+    details: shape(() => z.strictObject({ maxAgeSeconds: count() })),
+  },
   profile_not_allowed: plain(
     "The restricted key may not act for this profile: it is not on its allowlist, and no grant was sent.",
   ),

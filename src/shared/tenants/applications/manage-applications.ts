@@ -4,6 +4,7 @@ import { issueKey } from "../keys/create-key.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Application, ApplicationCreated } from "./application.ts";
 import type { CreateApplication, UpdateApplication, ListApplications } from "./schema.ts";
+import { requireConfirmed, requireOwner } from "../staff/session-rules.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 
@@ -18,13 +19,20 @@ function defaultKeyName(applicationName: string): string {
   return applicationName.slice(0, room) + SUFFIX;
 }
 
-/** Creates an application and, unless that is declined, its first key. @throws AppError `limit_reached` */
+/**
+ * Creates an application and, unless that is declined, its first key, which only an owner may do.
+ * @throws AppError `owner_required`, `confirmation_required`, `limit_reached`
+ */
 export async function createApplication(
   services: TenantsDeps,
   scope: SessionScope,
   input: CreateApplication,
 ): Promise<ApplicationCreated> {
   const { platformId } = scope;
+  if (input.createDefaultKey) {
+    requireOwner(services, scope);
+    requireConfirmed(services, scope);
+  }
   const now = services.clock.now();
   const createdAt = now.toISOString();
   const application: Application = {
@@ -60,7 +68,7 @@ export async function createApplication(
 
 /**
  * Renames, disables or enables an application. The keys of a disabled one are refused from the next request on.
- * @throws AppError `not_found`
+ * @throws AppError `owner_required`, `not_found`
  */
 export async function updateApplication(
   services: TenantsDeps,
@@ -68,6 +76,7 @@ export async function updateApplication(
   { applicationId, name, status }: UpdateApplication & { readonly applicationId: string },
 ): Promise<Application> {
   const { platformId } = scope;
+  if (status === "disabled") requireOwner(services, scope);
   const at = services.clock.now().toISOString();
   const { applications } = services.stores;
   let application =

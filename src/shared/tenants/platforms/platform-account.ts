@@ -1,3 +1,4 @@
+import type { UserRole } from "../../callers/caller.ts";
 import type { PlatformScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
@@ -5,6 +6,7 @@ import type { Application, ApplicationStatus } from "../applications/application
 import { summed } from "../../core/core.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { viewUser, type UserView } from "../staff/user.ts";
 import type { Platform, PlatformStatus } from "../platform.ts";
 
 /** What the account of a platform shows of an application. */
@@ -98,21 +100,33 @@ export interface Me extends PlatformAccount {
     readonly apiKeyId: string | null;
     readonly userId: string | null;
     readonly applicationId: string | null;
+    /** Present for sessions, like the next. */
+    readonly role?: UserRole | undefined;
+    readonly confirmedUntil?: string | null | undefined;
   };
+  /** Who is signed in. */
+  readonly user?: UserView | undefined;
 }
 
 /** Returns the caller's platform, with the counts of the application that the key or the header names. */
 export async function getMe(services: TenantsDeps, scope: PlatformScope): Promise<Me> {
   const { caller, platformId, applicationId } = scope;
-  const account = await readAccount(services, platformId, applicationId);
+  const [account, user] = await Promise.all([
+    readAccount(services, platformId, applicationId),
+    caller.kind === "session" ? services.stores.users.find(platformId, caller.userId) : undefined,
+  ]);
   return {
     ...account,
+    ...(user === undefined ? {} : { user: viewUser(user) }),
     application: account.applications.find(({ id }) => id === applicationId) ?? null,
     auth: {
       kind: caller.kind,
       apiKeyId: caller.kind === "api_key" ? caller.keyId : null,
       userId: caller.kind === "session" ? caller.userId : null,
       applicationId,
+      ...(caller.kind === "session"
+        ? { role: caller.role, confirmedUntil: caller.confirmedUntil }
+        : {}),
     },
   };
 }

@@ -63,6 +63,7 @@ export class PlatformStore {
       updatedAt,
       disabled: "",
       users: 1,
+      owners: 1,
     });
     await this.#core.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#core.transact(id, [

@@ -1,11 +1,12 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
-import { newId } from "../../runtime/ids.ts";
+import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { EmailOwner } from "./email-store.ts";
-import type { CreateUser, ListUsers } from "./schema.ts";
+import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
+import { requireOwner } from "./session-rules.ts";
 import { newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** A claim of this age without a user was left behind by a crash. */
@@ -74,7 +75,7 @@ const isRefusal = ({ code }: AppError) => code === "conflict" || code === "rate_
 export async function createUser(
   services: TenantsDeps,
   scope: SessionScope,
-  { email, password }: CreateUser,
+  { email, password, role }: CreateUser,
 ): Promise<UserView> {
   const { platformId } = scope;
   const action = "user.created";
@@ -84,7 +85,14 @@ export async function createUser(
     const id = newId("user", now);
     const owner = { platformId, userId: id };
     const passwordHash = await claimAndHash(services, { email, password }, owner);
-    const user = newUser({ id, platformId, email, passwordHash, createdAt: now.toISOString() });
+    const user = newUser({
+      id,
+      platformId,
+      email,
+      role,
+      passwordHash,
+      createdAt: now.toISOString(),
+    });
     await store(services, user);
     services.audit.record(scope, { action, target: { type: "user", id } });
     return viewUser(user);
@@ -123,9 +131,33 @@ export async function listUsers(
   return toPage(listed, limit, makeCursor, viewUser);
 }
 
+const lastOwner = (message: string) => new AppError("invalid_state", message);
+
+/**
+ * Gives a user another role. It holds on every instance when this is answered.
+ * @throws AppError `not_found`; `invalid_state` when no owner would be left
+ */
+export async function updateUser(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { userId, role }: UpdateUser & { readonly userId: string },
+): Promise<UserView> {
+  if (!isId("user", userId)) throw notFound();
+  const outcome = await services.stores.users.setRole(scope.platformId, userId, role);
+  if (outcome === "absent") throw notFound();
+  const target = { type: "user", id: userId };
+  const action = "user.role_changed";
+  if (outcome === "last") {
+    services.audit.record(scope, { action, target, outcome: "denied" });
+    throw lastOwner("A platform has at least one owner. Make somebody else one first.");
+  }
+  services.audit.record(scope, { action, target });
+  return viewUser(outcome);
+}
+
 /**
  * Removes a colleague, or the caller. Their sessions and the grants that they minted end at once, and the e-mail is free.
- * @throws AppError `not_found`; `invalid_state` when nobody would be left
+ * @throws AppError `owner_required`, `not_found`; `invalid_state` when no owner would be left
  */
 export async function deleteUser(
   services: TenantsDeps,
@@ -133,6 +165,7 @@ export async function deleteUser(
   userId: string,
 ): Promise<void> {
   const { platformId } = scope;
+  if (userId !== scope.caller.userId) requireOwner(services, scope);
   const user = await services.stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
   const outcome = await services.stores.users.deleteUnlessLast(platformId, userId);
@@ -147,7 +180,7 @@ export async function deleteUser(
       throw notFound();
     case "last":
       record("denied");
-      throw new AppError("invalid_state", "The last user of a platform can't be removed.");
+      throw lastOwner("The last owner of a platform can't be removed.");
     case "deleted":
       record("ok");
       // If this fails, the e-mail can be taken over all the same: its user does not exist.

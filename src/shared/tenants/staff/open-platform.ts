@@ -35,7 +35,7 @@ export async function openPlatform(
     { email, password },
     { platformId, userId: id },
   );
-  const user = newUser({ id, platformId, email, passwordHash, createdAt });
+  const user = newUser({ id, platformId, email, role: "owner", passwordHash, createdAt });
   await services.stores.platforms.createWithOwner(platform, user);
   return { platform, user };
 }

@@ -17,14 +17,14 @@ import {
 import { hasTotp, withPassword, type User } from "./user.ts";
 
 /** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
-async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
+export async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
   const user = await services.stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   return user;
 }
 
 /** Records what users did to their own account, or were refused. */
-function recordOwn(
+export function recordOwn(
   services: TenantsDeps,
   scope: SessionScope,
   action: string,
@@ -55,7 +55,7 @@ interface Confirming {
  * log in, so that a stolen session is no way around the limit of those.
  * @throws AppError `rate_limited`
  */
-async function confirmIdentity(
+export async function confirmIdentity(
   services: TenantsDeps,
   scope: SessionScope,
   { user, action, deviceId }: Confirming,
@@ -130,6 +130,7 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
   const secondFactor: SecondFactor = {
     sealedSecret: sealSecret(services, user, secret),
     confirmed: false,
+    startedAt: services.clock.now().toISOString(),
     lastStep: 0,
     recoveryHashes: [],
   };
@@ -146,6 +147,8 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
   return { secret: toBase32(secret), otpauthUrl: otpauthUrl(name, user.email, secret) };
 }
 
+/** As long as it takes to install an app. A start was confirmed freshly, and this is a part of it. */
+const START_MS_MAX = 30 * 60_000;
 const TOTP_ENABLED = "user.totp_enabled";
 
 /**
@@ -163,6 +166,8 @@ export async function confirmTotp(
   const { secondFactor } = user;
   if (secondFactor === null) throw refuse("Ask for a secret with POST /v1/auth/totp first.");
   if (secondFactor.confirmed) throw refuse("TOTP is on already.");
+  if (services.clock.now().getTime() - Date.parse(secondFactor.startedAt) > START_MS_MAX)
+    throw refuse("The secret is older than half an hour. Ask for another with POST /v1/auth/totp.");
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_ENABLED });
   const proof = checkTotpCode(services, { ...user, secondFactor }, code);
   if (proof === undefined) throw await attempt.failed();

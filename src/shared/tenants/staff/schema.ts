@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { USER_ROLES } from "../../callers/caller.ts";
+import type { ConfirmedSession } from "../../callers/tokens.ts";
 import { count, idOf, time } from "../../runtime/fields.ts";
 import { exampleId } from "../../runtime/ids.ts";
 import { pageQuery } from "../../runtime/page.ts";
@@ -18,6 +20,13 @@ const DEVICE_TOKEN_LENGTH_MAX = 2_000;
 
 const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
 const newPassword = shape(() => z.string().min(12).max(128));
+export const role = shape(() =>
+  z
+    .enum(USER_ROLES)
+    .describe(
+      "An `owner` may do everything. A `member` changes neither other users, API keys and the budget nor the platform, and neither disables applications nor erases profiles.",
+    ),
+);
 const name = shape(() => z.string().trim().min(1).max(120));
 
 export const SignUpBody = shape(() =>
@@ -52,6 +61,25 @@ export const LogInBody = shape(() =>
 );
 export type LogIn = ShapeOf<typeof LogInBody>;
 
+export const LogOutBody = shape(() =>
+  z.strictObject({
+    everywhere: z
+      .boolean()
+      .default(true)
+      .describe("Whether every session of the user ends, or this one alone."),
+  }),
+);
+export type LogOut = ShapeOf<typeof LogOutBody>;
+
+export const ConfirmSessionBody = shape(() =>
+  z.strictObject({
+    password: triedPassword(),
+    totpCode: triedCode().optional().describe("As in a log-in."),
+    deviceToken: triedDevice(),
+  }),
+);
+export type ConfirmSession = ShapeOf<typeof ConfirmSessionBody>;
+
 export const ChangePasswordBody = shape(() =>
   z.strictObject({
     currentPassword: triedPassword(),
@@ -70,9 +98,16 @@ export const RemoveTotpBody = shape(() =>
 export type RemoveTotp = ShapeOf<typeof RemoveTotpBody>;
 
 export const CreateUserBody = shape(() =>
-  z.strictObject({ email: email(), password: newPassword() }),
+  z.strictObject({
+    email: email(),
+    password: newPassword(),
+    role: role().default("member"),
+  }),
 );
 export type CreateUser = ShapeOf<typeof CreateUserBody>;
+
+export const UpdateUserBody = shape(() => z.strictObject({ role: role() }));
+export type UpdateUser = ShapeOf<typeof UpdateUserBody>;
 
 export const ListUsersQuery = shape(() => z.strictObject(pageQuery()));
 export type ListUsers = ShapeOf<typeof ListUsersQuery>;
@@ -93,6 +128,7 @@ export const user = shape(
       .strictObject({
         id: idOf("user"),
         email: z.string(),
+        role: role(),
         totpEnabled: z.boolean(),
         createdAt: time(),
         lastLoginAt: time().nullable(),
@@ -117,6 +153,21 @@ export const signedIn = shape(
           .describe("Keep it on the device for 180 days, and send it with the next log-in."),
       })
       .meta({ id: "Session", description: "A dashboard session." }) satisfies z.ZodType<SignedIn>,
+);
+
+export const confirmedSession = shape(
+  () =>
+    z
+      .strictObject({
+        token: z.string().describe("Of the same session. The one before continues, too."),
+        expiresIn: count().describe("Seconds until the session ends, as it would have before."),
+        expiresAt: time(),
+        confirmedUntil: time(),
+      })
+      .meta({
+        id: "ConfirmedSession",
+        description: "A session whose user has just given the password.",
+      }) satisfies z.ZodType<ConfirmedSession>,
 );
 
 export const totpSecret = shape(
@@ -145,6 +196,7 @@ const AT = "2026-03-04T10:00:00.000Z";
 export const userExample = (): ShapeOf<typeof user> => ({
   id: exampleId("user"),
   email: "owner@example.com",
+  role: "owner",
   totpEnabled: false,
   createdAt: AT,
   lastLoginAt: AT,
@@ -171,12 +223,19 @@ export const logInExample = (): LogIn => ({
   totpCode: "492039",
 });
 
+export const confirmedSessionExample = (): ShapeOf<typeof confirmedSession> => ({
+  token: sessionExample().token,
+  expiresIn: 41_400,
+  expiresAt: "2026-03-04T22:00:00.000Z",
+  confirmedUntil: "2026-03-04T10:40:00.000Z",
+});
+
 export const changePasswordExample = (): ChangePassword => ({
   currentPassword: "a password of some length",
   newPassword: "another and longer password",
 });
 
-export const createUserExample = (): CreateUser => ({
+export const createUserExample = (): z.input<ReturnType<typeof CreateUserBody>> => ({
   email: "colleague@example.com",
   password: "a password of some length",
 });

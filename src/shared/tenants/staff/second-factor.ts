@@ -6,6 +6,8 @@ export interface SecondFactor {
   readonly sealedSecret: string;
   /** Whether a first code has shown that the app has the secret. Until then logging in asks for no code. */
   readonly confirmed: boolean;
+  /** When the secret was shown. A first code confirms it for half an hour. */
+  readonly startedAt: string;
   /** The time step of the last code that was accepted. Codes of this step and of earlier ones are refused (RFC 6238, 5.2). */
   readonly lastStep: number;
   /** The hashes of the recovery codes that are left. */

@@ -6,12 +6,12 @@ import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Platform } from "../platform.ts";
-import { checkCode } from "./check-second-factor.ts";
 import { openPlatform } from "./open-platform.ts";
-import type { LogIn, SignUp } from "./schema.ts";
-import { spend, type Proof } from "./second-factor.ts";
+import type { LogIn, LogOut, SignUp } from "./schema.ts";
+import { spend } from "./second-factor.ts";
+import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import type { UserChange } from "./user-store.ts";
-import { hasTotp, isDeviceOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
+import { isDeviceOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(
@@ -21,11 +21,11 @@ async function openSession(
 ): Promise<SignedIn> {
   const { id: userId, platformId, sessionVersion: version } = user;
   const { passwordVersion } = user;
-  const [session, deviceToken] = await Promise.all([
+  const [{ token, expiresIn, expiresAt }, deviceToken] = await Promise.all([
     services.secrets.sessions.issue({ userId, platformId, version }),
     services.secrets.devices.issue({ userId, platformId, passwordVersion }),
   ]);
-  return { platform, user: viewUser(user), ...session, deviceToken };
+  return { platform, user: viewUser(user), token, expiresIn, expiresAt, deviceToken };
 }
 
 /** Creates a platform with its first user, and signs that user in. @throws AppError `signup_disabled`, `conflict` */
@@ -40,13 +40,7 @@ export async function signUp(
       "Signing up is closed. Ask the operators for a platform.",
     );
   const { platform, user } = await openPlatform(services, { name: platformName, email, password });
-  const caller: SessionCaller = {
-    kind: "session",
-    userId: user.id,
-    platformId: platform.id,
-    sessionId: null,
-    sessionVersion: user.sessionVersion,
-  };
+  const caller = signingInCaller(services, user);
   services.audit.record(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
@@ -64,23 +58,6 @@ async function findUser(services: TenantsDeps, email: string): Promise<User | un
   const { platformId, userId } = (await services.stores.emails.find(email)) ?? nobody;
   return services.stores.users.find(platformId, userId);
 }
-
-type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
-
-async function checkSecondStep(
-  services: TenantsDeps,
-  attempt: LoginAttempt,
-  user: User,
-  code: string,
-): Promise<SecondStep> {
-  if (!hasTotp(user)) return { kind: "not_needed" };
-  if (code === "") return { kind: "missing" };
-  await attempt.admitCode();
-  return checkCode(services, user, code) ?? { kind: "wrong" };
-}
-
-const isProof = (step: SecondStep): step is Proof =>
-  step.kind === "totp_code" || step.kind === "recovery_code";
 
 /** Begins an attempt, and finds the user. Only the user's own device is read for first, so that others ask for less. */
 async function beginAttempt(
@@ -130,7 +107,7 @@ export async function logIn(
   scope: RequestScope,
   input: LogIn,
 ): Promise<SignedIn> {
-  const { password, totpCode = "" } = input;
+  const { password, totpCode } = input;
   const { attempt, user } = await beginAttempt(services, scope, input);
   const right = await services.secrets.passwords.matches(password, user?.passwordHash, "log_in");
   if (user === undefined) throw await attempt.failed();
@@ -142,7 +119,7 @@ export async function logIn(
       services.secrets.passwords.missingPepper(user.passwordHash),
     );
   }
-  const step = await checkSecondStep(services, attempt, user, totpCode.trim());
+  const step = await checkSecondStep(services, attempt, { user, totpCode });
   if (step.kind === "wrong") {
     record("denied");
     throw await attempt.failed("code");
@@ -176,32 +153,58 @@ export async function logIn(
   return await openSession(services, platform, { ...recorded, sessionVersion });
 }
 
+/** Returns the caller that a user is who has no session yet. */
+function signingInCaller(services: TenantsDeps, user: User): SessionCaller {
+  const { id: userId, platformId, sessionVersion, role } = user;
+  const expiresAt = services.clock.now().toISOString();
+  const session = { sessionId: null, sessionVersion, expiresAt, confirmedUntil: null };
+  return { kind: "session", userId, platformId, role, ...session };
+}
+
 function recordLogin(
   services: TenantsDeps,
   scope: RequestScope,
-  { id: userId, platformId, sessionVersion }: User,
+  user: User,
   outcome: "ok" | "denied",
 ): void {
-  const caller: SessionCaller = {
-    kind: "session",
-    userId,
-    platformId,
-    sessionId: null,
-    sessionVersion,
-  };
-  const target = { type: "user", id: userId };
+  const caller = signingInCaller(services, user);
+  const target = { type: "user", id: user.id };
   const action = "user.logged_in";
+  const { platformId } = user;
   services.audit.record({ ...scope, caller, platformId }, { action, target, outcome });
 }
 
-/** Ends every session of the user. @throws AppError `invalid_credentials` when the caller's has ended meanwhile */
-export async function logOut(services: TenantsDeps, scope: SessionScope): Promise<void> {
+/** More than one person ends within the lifetime of a session. */
+const ENDED_SESSIONS_MAX = 200;
+
+/** Ends this session alone, or every session where the list of ended ones is full. */
+function endOne(
+  { endedSessions, sessionVersion }: User,
+  { sessionId, expiresAt }: SessionCaller,
+  now: Date,
+): UserChange {
+  const present = endedSessions.filter((one) => Date.parse(one.expiresAt) > now.getTime());
+  if (sessionId === null || present.length >= ENDED_SESSIONS_MAX)
+    return { sessionVersion: sessionVersion + 1, keptSessionId: null };
+  return { endedSessions: [...present, { id: sessionId, expiresAt }] };
+}
+
+/**
+ * Ends every session of the user, or the caller's alone.
+ * @throws AppError `invalid_credentials` when the caller's has ended meanwhile
+ */
+export async function logOut(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { everywhere }: LogOut,
+): Promise<void> {
   const { userId, platformId, sessionId, sessionVersion: version } = scope.caller;
-  const updated = await services.stores.users.update({ platformId, id: userId }, (present) =>
-    isSessionLive(present, { version, sessionId })
+  const updated = await services.stores.users.update({ platformId, id: userId }, (present) => {
+    if (!isSessionLive(present, { version, sessionId })) return undefined;
+    return everywhere
       ? { sessionVersion: present.sessionVersion + 1, keptSessionId: null }
-      : undefined,
-  );
+      : endOne(present, scope.caller, services.clock.now());
+  });
   if (updated === undefined) throw invalidCredentials();
   services.audit.record(scope, {
     action: "user.logged_out",

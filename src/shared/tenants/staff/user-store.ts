@@ -1,12 +1,23 @@
+import * as z from "zod";
+import { USER_ROLES, type UserRole } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../core/core.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { randomToken } from "../../runtime/secrets.ts";
-import { integer, rowCodec, text, textOrNull, truth } from "../../runtime/storage/codec.ts";
+import { shape } from "../../runtime/shape.ts";
+import {
+  integer,
+  json,
+  oneOf,
+  rowCodec,
+  text,
+  textOrNull,
+  truth,
+} from "../../runtime/storage/codec.ts";
 import type { Columns, Row } from "../../runtime/storage/row.ts";
 import { newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
 import type { Table } from "../../runtime/storage/table.ts";
-import { isLastUser, PLATFORM_ROW_KEY, userCountWrite } from "../platform-row.ts";
+import { isLastOwner, ownerCountWrite, PLATFORM_ROW_KEY, userCountWrite } from "../platform-row.ts";
 import type { SecondFactor } from "./second-factor.ts";
 import type { User } from "./user.ts";
 
@@ -15,14 +26,19 @@ const MARK_BYTES = 9;
 /** A user; the row key has the id. */
 export const userRow = rowCodec("user", {
   email: text(),
+  role: oneOf(USER_ROLES),
   createdAt: text(),
   passwordHash: text(),
   passwordVersion: integer(),
   sessionVersion: integer(),
   keptSessionId: textOrNull(),
+  endedSessions: json(
+    shape(() => z.array(z.object({ id: z.string(), expiresAt: z.string() })).readonly()),
+  ),
   // "": the user has no second factor.
   totpSecret: text(),
   totpConfirmed: truth(),
+  totpStartedAt: text(),
   totpLastStep: integer(),
   recoveryHashes: text(),
   lastLoginAt: textOrNull(),
@@ -37,6 +53,7 @@ export type UserChange = Partial<
     | "passwordVersion"
     | "sessionVersion"
     | "keptSessionId"
+    | "endedSessions"
     | "secondFactor"
     | "lastLoginAt"
   >
@@ -49,6 +66,7 @@ function factorColumns(factor: SecondFactor | null) {
   return {
     totpSecret: factor?.sealedSecret ?? "",
     totpConfirmed: factor?.confirmed ?? false,
+    totpStartedAt: factor?.startedAt ?? "",
     totpLastStep: factor?.lastStep ?? 0,
     recoveryHashes: factor?.recoveryHashes.join(",") ?? "",
   };
@@ -68,13 +86,15 @@ export function newUserRow({ secondFactor, ...user }: User): Row {
 /** Decodes a user. @throws DamagedRow */
 function toUser(platformId: string, row: Row): User {
   const { changeMark: _mark, ...columns } = userRow.decode(row);
-  const { totpSecret, totpConfirmed, totpLastStep, recoveryHashes, ...user } = columns;
+  const { totpSecret, totpConfirmed, totpStartedAt, totpLastStep, recoveryHashes, ...user } =
+    columns;
   const secondFactor: SecondFactor | null =
     totpSecret === ""
       ? null
       : {
           sealedSecret: totpSecret,
           confirmed: totpConfirmed,
+          startedAt: totpStartedAt,
           lastStep: totpLastStep,
           recoveryHashes: recoveryHashes.split(",").filter(Boolean),
         };
@@ -83,7 +103,8 @@ function toUser(platformId: string, row: Row): User {
 
 /** Returns whether a change ends sessions, or switches the second factor on or off. */
 function changesAccess(user: User, { secondFactor, ...change }: UserChange): boolean {
-  if (change.sessionVersion !== undefined || change.keptSessionId !== undefined) return true;
+  const { sessionVersion, keptSessionId, endedSessions } = change;
+  if ([sessionVersion, keptSessionId, endedSessions].some((one) => one !== undefined)) return true;
   const isOn = user.secondFactor?.confirmed === true;
   return secondFactor !== undefined && (secondFactor?.confirmed === true) !== isOn;
 }
@@ -123,7 +144,7 @@ export class UserStore {
         const platform = row(PLATFORM_ROW_KEY);
         invariant(platform !== undefined, "a user was made for no platform");
         const created = { kind: "create", row: newUserRow(user) } as const;
-        const writes = [created, userCountWrite(platform, 1)];
+        const writes = [created, userCountWrite(platform, 1, user.role)];
         return { answer: undefined, writes, raises: false };
       }),
     );
@@ -162,7 +183,7 @@ export class UserStore {
     );
   }
 
-  /** Removes a user unless it is the platform's last one. When two users remove each other at once, one stays. */
+  /** Removes a user unless it is the platform's last owner. When two remove each other at once, one stays. */
   deleteUnlessLast(platformId: string, userId: string): Promise<"deleted" | "absent" | "last"> {
     const key = userKey(userId);
     return this.#commit<"deleted" | "absent" | "last">(
@@ -170,10 +191,34 @@ export class UserStore {
       accessOperation([key, PLATFORM_ROW_KEY], ({ row }, tried) => {
         const platform = row(PLATFORM_ROW_KEY);
         // It was there at the first try: a try whose answer was lost has removed it, or another request.
-        if (row(key) === undefined || platform === undefined) return tried ?? { answer: "absent" };
-        if (isLastUser(platform.row)) return { answer: "last" };
-        const writes = [{ kind: "delete", rowKey: key } as const, userCountWrite(platform, -1)];
+        const stored = row(key);
+        if (stored === undefined || platform === undefined) return tried ?? { answer: "absent" };
+        const { role } = toUser(platformId, stored.row);
+        if (role === "owner" && isLastOwner(platform.row)) return { answer: "last" };
+        const removed = { kind: "delete", rowKey: key } as const;
+        const writes = [removed, userCountWrite(platform, -1, role)];
         return { answer: "deleted", writes, raises: true };
+      }),
+    );
+  }
+
+  /** Gives a user another role, unless that takes the last owner away. May be repeated. */
+  setRole(platformId: string, userId: string, role: UserRole): Promise<User | "absent" | "last"> {
+    const key = userKey(userId);
+    return this.#commit<User | "absent" | "last">(
+      platformId,
+      accessOperation<User | "absent" | "last">([key, PLATFORM_ROW_KEY], ({ row }) => {
+        const [stored, platform] = [row(key), row(PLATFORM_ROW_KEY)];
+        if (stored === undefined || platform === undefined) return { answer: "absent" };
+        const user = toUser(platformId, stored.row);
+        if (user.role === role) return { answer: user };
+        if (role !== "owner" && isLastOwner(platform.row)) return { answer: "last" };
+        const columns = { ...userRow.encodePart({ role }), rowKey: key };
+        const writes = [
+          { kind: "merge", row: columns, etag: stored.etag } as const,
+          ownerCountWrite(platform, role === "owner" ? 1 : -1),
+        ];
+        return { answer: { ...user, role }, writes, raises: true };
       }),
     );
   }

@@ -1,13 +1,20 @@
 import type { DeviceClaims } from "../../callers/device-tokens.ts";
+import type { UserRole } from "../../callers/caller.ts";
 import type { IssuedSession } from "../../callers/tokens.ts";
 import type { Platform } from "../platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
+
+interface EndedSession {
+  readonly id: string;
+  readonly expiresAt: string;
+}
 
 /** A member of a platform's staff, who signs in to the dashboard. */
 export interface User {
   readonly id: string;
   readonly platformId: string;
   readonly email: string;
+  readonly role: UserRole;
   readonly passwordHash: string;
   /** Raised by a change of the password, not by a new hash of the same one. */
   readonly passwordVersion: number;
@@ -15,6 +22,8 @@ export interface User {
   readonly sessionVersion: number;
   /** The session that changed the password, which the change did not end. */
   readonly keptSessionId: string | null;
+  /** Sessions that ended alone, until they would have ended anyway. */
+  readonly endedSessions: readonly EndedSession[];
   readonly secondFactor: SecondFactor | null;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
@@ -23,6 +32,7 @@ export interface User {
 export interface UserView {
   readonly id: string;
   readonly email: string;
+  readonly role: UserRole;
   readonly totpEnabled: boolean;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
@@ -30,13 +40,14 @@ export interface UserView {
 
 /** Returns a user as one is created. */
 export function newUser(
-  identity: Pick<User, "id" | "platformId" | "email" | "passwordHash" | "createdAt">,
+  identity: Pick<User, "id" | "platformId" | "email" | "role" | "passwordHash" | "createdAt">,
 ): User {
   return {
     ...identity,
     passwordVersion: 1,
     sessionVersion: 1,
     keptSessionId: null,
+    endedSessions: [],
     secondFactor: null,
     lastLoginAt: null,
   };
@@ -75,13 +86,14 @@ export function isSessionLive(
   user: User,
   session: { readonly version: number; readonly sessionId: string | null },
 ): boolean {
+  if (user.endedSessions.some(({ id }) => id === session.sessionId)) return false;
   if (session.version === user.sessionVersion) return true;
   return session.sessionId !== null && session.sessionId === user.keptSessionId;
 }
 
 export function viewUser(user: User): UserView {
-  const { id, email, createdAt, lastLoginAt } = user;
-  return { id, email, totpEnabled: hasTotp(user), createdAt, lastLoginAt };
+  const { id, email, role, createdAt, lastLoginAt } = user;
+  return { id, email, role, totpEnabled: hasTotp(user), createdAt, lastLoginAt };
 }
 
 /** What the answer to signing in or up shows. */

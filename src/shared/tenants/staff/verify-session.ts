@@ -31,6 +31,9 @@ export async function verifySession<T>(
     platformId,
     sessionId,
     sessionVersion: version,
+    expiresAt: session.expiresAt,
+    confirmedUntil: session.confirmedUntil,
+    role: user.role,
   } as const;
   return { caller, alongside: read };
 }

@@ -1,0 +1,36 @@
+import type { PlatformScope } from "../../callers/scope.ts";
+import { confirmationRequired, isConfirmed, ownerRequired } from "../../callers/session-rules.ts";
+import { confirmedContract, ownersContract } from "./access-contract.ts";
+import { refused, type Access } from "./access.ts";
+
+/** Narrows a rule: of sessions, it admits those of owners alone. What keys may do stays. */
+export function ofOwner<Scope extends PlatformScope>(access: Access<Scope>): Access<Scope> {
+  return {
+    ...access,
+    name: `ofOwner(${access.name})`,
+    contract: ownersContract(access.contract),
+    async resolve(request) {
+      const scope = await access.resolve(request);
+      const { caller } = scope;
+      if (caller.kind === "session" && caller.role !== "owner")
+        throw refused(request, caller, ownerRequired());
+      return scope;
+    },
+  };
+}
+
+/** Narrows a rule: of sessions, it admits those alone whose user gave the password within the last ten minutes. */
+export function confirmed<Scope extends PlatformScope>(access: Access<Scope>): Access<Scope> {
+  return {
+    ...access,
+    name: `confirmed(${access.name})`,
+    contract: confirmedContract(access.contract),
+    async resolve(request) {
+      const scope = await access.resolve(request);
+      const { caller } = scope;
+      if (caller.kind === "session" && !isConfirmed(caller, request.services.clock.now()))
+        throw refused(request, caller, confirmationRequired());
+      return scope;
+    },
+  };
+}

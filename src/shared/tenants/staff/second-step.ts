@@ -1,0 +1,24 @@
+import type { LoginAttempt } from "../../limits/limits.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { checkCode } from "./check-second-factor.ts";
+import type { Proof } from "./second-factor.ts";
+import { hasTotp, type User } from "./user.ts";
+
+/** What became of the second step, after the right password. */
+export type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
+
+/** Checks the code that was sent along, where the user has a second factor. @throws AppError `rate_limited` */
+export async function checkSecondStep(
+  services: TenantsDeps,
+  attempt: LoginAttempt,
+  { user, totpCode }: { readonly user: User; readonly totpCode: string | undefined },
+): Promise<SecondStep> {
+  if (!hasTotp(user)) return { kind: "not_needed" };
+  const code = (totpCode ?? "").trim();
+  if (code === "") return { kind: "missing" };
+  await attempt.admitCode();
+  return checkCode(services, user, code) ?? { kind: "wrong" };
+}
+
+export const isProof = (step: SecondStep): step is Proof =>
+  step.kind === "totp_code" || step.kind === "recovery_code";
