@@ -13,6 +13,7 @@ import {
   createPlatform,
   listPlatforms,
   updatePlatform,
+  passwordIssues,
   readAccount,
 } from "../shared/tenants/tenants.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
@@ -40,6 +41,13 @@ export const adminRoutes = [
     description: "How a platform starts where signing up is closed.",
     access: operator("Admin"),
     body: CreatePlatformBody,
+    issuesBeside: ({ services, body: { ownerPassword: password, ownerEmail, name } }) =>
+      passwordIssues(services.tenants, {
+        path: "ownerPassword",
+        password,
+        email: ownerEmail,
+        platformName: name,
+      }),
     status: 201,
     response: createdPlatform,
     errors: ["conflict"],

@@ -3,6 +3,7 @@ import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   confirmSession,
+  colleagueIssues,
   createUser,
   deleteUser,
   listUsers,
@@ -13,6 +14,7 @@ import {
   startTotp,
   logIn,
   logOut,
+  passwordIssues,
   signUp,
 } from "../shared/tenants/tenants.ts";
 import {
@@ -50,6 +52,8 @@ export const authRoutes = [
     description: "Where signing up is closed, the operators create platforms.",
     access: signingIn,
     body: SignUpBody,
+    issuesBeside: ({ services, body: { password, email, platformName } }) =>
+      passwordIssues(services.tenants, { path: "password", password, email, platformName }),
     status: 201,
     response: signedIn,
     errors: ["signup_disabled", "conflict"],
@@ -173,6 +177,7 @@ export const userRoutes = [
     description: "Tell them the password, which they change with `POST /v1/auth/password`.",
     access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
+    issuesBeside: ({ services, scope, body }) => colleagueIssues(services.tenants, scope, body),
     status: 201,
     response: user,
     errors: ["conflict"],

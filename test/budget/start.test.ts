@@ -93,6 +93,7 @@ test.each([
   ["AT Protocol", /^@(?:atproto|atproto-labs)\//],
   ["OAuth and identity", /^(?:@azure\/(?:identity|msal-.*)|oauth4webapi|jsonwebtoken)$/],
   ["outgoing HTTP", /^undici/],
+  ["password strength", /^(?:@zxcvbn-ts\/.*|fastest-levenshtein)$/],
   ["queue", /^@azure\/storage-(?:queue|common)$/],
 ])("no %s library is loaded to answer them", (_kind, library) => {
   expect(packages.filter((name) => library.test(name))).toEqual([]);

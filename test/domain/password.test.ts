@@ -21,7 +21,9 @@ function countedPasswords(cost: string) {
   const hasher = {
     run(task: HashingTask) {
       const costs =
-        task.kind === "hash" ? [task.cost] : [Number(task.hash.split("$")[2]), ...task.burntCosts];
+        task.kind === "compare"
+          ? [Number(task.hash.split("$")[2]), ...task.burntCosts]
+          : [task.kind === "hash" ? task.cost : 0];
       work += costs.reduce((sum, each) => sum + 2 ** each, 0);
       return Promise.resolve(task.kind === "hash" ? genSaltSync(task.cost).padEnd(60, ".") : false);
     },

@@ -8,6 +8,7 @@ import { creditWallet } from "../../billing/billing.ts";
 import { actorOf } from "../../callers/caller.ts";
 import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
+import { refuseWeak } from "../staff/weak-passwords.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
 
 /** Lists all platforms, newest first. @throws AppError `invalid_cursor` */
@@ -56,6 +57,12 @@ export async function createPlatform(
   scope: OperatorScope,
   { name, ownerEmail, ownerPassword, initialTokens }: CreatePlatform,
 ): Promise<CreatedPlatform> {
+  await refuseWeak(services, {
+    path: "ownerPassword",
+    password: ownerPassword,
+    email: ownerEmail,
+    platformName: name,
+  });
   const owner = { name, email: ownerEmail, password: ownerPassword };
   const { platform, user } = await openPlatform(services, owner);
   if (initialTokens !== undefined)

@@ -19,6 +19,7 @@ const TASK_MS_MAX = 60_000;
 const IDLE_MS = 5 * 60_000;
 
 export type HashingTask =
+  | { readonly kind: "estimate"; readonly text: string; readonly words: readonly string[] }
   | { readonly kind: "hash"; readonly text: string; readonly cost: number }
   | {
       readonly kind: "compare";
@@ -28,7 +29,7 @@ export type HashingTask =
       readonly burntCosts: readonly number[];
     };
 
-/** Makes and compares bcrypt hashes. @throws AppError `service_unavailable` when too many wait */
+/** Makes and compares bcrypt hashes, and estimates passwords, which may take a second too. @throws AppError `service_unavailable` when too many wait */
 export interface Hasher {
   run(task: HashingTask, urgency: Urgency): Promise<unknown>;
 }

@@ -1,11 +1,12 @@
 import type { SessionScope } from "../../callers/scope.ts";
-import { AppError, notFound } from "../../runtime/errors.ts";
+import { AppError, notFound, type Issue } from "../../runtime/errors.ts";
 import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
+import { passwordIssues, refuseWeak } from "./weak-passwords.ts";
 import { requireOwner } from "./session-rules.ts";
 import { newUser, viewUser, type User, type UserView } from "./user.ts";
 
@@ -68,6 +69,25 @@ async function store(services: TenantsDeps, user: User): Promise<void> {
 
 const isRefusal = ({ code }: AppError) => code === "conflict" || code === "rate_limited";
 
+/** Returns the password of a colleague who is to be made, and what a guesser would try first. */
+async function newColleague(
+  { stores }: TenantsDeps,
+  { platformId }: SessionScope,
+  { email, password }: Readonly<Record<"email" | "password", unknown>>,
+) {
+  const platform = await stores.platforms.find(platformId);
+  return { path: "password", password, email, platformName: platform?.name };
+}
+
+/** Returns the issues of a colleague that the schema can't report. */
+export async function colleagueIssues(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { email, password }: Readonly<Record<string, unknown>>,
+): Promise<readonly Issue[]> {
+  return passwordIssues(services, await newColleague(services, scope, { email, password }));
+}
+
 /**
  * Creates a colleague of the caller. The e-mail is claimed first; a claim that a crash leaves can be taken over.
  * @throws AppError `conflict` when somebody signs in with the e-mail already; `rate_limited`, `service_unavailable`
@@ -81,6 +101,7 @@ export async function createUser(
   const action = "user.created";
   try {
     await services.limits.admitPasswords({ kind: "platform", id: platformId });
+    await refuseWeak(services, await newColleague(services, scope, { email, password }));
     const now = services.clock.now();
     const id = newId("user", now);
     const owner = { platformId, userId: id };

@@ -14,6 +14,7 @@ import {
   otpauthUrl,
   toBase32,
 } from "./second-factor.ts";
+import { refuseWeak } from "./weak-passwords.ts";
 import { hasTotp, withPassword, type User } from "./user.ts";
 
 /** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
@@ -97,6 +98,13 @@ export async function changePassword(
   const user = await getOwnUser(services, scope);
   // Without a limit, a caller that knows the password could make the service hash without end.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
+  const platform = await services.stores.platforms.find(user.platformId);
+  await refuseWeak(services, {
+    path: "newPassword",
+    password: newPassword,
+    email: user.email,
+    platformName: platform?.name,
+  });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
   if (!(await services.secrets.passwords.matches(currentPassword, user.passwordHash)))
     throw await attempt.failed(

@@ -2,6 +2,7 @@ import { genSaltSync, getRounds } from "bcryptjs";
 import type { Config } from "../../config/config.ts";
 import type { FailedCheck } from "../../runtime/errors.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
+import type { Weakness } from "./password-strength.ts";
 import { hashingThreads, type Hasher, type Urgency } from "./hashing-threads.ts";
 
 const BCRYPT_HASH_LENGTH = 60;
@@ -16,6 +17,8 @@ export interface Passwords {
    * @throws AppError `service_unavailable` when too many wait
    */
   matches(password: string, passwordHash: string | undefined, urgency?: Urgency): Promise<boolean>;
+  /** Returns what makes a password easy to guess for who knows these words; undefined when it is hard. */
+  weakness(password: string, words: readonly string[]): Promise<Weakness | undefined>;
   /** Returns whether a hash was made with another cost or pepper than a new one would be. */
   isOutdated(passwordHash: string): boolean;
   /** Returns why no password at all can match a hash: its pepper is gone; undefined when it is there. */
@@ -71,6 +74,12 @@ export function createPasswords(
       const burntCosts = costsBetween(cost, highestCost);
       const right = await hasher.run({ kind: "compare", text, hash, burntCosts }, urgency);
       return right === true && pepper !== undefined;
+    },
+    async weakness(password, words) {
+      const task = { kind: "estimate", text: password, words } as const;
+      // Safe: that is what the thread answers to this task.
+      const found = (await hasher.run(task, "other")) as Weakness | null;
+      return found ?? undefined;
     },
     isOutdated(passwordHash) {
       const { pepperId, bcrypt } = parse(passwordHash);

@@ -19,7 +19,16 @@ const TOKENS_MAX = 10_000_000;
 const DEVICE_TOKEN_LENGTH_MAX = 2_000;
 
 const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
-const newPassword = shape(() => z.string().min(12).max(128));
+export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
+const newPassword = shape(() =>
+  z
+    .string()
+    .min(PASSWORD_LENGTH.min)
+    .max(PASSWORD_LENGTH.max)
+    .describe(
+      "Not a common one, and not made of the e-mail, the platform's name or the service's name: `password_too_weak`.",
+    ),
+);
 export const role = shape(() =>
   z
     .enum(USER_ROLES)

@@ -11,6 +11,7 @@ import type { LogIn, LogOut, SignUp } from "./schema.ts";
 import { spend } from "./second-factor.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import type { UserChange } from "./user-store.ts";
+import { refuseWeak } from "./weak-passwords.ts";
 import { isDeviceOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
@@ -39,6 +40,7 @@ export async function signUp(
       "signup_disabled",
       "Signing up is closed. Ask the operators for a platform.",
     );
+  await refuseWeak(services, { path: "password", password, email, platformName });
   const { platform, user } = await openPlatform(services, { name: platformName, email, password });
   const caller = signingInCaller(services, user);
   services.audit.record(

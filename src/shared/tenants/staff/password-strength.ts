@@ -1,0 +1,28 @@
+import { ZxcvbnFactory } from "@zxcvbn-ts/core";
+import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common";
+
+/** What makes a password easy to guess. */
+export type Weakness = "own_words" | "repeats" | "sequence" | "common";
+
+/** Of zero to four: from three on, a hundred million guesses are not enough. */
+const SCORE_MIN = 3;
+
+const PATTERNS: Readonly<Record<string, Weakness>> = {
+  repeat: "repeats",
+  sequence: "sequence",
+  spatial: "sequence",
+};
+
+const estimator = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+
+/** Returns what makes a password easy to guess for who knows these words about its owner; null when it is hard. */
+export function weaknessOf(password: string, words: readonly string[]): Weakness | null {
+  const { score, sequence } = estimator.check(password, [...words]);
+  if (score >= SCORE_MIN) return null;
+  const isOwn = sequence.some(
+    (match) => match.pattern === "dictionary" && match["dictionaryName"].startsWith("userInputs"),
+  );
+  if (isOwn) return "own_words";
+  const [longest] = sequence.toSorted((one, other) => other.token.length - one.token.length);
+  return PATTERNS[longest?.pattern ?? ""] ?? "common";
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aPlatform, outcomeOf, PASSWORD } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+let relay: Relay;
+beforeAll(async () => {
+  relay = await startRelay();
+});
+afterAll(() => relay.stop());
+
+const uniqueEmail = () => `somebody-${randomBytes(8).toString("hex")}@bakery.example`;
+
+const signUp = (password: string, more: object = {}) =>
+  relay.call("POST", "/v1/auth/signup", {
+    body: { email: uniqueEmail(), password, platformName: "Corner Bakery", ...more },
+  });
+
+interface Issue {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+describe("a password that is set", () => {
+  test.each([
+    ["a common one", "password1234", "what many people choose"],
+    ["the row of the keyboard", "qwertyuiop[]", "what many people choose|keyboard"],
+    ["a word again and again", "letmeinletmein", "repeats itself"],
+    ["a letter again and again", "x".repeat(64), "repeats itself"],
+    ["the platform's name", "Corner Bakery 12", "the platform's name"],
+    ["the platform's name in one word", "cornerbakery1!", "the platform's name"],
+    ["the service's name", "PublishingRelay1", "the service's name"],
+  ])("may not be %s", async (_name, password, reason) => {
+    const { status, body } = await signUp(password);
+    expect([status, body.error.code]).toEqual([400, "validation_failed"]);
+    expect(body.error.details.issues).toEqual([
+      { path: "password", code: "password_too_weak", message: expect.stringMatching(reason) },
+    ]);
+  });
+
+  test("may not be the e-mail", async () => {
+    const { body } = await signUp("ann.baker@bakery.example", {
+      email: "ann.baker@bakery.example",
+    });
+    expect(body.error.details.issues[0]).toMatchObject({
+      code: "password_too_weak",
+      message: expect.stringContaining("the e-mail"),
+    });
+  });
+
+  test.each([
+    "correct horse battery staple",
+    PASSWORD,
+    "Tr8bZ-q9Lw2-mmVx0",
+    "vier Schnecken im Regen",
+  ])("may be %s", async (password) => {
+    expect(outcomeOf(await signUp(password))).toBe("201");
+  });
+
+  test("is refused together with everything else that is wrong", async () => {
+    const { body } = await signUp("password1234", { email: "none", platformName: "", more: 1 });
+    const issues: readonly Issue[] = body.error.details.issues;
+    expect(issues.map(({ path }) => path).toSorted()).toEqual([
+      "email",
+      "more",
+      "password",
+      "platformName",
+    ]);
+  });
+
+  test("is checked wherever one is set, and never at a log-in", async () => {
+    const { session, email } = await aPlatform(relay);
+    const weak = "password1234";
+    const tries = [
+      await relay.call("POST", "/v1/auth/password", {
+        session,
+        body: { currentPassword: PASSWORD, newPassword: weak },
+      }),
+      await relay.call("POST", "/v1/users", {
+        session,
+        body: { email: uniqueEmail(), password: weak },
+      }),
+      await relay.call("POST", "/v1/admin/platforms", {
+        operator: ["Admin"],
+        body: { name: "Example", ownerEmail: uniqueEmail(), ownerPassword: weak },
+      }),
+    ];
+    for (const { status, body } of tries)
+      expect([status, body.error.details.issues[0].code]).toEqual([400, "password_too_weak"]);
+    const login = { body: { email, password: weak } };
+    expect(outcomeOf(await relay.call("POST", "/v1/auth/login", login))).toBe(
+      "401 invalid_credentials",
+    );
+  });
+
+  test("that takes long to estimate holds nobody else up", async () => {
+    const slow = signUp("p4ssw0rd".repeat(16));
+    let isDone = false;
+    const noteEnd = async () => {
+      await slow;
+      isDone = true;
+    };
+    void noteEnd();
+    for (let index = 0; index < 20; index += 1) await relay.call("GET", "/health");
+    expect(isDone).toBe(false);
+    expect(outcomeOf(await slow)).toBe("400 validation_failed");
+  });
+});
