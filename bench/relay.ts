@@ -58,6 +58,7 @@ export function settingsOf(storage: BenchStorage, prefix: string): Record<string
     // What is spread over time has a message of its own for each post.
     LEG_PACE_PER_SECOND: "10000",
     AUTH_RATE_PER_MINUTE: "100000",
+    SIGNUPS_PER_ADDRESS_DAY: "1000000",
     LOG_LEVEL: "warn",
   };
 }

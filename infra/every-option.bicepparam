@@ -31,6 +31,8 @@ param tuning = {
   PLATFORM_RATE_PER_MINUTE: 'tuned'
   AUTH_RATE_PER_MINUTE: 'tuned'
   LOGIN_ATTEMPTS: 'tuned'
+  SIGNUP_CREDIT_TOKENS: 'tuned'
+  SIGNUPS_PER_ADDRESS_DAY: 'tuned'
   TRUSTED_PROXY_HOPS: 'tuned'
   BALANCE_LOW_TOKENS: 'tuned'
   LEG_RETRY_SECONDS: 'tuned'

@@ -31,6 +31,8 @@ type Tuning = {
   PLATFORM_RATE_PER_MINUTE: string?
   AUTH_RATE_PER_MINUTE: string?
   LOGIN_ATTEMPTS: string?
+  SIGNUP_CREDIT_TOKENS: string?
+  SIGNUPS_PER_ADDRESS_DAY: string?
   TRUSTED_PROXY_HOPS: string?
   BALANCE_LOW_TOKENS: string?
   LEG_RETRY_SECONDS: string?

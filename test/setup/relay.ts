@@ -99,6 +99,7 @@ function settingsFor({ settings, sameDeploymentAs }: RelayOptions, issuer: Opera
       // Many tests share an address and a minute; the tests of the limits set their own.
       RATE_LIMIT_PER_MINUTE: "1000000",
       AUTH_RATE_PER_MINUTE: "1000000",
+      SIGNUPS_PER_ADDRESS_DAY: "1000000",
       OPERATOR_ISSUER: issuer.url,
       OPERATOR_AUDIENCE: issuer.audience,
       OPERATOR_JWKS_URL: issuer.jwksUrl,

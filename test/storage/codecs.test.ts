@@ -42,7 +42,7 @@ import {
 } from "../../src/shared/runtime/storage/codec.ts";
 import { DamagedRow, onDamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
-import { emailRow } from "../../src/shared/tenants/staff/email-store.ts";
+import { emailRow, startingCreditRow } from "../../src/shared/tenants/staff/email-store.ts";
 import { userRow } from "../../src/shared/tenants/staff/user-store.ts";
 import { erasureRow } from "../../src/shared/tenants/erasure/erasure-store.ts";
 import { applicationRow } from "../../src/shared/tenants/applications/application-store.ts";
@@ -66,6 +66,7 @@ const KINDS = [
   externalIdRow,
   userRow,
   emailRow,
+  startingCreditRow,
   erasureRow,
   keyRow,
   keyUsageRow,

@@ -17,6 +17,7 @@ export interface Config {
   };
   readonly identity: {
     readonly allowSignup: boolean;
+    readonly signupCreditTokens: number;
     readonly sessionSecret: string;
     /** Still accepted, like the previous ones below, but not used to sign or hash anything new. */
     readonly previousSessionSecret: string | undefined;
@@ -34,6 +35,8 @@ export interface Config {
     readonly platformPerMinute: number;
     readonly authPerMinute: number;
     readonly loginAttempts: number;
+    /** Per address and UTC day. */
+    readonly signUpsPerDay: number;
     readonly trustedProxyHops: number;
     readonly balanceLowTokens: number;
   };
@@ -177,6 +180,7 @@ function identityConfig(settings: Settings): Config["identity"] {
   const keys = settings.DATA_KEYS ?? developmentDataKey;
   return {
     allowSignup: settings.ALLOW_SIGNUP,
+    signupCreditTokens: settings.SIGNUP_CREDIT_TOKENS,
     sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
     previousSessionSecret: settings.SESSION_SECRET_PREVIOUS,
     previousGrantSecret: settings.GRANT_SECRET_PREVIOUS,
@@ -244,6 +248,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       platformPerMinute: settings.PLATFORM_RATE_PER_MINUTE,
       authPerMinute: settings.AUTH_RATE_PER_MINUTE,
       loginAttempts: settings.LOGIN_ATTEMPTS,
+      signUpsPerDay: settings.SIGNUPS_PER_ADDRESS_DAY,
       trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
       balanceLowTokens: settings.BALANCE_LOW_TOKENS,
     },

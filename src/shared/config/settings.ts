@@ -92,6 +92,16 @@ const OWN_SETTINGS = {
     "false",
     "Whether anybody may create a platform with POST /v1/auth/signup.",
   ),
+  SIGNUP_CREDIT_TOKENS: withDefault(
+    integer(0, 1_000_000),
+    "0",
+    "Tokens that a platform starts with when somebody signs up, once per e-mail; 0 for none.",
+  ),
+  SIGNUPS_PER_ADDRESS_DAY: withDefault(
+    integer(1, 1_000_000),
+    "5",
+    "Sign-ups per address and UTC day, those that fail included.",
+  ),
   SESSION_SECRET: setting(
     secret,
     null,

@@ -4,7 +4,7 @@ import type { Clock } from "../runtime/process.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import { LoginHistoryStore } from "./login-history-store.ts";
-import { admitPasswords, beginLoginAttempt, type Trier } from "./password-limits.ts";
+import { admitPasswords, admitSignUp, beginLoginAttempt, type Trier } from "./password-limits.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { RateWindowStore } from "./rate-window-store.ts";
 
@@ -32,11 +32,12 @@ export function createLimits({ config, clock, log, table }: LimitsDeps) {
   const logins = new LoginHistoryStore(table);
   const rates = new RateLimiter({ rows: windows, now, log });
   const badMax = Math.max(BAD_CREDENTIALS_MIN, BAD_CREDENTIALS_PER_AUTH * config.authPerMinute);
-  const { loginAttempts } = config;
+  const { loginAttempts, signUpsPerDay } = config;
   return {
     rates,
     badCredentials: new BadCredentials(badMax),
     beginLoginAttempt: (trier: Trier) => beginLoginAttempt({ logins, loginAttempts, now }, trier),
+    admitSignUp: (ip: string) => admitSignUp({ windows, signUpsPerDay, now }, ip),
     admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),
     /** Removes a page of what no longer counts: minutes of requests, or failed log-ins. */
     purge: {

@@ -1,6 +1,7 @@
-import { addressNetwork } from "../callers/caller-address.ts";
+import { addressGroup, addressNetwork } from "../callers/caller-address.ts";
 import { invalidCredentials } from "../callers/credential.ts";
 import type { AppError, FailedCheck } from "../runtime/errors.ts";
+import { sha256Hex } from "../runtime/secrets.ts";
 import {
   afterFailure,
   blockedSeconds,
@@ -13,6 +14,7 @@ import {
   type TryFrom,
 } from "./login-history-store.ts";
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
+import type { RateWindowStore } from "./rate-window-store.ts";
 
 /** Who tries a password or a code. */
 export interface Trier {
@@ -43,6 +45,14 @@ export interface LoginAttempt {
   /** Forgets earlier failures of this caller. @throws AppError `rate_limited` when concurrent tries reached the limit */
   succeeded(what?: Tried): Promise<void>;
 }
+
+interface SignUpDeps {
+  readonly windows: RateWindowStore;
+  readonly signUpsPerDay: number;
+  readonly now: () => number;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
 
 interface AttemptDeps {
   readonly logins: LoginHistoryStore;
@@ -153,6 +163,24 @@ export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promis
   const attempt = new Attempt(deps, trier);
   await attempt.begin();
   return attempt;
+}
+
+/**
+ * Counts a sign-up of an address, whatever becomes of it.
+ * @throws AppError `rate_limited` when there were as many today as allowed
+ */
+export async function admitSignUp(
+  { windows, signUpsPerDay, now }: SignUpDeps,
+  ip: string,
+): Promise<void> {
+  const at = now();
+  const subject = `signups|${sha256Hex(addressGroup(ip))}`;
+  if (await windows.countOfDay(subject, at, signUpsPerDay)) return;
+  const seconds = Math.ceil((DAY_MS - (at % DAY_MS)) / 1000);
+  throw rateLimited(
+    seconds,
+    `Too many sign-ups from this address today. Try again in ${seconds} s.`,
+  );
 }
 
 /** New passwords per minute. Each takes a core for a third of a second, which all customers share. */

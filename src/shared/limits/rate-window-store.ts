@@ -62,6 +62,20 @@ export class RateWindowStore implements RateWindowRows {
     return counts;
   }
 
+  /**
+   * Counts one of a UTC day, exactly, unless there are as many as allowed. Returns whether it did. Its row is one of the
+   * day's, which the purge removes with the others.
+   */
+  async countOfDay(subject: string, now: number, max: number): Promise<boolean> {
+    const shard = sha256Hex(subject).slice(0, 1);
+    const changed = await this.#table.change(partitionOf(shard, now), subject, (stored) => {
+      const count = stored?.row[COLUMN_PREFIX] ?? 0;
+      if (typeof count !== "number" || count >= max) return { kind: "leave" };
+      return { kind: "keep", columns: { [COLUMN_PREFIX]: count + 1 } };
+    });
+    return changed.kind !== "left";
+  }
+
   /** Removes a page of the rows of past days, one shard after the other. */
   async removeOld(now: Date, after: string | undefined) {
     const [shard = SHARDS.charAt(0), ...rest] = after?.split("|") ?? [];

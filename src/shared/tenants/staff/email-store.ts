@@ -11,6 +11,13 @@ export const emailRow = rowCodec("e-mail claim", {
   claimedAt: text(),
 });
 
+/** That an e-mail has had its starting credit; the partition key is a keyed hash of the address. */
+export const startingCreditRow = rowCodec("starting credit", {
+  platformId: text(),
+  creditedAt: text(),
+});
+
+const CREDIT_ROW_KEY = "C";
 const ROW_KEY = "E";
 /** Claims that one step of the purge follows. */
 const PAGE_ROWS = 200;
@@ -67,6 +74,23 @@ export class EmailStore {
     const row = claimRow(owner, at);
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
     return etag !== undefined;
+  }
+
+  /**
+   * Claims the starting credit of an address for a platform. Returns true to one platform alone, however often it asks.
+   * `hash`: keyed, so that nobody can tell from it who had a credit.
+   */
+  async claimCredit(hash: string, platformId: string, at: string): Promise<boolean> {
+    const columns = startingCreditRow.encode({ platformId, creditedAt: at });
+    const row = { ...columns, rowKey: CREDIT_ROW_KEY };
+    if ((await this.#emails.insertIfAbsent(hash, row)) !== undefined) return true;
+    return (await this.creditedTo(hash)) === platformId;
+  }
+
+  /** Returns the platform that has had the starting credit of an address. @throws DamagedRow */
+  async creditedTo(hash: string): Promise<string | undefined> {
+    const stored = await this.#emails.find(hash, CREDIT_ROW_KEY);
+    return stored === undefined ? undefined : startingCreditRow.decode(stored.row).platformId;
   }
 
   /** Returns a page of the claims that were made before the time. Leaves out damaged rows. */

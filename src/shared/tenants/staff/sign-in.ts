@@ -9,6 +9,7 @@ import type { Platform } from "../platform.ts";
 import { openPlatform } from "./open-platform.ts";
 import type { LogIn, LogOut, SignUp } from "./schema.ts";
 import { spend } from "./second-factor.ts";
+import { creditStart } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import type { UserChange } from "./user-store.ts";
 import { refuseWeak } from "./weak-passwords.ts";
@@ -29,7 +30,10 @@ async function openSession(
   return { platform, user: viewUser(user), token, expiresIn, expiresAt, deviceToken };
 }
 
-/** Creates a platform with its first user, and signs that user in. @throws AppError `signup_disabled`, `conflict` */
+/**
+ * Creates a platform with its first user, and signs that user in.
+ * @throws AppError `signup_disabled`, `rate_limited`, `validation_failed`, `conflict`
+ */
 export async function signUp(
   services: TenantsDeps,
   scope: RequestScope,
@@ -40,6 +44,7 @@ export async function signUp(
       "signup_disabled",
       "Signing up is closed. Ask the operators for a platform.",
     );
+  await services.limits.admitSignUp(scope.ip);
   await refuseWeak(services, { path: "password", password, email, platformName });
   const { platform, user } = await openPlatform(services, { name: platformName, email, password });
   const caller = signingInCaller(services, user);
@@ -47,7 +52,22 @@ export async function signUp(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
+  await startWithCredit(services, user, scope.requestId);
   return await openSession(services, platform, user);
+}
+
+/** Makes the starting credit. The platform is there without it, too: the log tells the operators what to credit. */
+async function startWithCredit(
+  services: TenantsDeps,
+  { platformId, email }: User,
+  requestId: string,
+): Promise<void> {
+  try {
+    await creditStart(services, { platformId, email }, requestId);
+  } catch (error) {
+    const reference = `signup:${platformId}`;
+    services.log.error("a starting credit was not made", { platformId, reference, error });
+  }
 }
 
 /**

@@ -1,0 +1,55 @@
+import { creditWallet } from "../../billing/billing.ts";
+import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
+import type { TenantsDeps } from "../deps.ts";
+
+const GMAIL = new Set(["gmail.com", "googlemail.com"]);
+
+/** Returns the mailbox behind an address: without `+…`, and at Gmail without dots, which all lead to the same one. */
+export function mailboxOf(email: string): string {
+  const address = email.trim().toLowerCase();
+  const at = address.lastIndexOf("@");
+  const [local = ""] = address.slice(0, at).split("+", 1);
+  const domain = address.slice(at + 1);
+  return GMAIL.has(domain) ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`;
+}
+
+const hashOf = (email: string, pepper: string) =>
+  hmacSha256(deriveKey(pepper, "starting credits"), mailboxOf(email)).toString("hex");
+
+/** Returns whether the platform may have the credit of the e-mail: once, also while the pepper is rotated. */
+async function claim(services: TenantsDeps, platformId: string, email: string): Promise<boolean> {
+  const { keyPepper, previousKeyPepper } = services.config.identity;
+  const { emails } = services.stores;
+  const before =
+    previousKeyPepper === undefined
+      ? undefined
+      : await emails.creditedTo(hashOf(email, previousKeyPepper));
+  if (before !== undefined) return before === platformId;
+  const at = services.clock.now().toISOString();
+  return emails.claimCredit(hashOf(email, keyPepper), platformId, at);
+}
+
+/**
+ * Credits what a platform starts with, once per platform and per e-mail. May be repeated. Its reference is that of an
+ * operator's credit, who can so make one that failed, and never a second one.
+ */
+export async function creditStart(
+  services: TenantsDeps,
+  { platformId, email }: { readonly platformId: string; readonly email: string },
+  requestId: string,
+): Promise<void> {
+  const tokens = services.config.identity.signupCreditTokens;
+  if (tokens === 0 || !(await claim(services, platformId, email))) return;
+  await creditWallet(services.billing, platformId, {
+    operationId: `credit|signup:${platformId}`,
+    operation: "billing.credit",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor: { kind: "system", id: "signup" },
+    requestId,
+    note: "Starting credit",
+  });
+}
