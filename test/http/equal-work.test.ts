@@ -45,6 +45,41 @@ async function withTotp(): Promise<TestPlatform> {
   return platform;
 }
 
+describe("a log-in asks storage", () => {
+  async function cost(email: string, more: object = {}): Promise<number> {
+    const least = await leastOf(email, { password: PASSWORD, ...more });
+    expect(least?.outcome).toBe("200");
+    return least?.calls.length ?? 0;
+  }
+
+  test("seven times, and as often with a device token", async () => {
+    const { email } = await aPlatform(relay);
+    const body = { email, password: PASSWORD };
+    const { deviceToken } = dataOf(await relay.call("POST", "/v1/auth/login", { body }));
+    expect(await cost(email)).toBe(7);
+    expect(await cost(email, { deviceToken })).toBe(7);
+  });
+
+  test("twice more with a code of the second factor from a known device", async () => {
+    const { email, session } = await aPlatform(relay);
+    const { recoveryCodes } = await enabledTotp(relay, session);
+    const [first, ...codes] = recoveryCodes;
+    const body = { email, password: PASSWORD, totpCode: first };
+    const { deviceToken } = dataOf(await relay.call("POST", "/v1/auth/login", { body }));
+    const counts: number[] = [];
+    for (const totpCode of codes.slice(0, 3)) {
+      const { outcome, calls: asked } = await logIn(email, {
+        password: PASSWORD,
+        totpCode,
+        deviceToken,
+      });
+      expect(outcome).toBe("200");
+      counts.push(asked.length);
+    }
+    expect(Math.min(...counts)).toBe(9);
+  });
+});
+
 describe("a log-in that is refused asks storage for the same as one with an unknown e-mail", () => {
   test.each([
     ["a wrong password", () => aPlatform(relay), {}],

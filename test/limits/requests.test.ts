@@ -129,8 +129,10 @@ describe("a key", () => {
 
   test("keeps its limit on the instance while counts can't be stored, which is logged once", async () => {
     const settings = { RATE_LIMIT_PER_MINUTE: "100" };
-    const relay = await aRelay({ settings, tableFault: withoutCounts });
-    const { key } = await anApplication(relay);
+    const healthy = await aRelay({ settings });
+    const { key } = await anApplication(healthy);
+    const faulty = { sameDeploymentAs: healthy, settings, tableFault: withoutCounts };
+    const relay = await aRelay(faulty);
     expect(statuses(await ask(relay, key, 130))).toEqual({ 200: 100, 429: 30 });
     expect(relay.logLines.filter((line) => line.includes("storage fails"))).toHaveLength(1);
   });

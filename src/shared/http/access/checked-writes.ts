@@ -80,7 +80,7 @@ function requireSameRole(before: Caller, now: Caller): void {
 
 const isDemotion = (error: unknown) => error instanceof AppError && error.code === "owner_required";
 
-/** Of two owners who demote each other, the later one learns that the state has changed, not that they were no owner. */
+/** Returns the refusal of an owner who was demoted meanwhile: of two who demote each other, the later one gets it. */
 function demoted({ spec: { errors = [] } }: Route): AppError {
   if (!errors.includes("invalid_state")) return ownerRequired();
   return new AppError("invalid_state", "Your role was changed meanwhile: you are no owner now.");

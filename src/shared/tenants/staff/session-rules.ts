@@ -16,7 +16,7 @@ export function requireOwner(services: TenantsDeps, scope: SessionScope): void {
   if (!isOwner(scope.caller)) throw refused(services, scope, ownerRequired());
 }
 
-/** The same for what needs a fresh confirmation. @throws AppError `confirmation_required` */
+/** Refuses what needs a fresh confirmation, where that depends on the request. @throws AppError `confirmation_required` */
 export function requireConfirmed(services: TenantsDeps, scope: SessionScope): void {
   if (!isConfirmed(scope.caller, services.clock.now()))
     throw refused(services, scope, confirmationRequired());
