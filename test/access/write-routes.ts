@@ -191,7 +191,10 @@ export const WRITES: Readonly<Record<string, Write>> = {
   },
   "POST v1/auth/confirm": {
     callers: "session",
-    ask: () => ({ path: "/v1/auth/confirm", body: { password: PASSWORD } }),
+    async ask({ colleague }, relay) {
+      const { code } = await enabledTotp(relay, colleague.session);
+      return { path: "/v1/auth/confirm", body: { password: PASSWORD, totpCode: code() } };
+    },
   },
   "POST v1/users": {
     callers: "session",
