@@ -44,6 +44,10 @@ export const languageTag = shape(() =>
     .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
 );
 
+/** A comment that is written below the post once it is published. */
+export const firstComment = (charactersMax: number) =>
+  z.string().trim().min(1).max(charactersMax).optional();
+
 const sharedFields = shape(() => ({
   text: z.string().max(TEXT_UTF16_MAX).describe("In place of the post's text."),
   mediaUrls: z.array(publicUrl()).max(MEDIA_MAX).describe("In place of the post's media."),

@@ -14,6 +14,16 @@ describe("platformOptions", () => {
     expect(accepts({ [name]: { unknown: 1 } })).toBe(false);
   });
 
+  test.each([
+    ["facebook", 8_000],
+    ["instagram", 2_200],
+    ["linkedin", 1_250],
+  ])("of %s take a first comment of 1 to %s characters", (name, max) => {
+    const comment = (length: number) => accepts({ [name]: { firstComment: "x".repeat(length) } });
+    expect([0, 1, max, max + 1].map(comment)).toEqual([false, true, true, false]);
+    expect(accepts({ bluesky: { firstComment: "x" } })).toBe(false);
+  });
+
   test("refuse a network that there is not", () => {
     expect(accepts({ myspace: {} })).toBe(false);
   });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { linkUrl, optionsOf } from "../options.ts";
+import { firstComment, linkUrl, optionsOf } from "../options.ts";
 
 export const { options: facebookOptions, read: ownOptionsOf } = optionsOf(() => ({
   /** Without it, one video becomes a reel where Facebook takes it as one. */
@@ -7,4 +7,5 @@ export const { options: facebookOptions, read: ownOptionsOf } = optionsOf(() => 
   link: linkUrl().optional(),
   /** Title of a video. */
   title: z.string().trim().min(1).max(255).optional(),
+  firstComment: firstComment(8_000),
 }));

@@ -100,9 +100,8 @@ export const rules = {
     message: "A Facebook story has no comments.",
     remediation: "Leave out platformOptions.facebook.firstComment, or publish as a post or a reel.",
     field: "firstComment",
-    broken: ({ draft, form, options }) =>
-      draft.options["firstComment"] !== undefined &&
-      (options.kind === "story" || isStoryForm(form)),
+    broken: ({ form, options }) =>
+      options.firstComment !== undefined && (options.kind === "story" || isStoryForm(form)),
   }),
   "facebook.title.unused": warning("invalid_request", {
     message: "Only videos have a title; it is left out of this post.",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { optionsOf, publicUrl } from "../options.ts";
+import { firstComment, optionsOf, publicUrl } from "../options.ts";
 
 const COLLABORATORS_MAX = 3;
 
@@ -20,4 +20,5 @@ export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() =>
   coverUrl: publicUrl().optional(),
   /** Where in a reel its cover is taken from. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),
+  firstComment: firstComment(2_200),
 }));

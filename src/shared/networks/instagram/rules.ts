@@ -149,8 +149,8 @@ export const rules = {
     remediation:
       "Leave out platformOptions.instagram.firstComment, or publish as a post or a reel.",
     field: "firstComment",
-    broken: ({ draft, form, options }) =>
-      draft.options["firstComment"] !== undefined && (options.kind === "story" || isStory(form)),
+    broken: ({ form, options }) =>
+      options.firstComment !== undefined && (options.kind === "story" || isStory(form)),
   }),
   "instagram.story.account": error("invalid_request", {
     message: "Instagram lets only business accounts publish stories by other programs.",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { linkUrl, optionsOf, publicUrl } from "../options.ts";
+import { firstComment, linkUrl, optionsOf, publicUrl } from "../options.ts";
 
 export const TITLE_CHARACTERS_MAX = 400;
 
@@ -16,4 +16,5 @@ export const { options: linkedinOptions, read: ownOptionsOf } = optionsOf(() => 
     .optional(),
   /** Readers see it above the document; absent: the name of the file. */
   documentTitle: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX).optional(),
+  firstComment: firstComment(1_250),
 }));
