@@ -2,7 +2,7 @@ import * as z from "zod";
 import { actor } from "../callers/caller.ts";
 import { count, idOf, time } from "../runtime/fields.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
-import { FEATURE_NAMES } from "../networks/lookup.ts";
+import { FEATURE_NAMES } from "../networks/features.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 import type { toSessionView } from "./connect-session.ts";

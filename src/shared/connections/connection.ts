@@ -3,7 +3,8 @@ import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account, LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
-import type { Feature, NetworkName } from "../networks/lookup.ts";
+import type { Feature } from "../networks/features.ts";
+import type { NetworkName } from "../networks/lookup.ts";
 
 export interface ProfileRef {
   readonly platformId: string;

@@ -159,7 +159,10 @@ export class Contest {
     }
   }
 
-  /** Who comes first looks early, because turns end early. Who has lost races to others with the same idea comes later. */
+  /**
+   * Returns the pause before the next look at the wallet. Who comes first looks early, because turns end early. Who has
+   * lost races to others with the same idea comes later.
+   */
   #untilNextLookMs(leftMs: number): number {
     const rank = this.#rank;
     const slotMs = within(SLOT_MS, SLOT_TRANSACTIONS * this.#transactionMs);

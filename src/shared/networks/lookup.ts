@@ -3,6 +3,7 @@ import { shape } from "../runtime/shape.ts";
 import { bounded } from "./contract/bounded.ts";
 import type { FollowUpCalls, Network } from "./contract/network.ts";
 import type { NetworkApps } from "./contract/settings.ts";
+import { type Feature, FEATURES } from "./features.ts";
 import { NETWORK_NAMES } from "./names.ts";
 import { NETWORKS } from "./registry.ts";
 
@@ -28,15 +29,6 @@ export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredN
   const network = networkOf(name);
   return network.needsApp === true && apps[name] === undefined ? undefined : network;
 }
-
-/** What customers call the calls that follow a post. */
-const FEATURES = {
-  comment: "firstComment",
-  remove: "remove",
-} as const satisfies Record<keyof FollowUpCalls, string>;
-
-export type Feature = (typeof FEATURES)[keyof FollowUpCalls];
-export const FEATURE_NAMES = Object.values(FEATURES);
 
 /** Returns the features that an authorisation with these scopes lacks a permission for. Pure. */
 export function unavailableFeatures(

@@ -126,7 +126,7 @@ function refusalOf(classified: Classified, isNoPost: boolean): Refusal {
   return { kind: "not_there_yet", failure };
 }
 
-/** `state` replaces what an earlier attempt kept. */
+/** Returns a doubt to look into. `state` replaces what an earlier attempt kept. */
 function inDoubt(failure: LegFailure, state: FollowUp["state"] = {}): FollowUpOutcome {
   const unknown = { ...failure, code: "outcome_unknown" } as const;
   return { kind: "in_doubt", failure: unknown, pollAfterSeconds: FIRST_LOOK, state };

@@ -52,7 +52,7 @@ export const comment: FollowUpCall = {
   missingScopes: (scopes) => scopesLacked([COMMENTS], scopes),
 };
 
-/** No field of a comment is its address. */
+/** Returns what is done. No field of a comment is its address. */
 function doneBy(id: string) {
   return { kind: "done", externalId: id, url: null } as const;
 }

@@ -5,7 +5,8 @@ import { comment as written, hasWords } from "../contract/comment.ts";
 import { scopesLacked, spare } from "../contract/fields.ts";
 import type { FollowUp, FollowUpCall } from "../contract/network.ts";
 import { restPost, restRequest, SITE } from "./request.ts";
-import { classifyFor, COMMENT_SCOPES, kindOfScopes } from "./session.ts";
+import { classifyFor, kindOfScopes } from "./session.ts";
+import { COMMENT_SCOPES } from "./settings.ts";
 import { credentialsOf } from "./state.ts";
 
 const NOT_FOUND = 404;
@@ -64,7 +65,7 @@ export const comment: FollowUpCall = {
 
 type Said = z.output<ReturnType<typeof commentShape>>;
 
-/** The address is the one that the site itself shows; no document names it. */
+/** Returns what is done, with the address that the site itself shows; no document names it. */
 function doneBy({ id, commentUrn }: Said, { leg }: FollowUp) {
   const url =
     commentUrn === undefined

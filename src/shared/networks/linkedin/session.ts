@@ -13,6 +13,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { OAUTH, clientOf } from "./request.ts";
+import { COMMENT_SCOPES } from "./settings.ts";
 import { type AuthorKind, type Credentials, credentialsOf } from "./state.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -27,15 +28,6 @@ export const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["openid", "profile", "w_member_social"],
   organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
 };
-/**
- * What comments take (https://learn.microsoft.com/linkedin/marketing/community-management/shares/comments-api), the one to
- * write first. LinkedIn gives them to some apps only: asking for what an app does not have links nobody.
- */
-export const COMMENT_SCOPES = {
-  member: ["w_member_social_feed"],
-  organization: ["w_organization_social_feed", "r_organization_social_feed"],
-} as const satisfies Record<AuthorKind, readonly string[]>;
-
 /** Returns the kind of author that an authorisation with these scopes is for. */
 export function kindOfScopes(scopes: readonly string[]): AuthorKind {
   return scopes.includes("w_organization_social") ? "organization" : "member";

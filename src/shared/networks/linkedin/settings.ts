@@ -1,7 +1,15 @@
 import { integer, matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { appSettings, commentsSetting, networkSettings, readApp } from "../contract/settings.ts";
-import { COMMENT_SCOPES } from "./session.ts";
+
+/**
+ * What comments take (https://learn.microsoft.com/linkedin/marketing/community-management/shares/comments-api), the one to
+ * write first. LinkedIn gives them to some apps only: asking for what an app does not have links nobody.
+ */
+export const COMMENT_SCOPES = {
+  member: ["w_member_social_feed"],
+  organization: ["w_organization_social_feed", "r_organization_social_feed"],
+} as const;
 
 const COMMENTS = Object.values(COMMENT_SCOPES).flat();
 

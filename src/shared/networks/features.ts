@@ -1,0 +1,10 @@
+import type { FollowUpCalls } from "./contract/network.ts";
+
+/** What customers call the calls that follow a post. */
+export const FEATURES = {
+  comment: "firstComment",
+  remove: "remove",
+} as const satisfies Record<keyof FollowUpCalls, string>;
+
+export type Feature = (typeof FEATURES)[keyof FollowUpCalls];
+export const FEATURE_NAMES = Object.values(FEATURES);
