@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 import { bounded } from "./contract/bounded.ts";
-import type { FollowUpCalls, Network } from "./contract/network.ts";
+import type { Network } from "./contract/network.ts";
 import type { NetworkApps } from "./contract/settings.ts";
 import { type Feature, FEATURES } from "./features.ts";
 import { NETWORK_NAMES } from "./names.ts";
