@@ -155,11 +155,13 @@ function renderState({ language }: CardPage, card: Card): Markup {
   const { state, account, lacksPermission } = card;
   const words = wordsOf(language).card;
   const { username = "", displayName = "" } = account ?? {};
+  // One line, so that all rows fit a screen while they are closed.
+  const more = lacksPermission ? words.partly : displayName === "" ? "" : nameOf(displayName);
   switch (state) {
     case "linked":
       return html`<span class="state is-good"
           >${CHECK}<span>${fill(words.linkedAs, { name: nameOf(username) })}</span></span
-        >${displayName !== "" && html`<span class="state">${nameOf(displayName)}</span>`}${lacksPermission && html`<span class="state">${words.partly}</span>`}`;
+        >${more !== "" && html`<span class="state">${more}</span>`}`;
     case "needs_reauth":
       return html`<span class="state is-bad">${WARNING}<span>${words.attention}</span></span
         ><span class="state">${nameOf(username)}</span>`;
