@@ -42,6 +42,7 @@ export function announce({ demo, connectUrl, demoFile, curlFile }: Announcement)
   writeCurlFile(curlFile, demo);
   const rows = [
     ["See it", `${demo.sandboxUrl}/`, "posts as readers see them, log-ins, failures to cause"],
+    ["Mailbox", `${demo.sandboxUrl}/mailbox`, "every mail that the relay sends"],
     ["Reference", `${demo.baseUrl}/docs`, "every call of the API"],
     ["Connect page", connectUrl, "where your customers link their accounts"],
     ["Webhooks", "npm run listen", "receives, verifies and prints them, in another terminal"],

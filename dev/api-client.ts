@@ -40,7 +40,7 @@ export function createApiClient(baseUrl: string): ApiClient {
       const text = await answer.text();
       if (!answer.ok)
         throw new ApiRefusal(`${method} /${path}`, answer.status, text.slice(0, 1_000));
-      return (JSON.parse(text) as { data: unknown }).data;
+      return text === "" ? null : (JSON.parse(text) as { data: unknown }).data;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { NETWORKS } from "./networks/registry.ts";
 import { ApiRefusal, createApiClient } from "./api-client.ts";
@@ -9,6 +10,9 @@ import { linkInBrowser } from "./demo-visit.ts";
 const TOKENS = 100_000;
 /** A demo that has been used a lot gets new tokens when fewer are left. */
 const TOKENS_LOW = 1_000;
+/** A mail is there within a second or two, and within a minute where its first message was lost. */
+const MAIL_POLL_MS = 100;
+const MAIL_POLLS = 900;
 const CONNECT_PAGE_SECONDS = 48 * 3600;
 
 /** The networks that the sandbox has: those of the product. */
@@ -50,7 +54,7 @@ export interface DemoOptions {
 export async function openDemo(options: DemoOptions): Promise<Demo> {
   const { baseUrl, sandboxUrl, operatorToken, file } = options;
   const api = createApiClient(baseUrl);
-  const owned = (await findWorking(api, file)) ?? (await makeCustomer(api));
+  const owned = (await findWorking(api, file)) ?? (await makeCustomer(api, sandboxUrl));
   const kept = { baseUrl, sandboxUrl, operatorToken, ...owned };
   // Before anything else is done, so that a start that fails half-way does not leave a customer behind each time.
   save(file, kept);
@@ -88,11 +92,37 @@ async function findWorking(api: ApiClient, file: string): Promise<Owned | undefi
   }
 }
 
-const SignedUp = z.object({ token: z.string(), platform: z.object({ id: z.string() }) });
+const SignedUp = z.object({
+  token: z.string(),
+  platform: z.object({ id: z.string() }),
+  user: z.object({ emailVerified: z.boolean() }),
+});
 const Application = z.object({ id: z.string(), apiKey: z.object({ secret: z.string() }) });
 const Profile = z.object({ id: z.string() });
 
-async function makeCustomer(api: ApiClient): Promise<Owned> {
+const Mails = z.object({ mails: z.array(z.object({ links: z.array(z.string()) })) });
+
+/** Verifies an e-mail as its owner would: with the link in the mailbox, and the password. */
+async function verifyEmail(
+  api: ApiClient,
+  sandboxUrl: string,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<void> {
+  const address = `${sandboxUrl}/_sandbox/mails?to=${encodeURIComponent(email)}`;
+  for (let poll = 0; poll < MAIL_POLLS; poll += 1) {
+    const { mails } = Mails.parse(await (await fetch(address)).json());
+    const link = mails.at(-1)?.links[0];
+    if (link !== undefined) {
+      const token = new URL(link).searchParams.get("token");
+      await api.call("POST", "v1/auth/verify", { body: { token, password } });
+      return;
+    }
+    await wait(MAIL_POLL_MS);
+  }
+  throw new Error("the demo's mail did not arrive in the sandbox's mailbox");
+}
+
+async function makeCustomer(api: ApiClient, sandboxUrl: string): Promise<Owned> {
   const email = `demo-${randomBytes(4).toString("hex")}@example.com`;
   const password = randomBytes(15).toString("base64url");
   const signedUp = SignedUp.parse(
@@ -100,6 +130,7 @@ async function makeCustomer(api: ApiClient): Promise<Owned> {
       body: { email, password, platformName: "Demo platform" },
     }),
   );
+  if (!signedUp.user.emailVerified) await verifyEmail(api, sandboxUrl, { email, password });
   const application = Application.parse(
     await api.call("POST", "v1/applications", {
       token: signedUp.token,

@@ -25,6 +25,7 @@ const CALLERS: Readonly<Record<string, string>> = {
   appAdmin: "app_admin key, session",
   appAdminOfApplication: "app_admin key, session",
   sessionOnly: "session",
+  anySession: "session",
   profileScope: "key, session",
   activeProfileScope: "key, session",
   connectSessionScope: "key, session",

@@ -79,6 +79,12 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     again: "once it is enabled",
   },
   platform_suspended: { advice: "Ask the operators.", again: "once it is active" },
+  invalid_link: { advice: "Ask for a new link.", again: NO },
+  email_unverified: {
+    advice: "Follow the link that was mailed to you. `POST /v1/auth/verify/resend` sends it again.",
+    again: "after that",
+  },
+  mail_disabled: { advice: "Ask the operators for a link.", again: NO },
   signup_disabled: { advice: "Ask the operators for an account.", again: NO },
   not_found: { advice: "Check the id, and whose key you use.", again: NO },
   method_not_allowed: { advice: "Use a method of `details.allow`.", again: NO },

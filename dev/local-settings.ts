@@ -9,6 +9,7 @@ export interface Pieces {
   readonly publicBaseUrl: string;
   readonly connectionString: string;
   readonly sandbox: { readonly url: string; readonly hosts: readonly string[] };
+  readonly mail: { readonly url: string };
   readonly issuer: {
     readonly url: string;
     readonly issuer: string;
@@ -53,11 +54,13 @@ export function hostEnvironment(
   };
 }
 
-function addressesOf({ publicBaseUrl, connectionString, sandbox, issuer }: Pieces) {
+function addressesOf({ publicBaseUrl, connectionString, sandbox, mail, issuer }: Pieces) {
   const hosts = Object.fromEntries(sandbox.hosts.map((host) => [host, sandbox.url]));
   return {
     AzureWebJobsStorage: connectionString,
     PUBLIC_BASE_URL: publicBaseUrl,
+    MAIL_URL: mail.url,
+    MAIL_FROM: "relay@sandbox.test",
     OPERATOR_ISSUER: issuer.issuer,
     OPERATOR_AUDIENCE: issuer.audience,
     OPERATOR_JWKS_URL: issuer.jwksUrl,

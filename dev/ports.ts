@@ -4,6 +4,7 @@ import { connect, createServer } from "node:net";
 const PORTS = {
   PORT: { fallback: 7071, what: "the API" },
   SANDBOX_PORT: { fallback: 7072, what: "the sandbox networks" },
+  SMTP_PORT: { fallback: 7074, what: "the mailbox" },
   ISSUER_PORT: { fallback: 7073, what: "the sandbox issuer" },
   AZURITE_BLOB_PORT: { fallback: 10_000, what: "Azurite's blobs" },
   AZURITE_QUEUE_PORT: { fallback: 10_001, what: "Azurite's queues" },

@@ -14,6 +14,8 @@ import { startIssuer } from "./issuer.ts";
 import { localFolder } from "./local-folder.ts";
 import { hostEnvironment } from "./local-settings.ts";
 import type { Pieces } from "./local-settings.ts";
+import { startMailServer } from "./mail-server.ts";
+import { Mailbox } from "./networks/mailbox.ts";
 import { startSandbox } from "./networks/server.ts";
 import type { Sandbox } from "./networks/server.ts";
 import { PORT_SETTINGS, readPorts, refuseTakenPorts } from "./ports.ts";
@@ -90,8 +92,10 @@ async function startPieces(run: Run, { ports, local }: Options) {
     run.end(`Azurite has ended; ${join(local, "azurite", "azurite.log")} may tell why`),
   );
   run.ending.throwIfAborted();
+  const mailbox = new Mailbox();
+  const mail = run.add(await startMailServer(mailbox, ports.SMTP_PORT));
   const sandbox = run.add(
-    await startSandbox({ port: ports.SANDBOX_PORT, state: join(local, "sandbox") }),
+    await startSandbox({ port: ports.SANDBOX_PORT, state: join(local, "sandbox"), mailbox }),
   );
   const issuer = run.add(
     await startIssuer({
@@ -104,6 +108,7 @@ async function startPieces(run: Run, { ports, local }: Options) {
     publicBaseUrl: `http://localhost:${ports.PORT}/api`,
     connectionString: azurite.connectionString,
     sandbox,
+    mail,
     issuer: { ...issuer, audience: AUDIENCE },
   };
   return { pieces, sandbox, issuer };

@@ -22,6 +22,8 @@ type Tuning = {
   SERVICE_NAME: string?
   SERVICE_URL: string?
   SUPPORT_URL: string?
+  @description('Secret: mail-url')
+  MAIL_FROM: string?
   LINK_CARD_USER_AGENT: string?
   STORAGE_PREFIX: string?
   BCRYPT_COST: string?

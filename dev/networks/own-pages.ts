@@ -6,6 +6,8 @@ import { frontPage } from "./front-page.ts";
 import type { PublishedPost, SandboxNetwork, Site } from "./network.ts";
 import type { BlobStore } from "./blob-store.ts";
 import type { RequestLog } from "./request-log.ts";
+import { mailboxRoutes } from "./mailbox-page.ts";
+import type { Mailbox } from "./mailbox.ts";
 import { route } from "./network.ts";
 
 const TIMES_MAX = 1000;
@@ -16,6 +18,7 @@ export interface Workings {
   readonly blobs: BlobStore;
   readonly faults: FaultBook;
   readonly log: RequestLog;
+  readonly mailbox: Mailbox;
   posts(network?: string): readonly PublishedPost[];
   /** What was taken down. */
   removed(): readonly PublishedPost[];
@@ -128,6 +131,7 @@ export function ownSite(workings: Workings): Site {
           throw problem('"advanceMs" must not be negative');
         return switched(() => workings.advance(milliseconds));
       }),
+      ...mailboxRoutes(workings.mailbox),
       route("GET /_sandbox/blobs/{sha256}", "sandbox", (exchange) => blob(workings, exchange)),
     ],
     notFound: () => json(404, { error: "the sandbox has no such page" }),

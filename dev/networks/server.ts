@@ -6,6 +6,7 @@ import { BlobStore } from "./blob-store.ts";
 import { json } from "./exchange.ts";
 import { FaultBook } from "./faults.ts";
 import { linkSite } from "./links.ts";
+import { Mailbox } from "./mailbox.ts";
 import type { PublishedPost, SandboxNetwork, Site, Surroundings } from "./network.ts";
 import { ownSite } from "./own-pages.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -29,6 +30,8 @@ export interface SandboxOptions {
   readonly now?: () => number;
   /** Further hosts, of which its networks fetch. */
   readonly sites?: readonly Site[];
+  /** Where a mail server puts what it is sent. */
+  readonly mailbox?: Mailbox;
 }
 
 export interface Sandbox {
@@ -81,15 +84,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     all
       .filter(({ name }) => network === undefined || name === network)
       .flatMap((one) => one.posts());
+  const mailbox = options.mailbox ?? new Mailbox();
   const reset = () => {
     for (const network of all) network.reset();
-    for (const held of [faults, log, windows, blobs]) held.clear();
+    for (const held of [faults, log, windows, blobs, mailbox]) held.clear();
     advanced = 0;
     saved?.save();
   };
-  const advance = (milliseconds: number) => {
-    advanced += milliseconds;
-  };
+  const advance = (milliseconds: number) => void (advanced += milliseconds);
   const sites: readonly Site[] = [mediaSite, linkSite, ...(options.sites ?? []), ...all];
   const own = ownSite({
     networks: all,
@@ -100,6 +102,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     removed: () => all.flatMap((one) => one.removedPosts?.() ?? []),
     reset,
     advance,
+    mailbox,
     connectUrl: () => sandbox.connectUrl,
   });
   const changed: Served["changed"] = (network, method) =>

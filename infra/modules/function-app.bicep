@@ -67,6 +67,8 @@ var linkedinOrgSecret = contains(apps, 'LINKEDIN_ORG_CLIENT_ID')
   ? { LINKEDIN_ORG_CLIENT_SECRET: 'linkedin-org-client-secret' }
   : {}
 
+var mailSecret = contains(tuning, 'MAIL_FROM') ? { MAIL_URL: 'mail-url' } : {}
+
 var secretNames = union(
   requiredSecrets,
   toObject(previousSecrets, setting => setting, setting => previousSecretNames[setting]),
@@ -74,7 +76,8 @@ var secretNames = union(
   facebookSecret,
   instagramSecret,
   linkedinSecret,
-  linkedinOrgSecret
+  linkedinOrgSecret,
+  mailSecret
 )
 var secretSettings = mapValues(secretNames, secret => '${referenceStart}${secret})')
 

@@ -17,7 +17,7 @@ import {
   readAccount,
 } from "../shared/tenants/tenants.ts";
 import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema.ts";
-import { operator } from "../shared/http/access/access.ts";
+import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const adminRoutes = [

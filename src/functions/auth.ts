@@ -1,5 +1,6 @@
-import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
+import { anySession, sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
+import { chooseLocale, type Locale } from "../shared/runtime/locale.ts";
 import { route } from "../shared/http/route.ts";
 import {
   confirmSession,
@@ -45,6 +46,12 @@ import {
   userExample,
 } from "../shared/tenants/staff/schema.ts";
 
+/** Returns the body with the language of the caller where it names none. */
+const withLocale = <Body extends { readonly locale?: Locale | undefined }>(
+  body: Body,
+  headers: Headers,
+) => ({ ...body, locale: body.locale ?? chooseLocale(headers.get("accept-language")) });
+
 export const authRoutes = [
   route("POST", "v1/auth/signup", {
     operationId: "signUp",
@@ -58,7 +65,8 @@ export const authRoutes = [
     response: signedIn,
     errors: ["signup_disabled", "conflict"],
     examples: () => ({ body: signUpExample(), answer: sessionExample() }),
-    run: ({ services, scope, body }) => signUp(services.tenants, scope, body),
+    run: ({ services, scope, body, headers }) =>
+      signUp(services.tenants, scope, withLocale(body, headers)),
   }),
   route("POST", "v1/auth/login", {
     operationId: "logIn",
@@ -78,7 +86,7 @@ export const authRoutes = [
     summary: "End every session of the user, or this one alone.",
     description:
       "Without a body every session ends. Tokens of one session, which `POST /v1/auth/confirm` makes, end together.",
-    access: sessionOnly,
+    access: anySession,
     body: LogOutBody,
     status: 204,
     examples: () => ({ body: { everywhere: false } }),
@@ -190,7 +198,8 @@ export const userRoutes = [
         lastLoginAt: null,
       },
     }),
-    run: ({ services, scope, body }) => createUser(services.tenants, scope, body),
+    run: ({ services, scope, body, headers }) =>
+      createUser(services.tenants, scope, withLocale(body, headers)),
   }),
   route("PATCH", "v1/users/{userId}", {
     operationId: "updateUser",

@@ -14,8 +14,9 @@ import {
   limitsExample,
 } from "../shared/billing/examples.ts";
 import { CreditBody, LimitsBody, UsageQuery } from "../shared/billing/schema.ts";
-import { appAdmin, keyOrSession, operator } from "../shared/http/access/access.ts";
+import { appAdmin, keyOrSession } from "../shared/http/access/access.ts";
 import { ofOwner } from "../shared/http/access/narrowed-access.ts";
+import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 
 export const billingRoutes = [

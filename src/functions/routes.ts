@@ -6,6 +6,7 @@ import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes, postRoutes } from "./posts.ts";
+import { linkRoutes } from "./links.ts";
 import { metaRoutes } from "./meta.ts";
 import { profileRoutes } from "./profiles.ts";
 import { withdrawalRoutes } from "./withdrawals.ts";
@@ -21,7 +22,7 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Signing in",
     about: "Dashboard sessions of a platform's staff: sign-up, log-in, TOTP.",
-    routes: authRoutes,
+    routes: [...authRoutes, ...linkRoutes],
   },
   { name: "Staff", about: "Who can sign in for a platform.", routes: userRoutes },
   {

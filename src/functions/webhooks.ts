@@ -3,9 +3,9 @@ import {
   appAdminOfApplication,
   keyOrSession,
   keyOrSessionOfApplication,
-  operator,
 } from "../shared/http/access/access.ts";
 import { confirmed } from "../shared/http/access/narrowed-access.ts";
+import { operator } from "../shared/http/access/operator-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
   delivery,

@@ -13,6 +13,7 @@ import { type Commit, WalletStore } from "./core/core.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
+import { createMail, SEND_MAILS } from "./mail/mail.ts";
 import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
 import {
   createPublishingStores,
@@ -151,6 +152,15 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
   publishShares: new WorkShares(),
 });
 
+function mailOf(
+  { common: { config, clock, log }, wakes, tables }: Foundations,
+  queue: Services["webhooks"]["stores"]["fanOutQueue"],
+) {
+  const askForWalk = (delaySeconds: number) =>
+    queue.continueWalk(SEND_MAILS, { isAsked: true, delaySeconds });
+  return createMail({ config, clock, log, wakes, askForWalk }, tables);
+}
+
 /** Makes what tells who somebody is. */
 function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
   const { identity } = config;
@@ -207,6 +217,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     tenants: tenantsOfLinking(stores, now),
     networkAccounts,
   };
+  const mail = mailOf(base, webhooks.stores.fanOutQueue);
   const below = { ...common, billing, connections };
   const publishing = {
     ...below,
@@ -218,6 +229,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const tenants = {
     ...below,
+    mail,
     limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
     stores,
     secrets: tenantSecrets(base),

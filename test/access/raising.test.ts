@@ -12,6 +12,7 @@ import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
 import { WalletStore } from "../../src/shared/core/core.ts";
 import { EventStore } from "../../src/shared/events/events.ts";
+import { MailStore } from "../../src/shared/mail/mail-store.ts";
 import { IdempotencyStore } from "../../src/shared/publishing/idempotency-store.ts";
 import { PostStore } from "../../src/shared/publishing/post-store.ts";
 import { EndpointStore } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
@@ -63,6 +64,7 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       counts: "reads",
       createWithOwner: NEW,
       setStatus: "raises",
+      removeUnverified: "raises",
       list: "reads",
       listIds: "reads",
       ping: "reads",
@@ -140,6 +142,7 @@ const OTHERS: readonly { readonly name: string }[] = [
   EndpointStore,
   EventStore,
   IdempotencyStore,
+  MailStore,
   PostStore,
   WalletStore,
 ];

@@ -385,9 +385,16 @@ const BROWSERS = "a browser has a link to the page and no credential of the API"
 const SIGNING = "a stranger proves who they are in the request itself";
 
 /** Routes that are no GET and where no access can be taken away, or nothing is written. */
+const LINKS = "a one-time link is checked in the transaction that uses it";
+
 export const NOT_CHECKED: Readonly<Record<string, string>> = {
   "POST v1/auth/signup": SIGNING,
   "POST v1/auth/login": SIGNING,
+  "POST v1/auth/verify": LINKS,
+  "POST v1/auth/verify/resend": "it mails a link to the session's own user, which allows nothing",
+  "POST v1/auth/reset": LINKS,
+  "POST v1/auth/reset/confirm": LINKS,
+  "POST v1/auth/ui/{kind}": LINKS,
   "POST v1/profile-grants": "nothing is stored, and a grant ends with the key or user it is from",
   "POST v1/connect/ui/done": BROWSERS,
   "POST v1/connect/ui/{network}": BROWSERS,

@@ -70,6 +70,7 @@ describe("the environment of a local start", () => {
     publicBaseUrl: "http://localhost:8071/api",
     connectionString: "TableEndpoint=http://127.0.0.1:8002/devstoreaccount1",
     sandbox: { url: "http://127.0.0.1:8072", hosts: ["bsky.social"] },
+    mail: { url: "smtp://127.0.0.1:8074" },
     issuer: {
       url: "http://127.0.0.1:8073",
       issuer: "https://login.sandbox.test/tenant/v2.0",

@@ -33,7 +33,7 @@ const MARKDOWN = [
 
 /** Read by scripts and examples, or put into a shell by `azd`, and never read by the app. */
 const OTHER_NAMES =
-  /^(?:(?:RELAY|AZURE|AZURITE)_\w*|(?:SANDBOX_|ISSUER_|LISTEN_)?PORT|LOCAL_FOLDER|SNAC_BIN|VERBOSE|SEEDS?)$/;
+  /^(?:(?:RELAY|AZURE|AZURITE)_\w*|(?:SANDBOX_|ISSUER_|SMTP_|LISTEN_)?PORT|LOCAL_FOLDER|SNAC_BIN|VERBOSE|SEEDS?)$/;
 /** Words of others that look like a setting. */
 const OTHER_WORDS =
   /^(?:FEATURES|API_KEY|PROFILE_KEY|PUBLIC|CONNECTIONS|POST|EVENT_TYPES|MODULES)$/;

@@ -40,6 +40,8 @@ describe("signing up", () => {
       id: expect.stringMatching(/^usr_/),
       email: "first@example.com",
       role: "owner",
+      emailVerified: true,
+      locale: "en",
       totpEnabled: false,
       createdAt: expect.stringMatching(/Z$/),
       lastLoginAt: null,

@@ -63,6 +63,8 @@ describe("staff", () => {
       id: expect.stringMatching(/^usr_/),
       email,
       role: "member",
+      emailVerified: true,
+      locale: "en",
       totpEnabled: false,
       createdAt: expect.stringMatching(/Z$/),
       lastLoginAt: null,
@@ -85,7 +87,16 @@ describe("staff", () => {
       const { body } = await relay.call("GET", path, { session: team.session });
       for (const user of body.data) {
         expect(Object.keys(user).sort()).toEqual(
-          ["createdAt", "email", "id", "lastLoginAt", "role", "totpEnabled"].sort(),
+          [
+            "createdAt",
+            "email",
+            "emailVerified",
+            "id",
+            "lastLoginAt",
+            "locale",
+            "role",
+            "totpEnabled",
+          ].sort(),
         );
         ids.push(user.id);
       }

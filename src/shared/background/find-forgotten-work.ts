@@ -1,3 +1,4 @@
+import { markIfWaiting } from "../mail/mail.ts";
 import { inBatches } from "../runtime/promises.ts";
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
@@ -11,6 +12,7 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
   const [{ works, next }, events] = await Promise.all([
     services.publishing.stores.posts.listOpenWork(platformId, "", 1),
     services.webhooks.stores.events.listPending(platformId, 1),
+    markIfWaiting(services.tenants.mail, platformId),
   ]);
   if (works.length + events.length === 0 && next === undefined) return false;
   await services.webhooks.wakes.mark("platform", platformId, services.clock.now());

@@ -1,3 +1,4 @@
+import { removeOldCounts } from "../mail/mail.ts";
 import { removeSpentKeys, removeFreeTexts } from "../publishing/publishing.ts";
 import { overItems, stepsWith, type TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
@@ -52,6 +53,9 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
     services.tenants.stores.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after),
   "email-claims": (services, after) =>
     removeStrayClaims(services.tenants, ago(services, POINTERS_YOUNG_MS), after),
+  "mail-counts": ({ tenants: { mail } }, after) => removeOldCounts(mail, after),
+  links: (services, after) =>
+    services.tenants.stores.links.removeExpiredBefore(ago(services, DAY_MS), after),
   texts(services, after) {
     const keptMs = services.config.publishing.duplicateWindowHours * HOUR_MS + DAY_MS;
     return removeFreeTexts(services.publishing, ago(services, keptMs), after);

@@ -1,3 +1,4 @@
+import { hasMail, SEND_MAILS, sendMails } from "../mail/mail.ts";
 import { hintDuePosts } from "../publishing/publishing.ts";
 import { eraseProfiles } from "../tenants/tenants.ts";
 import { hintDueDeliveries } from "../webhooks/webhooks.ts";
@@ -91,6 +92,14 @@ export const WALKS: readonly Walk[] = [
     hasWork: ({ clock, erasure: { erasures } }) => erasures.hasDue(clock.now()),
     behindSecondsMax: 6 * HOUR,
     begin: ({ erasure }, system) => eraseProfiles(erasure, system),
+  },
+  {
+    name: SEND_MAILS,
+    every: "tick",
+    isSlow: true,
+    hasWork: ({ tenants: { mail } }) => hasMail(mail),
+    behindSecondsMax: 15 * MINUTE,
+    begin: ({ tenants: { mail } }) => sendMails(mail),
   },
   {
     name: "find-forgotten-work",

@@ -1,8 +1,18 @@
 import type { OperatorConfig } from "../callers/tokens.ts";
+import type { MailServer } from "../runtime/setting.ts";
 import type { StorageAccount } from "../runtime/storage-account.ts";
 import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
+
+/** How mails are sent. */
+interface MailConfig extends MailServer {
+  /** Whether the connection has to be encrypted before anything is said. */
+  readonly needsTls: boolean;
+  readonly from: string;
+  /** The service's name, which mails are sent under. */
+  readonly name: string;
+}
 
 export interface Config {
   readonly production: boolean;
@@ -29,6 +39,8 @@ export interface Config {
     readonly bcryptCost: number;
     readonly operators: OperatorConfig | undefined;
   };
+  /** Undefined where no mail is sent. */
+  readonly mail: MailConfig | undefined;
   readonly limits: {
     readonly requestsPerMinute: number;
     /** All keys of a platform together. */
@@ -121,6 +133,12 @@ function readNetworks(values: Readonly<Record<string, unknown>>) {
   return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
 
+function mailConfig(settings: Settings, production: boolean): MailConfig | undefined {
+  const { MAIL_URL: server, MAIL_FROM: from, SERVICE_NAME: name } = settings;
+  if (server === undefined || from === undefined) return undefined;
+  return { ...server, needsTls: production && !server.isSecure, from, name };
+}
+
 /** Checks the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
   const problems: string[] = [];
@@ -131,6 +149,8 @@ function problemsBetween(settings: Settings, production: boolean): string[] {
     problems.push("OPERATOR_ISSUER, OPERATOR_JWKS_URL: must be given both or neither");
   if (operatorParts > 0 && settings.OPERATOR_AUDIENCE === undefined)
     problems.push("OPERATOR_AUDIENCE: must be given, or no operator can be verified");
+  if ((settings.MAIL_URL === undefined) !== (settings.MAIL_FROM === undefined))
+    problems.push("MAIL_URL, MAIL_FROM: must be given both or neither");
   if (settings.LEG_LEASE_SECONDS * 1000 <= settings.NETWORK_TIMEOUT_MS)
     problems.push("LEG_LEASE_SECONDS: must be longer than NETWORK_TIMEOUT_MS");
   return production ? [...problems, ...problemsOfProduction(settings)] : problems;
@@ -148,6 +168,8 @@ function problemsOfProduction(settings: Settings): string[] {
     problems.push("OUTBOUND_NAME_SERVERS: must not be given in production");
   if (!settings.PUBLIC_BASE_URL.startsWith("https:"))
     problems.push("PUBLIC_BASE_URL: must be an https URL in production");
+  if (settings.MAIL_URL !== undefined && settings.MAIL_URL.user === undefined)
+    problems.push("MAIL_URL: must have a user and a password in production");
   if (settings.BCRYPT_COST < 10) problems.push("BCRYPT_COST: must be at least 10 in production");
   if (settings.TICK_SECONDS !== 60) problems.push("TICK_SECONDS: must be 60 in production");
   return problems;
@@ -243,6 +265,7 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       prefix: settings.STORAGE_PREFIX,
     },
     identity: identityConfig(settings),
+    mail: mailConfig(settings, production),
     limits: {
       requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
       platformPerMinute: settings.PLATFORM_RATE_PER_MINUTE,

@@ -11,6 +11,8 @@ import {
   jsonOf,
   list,
   made,
+  mailAddress,
+  mailUrl,
   matching,
   oneOf,
   origin,
@@ -80,7 +82,17 @@ const OWN_SETTINGS = {
   SUPPORT_URL: setting(
     webAddress,
     null,
-    "Where the operators help: linked on connect pages whose session has no support page of its own, and named where a wallet is short.",
+    "Where the operators help: linked in mails, and on connect pages whose session has no support page of its own, and named where a wallet is short.",
+  ),
+  MAIL_URL: setting(
+    mailUrl,
+    null,
+    "The mail server, such as `smtp://user:password@smtp.example.com:587`; `smtps://` is encrypted from the first byte. Without it no mail is sent.",
+  ),
+  MAIL_FROM: setting(
+    mailAddress,
+    null,
+    "The address that mails come from; its domain's SPF, DKIM and DMARC records have to name the mail server.",
   ),
   LINK_CARD_USER_AGENT: setting(
     userAgent,

@@ -13,9 +13,11 @@ export type { PublishingScope, Connection, FreshCredentials, QuotaView } from ".
 export type { ConnectionsDeps } from "./deps.ts";
 export { clearConnections, clearSessions, endConnections } from "./erase-connections.ts";
 export { freshCredentials, blamed } from "./fresh-credentials.ts";
-export type { BrowserAnswer, BrowserRequest } from "./hosted-page/browser.ts";
+export { pageAnswer, type BrowserAnswer, type BrowserRequest } from "./hosted-page/browser.ts";
 export { finishOAuth } from "./hosted-page/finish-oauth.ts";
 export { chooseLanguage } from "./hosted-page/language.ts";
+export { layout } from "./hosted-page/layout.ts";
+export { CHECK } from "./hosted-page/marks.ts";
 export { html, Markup } from "./hosted-page/markup.ts";
 export { showDeletion, showPage } from "./hosted-page/show-page.ts";
 export { finishVisit, submitForm } from "./hosted-page/submit-form.ts";

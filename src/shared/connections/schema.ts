@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import { publicUrl } from "../networks/options.ts";
+import { LOCALES } from "../runtime/locale.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 
@@ -20,9 +21,6 @@ const label = (lengthMax: number) =>
       "must not contain control characters or marks of direction",
     );
 
-/** The languages of the hosted page. */
-export const PAGE_LOCALES = ["en", "de", "fr", "es", "pt"] as const;
-
 const linked = (what: string) =>
   publicUrl().optional().describe(`Your ${what}; the page links to it.`);
 
@@ -36,10 +34,7 @@ export const brandingShape = shape(() =>
       .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour of six digits, such as #1a73e8")
       .optional(),
     backLabel: label(40).optional(),
-    locale: z
-      .enum(PAGE_LOCALES)
-      .optional()
-      .describe("The page's language; without it the browser's."),
+    locale: z.enum(LOCALES).optional().describe("The page's language; without it the browser's."),
     theme: z
       .enum(["light", "dark", "auto"])
       .optional()

@@ -28,7 +28,7 @@ export {
   type DayTotal,
   type StoredEntry,
 } from "./wallet-row.ts";
-export { fitsFilter, WalletStore, type EntryFilter } from "./wallet-store.ts";
+export { fitsFilter, WALLET_KEY, WalletStore, type EntryFilter } from "./wallet-store.ts";
 export {
   canCredit,
   nextUtcDay,

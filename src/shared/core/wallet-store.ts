@@ -34,7 +34,7 @@ import {
 } from "./wallet-row.ts";
 import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts";
 
-const WALLET_KEY = "W";
+export const WALLET_KEY = "W";
 
 /** Beyond this many, committers of idle platforms are dropped. */
 const COMMITTERS_MAX = 10_000;

@@ -164,7 +164,8 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
     const ip = callerAddress(headers, services.config.limits.trustedProxyHops);
     const limits = new RequestLimits(services, ip);
     const rows = storedRows(services.tenants);
-    const request = { services, headers, params, requestId, ip, limits, rows };
+    const isRead = route.method === "GET";
+    const request = { services, headers, isRead, params, requestId, ip, limits, rows };
     let outgoing: Outgoing;
     let refusal: AppError | undefined;
     try {

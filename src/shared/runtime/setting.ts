@@ -132,6 +132,47 @@ export const userAgent = shape(() =>
   ),
 );
 
+/** Where a mail server is, and how to sign in there. */
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+const SMTPS_PORT = 465;
+const SUBMISSION_PORT = 587;
+
+const decoded = (part: string) => (part === "" ? undefined : decodeURIComponent(part));
+
+function mailServerOf(text: string): MailServer {
+  const { protocol, hostname, port, username, password } = new URL(text);
+  const isSecure = protocol === "smtps:";
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (isSecure ? SMTPS_PORT : SUBMISSION_PORT) : Number(port),
+    isSecure,
+    user: decoded(username),
+    password: decoded(password),
+  };
+}
+
+const MAIL_URL = "must be an address such as smtps://user:password@smtp.example.com:465";
+
+function isMailUrl(text: string): boolean {
+  try {
+    return mailServerOf(text).host !== "" && /^smtps?:\/\/[^/?#]+\/?$/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+export const mailUrl = shape(() => made(ruled(z.string(), isMailUrl, MAIL_URL), mailServerOf));
+export const mailAddress = shape(() =>
+  z.email("must be an e-mail address").check(z.maxLength(254, "must have at most 254 characters")),
+);
+
 export const webAddress = shape(() =>
   httpUrl().check(z.maxLength(2_000, "must have at most 2,000 characters")),
 );

@@ -3,6 +3,7 @@ import type { Tables } from "../runtime/storage/tables.ts";
 import { ApplicationStore } from "./applications/application-store.ts";
 import { ErasureStore } from "./erasure/erasure-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
+import { LinkStore } from "./links/link-store.ts";
 import { PlatformStore } from "./platforms/platform-store.ts";
 import { ProfileStore } from "./profiles/profile-store.ts";
 import { EmailStore } from "./staff/email-store.ts";
@@ -11,11 +12,12 @@ import { UserStore } from "./staff/user-store.ts";
 export type TenantStores = ReturnType<typeof createTenantStores>;
 
 /** Creates the stores of what requests are checked against. Each raises the access version when that changes. */
-export function createTenantStores({ core, keys, emails }: Tables, commit: Commit) {
+export function createTenantStores({ core, keys, emails, links }: Tables, commit: Commit) {
   return {
     platforms: new PlatformStore(core, commit),
     users: new UserStore(core, commit),
     emails: new EmailStore(emails),
+    links: new LinkStore(links),
     applications: new ApplicationStore(core, commit),
     keys: new KeyStore(keys, core, commit),
     profiles: new ProfileStore(core, commit),

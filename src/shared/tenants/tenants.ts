@@ -15,6 +15,10 @@ export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
 export { mintGrant, isActorActive } from "./keys/profile-grants.ts";
 export { verifyKey } from "./keys/verify-key.ts";
+export { showLink, useLink, refuseLink } from "./link-pages/link-page.ts";
+export { askForReset, confirmReset } from "./staff/reset-password.ts";
+export { resendVerification } from "./links/send-verification.ts";
+export { verifyEmail } from "./staff/verify-email.ts";
 export { linkGuard } from "./link-guard.ts";
 export {
   ListPlatformsQuery,

@@ -17,9 +17,9 @@ export const MARK_MS = 3 * MINUTE_MS;
 
 /**
  * A wake is about a scheduled post that starts, or an endpoint that has a delivery to be attempted. Marks are about a
- * platform that may have open work, or an endpoint that may have deliveries without a message.
+ * platform that may have open work, an endpoint that may have deliveries without a message, or a platform that has mail.
  */
-export type MarkKind = "platform" | "endpoint-check";
+export type MarkKind = "platform" | "endpoint-check" | "mail";
 export type WakeKind = "post" | "endpoint" | MarkKind;
 
 /** Something to be looked at from a time on. */

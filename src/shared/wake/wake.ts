@@ -1,13 +1,12 @@
 /* What other folders use of the wake index. */
 
 export { hintIfSoon, hintWakes, isSoon, needOf, type HintedWakes } from "./hint-wakes.ts";
-export { overWakes } from "./over-wakes.ts";
+export { sweepMarked } from "./sweep-marked.ts";
 export {
   MARK_MS,
   minuteOf,
   wakeOf,
   WakeStore as Wakes,
-  type MarkKind,
   type StoredWake,
   type Wake,
   type WakeKind,

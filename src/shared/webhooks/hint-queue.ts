@@ -23,6 +23,13 @@ export interface DeliveryHint {
 export const WEBHOOK_QUEUE = "webhooks";
 export type WebhookQueue = HintQueue<WebhookHint>;
 
+/** How a walk is to be run. */
+interface AskedWalk {
+  /** Begins a round even if it is not due. */
+  readonly isAsked?: true;
+  readonly delaySeconds?: number;
+}
+
 /** Sends hints for events and walks. A failure to send does no harm: the sweep and the timer find the work. */
 export class FanOutQueue {
   readonly #queue: WebhookQueue;
@@ -48,9 +55,10 @@ export class FanOutQueue {
   }
 
   /** Sends a hint to continue a walk. Never throws: the timer finds a walk that stopped. */
-  async continueWalk(name: string): Promise<void> {
+  async continueWalk(name: string, { isAsked, delaySeconds = 0 }: AskedWalk = {}): Promise<void> {
     try {
-      await this.#queue.sendAlone({ v: 1, kind: "walk", name });
+      const hint = { v: 1, kind: "walk", name, ...(isAsked === true ? { isAsked } : {}) } as const;
+      await this.#queue.sendAlone(hint, delaySeconds);
     } catch (error) {
       this.#log.warn("walk not handed over, the timer will", { walk: name, error });
     }

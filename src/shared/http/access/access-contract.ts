@@ -25,6 +25,7 @@ const PRODUCT_ERRORS = [
   "session_expired",
   "application_disabled",
   "platform_suspended",
+  "email_unverified",
   // When a session names an application that its platform does not have.
   "not_found",
   "rate_limited",
@@ -74,6 +75,11 @@ export const ACCESS_CONTRACTS = {
     "application_header_required",
   ]),
   sessionOnly: product("a session", ["session_required"], ["session"]),
+  anySession: product(
+    "a session, also of a user who is not verified",
+    ["session_required"],
+    ["session"],
+  ),
   profileScope: ofProfile("an API key or a session that may act for the profile", []),
   activeProfileScope: ofProfile(
     "an API key or a session that may act for the profile, while the profile is active",

@@ -7,30 +7,27 @@ import {
   verifyKey,
   type Profile,
 } from "../../tenants/tenants.ts";
-import type { ApiKeyCaller, Caller, OperatorCaller, SessionCaller } from "../../callers/caller.ts";
+import type { ApiKeyCaller, Caller, SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import type {
   ApplicationScope,
   PlatformScope,
   RequestScope,
   SessionScope,
-  OperatorScope,
 } from "../../callers/scope.ts";
-import {
-  AppError,
-  boundedText,
-  invariant,
-  notFound,
-  type ErrorCode,
-} from "../../runtime/errors.ts";
+import { AppError, invariant, notFound, type ErrorCode } from "../../runtime/errors.ts";
 import type { HttpDeps } from "../deps.ts";
-import { ACCESS_CONTRACTS, type AccessContract, operatorContract } from "./access-contract.ts";
+import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";
 
 /** What an access rule is checked against. */
 export interface AccessRequest {
   readonly services: HttpDeps;
   readonly headers: Headers;
+  /** Whether it only reads. */
+  readonly isRead: boolean;
+  /** Whether the rule admits a user whose e-mail is not verified. */
+  readonly admitsUnverified?: true;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly ip: string;
@@ -91,7 +88,7 @@ export function refused(request: AccessRequest, caller: Caller, error: AppError)
   return error;
 }
 
-function recordDenied(request: AccessRequest, caller: Caller, code: ErrorCode): void {
+export function recordDenied(request: AccessRequest, caller: Caller, code: ErrorCode): void {
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
   request.services.audit.record(
     { ...requestScope(request), caller },
@@ -148,6 +145,8 @@ async function readSessionTenancy(
 /** A caller with the rows that access is checked against. */
 export interface Identified {
   readonly caller: ApiKeyCaller | SessionCaller;
+  /** Whether it is a user who has an e-mail to verify. */
+  readonly isUnverified: boolean;
   readonly tenancy: Tenancy;
 }
 
@@ -159,7 +158,7 @@ async function authenticate(
   const credential = readCredential(headers);
   const { kind, text } = credential;
   limits.present(credential);
-  const { caller, alongside: tenancy } =
+  const verified =
     kind === "api_key"
       ? await verifyKey(services.tenants, { presented: text, rows }, (binding) =>
           readKeyTenancy(rows, binding, named.profileId),
@@ -167,8 +166,9 @@ async function authenticate(
       : await verifySession(services.tenants, { token: text, rows }, (platformId) =>
           readSessionTenancy(rows, platformId, named),
         );
+  const { caller, alongside: tenancy } = verified;
   await limits.admit(caller);
-  return { caller, tenancy };
+  return { caller, tenancy, isUnverified: "isUnverified" in verified && verified.isUnverified };
 }
 
 export function profilesOfHeaders(headers: Headers): string[] {
@@ -206,12 +206,24 @@ export async function identify(
     });
   if (platform.status === "suspended")
     throw denied(request, caller, "platform_suspended", "The platform is suspended.");
+  requireVerified(request, identified);
   if (caller.kind === "api_key") {
     invariant(application !== undefined, "a key belongs to an application");
     requireEnabled(request, caller, application);
   } else if (applicationId !== null && application === undefined) throw notFound();
   requireOneProfile(request);
   return identified;
+}
+
+/** Refuses a user with an e-mail to verify, who may only read. @throws AppError `email_unverified` */
+function requireVerified(request: AccessRequest, { caller, isUnverified }: Identified): void {
+  if (!isUnverified || request.isRead || request.admitsUnverified === true) return;
+  throw denied(
+    request,
+    caller,
+    "email_unverified",
+    "Verify your e-mail first: follow the link that was mailed to you. POST /v1/auth/verify/resend sends it again.",
+  );
 }
 
 /** Refuses a disabled application. @throws AppError `application_disabled` */
@@ -282,53 +294,27 @@ export const keyOrSessionOfApplication: Access<ApplicationScope> = {
   resolve: async (request) => inApplication(await platformScope(request)),
 };
 
+async function sessionScope(request: AccessRequest): Promise<SessionScope> {
+  const scope = await platformScope(request);
+  const { caller } = scope;
+  if (caller.kind === "session") return { ...scope, caller };
+  throw denied(
+    request,
+    caller,
+    "session_required",
+    "This needs a dashboard session, not an API key.",
+  );
+}
+
 export const sessionOnly: Access<SessionScope> = {
   name: "sessionOnly",
   contract: ACCESS_CONTRACTS.sessionOnly,
-  async resolve(request) {
-    const scope = await platformScope(request);
-    const { caller } = scope;
-    if (caller.kind === "session") return { ...scope, caller };
-    throw denied(
-      request,
-      caller,
-      "session_required",
-      "This needs a dashboard session, not an API key.",
-    );
-  },
+  resolve: sessionScope,
 };
 
-export type OperatorRole = "Admin" | "Operator";
-
-function roleRequired(roles: readonly OperatorRole[], caller: OperatorCaller): AppError {
-  const expected = roles.join(" or ");
-  const found = boundedText(caller.roles.join(", ") || "(none)");
-  return new AppError("role_required", `This needs the role ${expected}.`, {
-    failedCheck: { check: "role", expected, found },
-  });
-}
-
-/** Admits a token of the operators' identity provider with one of the roles; without roles, any valid token. */
-export function operator(...roles: readonly OperatorRole[]): Access<OperatorScope> {
-  return {
-    name: roles.length === 0 ? "operator" : `operator(${roles.join(", ")})`,
-    contract: operatorContract(roles),
-    async resolve(request) {
-      const credential = readCredential(request.headers);
-      request.limits.present(credential);
-      if (credential.kind === "api_key")
-        throw invalidCredentials({
-          check: "kind",
-          expected: "a token of the operators' issuer",
-          found: "an API key",
-        });
-      const caller = await request.services.access.operators.verify(credential.text);
-      await request.limits.admit(caller);
-      if (roles.length > 0 && !roles.some((role) => caller.roles.includes(role))) {
-        recordDenied(request, caller, "role_required");
-        throw roleRequired(roles, caller);
-      }
-      return { ...requestScope(request), caller };
-    },
-  };
-}
+/** Admits a session, also of a user whose e-mail is not verified. */
+export const anySession: Access<SessionScope> = {
+  name: "anySession",
+  contract: ACCESS_CONTRACTS.anySession,
+  resolve: (request) => sessionScope({ ...request, admitsUnverified: true }),
+};

@@ -77,6 +77,9 @@ export const ERROR_REFERENCE = {
   application_disabled: plain("The application is disabled."),
   profile_disabled: plain("The profile is disabled."),
   platform_suspended: plain("The platform is suspended."),
+  invalid_link: plain("A one-time link is unknown, used, expired, replaced or of another kind."),
+  email_unverified: plain("The user's e-mail is not verified, so that they may only read."),
+  mail_disabled: plain("The relay sends no mail."),
   signup_disabled: plain("Signing up is closed."),
   not_found: plain("It does not exist, or belongs to somebody else: the answer is the same."),
   method_not_allowed: {

@@ -156,8 +156,8 @@ export class HintQueue<Hint extends HintFrame> {
   }
 
   /** Sends a hint in a message of its own, with its trace if it has one. */
-  sendAlone(hint: Hint): Promise<void> {
-    return this.#queue.send(withTrace(hint));
+  sendAlone(hint: Hint, delaySeconds = 0): Promise<void> {
+    return this.#queue.send(withTrace(hint), delaySeconds);
   }
 
   /** Checks the queue service. @throws Error when it does not answer */

@@ -69,6 +69,8 @@ export const TABLE_NAMES = [
   "keys",
   /** Sign-in by e-mail. PartitionKey = hash of the e-mail. */
   "emails",
+  /** One-time links. PartitionKey = hash of the link's token, or the user whose links they are. */
+  "links",
   /** Who may have which authorisation of a network. PartitionKey = network and hash of the authorisation's id. */
   "authorisations",
   /** PartitionKey = hash of the OAuth state, or key of a withdrawal's notice. */

@@ -44,7 +44,10 @@ async function hashAgain(
     const hash = hashKeySecret(services, secretPart);
     await services.stores.keys.replaceHashIfUnchanged(key, hash, etag);
   } catch (error) {
-    services.log.warn("key not hashed again, its next use tries again", { keyId: key.id, error });
+    services.connections.log.warn("key not hashed again, its next use tries again", {
+      keyId: key.id,
+      error,
+    });
   }
 }
 

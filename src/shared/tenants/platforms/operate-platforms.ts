@@ -55,7 +55,7 @@ export interface CreatedPlatform {
 export async function createPlatform(
   services: TenantsDeps,
   scope: OperatorScope,
-  { name, ownerEmail, ownerPassword, initialTokens }: CreatePlatform,
+  { name, ownerEmail, ownerPassword, locale = "en", initialTokens }: CreatePlatform,
 ): Promise<CreatedPlatform> {
   await refuseWeak(services, {
     path: "ownerPassword",
@@ -63,7 +63,7 @@ export async function createPlatform(
     email: ownerEmail,
     platformName: name,
   });
-  const owner = { name, email: ownerEmail, password: ownerPassword };
+  const owner = { name, email: ownerEmail, password: ownerPassword, locale, emailVerified: true };
   const { platform, user } = await openPlatform(services, owner);
   if (initialTokens !== undefined)
     await creditWallet(services.billing, platform.id, {

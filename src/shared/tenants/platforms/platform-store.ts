@@ -1,4 +1,10 @@
-import { accessOperation, type Commit, type Counts, readCounts } from "../../core/core.ts";
+import {
+  accessOperation,
+  type Commit,
+  type Counts,
+  readCounts,
+  WALLET_KEY,
+} from "../../core/core.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { inverted, isId, timeOfId } from "../../runtime/ids.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
@@ -7,8 +13,8 @@ import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
 import type { Platform, PlatformAccess, PlatformStatus } from "../platform.ts";
 import type { User } from "../staff/user.ts";
-import { newUserRow } from "../staff/user-store.ts";
-import { parseDisabled, PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
+import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
+import { parseDisabled, PLATFORM_ROW_KEY, platformRow, userCountWrite } from "../platform-row.ts";
 
 /** The partition that lists all platforms. */
 const INDEX = "platforms";
@@ -16,6 +22,11 @@ const INDEX = "platforms";
 const INDEX_TIME_LENGTH = "0000000000000000|".length;
 const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
+
+/** Rows of a platform that holds nothing: itself, its wallet, its user and the mails to that user. */
+const ROWS_OF_EMPTY_MAX = 40;
+const isOfEmptyPlatform = (rowKey: string) =>
+  rowKey === PLATFORM_ROW_KEY || rowKey === WALLET_KEY || rowKey.startsWith("M|");
 
 /** Decodes a platform. @throws DamagedRow */
 function toPlatform(id: string, row: Row): Platform {
@@ -50,11 +61,11 @@ export class PlatformStore {
   }
 
   /**
-   * Stores a platform and its first user in one transaction. The entry of the index is written before; one that a crash
+   * Stores a platform, its first user and `more` new rows in one transaction. The entry of the index is written before; one that a crash
    * leaves without a platform is skipped by `list` and `walk`.
    * @throws AppError `service_unavailable`
    */
-  async createWithOwner(platform: Platform, owner: User): Promise<void> {
+  async createWithOwner(platform: Platform, owner: User, more: readonly Row[] = []): Promise<void> {
     const { id, name, status, createdAt, updatedAt } = platform;
     const columns = platformRow.encode({
       name,
@@ -68,7 +79,7 @@ export class PlatformStore {
     await this.#core.put(INDEX, { rowKey: indexKey(id) });
     const result = await this.#core.transact(id, [
       { kind: "create", row: { ...columns, rowKey: PLATFORM_ROW_KEY } },
-      { kind: "create", row: newUserRow(owner) },
+      ...[newUserRow(owner), ...more].map((row) => ({ kind: "create", row }) as const),
     ]);
     if (result.kind === "applied") return;
     // The ids were made for this call, so a row under them is its own work.
@@ -102,6 +113,40 @@ export class PlatformStore {
         };
       }),
     );
+  }
+
+  /**
+   * Removes a user whose e-mail is not verified, and the platform if it holds nothing but that user. Returns whether the
+   * user is gone. Each verification is a transaction of the same partition, so that one of both is first.
+   */
+  async removeUnverified({ id: userId, platformId }: User): Promise<boolean> {
+    const key = userKey(userId);
+    const range = { partitionKey: platformId, limit: ROWS_OF_EMPTY_MAX + 1 };
+    const rowKeys = (await this.#core.list(range)).map(({ row }) => row.rowKey);
+    const others = rowKeys.filter((one) => one !== key && !isOfEmptyPlatform(one));
+    const isEmpty = others.length === 0 && rowKeys.length <= ROWS_OF_EMPTY_MAX;
+    const outcome = await this.#commit<"kept" | "user" | "platform">(
+      platformId,
+      accessOperation([key, PLATFORM_ROW_KEY], ({ row, wallet }, tried) => {
+        const [user, platform] = [row(key), row(PLATFORM_ROW_KEY)];
+        if (user === undefined || platform === undefined) return tried ?? { answer: "user" };
+        const { emailVerified, role } = userRow.decode(user.row);
+        if (emailVerified) return { answer: "kept" };
+        const removed = { kind: "delete", rowKey: key } as const;
+        const isLast = platformRow.decode(platform.row).users < 2;
+        if (isLast && isEmpty && wallet.balance === 0) {
+          const whole = [removed, { kind: "delete", rowKey: PLATFORM_ROW_KEY } as const];
+          return { answer: "platform", writes: whole, raises: true };
+        }
+        const writes = [removed, userCountWrite(platform, -1, role)];
+        return { answer: "user", writes, raises: true };
+      }),
+    );
+    if (outcome === "platform") {
+      await this.#core.delete(INDEX, indexKey(platformId));
+      await this.#core.deleteAll(platformId, rowKeys.filter(isOfEmptyPlatform));
+    }
+    return outcome !== "kept";
   }
 
   /** Reads how much each application of a platform has of what is counted. */

@@ -1,9 +1,11 @@
 import type { SessionScope } from "../../callers/scope.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { AppError, notFound, type Issue } from "../../runtime/errors.ts";
 import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { withVerification } from "../links/send-verification.ts";
 import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
 import { passwordIssues, refuseWeak } from "./weak-passwords.ts";
@@ -19,6 +21,15 @@ const CLAIMS_AT_ONCE = 16;
 const taken = () => new AppError("conflict", "There is an account with this e-mail already.");
 
 /**
+ * Removes a user whose e-mail is not verified, and the platform that was made with it if it holds nothing else: who has
+ * not shown that the address is theirs keeps nobody from it. Returns whether the address is free.
+ */
+async function giveWay(services: TenantsDeps, user: User): Promise<boolean> {
+  if (user.emailVerified || !isMailOn(services.mail)) return false;
+  return await services.stores.platforms.removeUnverified(user);
+}
+
+/**
  * Claims the e-mail for a user who is about to be created, or takes over the claim of one who was never stored or is
  * deleted.
  * @throws AppError `conflict`
@@ -30,9 +41,10 @@ async function claimEmail(services: TenantsDeps, email: string, owner: EmailOwne
   const existing = await services.stores.emails.find(email);
   if (existing === undefined) throw taken();
   if (existing.userId === owner.userId) return;
-  if (now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS) throw taken();
   const user = await services.stores.users.find(existing.platformId, existing.userId);
-  if (user !== undefined) throw taken();
+  const isYoung = now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
+  if (user === undefined && isYoung) throw taken();
+  if (user !== undefined && !(await giveWay(services, user))) throw taken();
   if (!(await services.stores.emails.takeOver(email, existing, owner, at))) throw taken();
 }
 
@@ -59,7 +71,7 @@ export async function claimAndHash(
 /** Stores the user. One who was refused for certain leaves the e-mail free. */
 async function store(services: TenantsDeps, user: User): Promise<void> {
   try {
-    await services.stores.users.create(user);
+    await withVerification(services, user, (rows) => services.stores.users.create(user, rows));
   } catch (error) {
     if (error instanceof AppError && error.code !== "service_unavailable")
       await services.stores.emails.release(user.email, user.id).catch(() => undefined);
@@ -95,7 +107,7 @@ export async function colleagueIssues(
 export async function createUser(
   services: TenantsDeps,
   scope: SessionScope,
-  { email, password, role }: CreateUser,
+  { email, password, role, locale = "en" }: CreateUser,
 ): Promise<UserView> {
   const { platformId } = scope;
   const action = "user.created";
@@ -111,6 +123,8 @@ export async function createUser(
       platformId,
       email,
       role,
+      emailVerified: !isMailOn(services.mail),
+      locale,
       passwordHash,
       createdAt: now.toISOString(),
     });

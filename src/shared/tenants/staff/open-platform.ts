@@ -1,5 +1,7 @@
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { Locale } from "../../runtime/locale.ts";
+import { withVerification } from "../links/send-verification.ts";
 import type { Platform } from "../platform.ts";
 import { claimAndHash } from "./manage-users.ts";
 import { newUser, type User } from "./user.ts";
@@ -9,6 +11,9 @@ interface NewPlatform {
   readonly name: string;
   readonly email: string;
   readonly password: string;
+  readonly locale: Locale;
+  /** Whether the operators vouch for the e-mail. */
+  readonly emailVerified: boolean;
 }
 
 /**
@@ -18,7 +23,7 @@ interface NewPlatform {
  */
 export async function openPlatform(
   services: TenantsDeps,
-  { name, email, password }: NewPlatform,
+  { name, email, password, locale, emailVerified }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const now = services.clock.now();
   const createdAt = now.toISOString();
@@ -35,7 +40,18 @@ export async function openPlatform(
     { email, password },
     { platformId, userId: id },
   );
-  const user = newUser({ id, platformId, email, role: "owner", passwordHash, createdAt });
-  await services.stores.platforms.createWithOwner(platform, user);
+  const user = newUser({
+    id,
+    platformId,
+    email,
+    role: "owner",
+    emailVerified,
+    locale,
+    passwordHash,
+    createdAt,
+  });
+  await withVerification(services, user, (rows) =>
+    services.stores.platforms.createWithOwner(platform, user, rows),
+  );
   return { platform, user };
 }

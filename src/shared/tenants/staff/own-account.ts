@@ -14,6 +14,7 @@ import {
   otpauthUrl,
   toBase32,
 } from "./second-factor.ts";
+import { updateWithNotice } from "./update-with-notice.ts";
 import { refuseWeak } from "./weak-passwords.ts";
 import { hasTotp, withPassword, type User } from "./user.ts";
 
@@ -114,7 +115,7 @@ export async function changePassword(
   await attempt.passed();
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const { sessionVersion } = user;
-  const changed = await services.stores.users.update(user, (present) =>
+  const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
     // Another version: the password was changed, or this session was ended by a log-out.
     present.sessionVersion === sessionVersion
       ? withPassword(present, passwordHash, scope.caller.sessionId)

@@ -11,6 +11,7 @@ import {
   platformSummary,
   platformSummaryExample,
 } from "../platform-schema.ts";
+import { locale } from "../links/schema.ts";
 import type { RecoveryCodes, TotpSecret } from "./second-factor.ts";
 import type { SignedIn, UserView } from "./user.ts";
 
@@ -38,8 +39,19 @@ export const role = shape(() =>
 );
 const name = shape(() => z.string().trim().min(1).max(120));
 
+const chosenLocale = shape(() =>
+  locale()
+    .optional()
+    .describe("The language of the mails to this user; that of `Accept-Language` without it."),
+);
+
 export const SignUpBody = shape(() =>
-  z.strictObject({ email: email(), password: newPassword(), platformName: name() }),
+  z.strictObject({
+    email: email(),
+    password: newPassword(),
+    platformName: name(),
+    locale: chosenLocale(),
+  }),
 );
 export type SignUp = ShapeOf<typeof SignUpBody>;
 
@@ -110,6 +122,7 @@ export const CreateUserBody = shape(() =>
   z.strictObject({
     email: email(),
     password: newPassword(),
+    locale: chosenLocale(),
     role: role().default("member"),
   }),
 );
@@ -126,6 +139,9 @@ export const CreatePlatformBody = shape(() =>
     name: name(),
     ownerEmail: email(),
     ownerPassword: newPassword(),
+    locale: locale()
+      .optional()
+      .describe("The language of the mails to the owner; `en` without it."),
     initialTokens: z.int().min(1).max(TOKENS_MAX).optional().describe("Credited at once."),
   }),
 );
@@ -138,6 +154,10 @@ export const user = shape(
         id: idOf("user"),
         email: z.string(),
         role: role(),
+        emailVerified: z
+          .boolean()
+          .describe("A user who is not verified may only read, where the relay sends mail."),
+        locale: locale().describe("The language of the mails to this user."),
         totpEnabled: z.boolean(),
         createdAt: time(),
         lastLoginAt: time().nullable(),
@@ -206,6 +226,8 @@ export const userExample = (): ShapeOf<typeof user> => ({
   id: exampleId("user"),
   email: "owner@example.com",
   role: "owner",
+  emailVerified: true,
+  locale: "en",
   totpEnabled: false,
   createdAt: AT,
   lastLoginAt: AT,

@@ -2,6 +2,7 @@ import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
 import type { LoginAttempt } from "../../limits/limits.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -9,7 +10,7 @@ import type { Platform } from "../platform.ts";
 import { openPlatform } from "./open-platform.ts";
 import type { LogIn, LogOut, SignUp } from "./schema.ts";
 import { spend } from "./second-factor.ts";
-import { creditStart } from "./starting-credit.ts";
+import { startWithCredit } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import type { UserChange } from "./user-store.ts";
 import { refuseWeak } from "./weak-passwords.ts";
@@ -37,7 +38,7 @@ async function openSession(
 export async function signUp(
   services: TenantsDeps,
   scope: RequestScope,
-  { email, password, platformName }: SignUp,
+  { email, password, platformName, locale = "en" }: SignUp,
 ): Promise<SignedIn> {
   if (!services.config.identity.allowSignup)
     throw new AppError(
@@ -46,28 +47,21 @@ export async function signUp(
     );
   await services.limits.admitSignUp(scope.ip);
   await refuseWeak(services, { path: "password", password, email, platformName });
-  const { platform, user } = await openPlatform(services, { name: platformName, email, password });
+  const { platform, user } = await openPlatform(services, {
+    name: platformName,
+    email,
+    password,
+    locale,
+    emailVerified: !isMailOn(services.mail),
+  });
   const caller = signingInCaller(services, user);
   services.audit.record(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
-  await startWithCredit(services, user, scope.requestId);
+  // Where there is mail, once the e-mail is verified.
+  if (user.emailVerified) await startWithCredit(services, user, scope.requestId);
   return await openSession(services, platform, user);
-}
-
-/** Makes the starting credit. The platform is there without it, too: the log tells the operators what to credit. */
-async function startWithCredit(
-  services: TenantsDeps,
-  { platformId, email }: User,
-  requestId: string,
-): Promise<void> {
-  try {
-    await creditStart(services, { platformId, email }, requestId);
-  } catch (error) {
-    const reference = `signup:${platformId}`;
-    services.log.error("a starting credit was not made", { platformId, reference, error });
-  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { User } from "./user.ts";
 import { creditWallet } from "../../billing/billing.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -33,7 +34,7 @@ async function claim(services: TenantsDeps, platformId: string, email: string): 
  * Credits what a platform starts with, once per platform and per e-mail. May be repeated. Its reference is that of an
  * operator's credit, who can so make one that failed, and never a second one.
  */
-export async function creditStart(
+async function creditStart(
   services: TenantsDeps,
   { platformId, email }: { readonly platformId: string; readonly email: string },
   requestId: string,
@@ -52,4 +53,19 @@ export async function creditStart(
     requestId,
     note: "Starting credit",
   });
+}
+
+/** Makes the starting credit. The platform is there without it, too: the log tells the operators what to credit. */
+export async function startWithCredit(
+  services: TenantsDeps,
+  { platformId, email, role }: Pick<User, "platformId" | "email" | "role">,
+  requestId: string,
+): Promise<void> {
+  if (role !== "owner") return;
+  try {
+    await creditStart(services, { platformId, email }, requestId);
+  } catch (error) {
+    const reference = `signup:${platformId}`;
+    services.mail.log.error("a starting credit was not made", { platformId, reference, error });
+  }
 }

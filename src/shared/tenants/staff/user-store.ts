@@ -2,6 +2,7 @@ import * as z from "zod";
 import { USER_ROLES, type UserRole } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../core/core.ts";
 import { invariant } from "../../runtime/errors.ts";
+import { LOCALES } from "../../runtime/locale.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { shape } from "../../runtime/shape.ts";
 import {
@@ -27,6 +28,9 @@ const MARK_BYTES = 9;
 export const userRow = rowCodec("user", {
   email: text(),
   role: oneOf(USER_ROLES),
+  // Whether its reader has proved to be the user; true for good where the user was made without mail.
+  emailVerified: truth(),
+  locale: oneOf(LOCALES),
   createdAt: text(),
   passwordHash: text(),
   passwordVersion: integer(),
@@ -49,6 +53,9 @@ export const userRow = rowCodec("user", {
 export type UserChange = Partial<
   Pick<
     User,
+    | "email"
+    | "emailVerified"
+    | "locale"
     | "passwordHash"
     | "passwordVersion"
     | "sessionVersion"
@@ -83,6 +90,8 @@ export function newUserRow({ secondFactor, ...user }: User): Row {
   return { ...columns, rowKey: userKey(user.id) };
 }
 
+const creating = (row: Row) => ({ kind: "create", row }) as const;
+
 /** Decodes a user. @throws DamagedRow */
 function toUser(platformId: string, row: Row): User {
   const { changeMark: _mark, ...columns } = userRow.decode(row);
@@ -101,10 +110,12 @@ function toUser(platformId: string, row: Row): User {
   return { ...user, id: users.idOf(row), platformId, secondFactor };
 }
 
-/** Returns whether a change ends sessions, or switches the second factor on or off. */
+/** Returns whether a change ends sessions, verifies the e-mail, or switches the second factor on or off. */
 function changesAccess(user: User, { secondFactor, ...change }: UserChange): boolean {
   const { sessionVersion, keptSessionId, endedSessions } = change;
   if ([sessionVersion, keptSessionId, endedSessions].some((one) => one !== undefined)) return true;
+  if (change.emailVerified !== undefined && change.emailVerified !== user.emailVerified)
+    return true;
   const isOn = user.secondFactor?.confirmed === true;
   return secondFactor !== undefined && (secondFactor?.confirmed === true) !== isOn;
 }
@@ -134,8 +145,8 @@ export class UserStore {
     return users.list(this.#core, platformId, { after, limit });
   }
 
-  /** Stores a new user, and counts it. May be repeated. */
-  async create(user: User): Promise<void> {
+  /** Stores a new user with `more` new rows, and counts it. May be repeated. */
+  async create(user: User, more: readonly Row[] = []): Promise<void> {
     const key = userKey(user.id);
     await this.#commit<void>(
       user.platformId,
@@ -143,8 +154,10 @@ export class UserStore {
         if (row(key) !== undefined) return { answer: undefined };
         const platform = row(PLATFORM_ROW_KEY);
         invariant(platform !== undefined, "a user was made for no platform");
-        const created = { kind: "create", row: newUserRow(user) } as const;
-        const writes = [created, userCountWrite(platform, 1, user.role)];
+        const writes = [
+          ...[newUserRow(user), ...more].map(creating),
+          userCountWrite(platform, 1, user.role),
+        ];
         return { answer: undefined, writes, raises: false };
       }),
     );
@@ -154,13 +167,14 @@ export class UserStore {
    * Stores what `change` makes of the user, exactly once, and recognizes its own write by a mark when the answer was lost:
    * a code that a log-in has used up would else refuse that very log-in. Raises the access version when sessions were
    * ended or the second factor was switched on or off. Returns undefined when the user is gone or `change` returns
-   * undefined.
+   * undefined. `more` are new rows of the same transaction.
    * @throws DamagedRow
    * @throws AppError `service_unavailable` when the outcome stays unknown
    */
   update(
     { platformId, id }: Pick<User, "platformId" | "id">,
     change: (user: User) => UserChange | undefined,
+    more: readonly Row[] = [],
   ): Promise<User | undefined> {
     const key = userKey(id);
     const mark = randomToken(MARK_BYTES);
@@ -176,7 +190,7 @@ export class UserStore {
         const columns = { ...changeColumns(changed, mark), rowKey: key };
         return {
           answer: { ...user, ...changed },
-          writes: [{ kind: "merge", row: columns, etag: stored.etag }],
+          writes: [{ kind: "merge", row: columns, etag: stored.etag }, ...more.map(creating)],
           raises: changesAccess(user, changed),
         };
       }),

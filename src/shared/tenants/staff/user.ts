@@ -1,6 +1,7 @@
 import type { DeviceClaims } from "../../callers/device-tokens.ts";
 import type { UserRole } from "../../callers/caller.ts";
 import type { IssuedSession } from "../../callers/tokens.ts";
+import type { Locale } from "../../runtime/locale.ts";
 import type { Platform } from "../platform.ts";
 import type { SecondFactor } from "./second-factor.ts";
 
@@ -15,6 +16,9 @@ export interface User {
   readonly platformId: string;
   readonly email: string;
   readonly role: UserRole;
+  readonly emailVerified: boolean;
+  /** The language of the mails to them. */
+  readonly locale: Locale;
   readonly passwordHash: string;
   /** Raised by a change of the password, not by a new hash of the same one. */
   readonly passwordVersion: number;
@@ -33,6 +37,8 @@ export interface UserView {
   readonly id: string;
   readonly email: string;
   readonly role: UserRole;
+  readonly emailVerified: boolean;
+  readonly locale: Locale;
   readonly totpEnabled: boolean;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
@@ -40,7 +46,17 @@ export interface UserView {
 
 /** Returns a user as one is created. */
 export function newUser(
-  identity: Pick<User, "id" | "platformId" | "email" | "role" | "passwordHash" | "createdAt">,
+  identity: Pick<
+    User,
+    | "id"
+    | "platformId"
+    | "email"
+    | "role"
+    | "emailVerified"
+    | "locale"
+    | "passwordHash"
+    | "createdAt"
+  >,
 ): User {
   return {
     ...identity,
@@ -92,8 +108,17 @@ export function isSessionLive(
 }
 
 export function viewUser(user: User): UserView {
-  const { id, email, role, createdAt, lastLoginAt } = user;
-  return { id, email, role, totpEnabled: hasTotp(user), createdAt, lastLoginAt };
+  const { id, email, role, emailVerified, locale, createdAt, lastLoginAt } = user;
+  return {
+    id,
+    email,
+    role,
+    emailVerified,
+    locale,
+    totpEnabled: hasTotp(user),
+    createdAt,
+    lastLoginAt,
+  };
 }
 
 /** What the answer to signing in or up shows. */

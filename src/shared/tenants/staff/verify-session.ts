@@ -1,9 +1,16 @@
 import type { SessionCaller } from "../../callers/caller.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { isSessionLive } from "./user.ts";
+
+interface VerifiedSession<T> {
+  readonly caller: SessionCaller;
+  readonly isUnverified: boolean;
+  readonly alongside: T;
+}
 
 /**
  * Returns the caller that presents a session token, checked on `rows`. `alongside` is read in the same round trip.
@@ -13,7 +20,7 @@ export async function verifySession<T>(
   services: TenantsDeps,
   { token, rows }: { readonly token: string; readonly rows: AccessRows },
   alongside: (platformId: string) => Promise<T>,
-): Promise<{ readonly caller: SessionCaller; readonly alongside: T }> {
+): Promise<VerifiedSession<T>> {
   const session = await services.secrets.sessions.verify(token);
   const { userId, platformId, sessionId, version } = session;
   if (!isId("user", userId) || !isId("platform", platformId)) throw invalidCredentials();
@@ -35,5 +42,6 @@ export async function verifySession<T>(
     confirmedUntil: session.confirmedUntil,
     role: user.role,
   } as const;
-  return { caller, alongside: read };
+  const isUnverified = !user.emailVerified && isMailOn(services.mail);
+  return { caller, isUnverified, alongside: read };
 }

@@ -1,0 +1,35 @@
+import type { RequestScope } from "../shared/callers/scope.ts";
+import type { Services } from "../shared/compose.ts";
+import { ERROR_STATUS } from "../shared/http/error-status.ts";
+import { Reply } from "../shared/http/reply.ts";
+import type { RefusedCall } from "../shared/http/route.ts";
+import type { AppError } from "../shared/runtime/errors.ts";
+import { refuseLink, showLink, useLink } from "../shared/tenants/tenants.ts";
+
+interface LinkCall {
+  readonly services: Services;
+  readonly scope: RequestScope;
+  readonly headers: Headers;
+  readonly params: { readonly kind: string };
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+const visitOf = ({ scope, headers, params }: LinkCall, fields: Fields) => ({
+  scope,
+  headers,
+  kind: params.kind,
+  fields,
+});
+
+/** The pages behind one-time links. They are in a part of the bundle of their own, because only browsers need them. */
+export const linkPage = {
+  show: async (call: LinkCall, fields: Fields) =>
+    new Reply(await showLink(call.services.tenants, visitOf(call, fields))),
+  use: async (call: LinkCall, fields: Fields) =>
+    new Reply(await useLink(call.services.tenants, visitOf(call, fields))),
+  refuse: (error: AppError, { services, headers }: RefusedCall) =>
+    new Reply(
+      refuseLink(services.tenants, headers, { code: error.code, status: ERROR_STATUS[error.code] }),
+    ),
+} as const;

@@ -1,0 +1,134 @@
+import * as z from "zod";
+import { anyone, anySession, signingIn } from "../shared/http/access/access.ts";
+import { route, type RefusedCall } from "../shared/http/route.ts";
+import { shape } from "../shared/runtime/shape.ts";
+import type { AppError } from "../shared/runtime/errors.ts";
+import {
+  AskForResetBody,
+  ConfirmResetBody,
+  knownDevice,
+  LinkFields,
+  linkFields,
+  tokenExample,
+  VerifyBody,
+} from "../shared/tenants/links/schema.ts";
+import { sessionExample } from "../shared/tenants/staff/schema.ts";
+import {
+  askForReset,
+  confirmReset,
+  resendVerification,
+  verifyEmail,
+} from "../shared/tenants/tenants.ts";
+
+const loadPage = async () => (await import("./link-page.ts")).linkPage;
+
+/** Answers a request of a browser that is refused with a page, too. */
+const refused = async (error: AppError, call: RefusedCall) =>
+  (await loadPage()).refuse(error, call);
+
+/** Says nothing, so that it is the same for every e-mail. */
+const accepted = shape(() => z.strictObject({}));
+
+const PAGE_ANSWERS = {
+  400: "The link does not work, or the address is damaged.",
+  429: "Too many attempts.",
+  500: "Our fault; it was recorded.",
+  503: "Not possible right now.",
+};
+
+/** Links that people get by mail, and their pages. */
+export const linkRoutes = [
+  route("POST", "v1/auth/verify", {
+    operationId: "verifyEmail",
+    summary: "Verify an e-mail with the link that was mailed to it.",
+    description:
+      "Needs the session of the user that the link is for, or their password. A link proves a mailbox. The session or the password proves that its reader is the person who signed up. Using the link again within its 7 days is 204 again.",
+    access: signingIn,
+    body: VerifyBody,
+    status: 204,
+    errors: ["invalid_link", "invalid_credentials"],
+    examples: () => ({ body: { token: tokenExample, password: "a password of some length" } }),
+    run: ({ services, scope, body, headers }) =>
+      verifyEmail(services.tenants, scope, { ...body, headers }),
+  }),
+  route("POST", "v1/auth/verify/resend", {
+    operationId: "resendVerification",
+    summary: "Mail the link that verifies the session's user again.",
+    description:
+      "The link before ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing.",
+    access: anySession,
+    status: 202,
+    response: accepted,
+    errors: ["invalid_state", "mail_disabled"],
+    examples: () => ({ answer: {} }),
+    run: async ({ services, scope }) => {
+      await resendVerification(services.tenants, scope);
+      return {};
+    },
+  }),
+  route("POST", "v1/auth/reset", {
+    operationId: "askForReset",
+    summary: "Mail a link that sets a new password.",
+    description:
+      "The answer is the same whether the e-mail is known or not. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+    access: signingIn,
+    body: AskForResetBody,
+    status: 202,
+    response: accepted,
+    errors: ["mail_disabled"],
+    examples: () => ({ body: { email: "owner@example.com" }, answer: {} }),
+    run: async ({ services, scope, body }) => {
+      await askForReset(services.tenants, scope, body);
+      return {};
+    },
+  }),
+  route("POST", "v1/auth/reset/confirm", {
+    operationId: "confirmReset",
+    summary: "Set a new password with the link that was mailed.",
+    description:
+      "Ends every session and every other link of the user, and verifies the e-mail. A second factor stays on.",
+    access: signingIn,
+    body: ConfirmResetBody,
+    status: 200,
+    response: knownDevice,
+    errors: ["invalid_link"],
+    examples: () => ({
+      body: { token: tokenExample, newPassword: "another and longer password" },
+      answer: { deviceToken: sessionExample().deviceToken },
+    }),
+    run: ({ services, scope, body }) => confirmReset(services.tenants, scope, body),
+  }),
+  route("GET", "v1/auth/ui/{kind}", {
+    operationId: "showLinkPage",
+    summary: "The page behind a one-time link, for a browser.",
+    description:
+      "`kind` is `verify` or `reset`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
+    access: anyone,
+    query: LinkFields,
+    browserFields: linkFields,
+    refused,
+    status: 200,
+    produces: "page",
+    answers: { 200: "The page.", ...PAGE_ANSWERS },
+    run: async (call) => (await loadPage()).show(call, call.query),
+  }),
+  route("POST", "v1/auth/ui/{kind}", {
+    operationId: "submitLinkPage",
+    summary: "The form of that page: uses the link.",
+    access: signingIn,
+    body: LinkFields,
+    bodyKind: "form",
+    browserFields: linkFields,
+    refused,
+    status: 200,
+    produces: "page",
+    answers: {
+      200: "Done.",
+      ...PAGE_ANSWERS,
+      413: "The form is too long.",
+      415: "That is no form.",
+      422: "The page again, with what is wrong.",
+    },
+    run: async (call) => (await loadPage()).use(call, call.body),
+  }),
+];

@@ -1,0 +1,15 @@
+import type { Locale } from "../runtime/locale.ts";
+import type { Words } from "./words/en.ts";
+
+export type MailKind = keyof Words["mails"];
+
+/** What a mail says, and to whom. */
+export interface MailContent {
+  readonly kind: MailKind;
+  /** The address; "" for a mail that nobody gets, which is written so that known and unknown addresses cost the same. */
+  readonly to: string;
+  readonly locale: Locale;
+  /** A one-time link, which the mail's button leads to. */
+  readonly link?: string;
+  readonly values?: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,95 @@
+import { randomToken, seal, unseal, type DataKeys } from "../runtime/secrets.ts";
+import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
+import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Row } from "../runtime/storage/row.ts";
+import { afterPrefix, type Table } from "../runtime/storage/table.ts";
+import type { MailContent } from "./mail-content.ts";
+
+/** A mail that is to be sent, in the partition of the platform whose reader it is for. */
+const mailRow = rowCodec("mail", {
+  /** The content with its address and its link, as JSON. */
+  sealed: text(),
+  createdAt: text(),
+  /** After this time the mail is of no use. */
+  until: text(),
+  notBefore: text(),
+  attempts: integer(),
+});
+
+const PREFIX = "M|";
+const ID_BYTES = 16;
+/** Rows that one look reads. */
+const PAGE_ROWS = 100;
+
+/** A mail as it is stored, with the version that a conditional write has to name. */
+export interface StoredMail {
+  readonly platformId: string;
+  readonly rowKey: string;
+  /** What the `Message-ID` is made from. */
+  readonly id: string;
+  /** Undefined when its data key is gone. */
+  readonly content: MailContent | undefined;
+  readonly createdAt: string;
+  readonly until: string;
+  readonly notBefore: string;
+  readonly attempts: number;
+  readonly etag: string;
+}
+
+const bindingOf = (platformId: string, rowKey: string) => `mail|${platformId}|${rowKey}`;
+
+/** Stores mails until they are sent. The row is the truth: no queue has one. */
+export class MailStore {
+  readonly #core: Table;
+  readonly #dataKeys: DataKeys;
+
+  constructor(core: Table, dataKeys: DataKeys) {
+    this.#core = core;
+    this.#dataKeys = dataKeys;
+  }
+
+  /** Returns the row of a new mail, for the transaction or the write that creates it. */
+  rowOf(platformId: string, content: MailContent, at: { now: Date; until: Date }): Row {
+    const createdAt = at.now.toISOString();
+    const rowKey = `${PREFIX}${createdAt}|${randomToken(ID_BYTES)}`;
+    const sealed = seal(JSON.stringify(content), bindingOf(platformId, rowKey), this.#dataKeys);
+    const until = at.until.toISOString();
+    const columns = { sealed, createdAt, until, notBefore: createdAt, attempts: 0 };
+    return { ...mailRow.encode(columns), rowKey };
+  }
+
+  async insert(platformId: string, row: Row): Promise<void> {
+    await this.#core.insertIfAbsent(platformId, row);
+  }
+
+  /** Lists the oldest mails of a platform. Leaves out damaged rows. */
+  async list(platformId: string, limit = PAGE_ROWS): Promise<readonly StoredMail[]> {
+    const range = { partitionKey: platformId, from: PREFIX, before: afterPrefix(PREFIX), limit };
+    const rows = await this.#core.list(range);
+    return rows.flatMap(({ row, etag }) => {
+      const found = unlessDamaged(() => mailRow.decode(row));
+      if (found === undefined) return [];
+      const { sealed, ...times } = found;
+      const { rowKey } = row;
+      const opened = unseal(sealed, bindingOf(platformId, rowKey), this.#dataKeys);
+      // Safe: sealed by `rowOf`, and nobody else can seal.
+      const content = opened === undefined ? undefined : (JSON.parse(opened) as MailContent);
+      const id = rowKey.slice(rowKey.lastIndexOf("|") + 1);
+      return [{ ...times, platformId, rowKey, id, content, etag }];
+    });
+  }
+
+  /** Notes when the mail may be sent next. Returns undefined when another process has it by now. */
+  async postpone(
+    { platformId, rowKey, etag }: Pick<StoredMail, "platformId" | "rowKey" | "etag">,
+    next: { readonly notBefore: Date; readonly attempts: number },
+  ): Promise<string | undefined> {
+    const columns = { notBefore: next.notBefore.toISOString(), attempts: next.attempts };
+    const row = { ...mailRow.encodePart(columns), rowKey };
+    return await this.#core.mergeIfUnchanged(platformId, row, etag);
+  }
+
+  async remove({ platformId, rowKey }: Pick<StoredMail, "platformId" | "rowKey">): Promise<void> {
+    await this.#core.delete(platformId, rowKey);
+  }
+}

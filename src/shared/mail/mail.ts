@@ -1,0 +1,8 @@
+/* What other folders use of mail. */
+
+export type { MailDeps } from "./deps.ts";
+export type { MailKind } from "./mail-content.ts";
+export { admitMail, removeOldCounts } from "./admit-mail.ts";
+export { isMailOn, postMail, writeWithMail } from "./post-mail.ts";
+export { hasMail, markIfWaiting, SEND_MAILS, sendMails } from "./send-mails.ts";
+export { createMail } from "./stores.ts";

@@ -1,0 +1,90 @@
+import type { Config } from "../config/config.ts";
+import { fillText, type Locale } from "../runtime/locale.ts";
+import { html, Markup } from "../runtime/markup.ts";
+import type { StoredMail } from "./mail-store.ts";
+import type { MailContent } from "./mail-content.ts";
+import type { Message } from "./transport.ts";
+import { de } from "./words/de.ts";
+import { en, type MailText, type Words } from "./words/en.ts";
+import { es } from "./words/es.ts";
+import { fr } from "./words/fr.ts";
+import { pt } from "./words/pt.ts";
+
+const WORDS: Readonly<Record<Locale, Words>> = { en, de, fr, es, pt };
+
+interface Letter {
+  readonly locale: Locale;
+  readonly subject: string;
+  readonly lines: readonly string[];
+  readonly button: { readonly label: string; readonly link: string } | undefined;
+  readonly footer: readonly string[];
+}
+
+/** Mail programs drop style sheets, so each element has its own style. Colours suit a light and a dark ground. */
+const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
+const BUTTON = `${FONT};font-weight:600;display:inline-block;padding:10px 18px;border-radius:10px;background:#2457d6;color:#ffffff;text-decoration:none`;
+const SMALL = "font-size:13px;line-height:1.5;color:#6b7280";
+
+function textPart({ lines, button, footer }: Letter): string {
+  const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];
+  const [first = "", ...rest] = lines;
+  return `${[first, ...link, ...rest, "-- ", footer.join("\n")].join("\n\n").replace("-- \n\n", "-- \n")}\n`;
+}
+
+function htmlPart({ locale, subject, lines, button, footer }: Letter): string {
+  const [first = "", ...rest] = lines;
+  const paragraph = (line: string) => html`<p style="margin:0 0 16px">${line}</p>`;
+  return html`<!doctype html>
+    <html lang="${locale}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="supported-color-schemes" content="light dark" />
+        <title>${subject}</title>
+      </head>
+      <body style="margin:0;padding:24px 16px;overflow-wrap:anywhere;${new Markup(FONT)}">
+        <div style="max-width:560px;margin:0 auto">
+          <h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">${subject}</h1>
+          ${paragraph(first)}
+          ${button !== undefined && html`<p style="margin:0 0 16px"><a href="${button.link}" style="${new Markup(BUTTON)}">${button.label}</a></p>`}
+          ${rest.map(paragraph)}
+          <hr style="border:0;border-top:1px solid #9ca3af;margin:24px 0 12px" />
+          ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
+        </div>
+      </body>
+    </html> `.text;
+}
+
+/** Returns a mail as it is handed to the server: a text part and an HTML part, in the reader's language. */
+export function renderMail(
+  { service, mail }: Pick<Config, "service" | "mail">,
+  { id, createdAt }: Pick<StoredMail, "id" | "createdAt">,
+  { kind, locale, to, link, values }: MailContent,
+): Message {
+  const words = WORDS[locale];
+  const text: MailText = words.mails[kind];
+  const filled = (sentence: string) => fillText(sentence, { service: service.name, ...values });
+  const support = service.supportUrl;
+  const letter: Letter = {
+    locale,
+    subject: filled(text.subject),
+    lines: text.lines.map(filled),
+    button:
+      link === undefined || text.button === undefined ? undefined : { label: text.button, link },
+    footer: [
+      filled(words.footer.sentBy),
+      ...(support === undefined ? [] : [fillText(words.footer.support, { url: support })]),
+    ],
+  };
+  const domain = mail?.from.split("@")[1] ?? "localhost";
+  return {
+    to,
+    subject: letter.subject,
+    text: textPart(letter),
+    html: htmlPart(letter),
+    messageId: `<${id}@${domain}>`,
+    date: new Date(createdAt),
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}

@@ -1,0 +1,116 @@
+import type { TakeStep } from "../runtime/walk-step.ts";
+import { MARK_MS, sweepMarked, wakeOf } from "../wake/wake.ts";
+import type { MailDeps } from "./deps.ts";
+import type { MailContent } from "./mail-content.ts";
+import type { StoredMail } from "./mail-store.ts";
+import { renderMail } from "./render-mail.ts";
+import { SEND_MS_MAX } from "./transport.ts";
+
+/** The walk's name. */
+export const SEND_MAILS = "send-mails";
+
+/** A mail whose acceptance was cut off may have been taken: it isn't sent again within a minute. */
+const CUT_OFF_MS = 60_000;
+const REFUSED_MS = 5_000;
+const REFUSED_MS_MAX = 15 * 60_000;
+/** A slow server must not keep the mails of others waiting: what is left is sent by the next run. */
+const LOOK_MS_MAX = 20_000;
+/** Later tries are found by the timer. */
+const HINT_MS_MAX = 60_000;
+
+const later = (now: Date, ms: number) => new Date(now.getTime() + ms);
+const waitOf = (attempts: number) => Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** (attempts - 1));
+
+/** Returns the content of a mail that is still to be sent; undefined where nobody gets it any more, which is logged. */
+function stillOf({ log }: MailDeps, mail: StoredMail, now: Date): MailContent | undefined {
+  const { content, id, attempts } = mail;
+  if (content?.to === "") return undefined;
+  if (content !== undefined && mail.until > now.toISOString()) return content;
+  const reason = content === undefined ? "its data key is gone" : "it could not be sent in time";
+  log.error(`mail given up: ${reason}`, { kind: content?.kind, mail: id, attempts });
+  return undefined;
+}
+
+/**
+ * Sends a mail. Returns when it is to be tried again; undefined when it is over. The next try is noted before the mail is
+ * handed over, so that a process that dies in between has it sent again after a minute at the earliest.
+ */
+async function sendMail(deps: MailDeps, mail: StoredMail): Promise<Date | undefined> {
+  const { clock, log, transport, stores } = deps;
+  const about = { kind: mail.content?.kind, mail: mail.id, attempts: mail.attempts };
+  const now = clock.now();
+  const content = stillOf(deps, mail, now);
+  if (content === undefined) {
+    await stores.mails.remove(mail);
+    return undefined;
+  }
+  if (mail.notBefore > now.toISOString()) return new Date(mail.notBefore);
+  if (transport.isDown()) return later(now, REFUSED_MS);
+  const attempts = mail.attempts + 1;
+  const whenCutOff = later(now, SEND_MS_MAX + CUT_OFF_MS);
+  const etag = await stores.mails.postpone(mail, { notBefore: whenCutOff, attempts });
+  if (etag === undefined) return whenCutOff;
+  const outcome = await transport.send(renderMail(deps.config, mail, content));
+  switch (outcome.kind) {
+    case "accepted":
+      log.info("mail sent", { ...about, attempts });
+      await stores.mails.remove(mail);
+      return undefined;
+    case "refused":
+      log.error("mail given up: the server refused it", { ...about, answer: outcome.answer });
+      await stores.mails.remove(mail);
+      return undefined;
+    case "not_sent": {
+      const notBefore = later(clock.now(), waitOf(attempts));
+      log.warn("mail not sent, it is tried again", { ...about, answer: outcome.answer });
+      await stores.mails.postpone({ ...mail, etag }, { notBefore, attempts });
+      return notBefore;
+    }
+    case "unknown":
+      log.warn("mail cut off, it is tried again", { ...about, answer: outcome.answer });
+      return whenCutOff;
+  }
+}
+
+/** Sends what a platform has, and has the platform looked at again while something is left. */
+async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
+  const { clock, wakes, stores } = deps;
+  const mails = await stores.mails.list(platformId);
+  const next: number[] = [];
+  const endsAt = performance.now() + LOOK_MS_MAX;
+  for (const mail of mails) {
+    const isLate = performance.now() > endsAt;
+    const at = isLate ? clock.now() : await sendMail(deps, mail);
+    if (at !== undefined) next.push(at.getTime());
+  }
+  if (next.length === 0) return;
+  const now = clock.now();
+  await wakes.add(wakeOf("mail", platformId, later(now, MARK_MS).toISOString()), now);
+  const waitMs = Math.min(...next) - now.getTime();
+  if (waitMs < HINT_MS_MAX) await deps.askForWalk(Math.max(0, waitMs) / 1_000);
+}
+
+/** Makes the steps that send the mails of all platforms that have any. */
+export function sendMails(deps: MailDeps): TakeStep {
+  return sweepMarked(deps, {
+    kind: "mail",
+    what: SEND_MAILS,
+    look: (platformId) => sendMailsOf(deps, platformId),
+  });
+}
+
+/** Returns whether a platform was marked for a mail lately. */
+export async function hasMail({ clock, wakes }: MailDeps): Promise<boolean> {
+  const to = later(clock.now(), MARK_MS).toISOString();
+  const { wakes: found } = await wakes.list("mail", { to }, undefined);
+  return found.length > 0;
+}
+
+/** Marks a platform that has a mail which no mark leads to any more. Returns whether it did. */
+export async function markIfWaiting(deps: MailDeps, platformId: string): Promise<boolean> {
+  const [mail] = await deps.stores.mails.list(platformId, 1);
+  if (mail === undefined) return false;
+  const now = deps.clock.now();
+  await deps.wakes.add(wakeOf("mail", platformId, later(now, MARK_MS).toISOString()), now);
+  return true;
+}

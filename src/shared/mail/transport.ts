@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { Config } from "../config/config.ts";
+
+/** Longest that one mail may take, from the first byte to the last. */
+export const SEND_MS_MAX = 45_000;
+const CONNECT_MS_MAX = 10_000;
+const SILENCE_MS_MAX = 20_000;
+/** A server that could not be reached is left alone for so long. */
+const DOWN_MS = 5_000;
+
+/** A mail as it is handed to the server. */
+export interface Message {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly messageId: string;
+  readonly date: Date;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * What became of a mail. `refused`: the server will never take it. `not_sent`: it certainly was not taken. `unknown`: the
+ * connection ended before the answer.
+ */
+type SendOutcome =
+  | { readonly kind: "accepted" }
+  | { readonly kind: "refused" | "not_sent" | "unknown"; readonly answer: string };
+
+export interface Transport {
+  /** Returns whether the server could not be reached a moment ago. */
+  isDown(): boolean;
+  /** Hands a mail to the server. Never throws. */
+  send(message: Message): Promise<SendOutcome>;
+}
+
+type MailConfig = NonNullable<Config["mail"]>;
+
+/** Loads the library, when the first mail is sent. */
+const loadLibrary = async () => (await import("nodemailer")).default;
+
+async function dial({ host, port }: MailConfig): Promise<Socket> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(CONNECT_MS_MAX) });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+async function handOver(mail: MailConfig, message: Message, socket: Socket): Promise<void> {
+  const { host, port, isSecure, needsTls, user, password, from, name } = mail;
+  const library = await loadLibrary();
+  const options = {
+    host,
+    port,
+    secure: isSecure,
+    requireTLS: needsTls,
+    ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
+    tls: { servername: host },
+    greetingTimeout: CONNECT_MS_MAX,
+    socketTimeout: SILENCE_MS_MAX,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    getSocket: (
+      _options: unknown,
+      callback: (error: null, options: { connection: Socket }) => void,
+    ) => callback(null, { connection: socket }),
+  };
+  await library.createTransport(options).sendMail({
+    ...message,
+    from: { name, address: from },
+    // As an object, so that nothing in an address is taken for a second one.
+    to: { name: "", address: message.to },
+  });
+}
+
+/** What the library says of a failure. */
+interface Failure {
+  readonly code?: unknown;
+  readonly command?: unknown;
+  readonly responseCode?: unknown;
+  readonly message?: unknown;
+}
+
+/** Failures after which the server certainly has no mail, whether it answered or not. */
+const BEFORE_THE_MAIL = new Set(["EAUTH", "EENVELOPE", "ETLS", "EDNS"]);
+/** Steps at which a permanent answer is about this mail alone. Before them it is about the settings. */
+const OF_THE_MAIL = new Set(["RCPT TO", "DATA"]);
+
+/** Returns what a failure of the library means. */
+function outcomeOf(error: unknown): SendOutcome {
+  const { code, command, responseCode, message } = error as Failure;
+  const answer = String(message);
+  const isAnswered = typeof responseCode === "number";
+  if (isAnswered && responseCode >= 500 && OF_THE_MAIL.has(String(command)))
+    return { kind: "refused", answer };
+  const isEarly = isAnswered || BEFORE_THE_MAIL.has(String(code));
+  return { kind: isEarly ? "not_sent" : "unknown", answer };
+}
+
+/** Makes the way to the mail server of the settings. */
+export function createTransport({ mail }: Pick<Config, "mail">, now: () => number): Transport {
+  let downUntil = 0;
+  return {
+    isDown: () => now() < downUntil,
+    async send(message) {
+      if (mail === undefined) return { kind: "not_sent", answer: "MAIL_URL is not set" };
+      let socket: Socket;
+      try {
+        socket = await dial(mail);
+      } catch (error) {
+        downUntil = now() + DOWN_MS;
+        return { kind: "not_sent", answer: String(error) };
+      }
+      const timer = setTimeout(() => socket.destroy(), SEND_MS_MAX - CONNECT_MS_MAX);
+      try {
+        await handOver(mail, message, socket);
+        return { kind: "accepted" };
+      } catch (error) {
+        return outcomeOf(error);
+      } finally {
+        clearTimeout(timer);
+        socket.destroy();
+      }
+    },
+  };
+}

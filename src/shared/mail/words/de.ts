@@ -1,0 +1,34 @@
+import type { Words } from "./en.ts";
+
+export const de: Words = {
+  mails: {
+    verify: {
+      subject: "Bestätigen Sie Ihre E-Mail-Adresse für {service}",
+      lines: [
+        "Mit dieser Adresse hat sich jemand bei {service} registriert. Öffnen Sie den Link und geben Sie das Passwort ein, mit dem Sie sich registriert haben. Der Link gilt 7 Tage.",
+        "Wenn Sie das nicht waren, öffnen Sie ihn nicht. Dann passiert nichts.",
+      ],
+      button: "Adresse bestätigen",
+    },
+    reset: {
+      subject: "Neues Passwort für {service} wählen",
+      lines: [
+        "Jemand hat ein neues Passwort für Ihr Konto bei {service} angefordert. Wenn Sie das waren, öffnen Sie den Link. Er gilt einmal und 60 Minuten lang.",
+        "Wenn Sie das nicht waren, ignorieren Sie diese Mail. Ihr Passwort bleibt, wie es ist.",
+      ],
+      button: "Passwort wählen",
+    },
+    passwordChanged: {
+      subject: "Ihr Passwort für {service} wurde geändert",
+      lines: [
+        "Das Passwort Ihres Kontos bei {service} wurde geändert. Alle anderen Sitzungen wurden beendet.",
+        "Wenn Sie das nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues Passwort an und sagen Sie uns Bescheid.",
+      ],
+    },
+  },
+  footer: {
+    sentBy:
+      "Gesendet von {service}. Diese Mail wurde automatisch erstellt. Antworten liest niemand.",
+    support: "Hilfe: {url}",
+  },
+};

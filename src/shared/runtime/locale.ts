@@ -1,0 +1,37 @@
+/** The languages of people's pages and mails. The first is the default. */
+export const LOCALES = ["en", "de", "fr", "es", "pt"] as const;
+export type Locale = (typeof LOCALES)[number];
+
+const HEADER_CHARACTERS_MAX = 1_000;
+
+function isLocale(text: string): text is Locale {
+  return LOCALES.some((known) => known === text);
+}
+
+/** Chooses a language for an `Accept-Language` (RFC 9110, 12.5.4). A region is as good as its language. */
+export function chooseLocale(header: string | null): Locale {
+  let chosen: Locale = "en";
+  let weight = 0;
+  for (const part of (header ?? "").slice(0, HEADER_CHARACTERS_MAX).split(",")) {
+    const [range = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    const quality = weightOf(parameters);
+    const name = range === "*" ? "en" : (range.split("-")[0] ?? "");
+    if (quality <= weight || !isLocale(name)) continue;
+    chosen = name;
+    weight = quality;
+  }
+  return chosen;
+}
+
+function weightOf(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+  if (given === undefined) return 1;
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 0;
+}
+
+const NAME = /\{(\w+)\}/;
+
+/** Fills the values into a sentence, as text. */
+export function fillText(sentence: string, values: Readonly<Record<string, string>>): string {
+  return sentence.replace(new RegExp(NAME, "g"), (braced, name: string) => values[name] ?? braced);
+}

@@ -1,0 +1,39 @@
+/** HTML made by `html` alone, so that everything from outside is escaped. */
+export class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = string | number | Markup | readonly Markup[] | null | undefined | false;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
+function render(value: Value): string {
+  if (value === null || value === undefined || value === false) return "";
+  if (value instanceof Markup) return value.text;
+  if (typeof value === "string" || typeof value === "number") return escape(String(value));
+  return value.map((part) => part.text).join("");
+}
+
+/**
+ * Makes HTML of a template; nothing else does. Escapes every value for text and for quoted attributes. Attributes must
+ * be quoted, and URLs checked before.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  let text = strings[0] ?? "";
+  for (const [index, value] of values.entries()) text += render(value) + (strings[index + 1] ?? "");
+  return new Markup(text);
+}

@@ -1,0 +1,34 @@
+import type { PageWords } from "./en.ts";
+
+export const de: PageWords = {
+  kinds: {
+    verify: {
+      title: "E-Mail-Adresse bestätigen",
+      intro:
+        "Geben Sie das Passwort ein, mit dem Sie sich registriert haben. Es zeigt, dass die Anfrage von Ihnen kommt.",
+      label: "Passwort",
+      hint: "",
+      button: "Adresse bestätigen",
+      doneTitle: "Adresse bestätigt",
+      done: "Sie können dieses Fenster schließen.",
+    },
+    reset: {
+      title: "Neues Passwort wählen",
+      intro: "Wenn Sie es speichern, enden alle Ihre Sitzungen.",
+      label: "Neues Passwort",
+      hint: "12 bis 128 Zeichen.",
+      button: "Passwort speichern",
+      doneTitle: "Passwort gespeichert",
+      done: "Melden Sie sich mit dem neuen Passwort an. Sie können dieses Fenster schließen.",
+    },
+  },
+  invalidTitle: "Dieser Link funktioniert nicht",
+  invalid:
+    "Er wurde schon benutzt, ist abgelaufen oder durch einen neueren ersetzt. Fordern Sie einen neuen Link an.",
+  wrongPassword: "Das Passwort stimmt nicht. Versuchen Sie es noch einmal.",
+  badNewPassword: "Wählen Sie ein Passwort mit 12 bis 128 Zeichen, das schwer zu erraten ist.",
+  tooManyTitle: "Zu viele Versuche",
+  tooMany: "Warten Sie einige Minuten und öffnen Sie den Link dann noch einmal.",
+  failedTitle: "Das hat nicht geklappt",
+  failed: "Der Dienst kann gerade nicht antworten. Öffnen Sie den Link gleich noch einmal.",
+};

@@ -1,0 +1,54 @@
+/** The texts of the page of one kind of link. */
+interface KindWords {
+  readonly title: string;
+  readonly intro: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly button: string;
+  readonly doneTitle: string;
+  readonly done: string;
+}
+
+/** The texts of the pages behind one-time links, in one language. */
+export interface PageWords {
+  readonly kinds: { readonly verify: KindWords; readonly reset: KindWords };
+  readonly invalidTitle: string;
+  readonly invalid: string;
+  readonly wrongPassword: string;
+  readonly badNewPassword: string;
+  readonly tooManyTitle: string;
+  readonly tooMany: string;
+  readonly failedTitle: string;
+  readonly failed: string;
+}
+
+export const en: PageWords = {
+  kinds: {
+    verify: {
+      title: "Confirm your e-mail address",
+      intro: "Enter the password that you signed up with. It shows that you asked for this.",
+      label: "Password",
+      hint: "",
+      button: "Confirm address",
+      doneTitle: "Address confirmed",
+      done: "You can close this window.",
+    },
+    reset: {
+      title: "Choose a new password",
+      intro: "All your sessions end when you save it.",
+      label: "New password",
+      hint: "12 to 128 characters.",
+      button: "Save password",
+      doneTitle: "Password saved",
+      done: "Log in with your new password. You can close this window.",
+    },
+  },
+  invalidTitle: "This link doesn't work",
+  invalid: "It was used, has expired, or was replaced by a newer one. Ask for a new link.",
+  wrongPassword: "This password isn't right. Try again.",
+  badNewPassword: "Choose a password of 12 to 128 characters that is hard to guess.",
+  tooManyTitle: "Too many attempts",
+  tooMany: "Wait a few minutes, then open the link again.",
+  failedTitle: "That didn't work",
+  failed: "The service can't answer right now. Open the link again in a moment.",
+};

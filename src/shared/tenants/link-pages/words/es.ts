@@ -1,0 +1,33 @@
+import type { PageWords } from "./en.ts";
+
+export const es: PageWords = {
+  kinds: {
+    verify: {
+      title: "Confirma tu dirección de correo",
+      intro:
+        "Introduce la contraseña con la que te registraste. Demuestra que la solicitud es tuya.",
+      label: "Contraseña",
+      hint: "",
+      button: "Confirmar dirección",
+      doneTitle: "Dirección confirmada",
+      done: "Puedes cerrar esta ventana.",
+    },
+    reset: {
+      title: "Elige una contraseña nueva",
+      intro: "Al guardarla se cierran todas tus sesiones.",
+      label: "Contraseña nueva",
+      hint: "De 12 a 128 caracteres.",
+      button: "Guardar contraseña",
+      doneTitle: "Contraseña guardada",
+      done: "Inicia sesión con la contraseña nueva. Puedes cerrar esta ventana.",
+    },
+  },
+  invalidTitle: "Este enlace no funciona",
+  invalid: "Ya se usó, ha caducado o se sustituyó por otro más reciente. Pide un enlace nuevo.",
+  wrongPassword: "La contraseña no es correcta. Inténtalo de nuevo.",
+  badNewPassword: "Elige una contraseña de 12 a 128 caracteres, difícil de adivinar.",
+  tooManyTitle: "Demasiados intentos",
+  tooMany: "Espera unos minutos y vuelve a abrir el enlace.",
+  failedTitle: "No ha funcionado",
+  failed: "El servicio no puede responder ahora. Vuelve a abrir el enlace dentro de un momento.",
+};

@@ -1,0 +1,35 @@
+import type { PageWords } from "./en.ts";
+
+export const fr: PageWords = {
+  kinds: {
+    verify: {
+      title: "Confirmez votre adresse e-mail",
+      intro:
+        "Saisissez le mot de passe choisi lors de l'inscription. Il montre que la demande vient de vous.",
+      label: "Mot de passe",
+      hint: "",
+      button: "Confirmer l'adresse",
+      doneTitle: "Adresse confirmée",
+      done: "Vous pouvez fermer cette fenêtre.",
+    },
+    reset: {
+      title: "Choisissez un nouveau mot de passe",
+      intro: "L'enregistrer met fin à toutes vos sessions.",
+      label: "Nouveau mot de passe",
+      hint: "De 12 à 128 caractères.",
+      button: "Enregistrer le mot de passe",
+      doneTitle: "Mot de passe enregistré",
+      done: "Connectez-vous avec le nouveau mot de passe. Vous pouvez fermer cette fenêtre.",
+    },
+  },
+  invalidTitle: "Ce lien ne fonctionne pas",
+  invalid:
+    "Il a déjà servi, a expiré ou a été remplacé par un plus récent. Demandez un nouveau lien.",
+  wrongPassword: "Ce mot de passe n'est pas le bon. Réessayez.",
+  badNewPassword: "Choisissez un mot de passe de 12 à 128 caractères, difficile à deviner.",
+  tooManyTitle: "Trop de tentatives",
+  tooMany: "Attendez quelques minutes, puis ouvrez de nouveau le lien.",
+  failedTitle: "Cela n'a pas fonctionné",
+  failed:
+    "Le service ne peut pas répondre pour l'instant. Ouvrez de nouveau le lien dans un moment.",
+};

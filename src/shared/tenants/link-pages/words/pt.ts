@@ -1,0 +1,32 @@
+import type { PageWords } from "./en.ts";
+
+export const pt: PageWords = {
+  kinds: {
+    verify: {
+      title: "Confirme o seu endereço de e-mail",
+      intro: "Introduza a palavra-passe com que se registou. Ela mostra que o pedido é seu.",
+      label: "Palavra-passe",
+      hint: "",
+      button: "Confirmar endereço",
+      doneTitle: "Endereço confirmado",
+      done: "Pode fechar esta janela.",
+    },
+    reset: {
+      title: "Escolha uma nova palavra-passe",
+      intro: "Ao guardá-la, todas as suas sessões terminam.",
+      label: "Nova palavra-passe",
+      hint: "De 12 a 128 caracteres.",
+      button: "Guardar palavra-passe",
+      doneTitle: "Palavra-passe guardada",
+      done: "Inicie sessão com a nova palavra-passe. Pode fechar esta janela.",
+    },
+  },
+  invalidTitle: "Este link não funciona",
+  invalid: "Já foi usado, expirou ou foi substituído por um mais recente. Peça um novo link.",
+  wrongPassword: "A palavra-passe não está certa. Tente de novo.",
+  badNewPassword: "Escolha uma palavra-passe de 12 a 128 caracteres, difícil de adivinhar.",
+  tooManyTitle: "Demasiadas tentativas",
+  tooMany: "Espere alguns minutos e abra o link de novo.",
+  failedTitle: "Não funcionou",
+  failed: "O serviço não consegue responder agora. Abra o link de novo daqui a pouco.",
+};

@@ -1,0 +1,74 @@
+import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { Table } from "../../runtime/storage/table.ts";
+import { LINK_KINDS, type LinkKind } from "./schema.ts";
+
+/** A one-time link; the partition key is the hash of its token. */
+const linkRow = rowCodec("link", {
+  kind: oneOf(LINK_KINDS),
+  platformId: text(),
+  userId: text(),
+  /** What the user's password and e-mail were: the link ends when one of them changes. */
+  binding: text(),
+  createdAt: text(),
+  expiresAt: text(),
+});
+
+/** The links of a kind that a user has; the partition key is the user's id. */
+const userLinksRow = rowCodec("links of a user", {
+  /** Hashes of tokens, separated by commas, the latest last. */
+  hashes: text(),
+  expiresAt: text(),
+});
+
+const LINK = "L";
+
+export interface Link {
+  readonly kind: LinkKind;
+  readonly platformId: string;
+  readonly userId: string;
+  readonly binding: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** How many links of a kind a user has at a time: a new one ends the oldest. */
+const AT_A_TIME: Readonly<Record<LinkKind, number>> = { verify: 1, reset: 3 };
+
+/** Stores one-time links by the hashes of their tokens. */
+export class LinkStore {
+  readonly #links: Table;
+
+  constructor(links: Table) {
+    this.#links = links;
+  }
+
+  /** Stores a link: first the link, then that it is one of the user's. Always the same number of requests. */
+  async add(hash: string, link: Link): Promise<void> {
+    const { kind, userId, expiresAt } = link;
+    const row: Row = { ...linkRow.encode(link), rowKey: LINK };
+    await this.#links.put(hash, row);
+    await this.#links.change(userId, kind, (stored) => {
+      const known = stored === undefined ? "" : userLinksRow.decode(stored.row).hashes;
+      const others = known.split(",").filter((one) => one !== "" && one !== hash);
+      const hashes = [...others, hash].slice(-AT_A_TIME[kind]).join(",");
+      return { kind: "keep", columns: userLinksRow.encode({ hashes, expiresAt }) };
+    });
+  }
+
+  /** Finds a link that no later one has ended. Says nothing of its time, its user and its platform. */
+  async find(hash: string): Promise<Link | undefined> {
+    const stored = await this.#links.find(hash, LINK);
+    if (stored === undefined) return undefined;
+    const link = linkRow.decode(stored.row);
+    const own = await this.#links.find(link.userId, link.kind);
+    if (own === undefined) return undefined;
+    return userLinksRow.decode(own.row).hashes.split(",").includes(hash) ? link : undefined;
+  }
+
+  /** Removes a page of links that expired before the time. */
+  async removeExpiredBefore(time: Date, after: string | undefined) {
+    const olderThan = { property: "expiresAt", time: time.toISOString() };
+    return await this.#links.removeSelected({ olderThan }, after);
+  }
+}

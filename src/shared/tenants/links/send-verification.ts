@@ -1,0 +1,41 @@
+import { invalidCredentials } from "../../callers/credential.ts";
+import type { SessionScope } from "../../callers/scope.ts";
+import { admitMail, isMailOn, postMail, writeWithMail } from "../../mail/mail.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { mailDisabled, makeLink, type StoredUser } from "./links.ts";
+
+const verificationOf = async (services: TenantsDeps, user: StoredUser) => {
+  const { email: to, locale } = user;
+  const { url: link } = await makeLink(services, "verify", user);
+  return { kind: "verify", to, locale, link } as const;
+};
+
+/**
+ * Calls `write`, which stores a new user, with the row of the mail that asks to verify the e-mail. There is none for a
+ * user who is verified, or whose address got too many.
+ */
+export async function withVerification<T>(
+  services: TenantsDeps,
+  user: StoredUser,
+  write: (rows: readonly Row[]) => Promise<T>,
+): Promise<T> {
+  const { mail } = services;
+  if (user.emailVerified || !(await admitMail(mail, user.email, "verify"))) return await write([]);
+  return await writeWithMail(mail, user.platformId, await verificationOf(services, user), write);
+}
+
+/** Mails the link again. The one before ends. @throws AppError `mail_disabled`, `invalid_state` */
+export async function resendVerification(
+  services: TenantsDeps,
+  { caller }: SessionScope,
+): Promise<void> {
+  const { mail, stores } = services;
+  if (!isMailOn(mail)) throw mailDisabled();
+  const user = await stores.users.find(caller.platformId, caller.userId);
+  if (user === undefined) throw invalidCredentials();
+  if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");
+  if (!(await admitMail(mail, user.email, "verify"))) return;
+  await postMail(mail, user.platformId, await verificationOf(services, user));
+}

@@ -1,0 +1,77 @@
+import type { RequestScope } from "../../callers/scope.ts";
+import { admitMail, isMailOn, postMail } from "../../mail/mail.ts";
+import { newId } from "../../runtime/ids.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { startWithCredit } from "./starting-credit.ts";
+import { refuseWeak } from "./weak-passwords.ts";
+import { updateWithNotice } from "./update-with-notice.ts";
+import { isDeviceOf, withPassword } from "./user.ts";
+import { recordUser } from "../links/record-user.ts";
+import { followLink, invalidLink, mailDisabled, makeLink } from "../links/links.ts";
+import type { AskForReset, ConfirmReset } from "../links/schema.ts";
+
+/** Finds the user of an e-mail. Asks storage for the same where there is none. */
+async function findReader(services: TenantsDeps, email: string) {
+  const { stores, clock } = services;
+  const now = clock.now();
+  const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
+  const { platformId, userId } = (await stores.emails.find(email)) ?? nobody;
+  const [user, platform] = await Promise.all([
+    stores.users.find(platformId, userId),
+    stores.platforms.find(platformId),
+  ]);
+  const isReader = user !== undefined && platform?.status === "active";
+  return { user: isReader ? user : undefined, ids: { platformId, id: userId } };
+}
+
+/** The partition of mails that nobody gets. */
+const NOBODY = "nobody";
+
+/**
+ * Mails a link that sets a new password. The answer and the work are the same whether the e-mail is known or not.
+ * @throws AppError `mail_disabled`
+ */
+export async function askForReset(
+  services: TenantsDeps,
+  _scope: RequestScope,
+  { email, deviceToken }: AskForReset,
+): Promise<void> {
+  const { mail, secrets } = services;
+  if (!isMailOn(mail)) throw mailDisabled();
+  const device = deviceToken === undefined ? undefined : await secrets.devices.read(deviceToken);
+  const { user, ids } = await findReader(services, email);
+  // Strangers who ask all day use up their own mails, and not those of a device that the user signed in from.
+  const isOwn = device !== undefined && isDeviceOf(device, user);
+  if (!(await admitMail(mail, email, isOwn ? "reset of a known device" : "reset"))) return;
+  const owner = user ?? { ...ids, email, passwordVersion: 0 };
+  const { url: link, expiresAt: until } = await makeLink(services, "reset", owner);
+  const [platformId, to] = user === undefined ? [NOBODY, ""] : [user.platformId, user.email];
+  const locale = user?.locale ?? "en";
+  await postMail(mail, platformId, { kind: "reset", to, locale, link, until });
+}
+
+/**
+ * Sets a new password with a link, and ends every session and link of the user. The e-mail is verified then. Of two uses
+ * at the same time one is made.
+ * @throws AppError `invalid_link`, `service_unavailable`
+ */
+export async function confirmReset(
+  services: TenantsDeps,
+  scope: RequestScope,
+  { token, newPassword }: ConfirmReset,
+): Promise<{ readonly deviceToken: string }> {
+  const user = await followLink(services, "reset", token);
+  await refuseWeak(services, { path: "newPassword", password: newPassword, email: user.email });
+  const passwordHash = await services.secrets.passwords.hash(newPassword);
+  const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
+    present.passwordVersion === user.passwordVersion && present.email === user.email
+      ? { ...withPassword(present, passwordHash, null), emailVerified: true }
+      : undefined,
+  );
+  if (changed === undefined) throw invalidLink();
+  recordUser(services, scope, user, "user.password_reset");
+  if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
+  const { id: userId, platformId, passwordVersion } = changed;
+  const device = { userId, platformId, passwordVersion };
+  return { deviceToken: await services.secrets.devices.issue(device) };
+}

@@ -1,0 +1,62 @@
+import type { RequestScope } from "../../callers/scope.ts";
+import { invalidCredentials, readCredential } from "../../callers/credential.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { startWithCredit } from "./starting-credit.ts";
+import { isSessionLive, type User } from "./user.ts";
+import { followLink, invalidLink } from "../links/links.ts";
+import { recordUser } from "../links/record-user.ts";
+import type { Verify } from "../links/schema.ts";
+
+/** Returns whether a request has a live session of the user. */
+async function hasSessionOf(services: TenantsDeps, user: User, headers: Headers): Promise<boolean> {
+  if (!headers.has("authorization")) return false;
+  try {
+    const session = await services.secrets.sessions.verify(readCredential(headers).text);
+    const isOwn = session.userId === user.id && session.platformId === user.platformId;
+    return isOwn && isSessionLive(user, session);
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+/** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
+async function checkPassword(
+  services: TenantsDeps,
+  { ip }: RequestScope,
+  user: User,
+  password: string,
+): Promise<void> {
+  const attempt = await services.limits.beginLoginAttempt({ email: user.email, ip });
+  if (!(await services.secrets.passwords.matches(password, user.passwordHash, "log_in")))
+    throw await attempt.failed(
+      "password",
+      services.secrets.passwords.missingPepper(user.passwordHash),
+    );
+  await attempt.succeeded();
+}
+
+/**
+ * Verifies an e-mail with the link that was sent to it. The link proves the mailbox. The session or the password proves
+ * that its reader is the person who signed up.
+ * @throws AppError `invalid_link`, `invalid_credentials`, `rate_limited`
+ */
+export async function verifyEmail(
+  services: TenantsDeps,
+  scope: RequestScope,
+  { token, password, headers }: Verify & { readonly headers: Headers },
+): Promise<void> {
+  const user = await followLink(services, "verify", token);
+  if (!(await hasSessionOf(services, user, headers))) {
+    if (password === undefined) throw invalidCredentials();
+    await checkPassword(services, scope, user, password);
+  }
+  if (user.emailVerified) return;
+  const verified = await services.stores.users.update(user, (present) =>
+    present.email === user.email ? { emailVerified: true } : undefined,
+  );
+  if (verified === undefined) throw invalidLink();
+  recordUser(services, scope, user, "user.email_verified");
+  await startWithCredit(services, user, scope.requestId);
+}
