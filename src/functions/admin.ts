@@ -3,7 +3,9 @@ import {
   createdPlatformExample,
   CreatePlatformBody,
 } from "../shared/tenants/staff/schema.ts";
+import { ResetLinkBody, resetLink, resetLinkExample } from "../shared/tenants/links/schema.ts";
 import {
+  makeResetLink,
   ListPlatformsQuery,
   platformAccount,
   platformAccountExample,
@@ -91,6 +93,20 @@ export const adminRoutes = [
     },
     run: ({ services, scope, params, body }) =>
       updatePlatform(services.tenants, scope, { ...params, ...body }),
+  }),
+  route("POST", "v1/admin/platforms/{platformId}/users/{userId}/reset-link", {
+    operationId: "makeResetLink",
+    summary: "Make a link with which a user sets a new password.",
+    description:
+      "For a user who lost the password and the mailbox, or the second factor: hand the link over once you know who asks. It works once, for 60 minutes, and ends the one made before. The user and the platform's staff get a mail.",
+    access: operator("Admin"),
+    body: ResetLinkBody,
+    status: 201,
+    response: resetLink,
+    errors: ["not_found"],
+    examples: () => ({ body: { removeTotp: true }, answer: resetLinkExample() }),
+    run: ({ services, scope, params, body }) =>
+      makeResetLink(services.tenants, scope, { ...params, ...body }),
   }),
   route("GET", "v1/admin/audit", {
     operationId: "listAllAudit",

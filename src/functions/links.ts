@@ -1,10 +1,11 @@
 import * as z from "zod";
-import { anyone, anySession, signingIn } from "../shared/http/access/access.ts";
+import { anyone, anySession, sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { route, type RefusedCall } from "../shared/http/route.ts";
 import { shape } from "../shared/runtime/shape.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
 import {
   AskForResetBody,
+  ChangeEmailBody,
   ConfirmResetBody,
   knownDevice,
   LinkFields,
@@ -14,6 +15,7 @@ import {
 } from "../shared/tenants/links/schema.ts";
 import { sessionExample } from "../shared/tenants/staff/schema.ts";
 import {
+  askForEmailChange,
   askForReset,
   confirmReset,
   resendVerification,
@@ -40,13 +42,13 @@ const PAGE_ANSWERS = {
 export const linkRoutes = [
   route("POST", "v1/auth/verify", {
     operationId: "verifyEmail",
-    summary: "Verify an e-mail with the link that was mailed to it.",
+    summary: "Verify an e-mail, or finish its change, with the link that was mailed to it.",
     description:
       "Needs the session of the user that the link is for, or their password. A link proves a mailbox. The session or the password proves that its reader is the person who signed up. Using the link again within its 7 days is 204 again.",
     access: signingIn,
     body: VerifyBody,
     status: 204,
-    errors: ["invalid_link", "invalid_credentials"],
+    errors: ["invalid_link", "invalid_credentials", "conflict"],
     examples: () => ({ body: { token: tokenExample, password: "a password of some length" } }),
     run: ({ services, scope, body, headers }) =>
       verifyEmail(services.tenants, scope, { ...body, headers }),
@@ -98,11 +100,30 @@ export const linkRoutes = [
     }),
     run: ({ services, scope, body }) => confirmReset(services.tenants, scope, body),
   }),
+  route("POST", "v1/auth/email", {
+    operationId: "changeEmail",
+    summary: "Mail a link to a new e-mail address, which makes it the user's.",
+    description:
+      "The change takes effect when the link is followed with the session or the password of the user (`POST /v1/auth/verify`). Then a taken address is 409 `conflict`. The address before gets a mail about both. With TOTP on, `totpCode` is needed.",
+    access: sessionOnly,
+    body: ChangeEmailBody,
+    status: 202,
+    response: accepted,
+    errors: ["mail_disabled", "totp_required", "rate_limited"],
+    examples: () => ({
+      body: { newEmail: "new@example.com", password: "a password of some length" },
+      answer: {},
+    }),
+    run: async ({ services, scope, body }) => {
+      await askForEmailChange(services.tenants, scope, body);
+      return {};
+    },
+  }),
   route("GET", "v1/auth/ui/{kind}", {
     operationId: "showLinkPage",
     summary: "The page behind a one-time link, for a browser.",
     description:
-      "`kind` is `verify` or `reset`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
+      "`kind` is `verify`, `email` or `reset`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
     access: anyone,
     query: LinkFields,
     browserFields: linkFields,

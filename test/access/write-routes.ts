@@ -391,6 +391,7 @@ export const NOT_CHECKED: Readonly<Record<string, string>> = {
   "POST v1/auth/signup": SIGNING,
   "POST v1/auth/login": SIGNING,
   "POST v1/auth/verify": LINKS,
+  "POST v1/auth/email": "it mails a link, which asks for the password once more",
   "POST v1/auth/verify/resend": "it mails a link to the session's own user, which allows nothing",
   "POST v1/auth/reset": LINKS,
   "POST v1/auth/reset/confirm": LINKS,
@@ -403,5 +404,6 @@ export const NOT_CHECKED: Readonly<Record<string, string>> = {
   "POST v1/billing/admin/credit": OPERATORS,
   "POST v1/admin/platforms": OPERATORS,
   "PATCH v1/admin/platforms/{platformId}": OPERATORS,
+  "POST v1/admin/platforms/{platformId}/users/{userId}/reset-link": OPERATORS,
   "POST v1/admin/webhooks/redrive-dead": OPERATORS,
 };

@@ -35,6 +35,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "POST v1/auth/password": "session",
   "POST v1/auth/verify": "anyone",
   "POST v1/auth/verify/resend": "session",
+  "POST v1/auth/email": "session",
   "POST v1/auth/reset": "anyone",
   "POST v1/auth/reset/confirm": "anyone",
   "GET v1/auth/ui/{kind}": "anyone",
@@ -111,6 +112,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "POST v1/admin/platforms": "operator:Admin",
   "GET v1/admin/platforms/{platformId}": "operator:",
   "PATCH v1/admin/platforms/{platformId}": "operator:Admin",
+  "POST v1/admin/platforms/{platformId}/users/{userId}/reset-link": "operator:Admin",
   "GET v1/admin/audit": "operator:Admin,Operator",
 };
 

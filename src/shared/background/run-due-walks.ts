@@ -12,6 +12,8 @@ const WALKS_AT_ONCE = 2;
 /** Walks share a queue with deliveries: eight of them take all that one owner of the queue's messages may have. */
 const WALKS_OWNER = "walks";
 const WALK_WEIGHT = 6;
+/** A run that was asked for while another one is under way is asked for again after so long. */
+const BUSY_SECONDS = 2;
 
 /** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
 function runMsMax({ config, clock }: BackgroundDeps): number {
@@ -116,6 +118,7 @@ export async function continueWalk(
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
+  const { fanOutQueue } = services.webhooks.stores;
   // Of another version of the service, which had such a walk.
   if (walk === undefined) return;
   await services.webhooks.work.drainShares.run(
@@ -123,7 +126,9 @@ export async function continueWalk(
     async () => {
       const options = { system, runMs: MESSAGE_MS_MAX, isAsked };
       const end = await runWalk(services, walk, options);
-      if (end === "time_up") await services.webhooks.stores.fanOutQueue.continueWalk(name);
+      if (end === "not_now" && isAsked && walk.runsAgain === true)
+        await fanOutQueue.continueWalk(name, { isAsked, delaySeconds: BUSY_SECONDS });
+      if (end === "time_up") await fanOutQueue.continueWalk(name);
     },
     (seconds) =>
       services.webhooks.stores.webhookQueue.hint({ kind: "walk", name, isAsked }, seconds),

@@ -35,6 +35,8 @@ export interface Walk {
   readonly resumesEvery?: Rhythm;
   /** The timer runs it before all others, because posts and deliveries wait for it. */
   readonly isFirst?: boolean;
+  /** Who asks for a run while another one is under way gets one more: what it is about may be new. */
+  readonly runsAgain?: true;
   /** Its steps wait for others than storage: the timer leaves it to a queue. */
   readonly isSlow?: boolean;
   /**

@@ -97,6 +97,7 @@ export const WALKS: readonly Walk[] = [
     name: SEND_MAILS,
     every: "tick",
     isSlow: true,
+    runsAgain: true,
     hasWork: ({ tenants: { mail } }) => hasMail(mail),
     behindSecondsMax: 15 * MINUTE,
     begin: ({ tenants: { mail } }) => sendMails(mail),

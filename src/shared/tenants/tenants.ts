@@ -17,6 +17,8 @@ export { mintGrant, isActorActive } from "./keys/profile-grants.ts";
 export { verifyKey } from "./keys/verify-key.ts";
 export { showLink, useLink, refuseLink } from "./link-pages/link-page.ts";
 export { askForReset, confirmReset } from "./staff/reset-password.ts";
+export { askForEmailChange } from "./staff/change-email.ts";
+export { makeResetLink } from "./staff/operator-reset.ts";
 export { resendVerification } from "./links/send-verification.ts";
 export { verifyEmail } from "./staff/verify-email.ts";
 export { linkGuard } from "./link-guard.ts";

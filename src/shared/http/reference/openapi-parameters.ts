@@ -7,7 +7,7 @@ import { accessContractOf } from "../declared-answers.ts";
 import { REQUEST_HEADERS, type RequestHeader } from "../headers.ts";
 import type { SchemaCatalog } from "./openapi-catalogs.ts";
 import type { Parameter, Reference } from "./openapi-types.ts";
-import { LINK_KINDS } from "../../tenants/links/schema.ts";
+import { LINK_PAGES } from "../../tenants/links/schema.ts";
 import type { Route } from "../route.ts";
 
 const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
@@ -21,7 +21,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   connectionId: () => idOf("connection"),
   deliveryId: () => idOf("delivery"),
   keyId: () => idOf("key"),
-  kind: shape(() => z.enum(LINK_KINDS).describe("What the link is for.")),
+  kind: shape(() => z.enum(LINK_PAGES).describe("What the link is for.")),
   network: networkName,
   platformId: () => idOf("platform"),
   postId: () => idOf("post"),

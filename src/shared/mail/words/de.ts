@@ -25,6 +25,35 @@ export const de: Words = {
         "Wenn Sie das nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues Passwort an und sagen Sie uns Bescheid.",
       ],
     },
+    email: {
+      subject: "Bestätigen Sie Ihre neue E-Mail-Adresse für {service}",
+      lines: [
+        "Sie möchten sich bei {service} mit dieser Adresse anmelden. Öffnen Sie den Link und geben Sie Ihr Passwort ein. Der Link gilt 7 Tage.",
+        "Wenn Sie das nicht waren, öffnen Sie ihn nicht. Dann passiert nichts.",
+      ],
+      button: "Adresse bestätigen",
+    },
+    emailAsked: {
+      subject: "Ihre E-Mail-Adresse für {service} soll sich ändern",
+      lines: [
+        "Jemand, der Ihr Passwort kennt, möchte die Adresse Ihres Kontos bei {service} ändern. Sie ändert sich, sobald der Link an die neue Adresse geöffnet wird.",
+        "Wenn Sie das nicht waren, ändern Sie sofort Ihr Passwort. Das beendet den Link.",
+      ],
+    },
+    emailChanged: {
+      subject: "Ihre E-Mail-Adresse für {service} wurde geändert",
+      lines: [
+        "Ihr Konto bei {service} hat jetzt eine andere E-Mail-Adresse. Mit dieser können Sie sich nicht mehr anmelden.",
+        "Wenn Sie das nicht waren, sagen Sie uns Bescheid.",
+      ],
+    },
+    operatorReset: {
+      subject: "Ein Betreiber hat einen Link für {email} erstellt",
+      lines: [
+        "Ein Betreiber von {service} hat einen Link erstellt, mit dem sich ein neues Passwort für {email} setzen lässt. Er gilt einmal und 60 Minuten lang.",
+        "Wenn das niemand angefordert hat, sagen Sie uns Bescheid.",
+      ],
+    },
   },
   footer: {
     sentBy:

@@ -11,6 +11,10 @@ export interface Words {
     readonly verify: MailText;
     readonly reset: MailText;
     readonly passwordChanged: MailText;
+    readonly email: MailText;
+    readonly emailAsked: MailText;
+    readonly emailChanged: MailText;
+    readonly operatorReset: MailText;
   };
   readonly footer: {
     /** Under every mail. */
@@ -43,6 +47,35 @@ export const en: Words = {
       lines: [
         "The password of your account at {service} was changed. All other sessions have ended.",
         "If you didn't change it, ask for a new password on the log-in page now, and tell us.",
+      ],
+    },
+    email: {
+      subject: "Confirm your new e-mail address for {service}",
+      lines: [
+        "You asked to sign in to {service} with this address. Follow the link and enter your password. The link works for 7 days.",
+        "If you didn't ask, don't follow it. Nothing happens then.",
+      ],
+      button: "Confirm address",
+    },
+    emailAsked: {
+      subject: "Your e-mail address for {service} is about to change",
+      lines: [
+        "Somebody who knows your password asked to change the address of your account at {service}. It changes when the link sent to the new address is followed.",
+        "If it wasn't you, change your password now. That ends the link.",
+      ],
+    },
+    emailChanged: {
+      subject: "Your e-mail address for {service} was changed",
+      lines: [
+        "Your account at {service} has another e-mail address now. This one no longer signs in.",
+        "If you didn't change it, tell us.",
+      ],
+    },
+    operatorReset: {
+      subject: "An operator made a reset link for {email}",
+      lines: [
+        "An operator of {service} made a link that sets a new password for {email}. It works once, for 60 minutes.",
+        "If nobody asked for it, tell us.",
       ],
     },
   },

@@ -25,6 +25,35 @@ export const es: Words = {
         "Si no fuiste tú, pide ahora una contraseña nueva en la página de inicio de sesión y avísanos.",
       ],
     },
+    email: {
+      subject: "Confirma tu nueva dirección de correo para {service}",
+      lines: [
+        "Pediste iniciar sesión en {service} con esta dirección. Abre el enlace e introduce tu contraseña. El enlace vale 7 días.",
+        "Si no fuiste tú, no lo abras. No pasará nada.",
+      ],
+      button: "Confirmar dirección",
+    },
+    emailAsked: {
+      subject: "Tu dirección de correo de {service} va a cambiar",
+      lines: [
+        "Alguien que conoce tu contraseña pidió cambiar la dirección de tu cuenta de {service}. Cambia cuando se abra el enlace enviado a la dirección nueva.",
+        "Si no fuiste tú, cambia tu contraseña ahora. Así el enlace deja de valer.",
+      ],
+    },
+    emailChanged: {
+      subject: "Se cambió tu dirección de correo de {service}",
+      lines: [
+        "Tu cuenta de {service} tiene ahora otra dirección de correo. Con esta ya no se inicia sesión.",
+        "Si no fuiste tú, avísanos.",
+      ],
+    },
+    operatorReset: {
+      subject: "Un operador creó un enlace para {email}",
+      lines: [
+        "Un operador de {service} creó un enlace que establece una contraseña nueva para {email}. Vale una vez, durante 60 minutos.",
+        "Si nadie lo pidió, avísanos.",
+      ],
+    },
   },
   footer: {
     sentBy: "Enviado por {service}. Este correo es automático. Nadie lee las respuestas.",

@@ -25,6 +25,35 @@ export const fr: Words = {
         "Si ce n'était pas vous, demandez tout de suite un nouveau mot de passe sur la page de connexion et prévenez-nous.",
       ],
     },
+    email: {
+      subject: "Confirmez votre nouvelle adresse e-mail pour {service}",
+      lines: [
+        "Vous avez demandé à vous connecter à {service} avec cette adresse. Ouvrez le lien et saisissez votre mot de passe. Le lien est valable 7 jours.",
+        "Si ce n'était pas vous, ne l'ouvrez pas. Il ne se passera rien.",
+      ],
+      button: "Confirmer l'adresse",
+    },
+    emailAsked: {
+      subject: "Votre adresse e-mail pour {service} va changer",
+      lines: [
+        "Quelqu'un qui connaît votre mot de passe a demandé à changer l'adresse de votre compte sur {service}. Elle change dès que le lien envoyé à la nouvelle adresse est ouvert.",
+        "Si ce n'était pas vous, changez tout de suite votre mot de passe. Le lien ne fonctionne plus ensuite.",
+      ],
+    },
+    emailChanged: {
+      subject: "Votre adresse e-mail pour {service} a été modifiée",
+      lines: [
+        "Votre compte sur {service} a maintenant une autre adresse e-mail. Celle-ci ne permet plus de se connecter.",
+        "Si ce n'était pas vous, prévenez-nous.",
+      ],
+    },
+    operatorReset: {
+      subject: "Un opérateur a créé un lien pour {email}",
+      lines: [
+        "Un opérateur de {service} a créé un lien qui définit un nouveau mot de passe pour {email}. Il ne sert qu'une fois et reste valable 60 minutes.",
+        "Si personne ne l'a demandé, prévenez-nous.",
+      ],
+    },
   },
   footer: {
     sentBy: "Envoyé par {service}. Ce message est automatique. Personne ne lit les réponses.",

@@ -25,6 +25,35 @@ export const pt: Words = {
         "Se não foi você, peça já uma nova palavra-passe na página de início de sessão e avise-nos.",
       ],
     },
+    email: {
+      subject: "Confirme o seu novo endereço de e-mail para {service}",
+      lines: [
+        "Pediu para iniciar sessão em {service} com este endereço. Abra o link e introduza a sua palavra-passe. O link é válido por 7 dias.",
+        "Se não foi você, não o abra. Nada acontece.",
+      ],
+      button: "Confirmar endereço",
+    },
+    emailAsked: {
+      subject: "O seu endereço de e-mail de {service} vai mudar",
+      lines: [
+        "Alguém que conhece a sua palavra-passe pediu para mudar o endereço da sua conta em {service}. Muda quando o link enviado para o novo endereço for aberto.",
+        "Se não foi você, mude já a sua palavra-passe. Isso invalida o link.",
+      ],
+    },
+    emailChanged: {
+      subject: "O seu endereço de e-mail de {service} foi alterado",
+      lines: [
+        "A sua conta em {service} tem agora outro endereço de e-mail. Este já não inicia sessão.",
+        "Se não foi você, avise-nos.",
+      ],
+    },
+    operatorReset: {
+      subject: "Um operador criou um link para {email}",
+      lines: [
+        "Um operador de {service} criou um link que define uma nova palavra-passe para {email}. Funciona uma vez, durante 60 minutos.",
+        "Se ninguém o pediu, avise-nos.",
+      ],
+    },
   },
   footer: {
     sentBy: "Enviado por {service}. Este e-mail é automático. Ninguém lê as respostas.",

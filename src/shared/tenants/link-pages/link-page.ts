@@ -6,7 +6,13 @@ import { html, type Markup } from "../../runtime/markup.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { followLink } from "../links/links.ts";
 import { confirmReset } from "../staff/reset-password.ts";
-import { ConfirmResetBody, LINK_KINDS, type LinkKind, VerifyBody } from "../links/schema.ts";
+import {
+  ConfirmResetBody,
+  LINK_PAGES,
+  type LinkKind,
+  type LinkPage,
+  VerifyBody,
+} from "../links/schema.ts";
 import { verifyEmail } from "../staff/verify-email.ts";
 import { de } from "./words/de.ts";
 import { en, type PageWords } from "./words/en.ts";
@@ -32,7 +38,14 @@ interface Page {
   readonly hasProblem?: boolean;
 }
 
-const isLinkKind = (text: string): text is LinkKind => LINK_KINDS.some((kind) => kind === text);
+const isLinkPage = (text: string): text is LinkPage => LINK_PAGES.some((page) => page === text);
+
+/** The kinds of links that a page takes. */
+const KINDS: Readonly<Record<LinkPage, readonly LinkKind[]>> = {
+  verify: ["verify"],
+  reset: ["reset", "operator_reset"],
+  email: ["email"],
+};
 
 /** Answers with a page in the style of the hosted page: no script, its own style, and no picture. */
 function answerWith(services: TenantsDeps, locale: Locale, page: Page): BrowserAnswer {
@@ -52,7 +65,7 @@ const notice = (status: number, title: string, text: string): Page => ({
   </div>`,
 });
 
-function form(visit: LinkVisit, kind: LinkKind, words: PageWords, problem: string | null): Page {
+function form(visit: LinkVisit, kind: LinkPage, words: PageWords, problem: string | null): Page {
   const { title, intro, label, hint, button } = words.kinds[kind];
   const described = [problem === null ? "" : "problem", hint === "" ? "" : "hint"].join(" ").trim();
   const isNew = kind === "reset";
@@ -86,7 +99,7 @@ function form(visit: LinkVisit, kind: LinkKind, words: PageWords, problem: strin
   };
 }
 
-function done(kind: LinkKind, words: PageWords): Page {
+function done(kind: LinkPage, words: PageWords): Page {
   const { doneTitle: title, done: text } = words.kinds[kind];
   const body = html`<div class="card">
     <p class="seal">${CHECK}</p>
@@ -97,10 +110,12 @@ function done(kind: LinkKind, words: PageWords): Page {
 }
 
 /** Returns the page for what a step was refused with; undefined for what is no answer to a reader. */
-function refused(visit: LinkVisit, kind: LinkKind, words: PageWords, error: AppError): Page {
+function refused(visit: LinkVisit, kind: LinkPage, words: PageWords, error: AppError): Page {
   switch (error.code) {
     case "invalid_link":
       return notice(400, words.invalidTitle, words.invalid);
+    case "conflict":
+      return notice(409, words.failedTitle, words.taken);
     case "invalid_credentials":
       return form(visit, kind, words, words.wrongPassword);
     case "validation_failed":
@@ -112,11 +127,11 @@ function refused(visit: LinkVisit, kind: LinkKind, words: PageWords, error: AppE
   }
 }
 
-async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkKind): Promise<void> {
+async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkPage): Promise<void> {
   const { scope, fields } = visit;
   const { token = "", password = "" } = fields;
   const invalid = () => new AppError("validation_failed", "The form is incomplete.");
-  if (kind === "verify") {
+  if (kind !== "reset") {
     const body = VerifyBody().safeParse({ token, password });
     if (!body.success) throw invalid();
     return await verifyEmail(services, scope, { ...body.data, headers: new Headers() });
@@ -129,13 +144,13 @@ async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkKind): Pro
 async function pageOf(
   services: TenantsDeps,
   visit: LinkVisit,
-  step: (kind: LinkKind, words: PageWords) => Promise<Page>,
+  step: (kind: LinkPage, words: PageWords) => Promise<Page>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(visit.headers.get("accept-language"));
   const words = WORDS[locale];
   const { kind } = visit;
   const answer = (page: Page) => answerWith(services, locale, page);
-  if (!isLinkKind(kind)) return answer(notice(400, words.invalidTitle, words.invalid));
+  if (!isLinkPage(kind)) return answer(notice(400, words.invalidTitle, words.invalid));
   try {
     return answer(await step(kind, words));
   } catch (error) {
@@ -147,7 +162,7 @@ async function pageOf(
 /** Shows the page of a link. Uses nothing up: mail scanners follow links. */
 export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   return pageOf(services, visit, async (kind, words) => {
-    await followLink(services, kind, visit.fields["token"] ?? "");
+    await followLink(services, KINDS[kind], visit.fields["token"] ?? "");
     return form(visit, kind, words, null);
   });
 }

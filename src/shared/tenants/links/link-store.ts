@@ -1,4 +1,4 @@
-import { oneOf, rowCodec, text } from "../../runtime/storage/codec.ts";
+import { oneOf, rowCodec, text, truth } from "../../runtime/storage/codec.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import { LINK_KINDS, type LinkKind } from "./schema.ts";
@@ -10,6 +10,10 @@ const linkRow = rowCodec("link", {
   userId: text(),
   /** What the user's password and e-mail were: the link ends when one of them changes. */
   binding: text(),
+  /** The address that a change of the e-mail is to; "" for other links. */
+  newEmail: text(),
+  /** Whether using the link switches the second factor off. */
+  removesTotp: truth(),
   createdAt: text(),
   expiresAt: text(),
 });
@@ -28,12 +32,19 @@ export interface Link {
   readonly platformId: string;
   readonly userId: string;
   readonly binding: string;
+  readonly newEmail: string;
+  readonly removesTotp: boolean;
   readonly createdAt: string;
   readonly expiresAt: string;
 }
 
 /** How many links of a kind a user has at a time: a new one ends the oldest. */
-const AT_A_TIME: Readonly<Record<LinkKind, number>> = { verify: 1, reset: 3 };
+const AT_A_TIME: Readonly<Record<LinkKind, number>> = {
+  verify: 1,
+  reset: 3,
+  operator_reset: 1,
+  email: 1,
+};
 
 /** Stores one-time links by the hashes of their tokens. */
 export class LinkStore {

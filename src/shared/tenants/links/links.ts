@@ -1,7 +1,8 @@
 import { AppError } from "../../runtime/errors.ts";
 import { deriveKey, hmacSha256, randomToken } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { LinkKind } from "./schema.ts";
+import type { Link } from "./link-store.ts";
+import type { LinkKind, LinkPage } from "./schema.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -9,6 +10,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const LIFE_MS: Readonly<Record<LinkKind, number>> = {
   verify: 7 * DAY_MS,
   reset: 60 * MINUTE_MS,
+  operator_reset: 60 * MINUTE_MS,
+  email: 7 * DAY_MS,
 };
 
 /** A user as stored. */
@@ -35,11 +38,22 @@ function bindingOf({ config }: TenantsDeps, kind: LinkKind, user: LinkOwner): st
 /** Whom a link is for. */
 export type LinkOwner = Pick<StoredUser, "id" | "platformId" | "email" | "passwordVersion">;
 
+const PAGE: Readonly<Record<LinkKind, LinkPage>> = {
+  verify: "verify",
+  reset: "reset",
+  operator_reset: "reset",
+  email: "email",
+};
+
+/** What a link does beyond its kind. */
+type LinkEffect = Partial<Pick<Link, "newEmail" | "removesTotp">>;
+
 /** Makes a link. Returns its address, which is in the mail alone, and when it ends. */
 export async function makeLink(
   services: TenantsDeps,
   kind: LinkKind,
   user: LinkOwner,
+  { newEmail = "", removesTotp = false }: LinkEffect = {},
 ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
   const { config, clock, stores } = services;
   const now = clock.now();
@@ -50,25 +64,38 @@ export async function makeLink(
     platformId: user.platformId,
     userId: user.id,
     binding: bindingOf(services, kind, user),
+    newEmail,
+    removesTotp,
     createdAt: now.toISOString(),
     expiresAt: expiresAt.toISOString(),
   });
-  return { url: `${config.publicBaseUrl}/v1/auth/ui/${kind}?token=${token}`, expiresAt };
+  return { url: `${config.publicBaseUrl}/v1/auth/ui/${PAGE[kind]}?token=${token}`, expiresAt };
 }
 
-/** Finds the user that a link is for. Uses nothing up. @throws AppError `invalid_link` */
+/** Finds the link of a token, of one of the kinds. */
+async function findLink(
+  { config, stores }: TenantsDeps,
+  kinds: readonly LinkKind[],
+  token: string,
+): Promise<Link | undefined> {
+  const { keyPepper, previousKeyPepper } = config.identity;
+  const peppers = [keyPepper, previousKeyPepper].filter((one) => one !== undefined);
+  for (const kind of kinds)
+    for (const pepper of peppers) {
+      const found = await stores.links.find(hashWith(pepper, kind, token));
+      if (found !== undefined) return found;
+    }
+  return undefined;
+}
+
+/** Finds a link of one of the kinds, and the user that it is for. Uses nothing up. @throws AppError `invalid_link` */
 export async function followLink(
   services: TenantsDeps,
-  kind: LinkKind,
+  kinds: readonly LinkKind[],
   token: string,
-): Promise<StoredUser> {
-  const { config, clock, stores } = services;
-  if (!TOKEN.test(token)) throw invalidLink();
-  const { keyPepper, previousKeyPepper } = config.identity;
-  const find = (pepper: string) => stores.links.find(hashWith(pepper, kind, token));
-  const link =
-    (await find(keyPepper)) ??
-    (previousKeyPepper === undefined ? undefined : await find(previousKeyPepper));
+): Promise<{ readonly link: Link; readonly user: StoredUser }> {
+  const { clock, stores } = services;
+  const link = TOKEN.test(token) ? await findLink(services, kinds, token) : undefined;
   if (link === undefined || link.expiresAt <= clock.now().toISOString()) throw invalidLink();
   const [user, platform] = await Promise.all([
     stores.users.find(link.platformId, link.userId),
@@ -77,6 +104,6 @@ export async function followLink(
   if (user === undefined || platform?.status !== "active") throw invalidLink();
   // A platform that was suspended since has ended its links, also when it is active again.
   if (platform.updatedAt > link.createdAt) throw invalidLink();
-  if (link.binding !== bindingOf(services, kind, user)) throw invalidLink();
-  return user;
+  if (link.binding !== bindingOf(services, link.kind, user)) throw invalidLink();
+  return { link, user };
 }

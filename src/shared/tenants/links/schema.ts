@@ -1,6 +1,9 @@
 import * as z from "zod";
+import { time } from "../../runtime/fields.ts";
 import { LOCALES } from "../../runtime/locale.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
+
+export const tokenExample = "mX3k0pWc9vQy7sLr2NdTfJ4hB8uGzE1aKoViYtC6RlM";
 
 const EMAIL_LENGTH_MAX = 254;
 const TOKEN_LENGTH_MAX = 200;
@@ -8,8 +11,12 @@ const DEVICE_LENGTH_MAX = 2_000;
 const TYPED_LENGTH_MAX = 1_000;
 
 /** What links are for. A token of one kind is none of another. */
-export const LINK_KINDS = ["verify", "reset"] as const;
+export const LINK_KINDS = ["verify", "reset", "operator_reset", "email"] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
+
+/** The pages of links. That of a reset takes the links of operators too. */
+export const LINK_PAGES = ["verify", "reset", "email"] as const;
+export type LinkPage = (typeof LINK_PAGES)[number];
 
 /** The language of a user's mails. */
 export const locale = shape(() => z.enum(LOCALES));
@@ -43,6 +50,39 @@ export const AskForResetBody = shape(() =>
 );
 export type AskForReset = ShapeOf<typeof AskForResetBody>;
 
+/** A password or code of any form may be tried: an impossible one is refused like any wrong one. */
+const tried = (what: string) => z.string().min(1).max(TYPED_LENGTH_MAX).describe(what);
+
+export const ChangeEmailBody = shape(() =>
+  z.strictObject({
+    newEmail: z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()),
+    password: tried("The present one."),
+    totpCode: tried("Of the authenticator app, where TOTP is on; or a recovery code.").optional(),
+  }),
+);
+export type ChangeEmail = ShapeOf<typeof ChangeEmailBody>;
+
+export const ResetLinkBody = shape(() =>
+  z.strictObject({
+    removeTotp: z
+      .boolean()
+      .default(false)
+      .describe("Whether using the link also switches the second factor off."),
+  }),
+);
+export type ResetLink = ShapeOf<typeof ResetLinkBody>;
+
+export const resetLink = shape(() =>
+  z
+    .strictObject({ url: z.string(), expiresAt: time() })
+    .meta({ id: "ResetLink", description: "A link that sets a new password, once." }),
+);
+
+export const resetLinkExample = (): ShapeOf<typeof resetLink> => ({
+  url: `https://relay.example.com/api/v1/auth/ui/reset?token=${tokenExample}`,
+  expiresAt: "2026-03-04T11:00:00.000Z",
+});
+
 export const ConfirmResetBody = shape(() =>
   z.strictObject({ token: token(), newPassword: z.string().min(12).max(128) }),
 );
@@ -62,5 +102,3 @@ export const LinkFields = shape(() => z.record(z.string(), z.string()));
 export const linkFields = shape(() =>
   z.strictObject({ token: token(), password: z.string().optional() }),
 );
-
-export const tokenExample = "mX3k0pWc9vQy7sLr2NdTfJ4hB8uGzE1aKoViYtC6RlM";

@@ -10,7 +10,7 @@ import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
 import { passwordIssues, refuseWeak } from "./weak-passwords.ts";
 import { requireOwner } from "./session-rules.ts";
-import { newUser, viewUser, type User, type UserView } from "./user.ts";
+import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** A claim of this age without a user was left behind by a crash. */
 const ABANDONED_MS = 10 * 60 * 1000;
@@ -34,14 +34,20 @@ async function giveWay(services: TenantsDeps, user: User): Promise<boolean> {
  * deleted.
  * @throws AppError `conflict`
  */
-async function claimEmail(services: TenantsDeps, email: string, owner: EmailOwner): Promise<void> {
+export async function claimEmail(
+  services: TenantsDeps,
+  email: string,
+  owner: EmailOwner,
+): Promise<void> {
   const now = services.clock.now();
   const at = now.toISOString();
   if (await services.stores.emails.claim(email, owner, at)) return;
   const existing = await services.stores.emails.find(email);
   if (existing === undefined) throw taken();
   if (existing.userId === owner.userId) return;
-  const user = await services.stores.users.find(existing.platformId, existing.userId);
+  const stored = await services.stores.users.find(existing.platformId, existing.userId);
+  // A user who signs in with another address meanwhile has left the claim behind.
+  const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
   const isYoung = now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
   if (user === undefined && isYoung) throw taken();
   if (user !== undefined && !(await giveWay(services, user))) throw taken();

@@ -5,7 +5,7 @@ import type { TenantsDeps } from "../deps.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { refuseWeak } from "./weak-passwords.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
-import { isDeviceOf, withPassword } from "./user.ts";
+import { isDeviceOf, isEmailOf, withPassword } from "./user.ts";
 import { recordUser } from "../links/record-user.ts";
 import { followLink, invalidLink, mailDisabled, makeLink } from "../links/links.ts";
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
@@ -20,7 +20,7 @@ async function findReader(services: TenantsDeps, email: string) {
     stores.users.find(platformId, userId),
     stores.platforms.find(platformId),
   ]);
-  const isReader = user !== undefined && platform?.status === "active";
+  const isReader = user !== undefined && isEmailOf(user, email) && platform?.status === "active";
   return { user: isReader ? user : undefined, ids: { platformId, id: userId } };
 }
 
@@ -60,12 +60,16 @@ export async function confirmReset(
   scope: RequestScope,
   { token, newPassword }: ConfirmReset,
 ): Promise<{ readonly deviceToken: string }> {
-  const user = await followLink(services, "reset", token);
+  const { user, link } = await followLink(services, ["reset", "operator_reset"], token);
   await refuseWeak(services, { path: "newPassword", password: newPassword, email: user.email });
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
     present.passwordVersion === user.passwordVersion && present.email === user.email
-      ? { ...withPassword(present, passwordHash, null), emailVerified: true }
+      ? {
+          ...withPassword(present, passwordHash, null),
+          emailVerified: true,
+          ...(link.removesTotp ? { secondFactor: null } : {}),
+        }
       : undefined,
   );
   if (changed === undefined) throw invalidLink();

@@ -14,7 +14,7 @@ import { startWithCredit } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import type { UserChange } from "./user-store.ts";
 import { refuseWeak } from "./weak-passwords.ts";
-import { isDeviceOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
+import { isDeviceOf, isEmailOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(
@@ -72,7 +72,9 @@ async function findUser(services: TenantsDeps, email: string): Promise<User | un
   const now = services.clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
   const { platformId, userId } = (await services.stores.emails.find(email)) ?? nobody;
-  return services.stores.users.find(platformId, userId);
+  const user = await services.stores.users.find(platformId, userId);
+  // A claim that a change of the e-mail left behind lets nobody in.
+  return user !== undefined && isEmailOf(user, email) ? user : undefined;
 }
 
 /** Begins an attempt, and finds the user. Only the user's own device is read for first, so that others ask for less. */

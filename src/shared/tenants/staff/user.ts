@@ -83,6 +83,11 @@ export function withPassword(
   };
 }
 
+/** Returns whether a user signs in with the address. */
+export function isEmailOf({ email }: Pick<User, "email">, address: string): boolean {
+  return email.trim().toLowerCase() === address.trim().toLowerCase();
+}
+
 /** Returns whether logging in asks for a code. */
 export function hasTotp(user: User): user is User & { readonly secondFactor: SecondFactor } {
   return user.secondFactor?.confirmed === true;

@@ -5,6 +5,7 @@ import type { TenantsDeps } from "../deps.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { isSessionLive, type User } from "./user.ts";
 import { followLink, invalidLink } from "../links/links.ts";
+import { finishEmailChange } from "./change-email.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { Verify } from "../links/schema.ts";
 
@@ -47,11 +48,12 @@ export async function verifyEmail(
   scope: RequestScope,
   { token, password, headers }: Verify & { readonly headers: Headers },
 ): Promise<void> {
-  const user = await followLink(services, "verify", token);
+  const { user, link } = await followLink(services, ["verify", "email"], token);
   if (!(await hasSessionOf(services, user, headers))) {
     if (password === undefined) throw invalidCredentials();
     await checkPassword(services, scope, user, password);
   }
+  if (link.kind === "email") return await finishEmailChange(services, scope, user, link.newEmail);
   if (user.emailVerified) return;
   const verified = await services.stores.users.update(user, (present) =>
     present.email === user.email ? { emailVerified: true } : undefined,

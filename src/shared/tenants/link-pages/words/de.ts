@@ -21,6 +21,15 @@ export const de: PageWords = {
       doneTitle: "Passwort gespeichert",
       done: "Melden Sie sich mit dem neuen Passwort an. Sie können dieses Fenster schließen.",
     },
+    email: {
+      title: "Neue Adresse bestätigen",
+      intro: "Geben Sie Ihr Passwort ein. Es zeigt, dass die Anfrage von Ihnen kommt.",
+      label: "Passwort",
+      hint: "",
+      button: "Adresse bestätigen",
+      doneTitle: "Adresse geändert",
+      done: "Melden Sie sich ab jetzt mit der neuen Adresse an. Sie können dieses Fenster schließen.",
+    },
   },
   invalidTitle: "Dieser Link funktioniert nicht",
   invalid:
@@ -29,6 +38,7 @@ export const de: PageWords = {
   badNewPassword: "Wählen Sie ein Passwort mit 12 bis 128 Zeichen, das schwer zu erraten ist.",
   tooManyTitle: "Zu viele Versuche",
   tooMany: "Warten Sie einige Minuten und öffnen Sie den Link dann noch einmal.",
+  taken: "Mit dieser Adresse meldet sich schon jemand anderes an.",
   failedTitle: "Das hat nicht geklappt",
   failed: "Der Dienst kann gerade nicht antworten. Öffnen Sie den Link gleich noch einmal.",
 };

@@ -11,13 +11,14 @@ interface KindWords {
 
 /** The texts of the pages behind one-time links, in one language. */
 export interface PageWords {
-  readonly kinds: { readonly verify: KindWords; readonly reset: KindWords };
+  readonly kinds: Readonly<Record<"verify" | "reset" | "email", KindWords>>;
   readonly invalidTitle: string;
   readonly invalid: string;
   readonly wrongPassword: string;
   readonly badNewPassword: string;
   readonly tooManyTitle: string;
   readonly tooMany: string;
+  readonly taken: string;
   readonly failedTitle: string;
   readonly failed: string;
 }
@@ -42,6 +43,15 @@ export const en: PageWords = {
       doneTitle: "Password saved",
       done: "Log in with your new password. You can close this window.",
     },
+    email: {
+      title: "Confirm your new address",
+      intro: "Enter your password. It shows that you asked for this.",
+      label: "Password",
+      hint: "",
+      button: "Confirm address",
+      doneTitle: "Address changed",
+      done: "Log in with the new address from now on. You can close this window.",
+    },
   },
   invalidTitle: "This link doesn't work",
   invalid: "It was used, has expired, or was replaced by a newer one. Ask for a new link.",
@@ -49,6 +59,7 @@ export const en: PageWords = {
   badNewPassword: "Choose a password of 12 to 128 characters that is hard to guess.",
   tooManyTitle: "Too many attempts",
   tooMany: "Wait a few minutes, then open the link again.",
+  taken: "Somebody else signs in with this address.",
   failedTitle: "That didn't work",
   failed: "The service can't answer right now. Open the link again in a moment.",
 };

@@ -21,6 +21,15 @@ export const es: PageWords = {
       doneTitle: "Contraseña guardada",
       done: "Inicia sesión con la contraseña nueva. Puedes cerrar esta ventana.",
     },
+    email: {
+      title: "Confirma tu nueva dirección",
+      intro: "Introduce tu contraseña. Demuestra que la solicitud es tuya.",
+      label: "Contraseña",
+      hint: "",
+      button: "Confirmar dirección",
+      doneTitle: "Dirección cambiada",
+      done: "Inicia sesión con la nueva dirección a partir de ahora. Puedes cerrar esta ventana.",
+    },
   },
   invalidTitle: "Este enlace no funciona",
   invalid: "Ya se usó, ha caducado o se sustituyó por otro más reciente. Pide un enlace nuevo.",
@@ -28,6 +37,7 @@ export const es: PageWords = {
   badNewPassword: "Elige una contraseña de 12 a 128 caracteres, difícil de adivinar.",
   tooManyTitle: "Demasiados intentos",
   tooMany: "Espera unos minutos y vuelve a abrir el enlace.",
+  taken: "Otra persona inicia sesión con esta dirección.",
   failedTitle: "No ha funcionado",
   failed: "El servicio no puede responder ahora. Vuelve a abrir el enlace dentro de un momento.",
 };

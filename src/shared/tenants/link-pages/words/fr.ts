@@ -21,6 +21,15 @@ export const fr: PageWords = {
       doneTitle: "Mot de passe enregistré",
       done: "Connectez-vous avec le nouveau mot de passe. Vous pouvez fermer cette fenêtre.",
     },
+    email: {
+      title: "Confirmez votre nouvelle adresse",
+      intro: "Saisissez votre mot de passe. Il montre que la demande vient de vous.",
+      label: "Mot de passe",
+      hint: "",
+      button: "Confirmer l'adresse",
+      doneTitle: "Adresse modifiée",
+      done: "Connectez-vous désormais avec la nouvelle adresse. Vous pouvez fermer cette fenêtre.",
+    },
   },
   invalidTitle: "Ce lien ne fonctionne pas",
   invalid:
@@ -29,6 +38,7 @@ export const fr: PageWords = {
   badNewPassword: "Choisissez un mot de passe de 12 à 128 caractères, difficile à deviner.",
   tooManyTitle: "Trop de tentatives",
   tooMany: "Attendez quelques minutes, puis ouvrez de nouveau le lien.",
+  taken: "Quelqu'un d'autre se connecte avec cette adresse.",
   failedTitle: "Cela n'a pas fonctionné",
   failed:
     "Le service ne peut pas répondre pour l'instant. Ouvrez de nouveau le lien dans un moment.",

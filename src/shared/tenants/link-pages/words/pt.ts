@@ -20,6 +20,15 @@ export const pt: PageWords = {
       doneTitle: "Palavra-passe guardada",
       done: "Inicie sessão com a nova palavra-passe. Pode fechar esta janela.",
     },
+    email: {
+      title: "Confirme o seu novo endereço",
+      intro: "Introduza a sua palavra-passe. Ela mostra que o pedido é seu.",
+      label: "Palavra-passe",
+      hint: "",
+      button: "Confirmar endereço",
+      doneTitle: "Endereço alterado",
+      done: "Inicie sessão com o novo endereço a partir de agora. Pode fechar esta janela.",
+    },
   },
   invalidTitle: "Este link não funciona",
   invalid: "Já foi usado, expirou ou foi substituído por um mais recente. Peça um novo link.",
@@ -27,6 +36,7 @@ export const pt: PageWords = {
   badNewPassword: "Escolha uma palavra-passe de 12 a 128 caracteres, difícil de adivinhar.",
   tooManyTitle: "Demasiadas tentativas",
   tooMany: "Espere alguns minutos e abra o link de novo.",
+  taken: "Outra pessoa inicia sessão com este endereço.",
   failedTitle: "Não funcionou",
   failed: "O serviço não consegue responder agora. Abra o link de novo daqui a pouco.",
 };

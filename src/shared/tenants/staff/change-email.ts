@@ -1,0 +1,65 @@
+import type { RequestScope, SessionScope } from "../../callers/scope.ts";
+import { admitMail, isMailOn, postMail } from "../../mail/mail.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
+import { recordUser } from "../links/record-user.ts";
+import type { ChangeEmail } from "../links/schema.ts";
+import { claimEmail } from "./manage-users.ts";
+import { proveIdentity } from "./prove-identity.ts";
+import { updateWithNotice } from "./update-with-notice.ts";
+import { isEmailOf, type User } from "./user.ts";
+
+const ASKED = "user.email_change_asked";
+
+/**
+ * Mails a link to a new address, which becomes the user's once the link is followed. The present address is told.
+ * @throws AppError `mail_disabled`, `invalid_credentials`, `totp_required`, `rate_limited`
+ */
+export async function askForEmailChange(
+  services: TenantsDeps,
+  scope: SessionScope,
+  { newEmail, password, totpCode }: ChangeEmail,
+): Promise<void> {
+  const { mail } = services;
+  if (!isMailOn(mail)) throw mailDisabled();
+  const user = await proveIdentity(services, scope, { password, totpCode, action: ASKED });
+  if (!(await admitMail(mail, newEmail, "email")))
+    throw new AppError(
+      "rate_limited",
+      "This address got too many of these mails. Try again later.",
+      {
+        retryAfterSeconds: 3_600,
+        details: { retryAfter: 3_600 },
+      },
+    );
+  const { platformId, email, locale } = user;
+  const { url: link } = await makeLink(services, "email", user, { newEmail });
+  await postMail(mail, platformId, { kind: "emailAsked", to: email, locale });
+  await postMail(mail, platformId, { kind: "email", to: newEmail, locale, link });
+  recordUser(services, scope, user, ASKED);
+}
+
+/**
+ * Makes the address of a link the user's, and tells the one before. A crash in between leaves a claim that can be taken
+ * over.
+ * @throws AppError `conflict` when somebody else signs in with it; `invalid_link`
+ */
+export async function finishEmailChange(
+  services: TenantsDeps,
+  scope: RequestScope,
+  user: User,
+  newEmail: string,
+): Promise<void> {
+  const { id: userId, platformId, email } = user;
+  await claimEmail(services, newEmail, { platformId, userId });
+  const changed = await updateWithNotice(services, user, "emailChanged", (present) =>
+    present.email === email && present.passwordVersion === user.passwordVersion
+      ? { email: newEmail, emailVerified: true }
+      : undefined,
+  );
+  if (changed === undefined) throw invalidLink();
+  // If this fails, the claim can be taken over all the same: its user signs in with another address.
+  if (!isEmailOf(user, newEmail)) await services.stores.emails.release(email, userId);
+  recordUser(services, scope, user, "user.email_changed");
+}

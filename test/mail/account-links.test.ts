@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PASSWORD } from "../setup/factories.ts";
+import { startMailedRelay, tokenIn, type MailedRelay } from "../setup/mail.ts";
+
+let mailed: MailedRelay;
+beforeAll(async () => {
+  mailed = await startMailedRelay();
+});
+afterAll(() => mailed.stop());
+
+let count = 0;
+const newEmail = () => `person-${(count += 1)}@example.com`;
+const post = (path: string, body: object, session?: string) =>
+  mailed.relay.call("POST", path, { body, ...(session === undefined ? {} : { session }) });
+const lastTo = async (email: string) => (await mailed.mailsTo(email)).at(-1);
+
+async function aUser() {
+  const email = newEmail();
+  const body = { email, password: PASSWORD, platformName: "Example" };
+  const { body: answer } = await post("/v1/auth/signup", body);
+  const session: string = answer.data.token;
+  const token = tokenIn(await lastTo(email));
+  expect((await post("/v1/auth/verify", { token }, session)).status).toBe(204);
+  return { email, session, id: answer.data.user.id, platformId: answer.data.platform.id };
+}
+
+describe("a change of the e-mail", () => {
+  test("takes effect with the link and the password, and tells the address before", async () => {
+    const user = await aUser();
+    const to = newEmail();
+    const asked = await post("/v1/auth/email", { newEmail: to, password: PASSWORD }, user.session);
+    expect(asked.status).toBe(202);
+    expect((await lastTo(user.email))?.subject).toContain("about to change");
+    const token = tokenIn(await lastTo(to));
+    const without = await post("/v1/auth/verify", { token });
+    expect(without.body.error.code).toBe("invalid_credentials");
+    expect((await post("/v1/auth/verify", { token, password: PASSWORD })).status).toBe(204);
+    const logIn = (email: string) => post("/v1/auth/login", { email, password: PASSWORD });
+    expect((await logIn(to)).body.data.user.email).toBe(to);
+    expect((await logIn(user.email)).body.error.code).toBe("invalid_credentials");
+    expect((await lastTo(user.email))?.subject).toContain("was changed");
+    const again = await post("/v1/auth/verify", { token, password: PASSWORD });
+    expect(again.body.error.code).toBe("invalid_link");
+    const free = { email: user.email, password: PASSWORD, platformName: "Another" };
+    expect((await post("/v1/auth/signup", free)).status).toBe(201);
+  });
+
+  test("is refused without the right password, and for a taken address once it is followed", async () => {
+    const [user, other] = [await aUser(), await aUser()];
+    const wrong = { newEmail: newEmail(), password: "not the right one" };
+    expect((await post("/v1/auth/email", wrong, user.session)).status).toBe(401);
+    const taken = { newEmail: other.email, password: PASSWORD };
+    expect((await post("/v1/auth/email", taken, user.session)).status).toBe(202);
+    const token = tokenIn(await lastTo(other.email));
+    const body = { token, password: PASSWORD };
+    expect((await post("/v1/auth/verify", body)).body.error.code).toBe("conflict");
+    const own = await post("/v1/auth/login", { email: other.email, password: PASSWORD });
+    expect(own.body.data.user.id).toBe(other.id);
+  });
+
+  test("a link to a mistyped address gives its reader nothing", async () => {
+    const user = await aUser();
+    const stranger = newEmail();
+    await post("/v1/auth/email", { newEmail: stranger, password: PASSWORD }, user.session);
+    const token = tokenIn(await lastTo(stranger));
+    const guess = await post("/v1/auth/verify", { token, password: "a guess of a stranger" });
+    expect(guess.body.error.code).toBe("invalid_credentials");
+    const change = { currentPassword: PASSWORD, newPassword: "changed by its owner" };
+    expect((await post("/v1/auth/password", change, user.session)).status).toBe(204);
+    const late = await post("/v1/auth/verify", { token, password: "changed by its owner" });
+    expect(late.body.error.code).toBe("invalid_link");
+  });
+});
+
+describe("an operator's reset link", () => {
+  const make = ({ platformId, id }: { platformId: string; id: string }, body: object = {}) =>
+    mailed.relay.call("POST", `/v1/admin/platforms/${platformId}/users/${id}/reset-link`, {
+      operator: ["Admin"],
+      body,
+    });
+
+  test("sets a password once, ends the one made before, and the user is told", async () => {
+    const user = await aUser();
+    const tokens = [await make(user), await make(user)].map(({ status, body }) => {
+      expect(status).toBe(201);
+      return new URL(body.data.url).searchParams.get("token") ?? "";
+    });
+    expect((await lastTo(user.email))?.subject).toBe(
+      `An operator made a reset link for ${user.email}`,
+    );
+    const uses = [];
+    for (const token of [...tokens, ...tokens])
+      uses.push(
+        (await post("/v1/auth/reset/confirm", { token, newPassword: "a password from a link" }))
+          .status,
+      );
+    expect(uses).toEqual([400, 200, 400, 400]);
+  });
+
+  test("is for admins, and for users that there are", async () => {
+    const user = await aUser();
+    const path = `/v1/admin/platforms/${user.platformId}/users/${user.id}/reset-link`;
+    const call = { operator: ["Operator"], body: {} };
+    expect((await mailed.relay.call("POST", path, call)).status).toBe(403);
+    expect((await make({ ...user, id: `usr_${"0".repeat(26)}` })).status).toBe(404);
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { aPlatform } from "../setup/factories.ts";
+import {
+  CUTS,
+  startCuttingMailServer,
+  type CuttingMailServer,
+} from "../setup/cutting-mail-server.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+
+let server: CuttingMailServer;
+let relay: Relay;
+let platformId: string;
+let email: string;
+
+beforeAll(async () => {
+  server = await startCuttingMailServer();
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  server.cut = undefined;
+  server.answer = undefined;
+  server.taken.length = 0;
+  // Its users are made without mail, so that they are verified.
+  const first = await startRelay();
+  const platform = await aPlatform(first);
+  platformId = platform.id;
+  email = platform.email;
+  const settings = {
+    ...first.settings,
+    MAIL_URL: `smtp://127.0.0.1:${server.port}`,
+    MAIL_FROM: "relay@example.net",
+    SERVICE_NAME: "Relay",
+  };
+  relay = await startRelay({ sameDeploymentAs: { ...first, settings } });
+});
+afterEach(() => relay.stop());
+
+const waiting = () => relay.services.tenants.mail.stores.mails.list(platformId);
+const ask = () => relay.call("POST", "/v1/auth/reset", { body: { email } });
+
+/** Lets time go on, as the timer and the messages do. */
+async function pass(seconds: number): Promise<void> {
+  relay.advance(seconds * 1_000);
+  await relay.drain();
+  await relay.runTimer("send-mails");
+}
+
+describe("a mail server that ends the connection", () => {
+  test.each(CUTS)("at %s loses no mail, and gets none twice within a minute", async (cut) => {
+    server.cut = cut;
+    expect((await ask()).status).toBe(202);
+    await relay.drain();
+    expect(await waiting()).toHaveLength(1);
+    const before = server.taken.length;
+    server.cut = undefined;
+    await pass(59);
+    expect(server.taken.length).toBe(before);
+    await pass(60);
+    expect(server.taken.length).toBe(before + 1);
+    const ids = server.taken.map((mail) => /^Message-ID: .*$/m.exec(mail)?.[0]);
+    expect(new Set(ids).size).toBe(1);
+    expect(await waiting()).toEqual([]);
+    await pass(3_600);
+    expect(server.taken.length).toBe(before + 1);
+  });
+});
+
+describe("a mail server that answers", () => {
+  test.each(CUTS.slice(2))("for the moment no at %s gets the mail again", async (cut) => {
+    server.cut = cut;
+    server.answer = "451 not now";
+    await ask();
+    await relay.drain();
+    expect(await waiting()).toHaveLength(1);
+    server.cut = undefined;
+    await pass(5);
+    await pass(60);
+    expect(server.taken).toHaveLength(1);
+    expect(await waiting()).toEqual([]);
+  });
+
+  test.each(["RCPT", "taken"] as const)("no for good at %s does not get it again", async (cut) => {
+    server.cut = cut;
+    server.answer = "550 no such mailbox";
+    await ask();
+    await relay.drain();
+    expect(await waiting()).toEqual([]);
+    expect(relay.logLines.some((line) => line.includes("mail given up"))).toBe(true);
+  });
+});
+
+test("a mail server that is down delays no request, and gets the mail five seconds after it is back", async () => {
+  const { port } = server;
+  await server.stop();
+  expect((await ask()).status).toBe(202);
+  await relay.drain();
+  expect(await waiting()).toHaveLength(1);
+  server = await startCuttingMailServer();
+  // Another port: the settings of a relay don't change, so the one that waits is sent by the process started next.
+  const settings = { ...relay.settings, MAIL_URL: `smtp://127.0.0.1:${server.port}` };
+  const later = await startRelay({ sameDeploymentAs: { ...relay, settings } });
+  expect(port).not.toBe(0);
+  later.advance(10_000);
+  await later.runTimer("send-mails");
+  expect(server.taken).toHaveLength(1);
+  await later.stop();
+});
+
+test("a mail whose link has expired is given up", async () => {
+  server.cut = "greeting";
+  await ask();
+  await relay.drain();
+  server.cut = undefined;
+  await pass(60 * 60);
+  expect(server.taken).toEqual([]);
+  expect(await waiting()).toEqual([]);
+});
+
+test("line breaks in names and addresses change no header", async () => {
+  const { mails } = relay.services.tenants.mail.stores;
+  const attack = "a\r\nBcc: victim@example.com\r\n\r\nHello";
+  for (const to of [`${attack}@example.com`, "one@example.com, two@example.com", "<x@y.z>"]) {
+    const now = relay.clock.now();
+    const content = { kind: "operatorReset", to, locale: "en", values: { email: attack } } as const;
+    const row = mails.rowOf(platformId, content, { now, until: new Date(now.getTime() + 60_000) });
+    await mails.insert(platformId, row);
+  }
+  const wakes = relay.services.tenants.mail.wakes;
+  await wakes.add(
+    {
+      kind: "mail",
+      id: platformId,
+      at: relay.clock.now().toISOString(),
+      platformId: "",
+      profileId: "",
+    },
+    relay.clock.now(),
+  );
+  await relay.runTimer("send-mails");
+  for (const mail of server.taken) {
+    const [headers = ""] = mail.split("\r\n\r\n");
+    expect(headers).not.toMatch(/^Bcc:/im);
+    expect(headers.match(/^To: /gim)).toHaveLength(1);
+  }
+});
