@@ -6,6 +6,7 @@ import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { ChangeEmail } from "../links/schema.ts";
 import { claimEmail } from "./manage-users.ts";
+import { confirmIdentity, getOwnUser } from "./own-account.ts";
 import { proveIdentity } from "./prove-identity.ts";
 import { updateWithNotice } from "./update-with-notice.ts";
 import { isEmailOf, type User } from "./user.ts";
@@ -23,7 +24,10 @@ export async function askForEmailChange(
 ): Promise<void> {
   const { mail } = services;
   if (!isMailOn(mail)) throw mailDisabled();
-  const user = await proveIdentity(services, scope, { password, totpCode, action: ASKED });
+  const user = await getOwnUser(services, scope);
+  await services.limits.admitPasswords({ kind: "user", id: user.id });
+  const attempt = await confirmIdentity(services, scope, { user, action: ASKED });
+  await proveIdentity(services, attempt, { user, password, totpCode });
   if (!(await admitMail(mail, newEmail, "email")))
     throw new AppError(
       "rate_limited",

@@ -1,48 +1,43 @@
-import type { SessionScope } from "../../callers/scope.ts";
+import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { checkCode } from "./check-second-factor.ts";
-import { confirmIdentity, getOwnUser } from "./own-account.ts";
-import { spend } from "./second-factor.ts";
-import { hasTotp, type User } from "./user.ts";
+import { spend, type Proof } from "./second-factor.ts";
+import { checkSecondStep, isProof } from "./second-step.ts";
+import type { User } from "./user.ts";
 
-interface Proof {
+/** Uses a code up. Returns whether it was not used up by another request. */
+async function useUp(services: TenantsDeps, user: User, proof: Proof): Promise<boolean> {
+  const updated = await services.stores.users.update(user, ({ secondFactor }) => {
+    const left = secondFactor === null ? undefined : spend(secondFactor, proof);
+    return left && { secondFactor: left };
+  });
+  return updated !== undefined;
+}
+
+interface Sent {
+  readonly user: User;
   readonly password: string;
   readonly totpCode?: string | undefined;
-  /** What the proof is for, in the audit. */
-  readonly action: string;
 }
 
 /**
- * Checks the password of the session's user and, where TOTP is on, a code, which is used up. Failures count as at log-in.
+ * Checks the password of a signed-in user and, where TOTP is on, a code, which is used up. Failures count as at log-in.
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function proveIdentity(
   services: TenantsDeps,
-  scope: SessionScope,
-  { password, totpCode = "", action }: Proof,
-): Promise<User> {
+  attempt: LoginAttempt,
+  { user, password, totpCode }: Sent,
+): Promise<void> {
   const { passwords } = services.secrets;
-  const user = await getOwnUser(services, scope);
-  const attempt = await confirmIdentity(services, scope, { user, action });
   if (!(await passwords.matches(password, user.passwordHash)))
     throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));
-  if (!hasTotp(user)) {
-    await attempt.succeeded("password");
-    return user;
-  }
-  if (totpCode.trim() === "") {
+  const step = await checkSecondStep(services, attempt, { user, totpCode });
+  if (step.kind === "wrong") throw await attempt.failed("code");
+  if (step.kind === "missing") {
     await attempt.passed();
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
-  await attempt.admitCode();
-  const proof = checkCode(services, user, totpCode.trim());
-  if (proof === undefined) throw await attempt.failed("code");
-  await attempt.succeeded("code");
-  const spent = await services.stores.users.update(user, ({ secondFactor }) => {
-    const left = secondFactor === null ? undefined : spend(secondFactor, proof);
-    return left && { secondFactor: left };
-  });
-  if (spent === undefined) throw await attempt.failed("code");
-  return spent;
+  await attempt.succeeded(isProof(step) ? "code" : "password");
+  if (isProof(step) && !(await useUp(services, user, step))) throw await attempt.failed("code");
 }

@@ -14,7 +14,14 @@ import { startWithCredit } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
 import type { UserChange } from "./user-store.ts";
 import { refuseWeak } from "./weak-passwords.ts";
-import { isDeviceOf, isEmailOf, isSessionLive, viewUser, type SignedIn, type User } from "./user.ts";
+import {
+  isDeviceOf,
+  isEmailOf,
+  isSessionLive,
+  viewUser,
+  type SignedIn,
+  type User,
+} from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
 async function openSession(

@@ -1,0 +1,78 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LOCALES } from "../../src/shared/runtime/locale.ts";
+import { PASSWORD } from "../setup/factories.ts";
+import { freePort } from "../setup/free-ports.ts";
+import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
+import { serveRelay } from "../setup/relay-server.ts";
+import { DARK_DESK, LIGHT_PHONE, openPage, violations } from "./axe.ts";
+import { hasChromium, openChromium } from "./chromium.ts";
+
+const RUN_MS = 120_000;
+const EMAIL = "owner@example.com";
+
+describe.skipIf(!hasChromium)("the pages of one-time links", () => {
+  let browser: Browser;
+  let mailed: MailedRelay;
+  let server: Awaited<ReturnType<typeof serveRelay>>;
+  let links: readonly string[];
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const settings = { PUBLIC_BASE_URL: `http://127.0.0.1:${port}/api` };
+    [browser, mailed] = await Promise.all([openChromium(), startMailedRelay({ settings })]);
+    server = await serveRelay(mailed.relay, port);
+    const body = { email: EMAIL, password: PASSWORD, platformName: "Example" };
+    await mailed.relay.call("POST", "/v1/auth/signup", { body });
+    await mailed.relay.call("POST", "/v1/auth/reset", { body: { email: EMAIL } });
+    links = (await mailed.mailsTo(EMAIL)).map((mail) => mail.links[0] ?? "");
+  }, RUN_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await mailed?.stop();
+  });
+
+  test.each(LOCALES)(
+    "are accessible in %s, on a light phone and a dark desk",
+    async (locale) => {
+      for (const look of [LIGHT_PHONE, DARK_DESK]) {
+        const { page, refused } = await openPage(browser, look);
+        await page.setExtraHTTPHeaders({ "accept-language": locale });
+        for (const link of [...links, `${links[0]}x`]) {
+          await page.goto(link);
+          expect(await page.locator("html").getAttribute("lang")).toBe(locale);
+          expect(await violations(page)).toEqual([]);
+        }
+        expect(refused).toEqual([]);
+        await page.close();
+      }
+    },
+    RUN_MS,
+  );
+
+  test(
+    "verify an address and set a password without a script",
+    async () => {
+      const [verify = "", reset = ""] = links;
+      const { page } = await openPage(browser, LIGHT_PHONE);
+      await page.goto(verify);
+      await page.fill("input[type=password]", "not the right one");
+      await page.click("button");
+      expect(await page.locator("#problem").count()).toBe(1);
+      expect(await violations(page)).toEqual([]);
+      await page.fill("input[type=password]", PASSWORD);
+      await page.click("button");
+      expect(await page.locator("form").count()).toBe(0);
+      await page.goto(reset);
+      await page.fill("input[type=password]", "violet marmot 7 teacups");
+      await page.click("button");
+      expect(await page.locator("form").count()).toBe(0);
+      const logIn = { body: { email: EMAIL, password: "violet marmot 7 teacups" } };
+      const { body } = await mailed.relay.call("POST", "/v1/auth/login", logIn);
+      expect(body.data.user.emailVerified).toBe(true);
+      await page.close();
+    },
+    RUN_MS,
+  );
+});
