@@ -8,7 +8,7 @@ import { followUpOf } from "../networks/follow-ups.ts";
 import { walkFollowUp } from "../networks/follow-up-walk.ts";
 import { publishedBy, type SandboxTools, sandboxTools, walkLeg } from "../networks/sandbox-leg.ts";
 import { PDS_START_MS_MAX, startPds } from "./pds.ts";
-import { hasSnac, startSnac } from "./snac.ts";
+import { snacRemoves, startSnac } from "./snac.ts";
 
 const COLLECTION = "app.bsky.feed.post";
 const HOST = "snac.sandbox.test";
@@ -126,7 +126,7 @@ function toolsFor({ url, isRemoval }: Peer, lost: Lost): SandboxTools {
 
 const PEERS = [
   ["the AT Protocol's own server", aPds, true],
-  ["snac2", aSnac, hasSnac],
+  ["snac2", aSnac, snacRemoves],
 ] as const;
 
 describe.each(PEERS)("a removal on %s", (_name, start, isHere) => {

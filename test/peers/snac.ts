@@ -9,10 +9,15 @@ import { freePort } from "../setup/free-ports.ts";
 const START_MS_MAX = 120_000;
 const POLL_MS = 50;
 
-/** The server's program: Debian's package `snac2` has it since Debian 13; `SNAC_BIN` names one that lies elsewhere. */
+/** The server's program, of Debian's package `snac2`; `SNAC_BIN` names one that lies elsewhere, as `.ci/run` fetches it. */
 const PROGRAM = process.env["SNAC_BIN"] ?? "snac";
 /** Whether the program is here and can run. */
 export const hasSnac = spawnSync(PROGRAM, { stdio: "ignore" }).error === undefined;
+
+/** Whether it takes posts down: version 2.75 of Debian 13 does not yet. */
+export const snacRemoves =
+  hasSnac &&
+  Number(/^snac 2\.(\d+)/m.exec(spawnSync(PROGRAM, { encoding: "utf8" }).stdout)?.[1] ?? 0) >= 96;
 
 /** A post as the server has stored it. */
 interface StoredPost {

@@ -60,13 +60,9 @@ export const EXPIRED = {
     return ["ratewindows", "subject"];
   },
   logins(deployment, count) {
-    const failedAt = new Date(deployment.time.now - DAY_MS).toISOString();
+    const failures = `p0123456789ab.${(deployment.time.now - DAY_MS).toString(36)}`;
     for (const [hex, share] of shares(count, ["00", "7f", "ff"]))
-      deployment.put(
-        "ratewindows",
-        `login|${hex}`,
-        rows(share, hex, { failedAt, blocks: 0, blockedUntil: "" }),
-      );
+      deployment.put("ratewindows", `login|${hex}`, rows(share, hex, { failures }));
     return ["ratewindows", ""];
   },
   "dead-deliveries"(deployment, count) {
