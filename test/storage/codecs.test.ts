@@ -19,6 +19,9 @@ import { hostRow } from "../../src/shared/connections/host-store.ts";
 import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts";
 import { withdrawalRow } from "../../src/shared/connections/withdrawal-store.ts";
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
+import { mailCountRow } from "../../src/shared/mail/mail-count-store.ts";
+import { mailRow } from "../../src/shared/mail/mail-store.ts";
+import { linkRow, userLinksRow } from "../../src/shared/tenants/links/link-store.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { eventRow } from "../../src/shared/events/event.ts";
@@ -99,6 +102,10 @@ const KINDS = [
   totalsRow,
   walkRow,
   fanOutRow,
+  mailRow,
+  mailCountRow,
+  linkRow,
+  userLinksRow,
 ] as unknown as readonly RowCodec<never>[];
 
 const text = fc.string({ unit: "binary", maxLength: 40 });

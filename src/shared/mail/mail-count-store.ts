@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const PER_HOUR = 3;
 
 /** When mails of a kind were sent to an address; the partition key is a hash of the address. */
-const mailCountRow = rowCodec("mail count", {
+export const mailCountRow = rowCodec("mail count", {
   /** Times, separated by commas. */
   times: text(),
   lastAt: text(),

@@ -6,7 +6,7 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { MailContent } from "./mail-content.ts";
 
 /** A mail that is to be sent, in the partition of the platform whose reader it is for. */
-const mailRow = rowCodec("mail", {
+export const mailRow = rowCodec("mail", {
   /** The content with its address and its link, as JSON. */
   sealed: text(),
   createdAt: text(),

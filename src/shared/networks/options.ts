@@ -44,7 +44,7 @@ export const languageTag = shape(() =>
     .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
 );
 
-/** A comment that is written below the post once it is published. */
+/** Makes the schema of a comment that is written below the post once it is published. */
 export const firstComment = (charactersMax: number) =>
   z.string().trim().min(1).max(charactersMax).optional();
 

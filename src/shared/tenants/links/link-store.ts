@@ -4,7 +4,7 @@ import type { Table } from "../../runtime/storage/table.ts";
 import { LINK_KINDS, type LinkKind } from "./schema.ts";
 
 /** A one-time link; the partition key is the hash of its token. */
-const linkRow = rowCodec("link", {
+export const linkRow = rowCodec("link", {
   kind: oneOf(LINK_KINDS),
   platformId: text(),
   userId: text(),
@@ -19,7 +19,7 @@ const linkRow = rowCodec("link", {
 });
 
 /** The links of a kind that a user has; the partition key is the user's id. */
-const userLinksRow = rowCodec("links of a user", {
+export const userLinksRow = rowCodec("links of a user", {
   /** Hashes of tokens, separated by commas, the latest last. */
   hashes: text(),
   expiresAt: text(),

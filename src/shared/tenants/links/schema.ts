@@ -50,7 +50,7 @@ export const AskForResetBody = shape(() =>
 );
 export type AskForReset = ShapeOf<typeof AskForResetBody>;
 
-/** A password or code of any form may be tried: an impossible one is refused like any wrong one. */
+/** Makes the schema of a password or code that is tried, of any form: an impossible one is refused like any wrong one. */
 const tried = (what: string) => z.string().min(1).max(TYPED_LENGTH_MAX).describe(what);
 
 export const ChangeEmailBody = shape(() =>
