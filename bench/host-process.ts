@@ -60,7 +60,6 @@ export class HostProcess {
   }
 
   /** Returns the CPU time that the process has used so far, in milliseconds. */
-
   async cpuMs(): Promise<number> {
     const stat = await readFile(`/proc/${this.#child.pid}/stat`, "utf8");
     const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);

@@ -19,8 +19,8 @@ export interface WholeRelay {
   readonly network: InstantNetwork;
   readonly hosts: readonly HostProcess[];
   openTenants(count: number): Promise<Tenant[]>;
-  /** Accepts a post of one leg by one of the processes, in turn. Returns its text. @throws Error on any other answer */
-  post(tenant: Tenant, body?: object): Promise<string>;
+  /** Accepts a post of one leg by one of the processes, in turn; of several tenants, each process has its own. */
+  post(tenants: Tenant | readonly Tenant[], body?: object): Promise<string>;
   /** Returns what the first process takes of the machine's memory, in bytes. */
   residentBytes(): Promise<number>;
   stop(): Promise<void>;
@@ -78,7 +78,10 @@ export async function startWholeRelay(nodeOptions = "", processes = 1): Promise<
     network,
     hosts,
     openTenants: (count) => openLinked(services, network, count),
-    async post(tenant, body = {}) {
+    async post(tenants, body = {}) {
+      const all = [tenants].flat();
+      const tenant = all[(posts + 1) % all.length];
+      if (tenant === undefined) throw new Error("there is no tenant to post for");
       const ask = acceptAsk(tenant, { platforms: ["mastodon"], ...body });
       let { status, text } = await next().send(ask);
       // As clients do.
