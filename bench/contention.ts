@@ -1,4 +1,3 @@
-import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { percentileOf } from "./load.ts";
 import type { Tenant } from "./relay.ts";
@@ -107,10 +106,15 @@ runBench(async () => {
   }
   const head = "processes,accepted/s,of one,of apart,longest,CPU ms/post,a life".split(",");
   const rows = all.map((one) => [
-    ...[one.processes, one.perSecond.toFixed(0), one.ofOne, one.ofApart, one.longestMs.toFixed(0)],
-    ...[one.cpuMsPerPost.toFixed(1), one.lifeRequests],
+    `${one.processes}`,
+    one.perSecond.toFixed(0),
+    `${one.ofOne}`,
+    `${one.ofApart}`,
+    one.longestMs.toFixed(0),
+    one.cpuMsPerPost.toFixed(1),
+    `${one.lifeRequests}`,
   ]);
-  console.log(tableText([head, ...rows.map((row) => row.map(String))]));
+  console.log(tableText([head, ...rows]));
   for (const { processes, ofOne, longestMs, lifeRequests: life } of all.slice(1)) {
     const more = life - (all[0]?.lifeRequests ?? 0);
     const goal = GOALS[processes] ?? 0;
@@ -119,10 +123,8 @@ runBench(async () => {
     const measured = `${ofOne}, ${longestMs.toFixed(0)} ms, ${more}`;
     console.log(goalText({ text, measured, isMet }));
   }
-  console.log(`load ${loadavg()[0]?.toFixed(1)}`);
-  const results = all.map(({ processes, ofOne, ofApart, lifeRequests: life }) => [
-    `${processes} processes`,
-    { ofOne, ofApart, lifeRequests: life },
-  ]);
+  const results = all.map(({ processes, ofOne, ofApart, lifeRequests: life }) => {
+    return [`${processes} processes`, { ofOne, ofApart, lifeRequests: life }];
+  });
   await saveResults("contention", Object.fromEntries(results));
 });
