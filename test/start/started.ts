@@ -30,7 +30,10 @@ export async function newPlace(): Promise<Place> {
   const free = await freePorts(PORT_SETTINGS.length);
   // Safe: one entry for every setting.
   const ports = Object.fromEntries(PORT_SETTINGS.map((name, at) => [name, free[at]])) as Ports;
-  return { folder, ports, remove: () => rm(folder, { recursive: true, force: true }) };
+  // Azurite has a group of its own, and may still save what it has when the start has ended.
+  const patiently = { maxRetries: 20, retryDelay: 250 };
+  const remove = () => rm(folder, { recursive: true, force: true, ...patiently });
+  return { folder, ports, remove };
 }
 
 export interface Started {
