@@ -10,8 +10,7 @@ import { route, type Route } from "../shared/http/route.ts";
 import {
   createPost,
   validatePost,
-  issuesOfRemoval,
-  issuesOfRetry,
+  issuesOfPlatforms,
   removePost,
   retryPost,
   cancelPost,
@@ -130,7 +129,7 @@ export const postRoutes = [
     access: activeProfileScope,
     body: RetryBody,
     issuesBeside: ({ services, scope, params, body }) =>
-      issuesOfRetry(services.publishing, scope, {
+      issuesOfPlatforms(services.publishing, scope, {
         postId: params["postId"] ?? "",
         platforms: body["platforms"],
       }),
@@ -155,7 +154,7 @@ export const postRoutes = [
     access: profileScope,
     body: RemoveBody,
     issuesBeside: ({ services, scope, params, body }) =>
-      issuesOfRemoval(services.publishing, scope, {
+      issuesOfPlatforms(services.publishing, scope, {
         postId: params["postId"] ?? "",
         platforms: body["platforms"],
       }),

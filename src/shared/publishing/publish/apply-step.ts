@@ -117,7 +117,8 @@ async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
   run.timeline.record({ step: STEP_NAMES[step], outcome: reason, networkCode, note });
 }
 
-function callOf(leg: Leg): Call {
+/** Returns the call that is under way. */
+export function callOf(leg: Leg): Call {
   const call = openCall(leg);
   invariant(call !== undefined, "a call that is under way is not open");
   return call;

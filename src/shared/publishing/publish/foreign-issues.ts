@@ -1,5 +1,8 @@
+import type { ProfileScope } from "../../callers/scope.ts";
 import type { Issue } from "../../runtime/errors.ts";
+import type { PublishingDeps } from "../deps.ts";
 import type { Draft } from "../post.ts";
+import { lookForPost } from "../read/read-posts.ts";
 
 /** Returns an issue for each of the named networks that the post does not have. */
 export function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
@@ -14,4 +17,15 @@ export function foreignIssues(draft: Draft, networks: readonly string[]): readon
           },
         ],
   );
+}
+
+/** Returns the issues that the schema of a request for some of a post's legs does not report. */
+export async function issuesOfPlatforms(
+  services: PublishingDeps,
+  scope: ProfileScope,
+  input: { readonly postId: string; readonly platforms: unknown },
+): Promise<readonly Issue[]> {
+  const found = await lookForPost(services, scope, input.postId);
+  const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
+  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }

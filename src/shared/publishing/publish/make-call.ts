@@ -5,9 +5,9 @@ import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { CALL_CRASHES_MAX, sentCall, type Call } from "../call.ts";
 import { lastReconcileSeconds } from "../leg-times.ts";
-import { openCall, withCall } from "../leg.ts";
+import { withCall } from "../leg.ts";
 import { firstCommentOf } from "../post.ts";
-import { applyStep, type Step } from "./apply-step.ts";
+import { applyStep, callOf, type Step } from "./apply-step.ts";
 import { openLinked } from "./attach-account.ts";
 import { save, timeSuffices, type LegRun } from "./leg-run.ts";
 import { toPublish } from "./to-publish.ts";
@@ -33,12 +33,6 @@ interface CallWork {
   attached?: { readonly connection: Connection; readonly credentials: NetworkData };
 }
 
-function callOf({ stored }: LegRun): Call {
-  const call = openCall(stored.leg);
-  invariant(call !== undefined, "a call that is under way is not open");
-  return call;
-}
-
 function attachedOf({ attached }: CallWork) {
   invariant(attached !== undefined, "a call has no account");
   return attached;
@@ -46,7 +40,7 @@ function attachedOf({ attached }: CallWork) {
 
 /** Notes in the run what the next write of the leg adds to the call. */
 function note(run: LegRun, changes: Partial<Call>): void {
-  const call = { ...callOf(run), ...changes };
+  const call = { ...callOf(run.stored.leg), ...changes };
   run.stored = { ...run.stored, leg: withCall(run.stored.leg, call) };
 }
 
@@ -84,7 +78,7 @@ async function attach(work: CallWork): Promise<Step> {
 async function findPost(work: CallWork): Promise<Step> {
   const { run, network } = work;
   const { leg } = run.stored;
-  if ((leg.networkPostId ?? callOf(run).target) !== null) return GO_ON;
+  if ((leg.networkPostId ?? callOf(run.stored.leg).target) !== null) return GO_ON;
   const shownIn = lastReconcileSeconds(leg, run.services.clock.now());
   const found = await network.reconcile(toPublish(run, network, attachedOf(work)), run.tools);
   const unknown = plain("outcome_unknown");
@@ -120,7 +114,7 @@ function textOf({ post, stored }: LegRun, { kind }: Call): string | null {
 function toFollowUp(work: CallWork): FollowUp {
   const { run } = work;
   const { leg } = run.stored;
-  const call = callOf(run);
+  const call = callOf(run.stored.leg);
   const { connection, credentials } = attachedOf(work);
   const { account, instanceUrl, limits } = connection;
   const externalId = leg.networkPostId ?? call.target;
@@ -137,7 +131,7 @@ function toFollowUp(work: CallWork): FollowUp {
 /** Looks up an earlier call of unknown outcome. It is never made again without that. */
 async function lookUp(work: CallWork): Promise<Step> {
   const { run, how } = work;
-  if (callOf(run).sentAt === null) return GO_ON;
+  if (callOf(run.stored.leg).sentAt === null) return GO_ON;
   const found = await how.lookUp(toFollowUp(work), run.tools);
   switch (found.kind) {
     case "done":
@@ -161,7 +155,7 @@ const noTime: Step = { kind: "wait", failure: plain("network_unavailable"), seco
 /** Marks the call as sent, if the lease and the worker's time last for it. */
 async function mark({ run }: CallWork): Promise<Step> {
   if (!timeSuffices(run)) return noTime;
-  const marked = sentCall(callOf(run), run.services.clock.now());
+  const marked = sentCall(callOf(run.stored.leg), run.services.clock.now());
   if (!(await save(run, withCall(run.stored.leg, marked)))) return { kind: "lost" };
   if (timeSuffices(run)) return GO_ON;
   // Writing the marker took long.
@@ -172,12 +166,12 @@ async function mark({ run }: CallWork): Promise<Step> {
 /** Makes the visible call. */
 async function perform(work: CallWork): Promise<Step> {
   const { run, how } = work;
-  const { kind } = callOf(run);
+  const { kind } = callOf(run.stored.leg);
   run.services.log.info("call sent", { network: run.stored.leg.network, kind });
   // Its own marker is no earlier attempt.
   const outcome = await how.perform({ ...toFollowUp(work), sentAt: null }, run.tools);
   if (outcome.kind === "in_doubt") {
-    note(run, { remote: outcome.state ?? callOf(run).remote });
+    note(run, { remote: outcome.state ?? callOf(run.stored.leg).remote });
     return { kind: "wait", failure: outcome.failure, seconds: outcome.pollAfterSeconds };
   }
   if (outcome.kind === "done") return { kind: "end", end: outcome };
@@ -197,7 +191,7 @@ async function runPhases(work: CallWork): Promise<Step> {
 }
 
 async function stepOf(run: LegRun, network: Network | undefined): Promise<Step> {
-  const { kind, crashes } = callOf(run);
+  const { kind, crashes } = callOf(run.stored.leg);
   if (network === undefined) return failed(plain("app_misconfigured"));
   const how = network.calls[kind];
   if (how === undefined) return failed(plain("feature_unsupported"));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Connection } from "../../connections/connections.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
-import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { endedCall, isFinal, newCall, withdrawn } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { isEnded, latestCall, openCall, withCall, type Leg } from "../leg.ts";
@@ -17,7 +17,7 @@ import {
 import type { PostWithLegs } from "../post-store.ts";
 import type { Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
-import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
+import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
 import { foreignIssues } from "./foreign-issues.ts";
 import { free } from "./leg-attempt.ts";
@@ -135,17 +135,6 @@ function removeOperation(removal: Removal): PostOperation<readonly NetworkName[]
       return { kind: "change", movements: [], after: { post, legs }, answer: begun };
     },
   });
-}
-
-/** Returns the issues of a removal that its schema does not report. */
-export async function issuesOfRemoval(
-  services: PublishingDeps,
-  scope: ProfileScope,
-  input: { readonly postId: string; readonly platforms: unknown },
-): Promise<readonly Issue[]> {
-  const found = await lookForPost(services, scope, input.postId);
-  const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
-  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }
 
 /**

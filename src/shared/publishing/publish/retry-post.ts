@@ -3,7 +3,7 @@ import { type Movement, priceOf, refusal } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
-import { AppError, refuseIssues, type Issue } from "../../runtime/errors.ts";
+import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { isBeingRemoved, retried, type Leg } from "../leg.ts";
@@ -18,7 +18,7 @@ import {
 import type { PostWithLegs } from "../post-store.ts";
 import { hasStarted, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
-import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
+import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { timelineStep } from "../timeline-store.ts";
 import { foreignIssues } from "./foreign-issues.ts";
 import { noteStep } from "./timeline-recorder.ts";
@@ -85,17 +85,6 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       };
     },
   });
-}
-
-/** Returns the issues of a retry that its schema does not report. */
-export async function issuesOfRetry(
-  services: PublishingDeps,
-  scope: ProfileScope,
-  input: { readonly postId: string; readonly platforms: unknown },
-): Promise<readonly Issue[]> {
-  const found = await lookForPost(services, scope, input.postId);
-  const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
-  return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }
 
 /**
