@@ -171,12 +171,7 @@ export async function openTenant(services: Services): Promise<Tenant> {
   });
   await creditWallet(services.billing, platform.id, {
     operationId: "credit|bench",
-    operation: "billing.credit",
     tokens: CREDITED_TOKENS,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
     actor: { kind: "system", id: "bench" },
     requestId: "bench",
   });

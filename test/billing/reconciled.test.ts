@@ -189,7 +189,6 @@ test("totals of one post are its own entries, and a long tail says up to when it
   expect((await totals(publisher, "groupBy=operation&postId=pst_none")).sums).toEqual({});
   await creditWallet(relay.services.billing, platformId, {
     ...chargeOf(publisher),
-    operation: "billing.credit",
     tokens: 10_000,
   });
   await Promise.all(Array.from({ length: 2_001 }, () => spend(publisher)));

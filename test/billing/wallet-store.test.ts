@@ -42,10 +42,7 @@ function chargeOf(operationId: string, tokens: number, overrides: Partial<Charge
 const charge = (store: WalletStore, id: string, tokens: number, overrides?: Partial<Charge>) =>
   chargeTogether(servicesOf(store), PLATFORM, [chargeOf(id, tokens, overrides)]);
 const credit = (store: WalletStore, id: string, tokens: number) =>
-  creditWallet(servicesOf(store), PLATFORM, {
-    ...chargeOf(id, tokens),
-    operation: "billing.credit",
-  });
+  creditWallet(servicesOf(store), PLATFORM, chargeOf(id, tokens));
 const codeOf = async (asked: Promise<unknown>) => {
   try {
     await asked;

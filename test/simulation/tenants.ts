@@ -176,12 +176,7 @@ export async function creditTokens(
 ): Promise<void> {
   await creditWallet(services.billing, platformId, {
     operationId: `credit|${reference}`,
-    operation: "billing.credit",
     tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
     actor: { kind: "system", id: "simulation" },
     requestId: reference,
   });

@@ -5,7 +5,7 @@ import { type Balance, nextUtcDay, spentToday, viewBalance, type Wallet } from "
 import { actorOf } from "../callers/caller.ts";
 import { AppError, invariant, notFound } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
-import { creditWallet } from "./charge.ts";
+import { creditId, creditWallet } from "./charge.ts";
 import { entryView } from "./usage.ts";
 import type { Credit } from "./schema.ts";
 
@@ -67,16 +67,11 @@ export async function creditPlatform(services: BillingDeps, scope: OperatorScope
   const { platformId, tokens, note, reference } = credit;
   if ((await services.platforms.find(platformId)) === undefined) throw notFound();
   const { sequence, applied } = await creditWallet(services, platformId, {
-    operationId: `credit|${reference ?? newId("request", services.clock.now())}`,
-    operation: "billing.credit",
+    operationId: creditId(reference ?? newId("request", services.clock.now())),
     tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
     actor: actorOf(scope.caller),
     requestId: scope.requestId,
-    ...(note === undefined ? {} : { note }),
+    ...(note !== undefined && { note }),
   });
   if (applied)
     services.audit.record(scope, {

@@ -4,6 +4,7 @@ export { creditPlatform, getBalance, getLimits, updateLimits } from "./balance.t
 export {
   charge,
   chargeTogether,
+  creditId,
   creditWallet,
   debitOf,
   type Charge,

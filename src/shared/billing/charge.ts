@@ -84,12 +84,30 @@ export interface Credited {
   readonly sequence: number;
 }
 
+/** What is credited is the platform's as a whole. */
+type WalletCredit = Pick<Charge, "operationId" | "tokens" | "actor" | "requestId" | "note">;
+
+/** Returns the operation of a credit under this reference, which is made once. */
+export const creditId = (reference: string): string => `credit|${reference}`;
+
 /** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond a wallet's maximum */
 export function creditWallet(
   services: BillingDeps,
   platformId: string,
-  asked: Charge,
+  { operationId, tokens, actor, requestId, note }: WalletCredit,
 ): Promise<Credited> {
+  const asked: Charge = {
+    operationId,
+    operation: "billing.credit",
+    tokens,
+    applicationId: null,
+    profileId: null,
+    postId: null,
+    network: null,
+    actor,
+    requestId,
+    ...(note !== undefined && { note }),
+  };
   const key = markerKey(asked.operationId);
   return services.wallets.commit<Credited>(platformId, {
     id: `credit|${asked.operationId}`,

@@ -68,12 +68,7 @@ export async function createPlatform(
   if (initialTokens !== undefined)
     await creditWallet(services.billing, platform.id, {
       operationId: "initial tokens",
-      operation: "billing.credit",
       tokens: initialTokens,
-      applicationId: null,
-      profileId: null,
-      postId: null,
-      network: null,
       actor: actorOf(scope.caller),
       requestId: scope.requestId,
     });

@@ -1,5 +1,5 @@
 import type { User } from "./user.ts";
-import { creditWallet } from "../../billing/billing.ts";
+import { creditId, creditWallet } from "../../billing/billing.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
 
@@ -30,6 +30,9 @@ async function claim(services: TenantsDeps, platformId: string, email: string): 
   return emails.claimCredit(hashOf(email, keyPepper), platformId, at);
 }
 
+/** Returns the reference by which an operator's credit is the same as the starting credit. */
+const referenceOf = (platformId: string) => `signup:${platformId}`;
+
 /**
  * Credits what a platform starts with, once per platform and per e-mail. May be repeated. Its reference is that of an
  * operator's credit, who can so make one that failed, and never a second one.
@@ -42,13 +45,8 @@ async function creditStart(
   const tokens = services.config.identity.signupCreditTokens;
   if (tokens === 0 || !(await claim(services, platformId, email))) return;
   await creditWallet(services.billing, platformId, {
-    operationId: `credit|signup:${platformId}`,
-    operation: "billing.credit",
+    operationId: creditId(referenceOf(platformId)),
     tokens,
-    applicationId: null,
-    profileId: null,
-    postId: null,
-    network: null,
     actor: { kind: "system", id: "signup" },
     requestId,
     note: "Starting credit",
@@ -65,7 +63,7 @@ export async function startWithCredit(
   try {
     await creditStart(services, { platformId, email }, requestId);
   } catch (error) {
-    const reference = `signup:${platformId}`;
+    const reference = referenceOf(platformId);
     services.mail.log.error("a starting credit was not made", { platformId, reference, error });
   }
 }
