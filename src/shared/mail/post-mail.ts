@@ -9,8 +9,8 @@ const TRIED_MS = 24 * 60 * 60_000;
 export const isMailOn = ({ config }: Pick<MailDeps, "config">): boolean =>
   config.mail !== undefined;
 
-/** Marks the platform as one that has a mail to be sent, before the mail's row is written. */
-function announceMail({ clock, wakes }: MailDeps, platformId: string): Promise<void> {
+/** Marks the platform as one that has a mail to be sent. A new mail's row is written after it. */
+export function markMail({ clock, wakes }: MailDeps, platformId: string): Promise<void> {
   const now = clock.now();
   const at = new Date(now.getTime() + MARK_MS).toISOString();
   return wakes.add(wakeOf("mail", platformId, at), now);
@@ -34,7 +34,7 @@ export async function writeWithMail<T>(
   const now = deps.clock.now();
   const end = until ?? new Date(now.getTime() + TRIED_MS);
   const row = deps.stores.mails.rowOf(platformId, content, { now, until: end });
-  await announceMail(deps, platformId);
+  await markMail(deps, platformId);
   const written = await write([row]);
   await deps.askForWalk(0);
   return written;

@@ -28,7 +28,7 @@ const SMALL = "font-size:13px;line-height:1.5;color:#6b7280";
 function textPart({ lines, button, footer }: Letter): string {
   const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];
   const [first = "", ...rest] = lines;
-  return `${[first, ...link, ...rest, "-- ", footer.join("\n")].join("\n\n").replace("-- \n\n", "-- \n")}\n`;
+  return `${[first, ...link, ...rest, `-- \n${footer.join("\n")}`].join("\n\n")}\n`;
 }
 
 function htmlPart({ locale, subject, lines, button, footer }: Letter): string {

@@ -1,8 +1,9 @@
 import type { TakeStep } from "../runtime/walk-step.ts";
-import { MARK_MS, sweepMarked, wakeOf } from "../wake/wake.ts";
+import { MARK_MS, sweepMarked } from "../wake/wake.ts";
 import type { MailDeps } from "./deps.ts";
 import type { MailContent } from "./mail-content.ts";
 import type { StoredMail } from "./mail-store.ts";
+import { markMail } from "./post-mail.ts";
 import { renderMail } from "./render-mail.ts";
 import { SEND_MS_MAX } from "./transport.ts";
 
@@ -74,7 +75,7 @@ async function sendMail(deps: MailDeps, mail: StoredMail): Promise<Date | undefi
 
 /** Sends what a platform has, and has the platform looked at again while something is left. */
 async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
-  const { clock, wakes, stores } = deps;
+  const { clock, stores } = deps;
   const mails = await stores.mails.list(platformId);
   const next: number[] = [];
   const endsAt = performance.now() + LOOK_MS_MAX;
@@ -85,7 +86,7 @@ async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
   }
   if (next.length === 0) return;
   const now = clock.now();
-  await wakes.add(wakeOf("mail", platformId, later(now, MARK_MS).toISOString()), now);
+  await markMail(deps, platformId);
   const waitMs = Math.min(...next) - now.getTime();
   if (waitMs < HINT_MS_MAX) await deps.askForWalk(Math.max(0, waitMs) / 1_000);
 }
@@ -110,7 +111,6 @@ export async function hasMail({ clock, wakes }: MailDeps): Promise<boolean> {
 export async function markIfWaiting(deps: MailDeps, platformId: string): Promise<boolean> {
   const [mail] = await deps.stores.mails.list(platformId, 1);
   if (mail === undefined) return false;
-  const now = deps.clock.now();
-  await deps.wakes.add(wakeOf("mail", platformId, later(now, MARK_MS).toISOString()), now);
+  await markMail(deps, platformId);
   return true;
 }

@@ -6,6 +6,7 @@ import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";
 import type { ChangePassword, ConfirmTotp, RemoveTotp } from "./schema.ts";
+import { requirePassword } from "./prove-identity.ts";
 import {
   spend,
   type RecoveryCodes,
@@ -107,11 +108,7 @@ export async function changePassword(
     platformName: platform?.name,
   });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
-  if (!(await services.secrets.passwords.matches(currentPassword, user.passwordHash)))
-    throw await attempt.failed(
-      "password",
-      services.secrets.passwords.missingPepper(user.passwordHash),
-    );
+  await requirePassword(services, attempt, { user, password: currentPassword });
   await attempt.passed();
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const { sessionVersion } = user;
@@ -208,11 +205,7 @@ export async function removeTotp(
   if (!hasTotp(user))
     throw refuseState(services, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
-  if (!(await services.secrets.passwords.matches(password, user.passwordHash)))
-    throw await attempt.failed(
-      "password",
-      services.secrets.passwords.missingPepper(user.passwordHash),
-    );
+  await requirePassword(services, attempt, { user, password });
   await attempt.admitCode();
   const proof = checkCode(services, user, code);
   if (proof === undefined) throw await attempt.failed("code");

@@ -1,6 +1,7 @@
 import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { Urgency } from "./hashing-threads.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import { checkSecondStep, isProof } from "./second-step.ts";
 import type { User } from "./user.ts";
@@ -12,6 +13,17 @@ async function useUp(services: TenantsDeps, user: User, proof: Proof): Promise<b
     return left && { secondFactor: left };
   });
   return updated !== undefined;
+}
+
+/** Checks the password of a known user. A failure counts. @throws AppError `invalid_credentials`, `rate_limited` */
+export async function requirePassword(
+  { secrets: { passwords } }: Pick<TenantsDeps, "secrets">,
+  attempt: LoginAttempt,
+  { user, password }: Pick<Sent, "user" | "password">,
+  urgency?: Urgency,
+): Promise<void> {
+  if (!(await passwords.matches(password, user.passwordHash, urgency)))
+    throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));
 }
 
 interface Sent {
@@ -29,9 +41,7 @@ export async function proveIdentity(
   attempt: LoginAttempt,
   { user, password, totpCode }: Sent,
 ): Promise<void> {
-  const { passwords } = services.secrets;
-  if (!(await passwords.matches(password, user.passwordHash)))
-    throw await attempt.failed("password", passwords.missingPepper(user.passwordHash));
+  await requirePassword(services, attempt, { user, password });
   const step = await checkSecondStep(services, attempt, { user, totpCode });
   if (step.kind === "wrong") throw await attempt.failed("code");
   if (step.kind === "missing") {

@@ -2,6 +2,7 @@ import type { RequestScope } from "../../callers/scope.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { requirePassword } from "./prove-identity.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { isSessionLive, type User } from "./user.ts";
 import { followLink, invalidLink } from "../links/links.ts";
@@ -30,11 +31,7 @@ async function checkPassword(
   password: string,
 ): Promise<void> {
   const attempt = await services.limits.beginLoginAttempt({ email: user.email, ip });
-  if (!(await services.secrets.passwords.matches(password, user.passwordHash, "log_in")))
-    throw await attempt.failed(
-      "password",
-      services.secrets.passwords.missingPepper(user.passwordHash),
-    );
+  await requirePassword(services, attempt, { user, password }, "log_in");
   await attempt.succeeded();
 }
 
