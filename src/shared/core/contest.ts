@@ -192,9 +192,10 @@ export class Contest {
     this.isBusy = false;
     this.#losses = 0;
     this.#transactionMs += (tookMs - this.#transactionMs) * NEWEST_SHARE;
-    if (this.#isContested) this.#holds = true;
     this.#waitingSince = 0;
-    if (this.#isContested && this.#isTurnOver) this.#endTurn();
+    if (!this.#isContested) return;
+    this.#holds = true;
+    if (this.#isTurnOver) this.#endTurn();
   }
 
   /** Notes that the service had too much to do: others that have waited come first. */

@@ -31,7 +31,7 @@ export interface CorePartition {
   onBatch?(operations: number, outcome: TransactionResult["kind"]): void;
 }
 
-/** The note of a process that is about to write more: its id, and how long other processes should wait. */
+/** The note of a process that writes: its id, and how long other processes should wait; 0 for not at all. */
 export interface WriterLease {
   readonly by: string;
   readonly forMs: number;
@@ -39,7 +39,7 @@ export interface WriterLease {
 
 export interface WrittenWallet {
   readonly wallet: Wallet;
-  /** The note of the process that wrote the wallet last, while the wallet is contested. */
+  /** The note of the process that wrote the wallet last; null before the first one. */
   readonly writer: WriterLease | null;
 }
 
