@@ -11,13 +11,12 @@ const POLL_MS = 50;
 
 /** The server's program, of Debian's package `snac2`; `SNAC_BIN` names one that lies elsewhere, as `.ci/run` fetches it. */
 const PROGRAM = process.env["SNAC_BIN"] ?? "snac";
+const said = spawnSync(PROGRAM, { encoding: "utf8" });
 /** Whether the program is here and can run. */
-export const hasSnac = spawnSync(PROGRAM, { stdio: "ignore" }).error === undefined;
+export const hasSnac = said.error === undefined;
 
 /** Whether it takes posts down: version 2.75 of Debian 13 does not yet. */
-export const snacRemoves =
-  hasSnac &&
-  Number(/^snac 2\.(\d+)/m.exec(spawnSync(PROGRAM, { encoding: "utf8" }).stdout)?.[1] ?? 0) >= 96;
+export const snacRemoves = hasSnac && Number(/^snac 2\.(\d+)/m.exec(said.stdout)?.[1] ?? 0) >= 96;
 
 /** A post as the server has stored it. */
 interface StoredPost {

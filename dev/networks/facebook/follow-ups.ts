@@ -7,7 +7,7 @@ import { edge, timeParameter } from "../graph/edge.ts";
 import { badParameter, noSuchObject } from "../graph/errors.ts";
 import { graphTime } from "../graph/fields.ts";
 import type { GraphNode } from "../graph/fields.ts";
-import { readParameters, textParameter } from "../graph/parameters.ts";
+import { commentWords, readParameters, textParameter } from "../graph/parameters.ts";
 import { keep } from "../kept-maps.ts";
 import { route } from "../network.ts";
 import type { Route } from "../network.ts";
@@ -108,10 +108,7 @@ function remove(shared: FacebookShared, exchange: Exchange): Answer {
 export function followUpRoutes(shared: FacebookShared): Route[] {
   return [
     route("POST /{id}/comments", "comment", (exchange, plan) => comment(shared, exchange, plan), {
-      magic: (exchange) => ({
-        text: textParameter(readParameters(exchange), "message") ?? "",
-        key: exchange.params["id"] ?? "",
-      }),
+      magic: commentWords,
     }),
     route("GET /{id}/comments", "comments", (exchange) => list(shared, exchange)),
     route("DELETE /{id}", "remove", (exchange) => remove(shared, exchange), {

@@ -76,6 +76,12 @@ export function listParameter(parameters: Parameters, name: string): readonly un
     .filter((part) => part !== "");
 }
 
+/** What a comment says, for magic words, and the post that it is for. */
+export function commentWords(exchange: Exchange) {
+  const text = textParameter(readParameters(exchange), "message") ?? "";
+  return { text, key: exchange.params["id"] ?? "" };
+}
+
 /** The access token, wherever Graph takes it from. */
 export function sentToken(exchange: Exchange): string | undefined {
   const header = /^(?:Bearer|OAuth) (\S+)$/i.exec(exchange.headers.authorization ?? "")?.[1];

@@ -5,7 +5,7 @@ import { commentsOf, NotThereYet } from "../follow-ups.ts";
 import { edge } from "../graph/edge.ts";
 import { badParameter, noSuchObject } from "../graph/errors.ts";
 import { graphTime } from "../graph/fields.ts";
-import { readParameters, textParameter } from "../graph/parameters.ts";
+import { commentWords, readParameters, textParameter } from "../graph/parameters.ts";
 import { keep } from "../kept-maps.ts";
 import { route } from "../network.ts";
 import type { Route } from "../network.ts";
@@ -69,10 +69,7 @@ function list(shared: InstagramShared, exchange: Exchange): Answer {
 export function commentRoutes(shared: InstagramShared): Route[] {
   return [
     route("POST /{id}/comments", "comment", (exchange, plan) => comment(shared, exchange, plan), {
-      magic: (exchange) => ({
-        text: textParameter(readParameters(exchange), "message") ?? "",
-        key: exchange.params["id"] ?? "",
-      }),
+      magic: commentWords,
     }),
     route("GET /{id}/comments", "comments", (exchange) => list(shared, exchange)),
   ];

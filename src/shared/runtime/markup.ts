@@ -17,14 +17,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escape(text: string): string {
+/** Escapes text for an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
 function render(value: Value): string {
   if (value === null || value === undefined || value === false) return "";
   if (value instanceof Markup) return value.text;
-  if (typeof value === "string" || typeof value === "number") return escape(String(value));
+  if (typeof value === "string" || typeof value === "number") return escapeHtml(String(value));
   return value.map((part) => part.text).join("");
 }
 
