@@ -712,7 +712,7 @@ describe("linking a Mastodon account", () => {
     });
   });
 
-  test.each([null, 7, ["profile", "write:statuses", "write:media"]])(
+  test.each([null, 7, "", ["profile", "write:statuses", "write:media"]])(
     "forgives what it does not need: a scope that is %j",
     async (scope) => {
       const { outcome } = await finish(

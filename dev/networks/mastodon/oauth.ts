@@ -188,11 +188,11 @@ export class OAuth {
     { token, ...issued }: Pick<Token, "accountId" | "scopes" | "createdAt"> & { token: string },
   ): Answer {
     keep(this.#shared.state.tokens, token, { clientId, host, ...issued, revoked: false });
-    const { tokenSeconds } = personalityOf(host);
+    const { isSmall, tokenSeconds } = personalityOf(host);
     return json(200, {
       access_token: token,
       token_type: "Bearer",
-      scope: issued.scopes.join(" "),
+      scope: isSmall ? "" : issued.scopes.join(" "),
       created_at: Math.floor(issued.createdAt / 1000),
       ...(tokenSeconds !== undefined && {
         expires_in: tokenSeconds,

@@ -36,7 +36,10 @@ export interface Personality {
   readonly tokenSeconds?: number;
   /** Whether it shows Markdown as what it stands for. */
   readonly rendersMarkdown: boolean;
-  /** Whether a file is known by its name alone, has another id in a post, and lists come whole, whatever is asked for. */
+  /**
+   * Whether a file is known by its name alone, has another id in a post, lists come whole, whatever is asked for, and a
+   * token is said to have no scopes.
+   */
   readonly isSmall: boolean;
 }
 
@@ -97,7 +100,7 @@ const PLEROMA: Personality = {
   version: "2.7.2 (compatible; Pleroma 2.9.1)",
 };
 
-/** As snac 2.75 behaves: its version begins as Mastodon's does. */
+/** As snac 2.75 behaves, and 2.96 in what it says of a token: its version begins as Mastodon's does. */
 const SMALL: Personality = {
   ...COMPATIBLE,
   software: "small",

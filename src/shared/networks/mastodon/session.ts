@@ -33,7 +33,10 @@ export type IssuedToken = Pick<
   readonly endsAt: string | null;
 };
 
-/** Returns the token of an answer. One that names no scopes has those that were asked for (RFC 6749, section 5.1). */
+/**
+ * Returns the token of an answer. One that names no scopes has those that were asked for (RFC 6749, section 5.1). So has one
+ * with an empty text, which snac answers from 2.96 on.
+ */
 export function readToken(
   answer: HttpResponse,
   askedScope: string,
@@ -42,7 +45,8 @@ export function readToken(
   const { data } = tokenShape().safeParse(answer.json());
   if (answer.status !== 200 || data === undefined) return undefined;
   const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken } = data;
-  const scopes = data.scope ?? askedScope.split(" ");
+  const named = data.scope ?? [];
+  const scopes = named.length > 0 ? named : askedScope.split(" ");
   if (seconds === undefined) return { accessToken, scopes, endsAt: null };
   const at = (share: number) => new Date(now.getTime() + seconds * share * 1000).toISOString();
   const endsAt = at(1);
