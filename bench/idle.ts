@@ -44,6 +44,25 @@ function pollingOf(size: Size): string {
   return String(settings[POLLING_INTERVAL]);
 }
 
+/** Nothing listens there: an idle day sends no mail, and asks each minute whether there is any. */
+const MAIL = { MAIL_URL: "smtp://127.0.0.1:1", MAIL_FROM: "relay@example.com" };
+
+/**
+ * Closes a platform, whose erasure waits for its week while the day is counted. In a process without mail, so that no mail
+ * of it is waiting.
+ */
+async function closePlatform(settings: Readonly<Record<string, string>>): Promise<void> {
+  const relay = await startRelayProcess({ settings });
+  const name = "Example Media";
+  const user = { email: "owner@example.com", password: "a password of some length" };
+  const signUp = { body: { ...user, platformName: name } };
+  const signedUp = await relay.call("POST", "/v1/auth/signup", signUp);
+  const bearer = String(signedUp.body.data?.token);
+  const closed = await relay.call("POST", "/v1/platform/close", { bearer, body: { name } });
+  await relay.stop();
+  if (closed.status !== 202) throw new Error(`not closed: ${JSON.stringify(closed.body)}`);
+}
+
 /** Counts what one instance without work asks of storage and logs, by the minute. */
 async function countIdle(size: Size): Promise<IdleDay> {
   const azurite = await startAzurite({ inMemory: true });
@@ -61,12 +80,15 @@ async function countIdle(size: Size): Promise<IdleDay> {
     proxies.push(proxy);
     storage = storage.replace(endpoint, `$1${proxy.port}`);
   }
+  const settings = {
+    ...OWN_WAITS,
+    AzureWebJobsStorage: storage,
+    STORAGE_PREFIX: `idle${size}`,
+    [POLLING_INTERVAL]: pollingOf(size),
+  };
+  await closePlatform(settings);
   const relay = await startRelayProcess({
-    settings: {
-      ...OWN_WAITS,
-      AzureWebJobsStorage: storage,
-      [POLLING_INTERVAL]: pollingOf(size),
-    },
+    settings: { ...settings, ...MAIL },
     onLine: () => (counts.lines += 1),
   });
   try {

@@ -79,6 +79,10 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     again: "once it is enabled",
   },
   platform_suspended: { advice: "Ask the operators.", again: "once it is active" },
+  platform_closed: {
+    advice: "Ask the operators to open it again, within seven days.",
+    again: "once it is active",
+  },
   invalid_link: { advice: "Ask for a new link.", again: NO },
   email_unverified: {
     advice: "Follow the link that was mailed to you. `POST /v1/auth/verify/resend` sends it again.",

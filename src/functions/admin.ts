@@ -79,14 +79,14 @@ export const adminRoutes = [
   }),
   route("PATCH", "v1/admin/platforms/{platformId}", {
     operationId: "updatePlatform",
-    summary: "Suspend or reactivate a platform.",
+    summary: "Suspend or reactivate a platform, or open a closed one again.",
     description:
-      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait.",
+      "Every key and session of a suspended platform gets 403 `platform_suspended`, and its due posts wait. `active` also opens a platform again that its owner closed, until `erasedAt`: its keys and connections stay ended. It answers 409 `invalid_state` while calls to networks that were under way come to their end, and once the platform is being erased. A closed platform can't be suspended.",
     access: operator("Admin"),
     body: UpdatePlatformBody,
     status: 200,
     response: platformSummary,
-    errors: ["not_found"],
+    errors: ["not_found", "invalid_state"],
     examples: () => {
       const status = "suspended" as const;
       return { body: { status }, answer: { ...platformSummaryExample(), status } };
@@ -98,7 +98,7 @@ export const adminRoutes = [
     operationId: "makeResetLink",
     summary: "Make a link with which a user sets a new password.",
     description:
-      "For a user who lost the password and the mailbox, or the second factor: hand the link over once you know who asks. It works once, for 60 minutes, and ends the one made before. The user and the platform's staff get a mail.",
+      "For a user who lost the password and the mailbox, or the second factor: hand the link over once you know who asks. It works once, for 60 minutes, and ends the one made before. The user and the platform's owners get a mail.",
     access: operator("Admin"),
     body: ResetLinkBody,
     status: 201,

@@ -77,7 +77,7 @@ export const authRoutes = [
     body: LogInBody,
     status: 200,
     response: signedIn,
-    errors: ["invalid_credentials", "totp_required", "platform_suspended"],
+    errors: ["invalid_credentials", "totp_required", "platform_suspended", "platform_closed"],
     examples: () => ({ body: logInExample(), answer: sessionExample() }),
     run: ({ services, scope, body }) => logIn(services.tenants, scope, body),
   }),
@@ -96,7 +96,7 @@ export const authRoutes = [
     operationId: "confirmSession",
     summary: "Give the password again, for what a stolen session must not do.",
     description:
-      "A log-in counts for ten minutes, and so does this. It is asked for before a second factor is set up, staff are changed, an API key is created in a session, and a webhook secret is rotated: these answer 403 `confirmation_required` without. The answer's token belongs to the same session and ends with it. Failures count as those of log-ins.",
+      "A log-in counts for ten minutes, and so does this. It is asked for before a second factor is set up, staff are changed, an API key is created in a session, a webhook secret is rotated, and the platform is closed: these answer 403 `confirmation_required` without. The answer's token belongs to the same session and ends with it. Failures count as those of log-ins.",
     access: sessionOnly,
     body: ConfirmSessionBody,
     status: 200,

@@ -2,8 +2,13 @@ import { auditEvent, auditExample, ListAuditQuery } from "../shared/audit/schema
 import { prices } from "../shared/billing/answer-schema.ts";
 import { rateCard } from "../shared/core/core.ts";
 import { keyOrSession, sessionOnly } from "../shared/http/access/access.ts";
+import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
 import { route } from "../shared/http/route.ts";
 import {
+  closedPlatform,
+  closedPlatformExample,
+  closePlatform,
+  ClosePlatformBody,
   createApplication,
   updateApplication,
   getApplication,
@@ -53,6 +58,19 @@ export const accountRoutes = [
     response: auditEvent,
     examples: () => ({ answer: auditExample() }),
     run: ({ services, scope, query }) => services.audit.list(scope, query),
+  }),
+  route("POST", "v1/platform/close", {
+    operationId: "closePlatform",
+    summary: "Close the platform. Everything of it is erased seven days later.",
+    description:
+      "When this is answered, every key, session, grant, connect session and link of the platform gets 403 `platform_closed`. Scheduled posts are canceled and connections ended; calls to networks that have begun are followed to their end. Owners get a mail now and a day before the end. Unused tokens lapse with the platform. Until `erasedAt` an operator can open it again: `PATCH /v1/admin/platforms/{platformId}`.",
+    access: confirmed(ofOwner(sessionOnly)),
+    body: ClosePlatformBody,
+    status: 202,
+    response: closedPlatform,
+    errors: ["not_found"],
+    examples: () => ({ body: { name: meExample().name }, answer: closedPlatformExample() }),
+    run: ({ services, scope, body }) => closePlatform(services.erasure, scope, body),
   }),
 ];
 

@@ -7,6 +7,7 @@ import { ConnectionStore } from "../../src/shared/connections/connection-store.t
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { ApplicationStore } from "../../src/shared/tenants/applications/application-store.ts";
 import { KeyStore } from "../../src/shared/tenants/keys/key-store.ts";
+import { ClosingStore } from "../../src/shared/tenants/platforms/closing-store.ts";
 import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store.ts";
 import { ProfileStore } from "../../src/shared/tenants/profiles/profile-store.ts";
 import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
@@ -54,6 +55,16 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       removeStray: { raisesNot: "it removes what leads to no key" },
       list: { raisesNot: "it removes entries of the index, whose keys are gone" },
       noteUse: { raisesNot: "when a key was used allows nothing" },
+    },
+  ],
+  [
+    ClosingStore,
+    {
+      close: "raises",
+      announce: { raisesNot: "mails allow nothing" },
+      beginErasing: "raises",
+      unlist: { raisesNot: "it is the list of all platforms, and not the platform" },
+      removeRows: { raisesNot: "nobody gets in any more" },
     },
   ],
   [
@@ -276,6 +287,15 @@ function platformChange(status: "suspended" | "active"): Promise<Change> {
   });
 }
 
+function platformClosing(): Promise<Change> {
+  const { platforms, closings } = relay.services.tenants.stores;
+  const { id } = application.platform;
+  return Promise.resolve({
+    act: () => closings.close(id, at, []),
+    row: async () => (await platforms.findAccess(id))?.status,
+  });
+}
+
 function applicationChange(status: "disabled" | "active"): Promise<Change> {
   const { applications, platforms } = relay.services.tenants.stores;
   const { platform, id } = application;
@@ -303,6 +323,8 @@ const CHANGES: readonly (readonly [string, () => Promise<Change>])[] = [
   ["an application is enabled", () => applicationChange("active")],
   ["a platform is suspended", () => platformChange("suspended")],
   ["a platform is active again", () => platformChange("active")],
+  ["a platform is closed", platformClosing],
+  ["a closed platform is opened again", () => platformChange("active")],
   ["an account is linked", () => connectionChange("link")],
   ["an account is unlinked", () => connectionChange("unlink")],
   ["an account has to be linked again", () => connectionChange("mark")],

@@ -61,10 +61,15 @@ const setPlatform = (status: "active" | "suspended"): Take => {
     });
 };
 
+/** After it the customer is asked for what is there, which nobody can who has none. */
+const CLOSES = "POST v1/platform/close";
+
 interface Way {
   readonly as: As;
   readonly take: Take;
   readonly told: string;
+  /** It takes the whole platform away, which is active for as long as it takes to see what is there. */
+  readonly isWhole?: true;
   /** The other process has not seen the caller before. */
   readonly isUnknown?: true;
 }
@@ -98,6 +103,7 @@ const OF_ADMIN_KEYS: Readonly<Record<string, Way>> = {
     as: "admin",
     take: setPlatform("suspended"),
     told: "403 platform_suspended",
+    isWhole: true,
   },
 };
 
@@ -126,6 +132,13 @@ const OF_SESSIONS: Readonly<Record<string, Way>> = {
     as: "session",
     take: setPlatform("suspended"),
     told: "403 platform_suspended",
+    isWhole: true,
+  },
+  "the platform of its user was closed": {
+    as: "session",
+    take: byOwner("POST", () => "/v1/platform/close", { name: "Example Media" }),
+    told: "403 platform_closed",
+    isWhole: true,
   },
 };
 
@@ -229,12 +242,12 @@ async function allOf(customer: Customer): Promise<unknown> {
   );
 }
 
-/** The same, of a platform that is suspended: it is active for as long as that takes. */
-async function seenOf(customer: Customer, isSuspended: boolean): Promise<unknown> {
-  if (!isSuspended) return await allOf(customer);
+/** The same, also of a platform that was taken away as a whole. */
+async function seenOf(customer: Customer, { isWhole, take }: Way): Promise<unknown> {
+  if (isWhole !== true) return await allOf(customer);
   dataOf(await setPlatform("active")(customer));
   const seen = await allOf(customer);
-  dataOf(await setPlatform("suspended")(customer));
+  dataOf(await take(customer));
   return seen;
 }
 
@@ -265,13 +278,13 @@ async function holdUp(name: string, way: Way, number: number): Promise<Held> {
     headers: { ...headers, "x-request-id": requestId },
   });
   const wasHeld = await Promise.race([reached.then(() => true), request.then(() => false)]);
-  const isSuspended = way.told === "403 platform_suspended";
   dataOf({ ...(await way.take(customer)), body: { data: undefined } });
-  const before = await seenOf(customer, isSuspended);
+  const before = await seenOf(customer, way);
   held.letGo();
   const answer = await request;
-  const after = await seenOf(customer, isSuspended);
-  if (isSuspended) dataOf(await setPlatform("active")(customer));
+  if (name === CLOSES && answer.status < 300) dataOf(await setPlatform("active")(customer));
+  const after = await seenOf(customer, way);
+  if (way.isWhole === true) dataOf(await setPlatform("active")(customer));
   const audit = dataOf(await branch.call("GET", "/v1/audit", { session: customer.owner }));
   const audited = audit.filter(
     (one: { requestId: string; outcome: string }) =>
@@ -288,8 +301,8 @@ const WRITES_IN_TURN = Object.entries(WRITES).toSorted(
 );
 
 /** A log-out ends nothing but what it is sent with, so it is not refused for what ends more. */
-const isHarmless = (name: string, { told }: Way) =>
-  name === "POST v1/auth/logout" && told === "403 platform_suspended";
+const isHarmless = (name: string, { isWhole }: Way) =>
+  name === "POST v1/auth/logout" && isWhole === true;
 
 const cases = WRITES_IN_TURN.flatMap(([name, { callers }]) =>
   Object.entries(WAYS[callers] ?? {})

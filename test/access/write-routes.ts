@@ -196,6 +196,10 @@ export const WRITES: Readonly<Record<string, Write>> = {
       return { path: "/v1/auth/confirm", body: { password: PASSWORD, totpCode: code() } };
     },
   },
+  "POST v1/platform/close": {
+    callers: "session",
+    ask: () => ({ path: "/v1/platform/close", body: { name: "Example Media" } }),
+  },
   "POST v1/users": {
     callers: "session",
     ask: ({ unique }) => ({

@@ -97,14 +97,14 @@ test("an erasure whose row is damaged does not keep the others from going on", a
     applicationId: "app_1",
     requestedBy: { kind: "session", id: "u" },
   } as const;
-  await erasures.open(newErasure({ ...owner, profileId: "prf_broken" }, at));
-  await erasures.open(newErasure({ ...owner, profileId: "prf_sound" }, at));
+  await erasures.open(newErasure({ ...owner, id: "prf_broken" }, at));
+  await erasures.open(newErasure({ ...owner, id: "prf_sound" }, at));
   await relay.tables.erasures.putProperties("open", { rowKey: "prf_broken", step: "1" });
   const found: string[] = [];
   let after: string | undefined;
   do {
     const { items, next } = await erasures.list(after);
-    found.push(...items.map(({ profileId }) => profileId));
+    found.push(...items.map(({ id }) => id));
     after = next;
   } while (after !== undefined);
   expect(found).toEqual(["prf_sound"]);

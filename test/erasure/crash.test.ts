@@ -75,7 +75,9 @@ test("a request that did not close the profile erases nothing, and a repeat is c
   const entries = async () => (await erasures.list(undefined)).items.length;
   const leaveEntry = () => {
     const requestedBy = { kind: "session", id: "usr_gone" } as const;
-    return erasures.open(newErasure({ ...profile.owner, requestedBy }, calm.clock.now()));
+    return erasures.open(
+      newErasure({ ...profile.owner, id: profile.profileId, requestedBy }, calm.clock.now()),
+    );
   };
   await leaveEntry();
   await runOnce(calm);

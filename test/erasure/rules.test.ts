@@ -14,7 +14,7 @@ const erasure = newErasure(
   {
     platformId: "plt_1",
     applicationId: "app_1",
-    profileId: "prf_1",
+    id: "prf_1",
     requestedBy: { kind: "session", id: "usr_1" },
   },
   START,

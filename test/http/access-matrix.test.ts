@@ -50,6 +50,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "DELETE v1/users/{userId}": "session confirmed",
   "GET v1/me": "platform",
   "GET v1/audit": "platform",
+  "POST v1/platform/close": "session owner confirmed",
   "GET v1/applications": "platform",
   "POST v1/applications": "session owner confirmed",
   "GET v1/applications/{applicationId}": "platform",
@@ -193,6 +194,14 @@ async function aSuspendedPlatform(): Promise<TestApplication> {
   return suspended;
 }
 
+async function aClosedPlatform(): Promise<TestApplication> {
+  const closed = await anApplication(relay);
+  const { session } = closed.platform;
+  const body = { name: "Example Media" };
+  dataOf(await relay.call("POST", "/v1/platform/close", { session, body }));
+  return closed;
+}
+
 const aSession = async (email: string): Promise<string> =>
   dataOf(await relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } })).token;
 
@@ -211,6 +220,7 @@ beforeAll(async () => {
   const sibling = await anApplication(relay, owner.platform);
   const foreign = await anApplication(relay, await aPlatform(relay));
   const suspended = await aSuspendedPlatform();
+  const closed = await aClosedPlatform();
   const member = await aMember(owner.platform);
   const restricted = await aKey(relay, owner, { scope: "restricted" });
   const connectSession = await relay.call("POST", `/v1/profiles/${profile.id}/connect/sessions`, {
@@ -240,6 +250,8 @@ beforeAll(async () => {
       "a disabled application's key": { key: disabled },
       "a suspended platform's key": { key: suspended.key },
       "a suspended platform's session": { session: suspended.platform.session },
+      "a closed platform's key": { key: closed.key },
+      "a closed platform's session": { session: closed.platform.session },
       "a restricted key": { key: restricted.secret },
       "another application's key": { key: sibling.key },
       "another tenant's key": { key: foreign.key },
@@ -267,6 +279,8 @@ const UNIVERSAL: Readonly<Record<string, string>> = {
   "a disabled application's key": "403 application_disabled",
   "a suspended platform's key": "403 platform_suspended",
   "a suspended platform's session": "403 platform_suspended",
+  "a closed platform's key": "403 platform_closed",
+  "a closed platform's session": "403 platform_closed",
   "an operator without a role": "401 invalid_credentials",
   "an Operator": "401 invalid_credentials",
   "an Admin": "401 invalid_credentials",

@@ -15,7 +15,7 @@ const applicationId = newId("application", now);
 const requestedBy = { kind: "session", id: newId("user", now) } as const;
 
 await services.erasure.erasures.open(
-  newErasure({ platformId, applicationId, profileId, requestedBy }, now),
+  newErasure({ id: profileId, platformId, applicationId, requestedBy }, now),
 );
 const postId = newId("post", now);
 await services.publishing.stores.publishQueue.hint({

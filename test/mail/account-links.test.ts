@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PASSWORD } from "../setup/factories.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
+import { dataOf, PASSWORD } from "../setup/factories.ts";
 import { startMailedRelay, tokenIn, type MailedRelay } from "../setup/mail.ts";
 
 let mailed: MailedRelay;
@@ -95,6 +96,27 @@ describe("an operator's reset link", () => {
           .status,
       );
     expect(uses).toEqual([400, 200, 400, 400]);
+  });
+
+  test("tells the user and the owners, and no other staff", async () => {
+    const owner = await aUser();
+    const { users } = mailed.relay.services.tenants.stores;
+    const found = await users.find(owner.platformId, owner.id);
+    if (found === undefined) throw new Error("the owner is gone");
+    const staff = (["owner", "member", "member"] as const).map((role) => ({
+      ...found,
+      id: newId("user", mailed.relay.clock.now()),
+      email: newEmail(),
+      role,
+    }));
+    for (const user of staff) await users.create(user);
+    const [second, member, other] = staff;
+    if (second === undefined || member === undefined || other === undefined) throw new Error();
+    const told = [owner.email, second.email, member.email];
+    dataOf(await make({ platformId: owner.platformId, id: member.id }));
+    const subject = `An operator made a reset link for ${member.email}`;
+    for (const email of told) expect((await lastTo(email))?.subject).toBe(subject);
+    expect(await lastTo(other.email)).toBeUndefined();
   });
 
   test("is for admins, and for users that there are", async () => {

@@ -195,7 +195,7 @@ class Fence {
     const rounds = this.#kind === "key" ? 1 : ROUNDS;
     for (let round = 0; round < rounds; round += 1) {
       await this.#time.wait(this.#random.between(...BETWEEN_MS));
-      await this.#until("taken", (services) => this.#take(services, tenant, keyId));
+      await this.#until("taken", (services) => this.#take(services, tenant, keyId, round));
       const before = await this.#count();
       await this.#time.wait(this.#random.between(...BETWEEN_MS));
       const accepted = (await this.#count()) - before;
@@ -210,12 +210,20 @@ class Fence {
     return (await this.#observer?.posts())?.length ?? 0;
   }
 
-  async #take(services: Services, { scope }: Tenant, keyId: string): Promise<unknown> {
+  async #take(
+    services: Services,
+    { scope }: Tenant,
+    keyId: string,
+    round: number,
+  ): Promise<unknown> {
     const { platformId, applicationId, profileId } = scope;
     const at = services.clock.now().toISOString();
     switch (this.#kind) {
       case "platform":
-        return await services.tenants.stores.platforms.setStatus(platformId, "suspended", at);
+        // Suspended first, and closed by its owner then.
+        return round === 0
+          ? await services.tenants.stores.platforms.setStatus(platformId, "suspended", at)
+          : await services.tenants.stores.closings.close(platformId, at, []);
       case "application":
         return await services.tenants.stores.applications.setStatus(
           platformId,

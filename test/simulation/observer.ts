@@ -140,7 +140,7 @@ export class Observer {
       open.push(...pending.map((event) => `${event.type} ${event.id} was not fanned out`));
     }
     const { items } = await erasures.list(undefined);
-    open.push(...items.map(({ profileId }) => `${profileId} is being erased`));
+    open.push(...items.map(({ id }) => `${id} is being erased`));
     if (open.length > 0) return open;
     const deliveries = await this.deliveries("pending");
     if (deliveries.length > 0) return deliveries.map(({ id }) => `the delivery ${id} is pending`);

@@ -1,6 +1,6 @@
 import { hasMail, SEND_MAILS, sendMails } from "../mail/mail.ts";
 import { hintDuePosts } from "../publishing/publishing.ts";
-import { eraseProfiles } from "../tenants/tenants.ts";
+import { continueErasures } from "../tenants/tenants.ts";
 import { hintDueDeliveries } from "../webhooks/webhooks.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
 import { findForgottenWork } from "./find-forgotten-work.ts";
@@ -91,7 +91,7 @@ export const WALKS: readonly Walk[] = [
     isSlow: true,
     hasWork: ({ clock, erasure: { erasures } }) => erasures.hasDue(clock.now()),
     behindSecondsMax: 6 * HOUR,
-    begin: ({ erasure }, system) => eraseProfiles(erasure, system),
+    begin: ({ erasure }, system) => continueErasures(erasure, system),
   },
   {
     name: SEND_MAILS,

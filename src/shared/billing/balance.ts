@@ -61,11 +61,14 @@ export async function updateLimits(
 
 /**
  * Adds tokens to a platform's wallet. The same `reference` twice credits once and answers the first entry.
- * @throws AppError `not_found` when there is no such platform, `conflict` when the reference credited another amount
+ * @throws AppError `not_found` when there is no such platform, `invalid_state` when it is closed, `conflict` when the reference credited another amount
  */
 export async function creditPlatform(services: BillingDeps, scope: OperatorScope, credit: Credit) {
   const { platformId, tokens, note, reference } = credit;
-  if ((await services.platforms.find(platformId)) === undefined) throw notFound();
+  const platform = await services.platforms.find(platformId);
+  if (platform === undefined) throw notFound();
+  if (platform.status === "closed")
+    throw new AppError("invalid_state", "The platform is closed. Open it again first.");
   const { sequence, applied } = await creditWallet(services, platformId, {
     operationId: creditId(reference ?? newId("request", services.clock.now())),
     tokens,

@@ -10,6 +10,8 @@ export interface BillingDeps {
   readonly log: Log;
   readonly cursors: Cursors;
   readonly audit: Audit;
-  readonly platforms: { find(platformId: string): Promise<object | undefined> };
+  readonly platforms: {
+    find(platformId: string): Promise<{ readonly status: string } | undefined>;
+  };
   readonly wallets: WalletStore;
 }

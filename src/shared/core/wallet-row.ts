@@ -129,7 +129,7 @@ export function markerKey(operationId: string): string {
 }
 
 const MARKER_COLUMNS = {
-  operation: text<Operation | "billing.budget_reached">(),
+  operation: text<Operation | "billing.budget_reached" | "platform.erasure_announced">(),
   tokens: integer(),
   createdAt: text(),
 };

@@ -119,6 +119,12 @@ export class EventStore {
     }
   }
 
+  /** Removes a page of a platform's pending events. */
+  removePendingOfPlatform(platformId: string, after: string | undefined) {
+    const range = { from: PENDING_ROWS, before: afterPrefix(PENDING_ROWS) };
+    return this.#core.removeSelected({ partitionKey: platformId, ...range }, after);
+  }
+
   /** Removes a page of the pending events about a profile. */
   removePendingOfProfile(platformId: string, profileId: string, after: string | undefined) {
     return this.#core.removeSelected(

@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   application_disabled: 403,
   profile_disabled: 403,
   platform_suspended: 403,
+  platform_closed: 403,
   email_unverified: 403,
   mail_disabled: 403,
   signup_disabled: 403,

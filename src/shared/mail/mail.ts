@@ -3,6 +3,6 @@
 export type { MailDeps } from "./deps.ts";
 export type { MailKind } from "./mail-content.ts";
 export { admitMail, removeOldCounts } from "./admit-mail.ts";
-export { isMailOn, postMail, writeWithMail } from "./post-mail.ts";
+export { isMailOn, postMail, writeWithMail, writeWithMails } from "./post-mail.ts";
 export { hasMail, markIfWaiting, SEND_MAILS, sendMails } from "./send-mails.ts";
 export { createMail } from "./stores.ts";

@@ -24,18 +24,30 @@ type PostedMail = MailContent & { readonly until?: Date };
  * sent. A crash before the transaction leaves no mail, and one after it a mail that the walk finds. Where no mail is sent
  * there is no row.
  */
-export async function writeWithMail<T>(
+export function writeWithMail<T>(
   deps: MailDeps,
   platformId: string,
-  { until, ...content }: PostedMail,
+  mail: PostedMail,
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
-  if (!isMailOn(deps)) return await write([]);
+  return writeWithMails(deps, platformId, [mail], write);
+}
+
+/** Does the same with the rows of several mails, which are stored together. */
+export async function writeWithMails<T>(
+  deps: MailDeps,
+  platformId: string,
+  mails: readonly PostedMail[],
+  write: (rows: readonly Row[]) => Promise<T>,
+): Promise<T> {
+  if (!isMailOn(deps) || mails.length === 0) return await write([]);
   const now = deps.clock.now();
-  const end = until ?? new Date(now.getTime() + TRIED_MS);
-  const row = deps.stores.mails.rowOf(platformId, content, { now, until: end });
+  const rows = mails.map(({ until, ...content }) => {
+    const end = until ?? new Date(now.getTime() + TRIED_MS);
+    return deps.stores.mails.rowOf(platformId, content, { now, until: end });
+  });
   await markMail(deps, platformId);
-  const written = await write([row]);
+  const written = await write(rows);
   await deps.askForWalk(0);
   return written;
 }

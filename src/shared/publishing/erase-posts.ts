@@ -1,29 +1,38 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { isBeingRemoved, isBusy } from "./leg.ts";
+import { isBeingRemoved, isBusy, openCall, type Leg } from "./leg.ts";
 import type { OpenWorkPage, PostWithLegs } from "./post-store.ts";
 import { postWake, refOf } from "./post.ts";
 import { cancelPost } from "./schedule/change-scheduled.ts";
 
 const PAGE_POSTS = 50;
 
-/** Returns whether a post of the profile is being removed at its network, which takes an hour at most. */
-export async function isRemoving(
+/** Returns whether the profile has an open post with such a leg. */
+async function hasOpenLeg(
   { stores: { posts } }: PublishingDeps,
   { platformId, profileId }: ProfileScope,
+  fits: (leg: Leg) => boolean,
 ): Promise<boolean> {
   for (let after: string | undefined = ""; after !== undefined;) {
     const page: OpenWorkPage = await posts.listOpenWork(platformId, after);
     for (const { ref } of page.works) {
       if (ref.profileId !== profileId) continue;
       const found = await posts.find(ref);
-      if (found?.legs.some(isBeingRemoved) === true) return true;
+      if (found?.legs.some(fits) === true) return true;
     }
     after = page.next;
   }
   return false;
 }
+
+/** Returns whether a post of the profile is being removed at its network, which takes an hour at most. */
+export const isRemoving = (services: PublishingDeps, scope: ProfileScope) =>
+  hasOpenLeg(services, scope, isBeingRemoved);
+
+/** Returns whether a network is being called for the profile: what has begun is followed to its end. */
+export const isCalling = (services: PublishingDeps, scope: ProfileScope) =>
+  hasOpenLeg(services, scope, (leg) => leg.status === "publishing" || openCall(leg) !== undefined);
 
 /** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
 export async function closePosts(

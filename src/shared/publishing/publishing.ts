@@ -5,7 +5,7 @@ export { removeSpentKeys } from "./accept/idempotency-key.ts";
 export { validatePost } from "./accept/validate-post.ts";
 export { removeFreeTexts } from "./accounts/recent-text.ts";
 export type { PublishingDeps } from "./deps.ts";
-export { closePosts, isRemoving, removePosts } from "./erase-posts.ts";
+export { closePosts, isCalling, isRemoving, removePosts } from "./erase-posts.ts";
 export type { Leg } from "./leg.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
 export { issuesOfPlatforms } from "./publish/foreign-issues.ts";

@@ -28,6 +28,7 @@ export const ERROR_CODES = [
   "application_disabled",
   "profile_disabled",
   "platform_suspended",
+  "platform_closed",
   "email_unverified",
   "mail_disabled",
   "signup_disabled",

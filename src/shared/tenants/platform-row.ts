@@ -7,6 +7,7 @@ import {
   type RowWrite,
   type StoredRow,
 } from "../runtime/storage/row.ts";
+import { PLATFORM_STATUSES, type PlatformStatus } from "./platform.ts";
 
 /** The row key of the platform itself, in its partition of table `core`. */
 export const PLATFORM_ROW_KEY = "P";
@@ -14,7 +15,9 @@ export const PLATFORM_ROW_KEY = "P";
 /** A platform; the partition key is its id. */
 export const platformRow = rowCodec("platform", {
   name: text(),
-  status: oneOf(["active", "suspended"]),
+  // `erasing`: closed, and past the time in which it can be opened again. A change of it is a change of `updatedAt`, but
+  // for this last one: so a closed platform was closed then.
+  status: oneOf([...PLATFORM_STATUSES, "erasing"]),
   createdAt: text(),
   updatedAt: text(),
   // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
@@ -24,6 +27,12 @@ export const platformRow = rowCodec("platform", {
   users: integer(),
   owners: integer(),
 });
+
+/** Returns the status of a platform's row as callers see it. @throws DamagedRow */
+export function statusOf(row: Row): PlatformStatus {
+  const { status } = platformRow.decode(row);
+  return status === "erasing" ? "closed" : status;
+}
 
 export function parseDisabled(disabled: string): readonly string[] {
   return disabled === "" ? [] : disabled.split(" ");

@@ -9,10 +9,10 @@ import type {
   PlatformAccount,
   PlatformSummary,
 } from "./platforms/platform-account.ts";
-import { PLATFORM_STATUSES, type Platform } from "./platform.ts";
+import { OPERATED_STATUSES, PLATFORM_STATUSES, type Platform } from "./platform.ts";
 
 export const UpdatePlatformBody = shape(() =>
-  z.strictObject({ status: z.enum(PLATFORM_STATUSES) }),
+  z.strictObject({ status: z.enum(OPERATED_STATUSES) }),
 );
 export type UpdatePlatform = ShapeOf<typeof UpdatePlatformBody>;
 
@@ -35,9 +35,33 @@ export const platform = shape(
     }) satisfies z.ZodType<Platform>,
 );
 
+export const ClosePlatformBody = shape(() =>
+  z.strictObject({
+    name: z.string().max(1_000).describe("The platform's name, typed to show that it is meant."),
+  }),
+);
+export type ClosePlatform = ShapeOf<typeof ClosePlatformBody>;
+
+export const closedPlatform = shape(() =>
+  z
+    .strictObject({
+      status: z.enum(["closed"]),
+      erasedAt: time().describe("Until then the operators can open the platform again."),
+    })
+    .meta({ id: "ClosedPlatform" }),
+);
+
+export const closedPlatformExample = (): ShapeOf<typeof closedPlatform> => ({
+  status: "closed",
+  erasedAt: "2026-03-11T10:00:00.000Z",
+});
+
 const walletFields = shape(() => ({
   tokenBalance: count().describe("Tokens that the platform owns."),
   tokenReserved: count().describe("Tokens reserved for legs that have not ended."),
+  erasedAt: time()
+    .optional()
+    .describe("When everything of a closed platform is erased. Absent for others."),
 }));
 
 export const platformSummary = shape(

@@ -4,6 +4,7 @@ import { ApplicationStore } from "./applications/application-store.ts";
 import { ErasureStore } from "./erasure/erasure-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
 import { LinkStore } from "./links/link-store.ts";
+import { ClosingStore } from "./platforms/closing-store.ts";
 import { PlatformStore } from "./platforms/platform-store.ts";
 import { ProfileStore } from "./profiles/profile-store.ts";
 import { EmailStore } from "./staff/email-store.ts";
@@ -15,6 +16,7 @@ export type TenantStores = ReturnType<typeof createTenantStores>;
 export function createTenantStores({ core, keys, emails, links }: Tables, commit: Commit) {
   return {
     platforms: new PlatformStore(core, commit),
+    closings: new ClosingStore(core, commit),
     users: new UserStore(core, commit),
     emails: new EmailStore(emails),
     links: new LinkStore(links),

@@ -9,7 +9,8 @@ export {
   listApplications,
 } from "./applications/manage-applications.ts";
 export type { TenantsDeps } from "./deps.ts";
-export { eraseProfiles } from "./erasure/erase-profiles.ts";
+export { closePlatform } from "./erasure/close-platform.ts";
+export { continueErasures } from "./erasure/continue-erasures.ts";
 export { requestErasure } from "./erasure/request-erasure.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
@@ -23,6 +24,9 @@ export { resendVerification } from "./links/send-verification.ts";
 export { verifyEmail } from "./staff/verify-email.ts";
 export { linkGuard } from "./link-guard.ts";
 export {
+  closedPlatform,
+  closedPlatformExample,
+  ClosePlatformBody,
   ListPlatformsQuery,
   platformAccount,
   platformAccountExample,

@@ -25,6 +25,7 @@ const PRODUCT_ERRORS = [
   "session_expired",
   "application_disabled",
   "platform_suspended",
+  "platform_closed",
   "email_unverified",
   // When a session names an application that its platform does not have.
   "not_found",

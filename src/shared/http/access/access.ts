@@ -206,6 +206,8 @@ export async function identify(
     });
   if (platform.status === "suspended")
     throw denied(request, caller, "platform_suspended", "The platform is suspended.");
+  if (platform.status === "closed")
+    throw denied(request, caller, "platform_closed", "The platform is closed.");
   requireVerified(request, identified);
   if (caller.kind === "api_key") {
     invariant(application !== undefined, "a key belongs to an application");

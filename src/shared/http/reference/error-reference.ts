@@ -77,6 +77,7 @@ export const ERROR_REFERENCE = {
   application_disabled: plain("The application is disabled."),
   profile_disabled: plain("The profile is disabled."),
   platform_suspended: plain("The platform is suspended."),
+  platform_closed: plain("The platform is closed, and erased seven days later."),
   invalid_link: plain("A one-time link is unknown, used, expired, replaced or of another kind."),
   email_unverified: plain("The user's e-mail is not verified, so that they may only read."),
   mail_disabled: plain("The relay sends no mail."),

@@ -54,6 +54,20 @@ export const de: Words = {
         "Wenn das niemand angefordert hat, sagen Sie uns Bescheid.",
       ],
     },
+    platformClosed: {
+      subject: "Ihre Plattform bei {service} wurde geschlossen",
+      lines: [
+        "Eine Person mit der Rolle Owner hat Ihre Plattform geschlossen. API-Schlüssel, Anmeldungen und verknüpfte Konten sind beendet, geplante Beiträge abgesagt. Am {date} UTC wird alles gelöscht; nicht verbrauchte Tokens verfallen.",
+        "War es ein Versehen, melden Sie sich vorher bei uns: Wir können die Plattform wieder öffnen. Schlüssel und verknüpfte Konten bleiben beendet.",
+      ],
+    },
+    platformEnding: {
+      subject: "Ihre Plattform bei {service} wird bald gelöscht",
+      lines: [
+        "Ihre Plattform ist geschlossen. Am {date} UTC wird alles gelöscht; nicht verbrauchte Tokens verfallen. Danach lässt sich nichts wiederherstellen.",
+        "Wenn Sie sie behalten möchten, melden Sie sich vorher bei uns.",
+      ],
+    },
   },
   footer: {
     sentBy:

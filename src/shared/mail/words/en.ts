@@ -15,6 +15,8 @@ export interface Words {
     readonly emailAsked: MailText;
     readonly emailChanged: MailText;
     readonly operatorReset: MailText;
+    readonly platformClosed: MailText;
+    readonly platformEnding: MailText;
   };
   readonly footer: {
     /** Under every mail. */
@@ -76,6 +78,20 @@ export const en: Words = {
       lines: [
         "An operator of {service} made a link that sets a new password for {email}. It works once, for 60 minutes.",
         "If nobody asked for it, tell us.",
+      ],
+    },
+    platformClosed: {
+      subject: "Your platform at {service} was closed",
+      lines: [
+        "An owner of your platform closed it. API keys, log-ins and linked accounts have ended, and scheduled posts are canceled. Everything is erased on {date} UTC, and unused tokens lapse.",
+        "If it was a mistake, tell us before then: we can open the platform again. Its keys and linked accounts stay ended.",
+      ],
+    },
+    platformEnding: {
+      subject: "Your platform at {service} is about to be erased",
+      lines: [
+        "Your platform is closed. Everything is erased on {date} UTC, and unused tokens lapse. Nothing brings it back after that.",
+        "If you want to keep it, tell us before then.",
       ],
     },
   },

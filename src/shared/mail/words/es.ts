@@ -54,6 +54,20 @@ export const es: Words = {
         "Si nadie lo pidió, avísanos.",
       ],
     },
+    platformClosed: {
+      subject: "Tu plataforma en {service} se ha cerrado",
+      lines: [
+        "Una persona propietaria ha cerrado tu plataforma. Las claves de API, las sesiones y las cuentas vinculadas han terminado, y las publicaciones programadas se han cancelado. Todo se borrará el {date} UTC, y los tokens sin usar se perderán.",
+        "Si fue un error, avísanos antes de esa fecha: podemos volver a abrir la plataforma. Sus claves y cuentas vinculadas no volverán.",
+      ],
+    },
+    platformEnding: {
+      subject: "Tu plataforma en {service} está a punto de borrarse",
+      lines: [
+        "Tu plataforma está cerrada. Todo se borrará el {date} UTC, y los tokens sin usar se perderán. Después no se podrá recuperar nada.",
+        "Si quieres conservarla, avísanos antes de esa fecha.",
+      ],
+    },
   },
   footer: {
     sentBy: "Enviado por {service}. Este correo es automático. Nadie lee las respuestas.",

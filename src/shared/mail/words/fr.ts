@@ -54,6 +54,20 @@ export const fr: Words = {
         "Si personne ne l'a demandé, prévenez-nous.",
       ],
     },
+    platformClosed: {
+      subject: "Votre plateforme sur {service} a été fermée",
+      lines: [
+        "Une personne propriétaire a fermé votre plateforme. Les clés d’API, les connexions et les comptes liés ont pris fin, et les publications programmées sont annulées. Tout sera effacé le {date} UTC, et les jetons non utilisés seront perdus.",
+        "S’il s’agit d’une erreur, prévenez-nous avant cette date : nous pouvons rouvrir la plateforme. Ses clés et ses comptes liés ne reviendront pas.",
+      ],
+    },
+    platformEnding: {
+      subject: "Votre plateforme sur {service} va être effacée",
+      lines: [
+        "Votre plateforme est fermée. Tout sera effacé le {date} UTC, et les jetons non utilisés seront perdus. Rien ne pourra ensuite être récupéré.",
+        "Si vous voulez la garder, prévenez-nous avant cette date.",
+      ],
+    },
   },
   footer: {
     sentBy: "Envoyé par {service}. Ce message est automatique. Personne ne lit les réponses.",

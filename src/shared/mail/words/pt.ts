@@ -54,6 +54,20 @@ export const pt: Words = {
         "Se ninguém o pediu, avise-nos.",
       ],
     },
+    platformClosed: {
+      subject: "A sua plataforma em {service} foi fechada",
+      lines: [
+        "Uma pessoa proprietária fechou a sua plataforma. As chaves de API, as sessões e as contas ligadas terminaram, e as publicações agendadas foram canceladas. Tudo será apagado em {date} UTC, e os tokens não utilizados serão perdidos.",
+        "Se foi um engano, avise-nos antes dessa data: podemos voltar a abrir a plataforma. As chaves e as contas ligadas não voltam.",
+      ],
+    },
+    platformEnding: {
+      subject: "A sua plataforma em {service} está prestes a ser apagada",
+      lines: [
+        "A sua plataforma está fechada. Tudo será apagado em {date} UTC, e os tokens não utilizados serão perdidos. Depois disso nada pode ser recuperado.",
+        "Se quiser mantê-la, avise-nos antes dessa data.",
+      ],
+    },
   },
   footer: {
     sentBy: "Enviado por {service}. Este e-mail é automático. Ninguém lê as respostas.",

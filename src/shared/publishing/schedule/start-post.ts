@@ -28,7 +28,7 @@ import type { NetworkCheck } from "../problems.ts";
 const LATE_MS_MAX = 24 * 60 * 60 * 1000;
 /** How long a due row without its post, or with another time, is kept: the post may be about to be written. */
 const ORPHAN_MS = 10 * 60 * 1000;
-/** How soon the post of a suspended platform is checked again. */
+/** How soon the post of a platform that is suspended or closed is checked again. */
 const SUSPENDED_MS = 5 * 60 * 1000;
 
 /** Why no leg of a due post may be published. */
@@ -145,14 +145,14 @@ async function start(services: PublishingDeps, post: Post): Promise<Started["kin
 }
 
 /**
- * Starts the post, or postpones it if its platform is suspended. Does nothing for a post that has started. A post that
+ * Starts the post, or postpones it if its platform is suspended, or closed: that cancels it. Does nothing for a post that has started. A post that
  * changed in between is read again by another hint.
  */
 async function startOrPostpone(services: PublishingDeps, wake: Wake, post: Post): Promise<void> {
   const ref = refOf(post);
   const now = services.clock.now();
   const platform = await services.tenants.platforms.find(ref.platformId);
-  if (post.status === "scheduled" && platform?.status === "suspended") {
+  if (post.status === "scheduled" && platform !== undefined && platform.status !== "active") {
     const later = new Date(now.getTime() + SUSPENDED_MS).toISOString();
     await services.wakes.add(postWake(ref, later), now);
   } else if (post.status === "scheduled") {

@@ -7,7 +7,7 @@ import { ERASURE_STAGES, type Erasure } from "./erasure.ts";
 
 const PARTITION = "open";
 
-/** A profile that is being erased; the row key is its id. */
+/** A profile or a platform that is being erased; the row key is its id. */
 export const erasureRow = rowCodec("erasure", {
   platformId: text(),
   applicationId: text(),
@@ -31,16 +31,16 @@ export interface StoredErasure {
 
 function toRow({ requestedBy, ...erasure }: Erasure): Row {
   const { kind: actorKind, id: actorId } = requestedBy;
-  return { ...erasureRow.encode({ ...erasure, actorKind, actorId }), rowKey: erasure.profileId };
+  return { ...erasureRow.encode({ ...erasure, actorKind, actorId }), rowKey: erasure.id };
 }
 
 /** Decodes an erasure. @throws DamagedRow */
 function toErasure(row: Row): Erasure {
   const { actorKind, actorId, ...erasure } = erasureRow.decode(row);
-  return { ...erasure, profileId: row.rowKey, requestedBy: { kind: actorKind, id: actorId } };
+  return { ...erasure, id: row.rowKey, requestedBy: { kind: actorKind, id: actorId } };
 }
 
-/** Stores the profiles that are being erased (table `erasures`). A row holds only ids, and is removed with the profile. */
+/** Stores what is being erased (table `erasures`). A row holds only ids, and is removed with the profile or the platform. */
 export class ErasureStore {
   readonly #table: Table;
 
@@ -48,7 +48,7 @@ export class ErasureStore {
     this.#table = table;
   }
 
-  /** Stores an erasure, instead of one whose profile was not closed. A run that drops that one loses the race. */
+  /** Stores an erasure, instead of one that was not decided. A run that drops that one loses the race. */
   async open(erasure: Erasure): Promise<void> {
     await this.#table.put(PARTITION, toRow(erasure));
   }
@@ -74,9 +74,9 @@ export class ErasureStore {
     return { items, next };
   }
 
-  /** Finds the erasure of a profile. @throws DamagedRow */
-  async find(profileId: string): Promise<StoredErasure | undefined> {
-    const stored = await this.#table.find(PARTITION, profileId);
+  /** Finds the erasure of a profile or a platform. @throws DamagedRow */
+  async find(id: string): Promise<StoredErasure | undefined> {
+    const stored = await this.#table.find(PARTITION, id);
     return stored === undefined ? undefined : { erasure: toErasure(stored.row), etag: stored.etag };
   }
 
@@ -88,11 +88,11 @@ export class ErasureStore {
 
   /** Removes an erasure unless it was stored again since. */
   async drop({ erasure, etag }: StoredErasure): Promise<void> {
-    await this.#table.delete(PARTITION, erasure.profileId, etag);
+    await this.#table.delete(PARTITION, erasure.id, etag);
   }
 
   /** Removes an erasure. May be repeated. */
-  async remove({ profileId }: Erasure): Promise<void> {
-    await this.#table.delete(PARTITION, profileId);
+  async remove({ id }: Erasure): Promise<void> {
+    await this.#table.delete(PARTITION, id);
   }
 }

@@ -4,7 +4,7 @@ import { invariant, notFound } from "../../runtime/errors.ts";
 import type { ErasureDeps } from "./deps.ts";
 import type { Profile, ProfileView } from "../profiles/profile.ts";
 import { viewProfile } from "../profiles/read-profiles.ts";
-import { newErasure } from "./erasure.ts";
+import { newErasure, type Owned } from "./erasure.ts";
 
 /** The title of a profile that is being erased, until its row is removed. */
 const TITLE = "Erased";
@@ -33,6 +33,16 @@ async function closeProfile(
   return result.profile;
 }
 
+/** Begins to erase a profile. Returns it as it is then; undefined when there is none. May be repeated. */
+export async function beginErasure(
+  services: ErasureDeps,
+  owned: Owned,
+): Promise<Profile | undefined> {
+  // First, so that a crash leaves no closed profile without it. Until the profile is closed, it erases nothing.
+  await services.erasures.open(newErasure(owned, services.clock.now()));
+  return await closeProfile(services, owned.platformId, owned.id);
+}
+
 async function profileOf(
   services: ErasureDeps,
   { platformId, applicationId }: PlatformScope,
@@ -56,11 +66,11 @@ export async function requestErasure(
 ): Promise<ProfileView> {
   const { platformId } = scope;
   const { applicationId, status } = await profileOf(services, scope, profileId);
-  const requestedBy = actorOf(scope.caller);
-  const owner = { platformId, applicationId, profileId, requestedBy };
-  // First, so that a crash leaves no closed profile without it. Until the profile is closed, it erases nothing.
-  if (status !== "erasing") await services.erasures.open(newErasure(owner, services.clock.now()));
-  const closed = await closeProfile(services, platformId, profileId);
+  const owned = { id: profileId, platformId, applicationId, requestedBy: actorOf(scope.caller) };
+  const closed =
+    status === "erasing"
+      ? await closeProfile(services, platformId, profileId)
+      : await beginErasure(services, owned);
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
   services.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });

@@ -77,6 +77,14 @@ export class LinkStore {
     return userLinksRow.decode(own.row).hashes.split(",").includes(hash) ? link : undefined;
   }
 
+  /** Removes a page of a platform's links; looks through the whole table. */
+  async removeOfPlatform(platformId: string, after: string | undefined) {
+    return await this.#links.removeSelected(
+      { property: "platformId", values: [platformId] },
+      after,
+    );
+  }
+
   /** Removes a page of links that expired before the time. */
   async removeExpiredBefore(time: Date, after: string | undefined) {
     const olderThan = { property: "expiresAt", time: time.toISOString() };

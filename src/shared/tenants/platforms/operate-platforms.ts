@@ -1,7 +1,8 @@
 import type { OperatorScope } from "../../callers/scope.ts";
-import { notFound } from "../../runtime/errors.ts";
+import { AppError, notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { stopWhole } from "../erasure/stop-platform.ts";
 import type { ListPlatforms, UpdatePlatform } from "../platform-schema.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import { creditWallet } from "../../billing/billing.ts";
@@ -29,20 +30,49 @@ export async function listPlatforms(
   );
 }
 
-/** Suspends a platform, so that all its keys and sessions are refused, or reactivates it. @throws AppError `not_found` */
+/**
+ * Ends what does not come back with a closed platform. Returns what making it active is called.
+ * @throws AppError `invalid_state` while that takes longer than a request can
+ */
+async function endBeforeOpening(
+  services: TenantsDeps,
+  scope: OperatorScope,
+  platformId: string,
+): Promise<"platform.reopened" | "platform.activated"> {
+  const platform = await services.stores.platforms.find(platformId);
+  if (platform?.status !== "closed") return "platform.activated";
+  await stopWhole(services, scope, platformId);
+  return "platform.reopened";
+}
+
+/**
+ * Suspends a platform, so that all its keys and sessions are refused, or makes a suspended or closed one active again.
+ * @throws AppError `not_found`; `invalid_state` for a closed platform that is to be suspended, is still being closed, or is
+ * being erased
+ */
 export async function updatePlatform(
   services: TenantsDeps,
   scope: OperatorScope,
   { platformId, status }: UpdatePlatform & { readonly platformId: string },
 ): Promise<PlatformSummary> {
+  const action =
+    status === "suspended"
+      ? "platform.suspended"
+      : await endBeforeOpening(services, scope, platformId);
   const at = services.clock.now().toISOString();
   const platform = await services.stores.platforms.setStatus(platformId, status, at);
   if (platform === undefined) throw notFound();
-  services.audit.record(scope, {
-    action: status === "suspended" ? "platform.suspended" : "platform.activated",
-    target: { type: "platform", id: platformId },
-    platformId,
-  });
+  const target = { type: "platform", id: platformId };
+  if (platform.status !== status) {
+    services.audit.record(scope, { action, target, platformId, outcome: "denied" });
+    throw new AppError(
+      "invalid_state",
+      status === "suspended"
+        ? "The platform is closed, which nobody gets into either."
+        : "The platform is being erased. Nothing brings it back.",
+    );
+  }
+  services.audit.record(scope, { action, target, platformId });
   return await summarizePlatform(services, platform);
 }
 

@@ -7,7 +7,7 @@ import { summed } from "../../core/core.ts";
 import { countLive } from "../keys/live-keys.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
-import type { Platform, PlatformStatus } from "../platform.ts";
+import { erasedAt, type Platform, type PlatformStatus } from "../platform.ts";
 
 /** What the account of a platform shows of an application. */
 export interface ApplicationSummary {
@@ -24,6 +24,8 @@ export interface PlatformSummary {
   readonly tokenReserved: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** When everything of it is erased; present once it is closed. */
+  readonly erasedAt?: string | undefined;
 }
 
 /** A platform with its wallet, its applications, and how much of everything it has. */
@@ -48,7 +50,9 @@ function toSummary(
 ): PlatformSummary {
   const { id, name, status, createdAt, updatedAt } = platform;
   const { balance, reserved } = wallet;
-  return { id, name, status, tokenBalance: balance, tokenReserved: reserved, createdAt, updatedAt };
+  const tokens = { tokenBalance: balance, tokenReserved: reserved };
+  const ends = status === "closed" ? { erasedAt: erasedAt(updatedAt).toISOString() } : {};
+  return { id, name, status, ...tokens, createdAt, updatedAt, ...ends };
 }
 
 /** Returns the platform with its wallet. @throws DamagedRow when the wallet's row is damaged */

@@ -11,16 +11,22 @@ import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { scan, type Scanned } from "../../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../../runtime/storage/table.ts";
-import type { Platform, PlatformAccess, PlatformStatus } from "../platform.ts";
+import type { OperatedStatus, Platform, PlatformAccess } from "../platform.ts";
 import type { User } from "../staff/user.ts";
 import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
-import { parseDisabled, PLATFORM_ROW_KEY, platformRow, userCountWrite } from "../platform-row.ts";
+import {
+  parseDisabled,
+  PLATFORM_ROW_KEY,
+  platformRow,
+  statusOf,
+  userCountWrite,
+} from "../platform-row.ts";
 
 /** The partition that lists all platforms. */
-const INDEX = "platforms";
+export const INDEX = "platforms";
 
 const INDEX_TIME_LENGTH = "0000000000000000|".length;
-const indexKey = (platformId: string) =>
+export const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
 
 /** Rows of a platform that holds nothing: itself, its wallet, its user and the mails to that user. */
@@ -29,9 +35,9 @@ const isOfEmptyPlatform = (rowKey: string) =>
   rowKey === PLATFORM_ROW_KEY || rowKey === WALLET_KEY || rowKey.startsWith("M|");
 
 /** Decodes a platform. @throws DamagedRow */
-function toPlatform(id: string, row: Row): Platform {
-  const { name, status, createdAt, updatedAt } = platformRow.decode(row);
-  return { id, name, status, createdAt, updatedAt };
+export function toPlatform(id: string, row: Row): Platform {
+  const { name, createdAt, updatedAt } = platformRow.decode(row);
+  return { id, name, status: statusOf(row), createdAt, updatedAt };
 }
 
 /** Stores the platforms, the paying customers. Each has a partition of its own in table `core`. */
@@ -56,8 +62,8 @@ export class PlatformStore {
     if (!isId("platform", platformId)) return undefined;
     const stored = await this.#core.find(platformId, PLATFORM_ROW_KEY);
     if (stored === undefined) return undefined;
-    const { status, disabled } = platformRow.decode(stored.row);
-    return { status, disabledApplicationIds: parseDisabled(disabled) };
+    const { disabled } = platformRow.decode(stored.row);
+    return { status: statusOf(stored.row), disabledApplicationIds: parseDisabled(disabled) };
   }
 
   /**
@@ -88,12 +94,13 @@ export class PlatformStore {
   }
 
   /**
-   * Suspends or reactivates a platform. May be repeated. Returns undefined when there is none.
+   * Suspends a platform, or makes a suspended or closed one active again. Leaves one as it is that is closed and is to be
+   * suspended, or is being erased. May be repeated. Returns undefined when there is none.
    * @throws DamagedRow
    */
   async setStatus(
     platformId: string,
-    status: PlatformStatus,
+    status: OperatedStatus,
     at: string,
   ): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
@@ -103,7 +110,9 @@ export class PlatformStore {
         const stored = row(PLATFORM_ROW_KEY);
         if (stored === undefined) return { answer: undefined };
         const platform = toPlatform(platformId, stored.row);
-        if (platform.status === status) return { answer: platform };
+        const { status: present } = platformRow.decode(stored.row);
+        const isKept = present === "erasing" || (present === "closed" && status === "suspended");
+        if (present === status || isKept) return { answer: platform };
         const change = { status, updatedAt: at };
         const changed = { ...platformRow.encodePart(change), rowKey: PLATFORM_ROW_KEY };
         return {

@@ -4,13 +4,11 @@ import { notFound } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { makeLink } from "../links/links.ts";
 import type { ResetLink } from "../links/schema.ts";
-
-/** As many of a platform's users as are told. */
-const TOLD_MAX = 100;
+import { listOwners } from "./owners.ts";
 
 /**
- * Makes a link that sets a user's password, for an operator to hand over. The user and the platform's other staff are
- * told by mail.
+ * Makes a link that sets a user's password, for an operator to hand over. The user and the platform's owners are told by
+ * mail.
  * @throws AppError `not_found`
  */
 export async function makeResetLink(
@@ -25,10 +23,11 @@ export async function makeResetLink(
   const { mail, stores } = services;
   const user = await stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
-  const { items: staff } = await stores.users.list(platformId, undefined, TOLD_MAX);
-  for (const { email: to, locale } of staff) {
-    const told = { kind: "operatorReset", to, locale, values: { email: user.email } } as const;
-    await postMail(mail, platformId, told);
+  const owners = await listOwners(services, platformId);
+  const told = [user, ...owners.filter(({ id }) => id !== userId)];
+  for (const { email: to, locale } of told) {
+    const notice = { kind: "operatorReset", to, locale, values: { email: user.email } } as const;
+    await postMail(mail, platformId, notice);
   }
   const { url, expiresAt } = await makeLink(services, "operator_reset", user, {
     removesTotp: removeTotp,

@@ -125,7 +125,7 @@ function afterLogin(present: User, checked: User, proved: Proved): UserChange | 
 
 /**
  * Signs a user in. A wrong e-mail, password or code get the same answer, the first two after the same work.
- * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `rate_limited`
+ * @throws AppError `invalid_credentials`, `totp_required`, `platform_suspended`, `platform_closed`, `rate_limited`
  */
 export async function logIn(
   services: TenantsDeps,
@@ -160,6 +160,10 @@ export async function logIn(
   if (platform.status === "suspended") {
     record("denied");
     throw new AppError("platform_suspended", "The platform is suspended.");
+  }
+  if (platform.status === "closed") {
+    record("denied");
+    throw new AppError("platform_closed", "The platform is closed.");
   }
   const newHash = services.secrets.passwords.isOutdated(user.passwordHash)
     ? await services.secrets.passwords.hash(password, "log_in")

@@ -57,6 +57,15 @@ export class DeadDeliveryStore {
     );
   }
 
+  /** Removes a page of those of a platform. */
+  removeOfPlatform(platformId: string, after: string | undefined) {
+    const values = [platformId];
+    return this.#table.removeSelected(
+      { partitionKey: PARTITION, property: "platformId", values },
+      after,
+    );
+  }
+
   /** Lists dead deliveries that fit the filter; `after` is where the last listing stopped. */
   list(
     filter: DeadFilter,

@@ -56,6 +56,16 @@ export class DeliveryStore {
     return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
   }
 
+  /** Removes a page of the platform's deliveries, of endpoints that were deleted too; looks through the whole table. */
+  removeOfPlatform(platformId: string, after: string | undefined) {
+    return this.#table.removeSelected({ property: "platformId", values: [platformId] }, after);
+  }
+
+  /** Removes a page of all rows of an endpoint. */
+  removeOfEndpoint(endpointId: string, after: string | undefined) {
+    return this.#table.removeSelected({ partitionKey: endpointId }, after);
+  }
+
   /** Returns the next endpoint that has deliveries, in the order of ids; it may be deleted. */
   async nextEndpoint(after: string): Promise<string | undefined> {
     let next: string | undefined;

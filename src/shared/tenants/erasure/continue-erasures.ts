@@ -1,0 +1,87 @@
+import type { SystemScope } from "../../callers/scope.ts";
+import { isId } from "../../runtime/ids.ts";
+import { overItems, type TakeStep } from "../../runtime/walk-step.ts";
+import type { ErasureDeps } from "./deps.ts";
+import { PLATFORMS } from "./erase-platforms.ts";
+import { PROFILES } from "./erase-profiles.ts";
+import { QUIET_MS } from "./erasure.ts";
+import type { StoredErasure } from "./erasure-store.ts";
+import type { Erasing } from "./erasing.ts";
+
+/** The pieces of work on one erasure before the next erasure's turn. */
+const PIECES_MAX = 10;
+
+const erasingOf = (id: string): Erasing => (isId("platform", id) ? PLATFORMS : PROFILES);
+
+/**
+ * Returns whether an erasure is decided. Drops one whose request was refused, died before that or was taken back: no
+ * request takes as long as `QUIET_MS`.
+ */
+async function isDecided(services: ErasureDeps, stored: StoredErasure): Promise<boolean> {
+  const { id, requestedAt } = stored.erasure;
+  if (await erasingOf(id).isDecided(services, stored.erasure)) return true;
+  if (services.clock.now().getTime() - Date.parse(requestedAt) > QUIET_MS)
+    await services.erasures.drop(stored);
+  return false;
+}
+
+/** Does some pieces of work on an erasure. Returns true when more can be done now. */
+async function advance(
+  services: ErasureDeps,
+  system: SystemScope,
+  stored: StoredErasure,
+  isTimeUp: () => boolean,
+): Promise<boolean> {
+  const erasing = erasingOf(stored.erasure.id);
+  let current: StoredErasure | undefined = stored;
+  for (let piece = 0; current !== undefined; piece += 1) {
+    const { erasure, etag }: StoredErasure = current;
+    const now = services.clock.now();
+    if (erasure.notBefore > now.toISOString()) return false;
+    if (piece >= PIECES_MAX || (piece > 0 && isTimeUp())) return true;
+    if (piece > 0 && !(await erasing.isDecided(services, erasure))) return false;
+    const next = await erasing.take(services, system, erasure);
+    if (next === undefined) {
+      // Before the row is removed: after a crash it is recorded twice, but never left out.
+      erasing.finish(services, system, erasure);
+      await services.erasures.remove(erasure);
+      return false;
+    }
+    // Two concurrent runs do the same to the same rows. The one that loses here leaves the rest to the other.
+    current = await services.erasures.save({ ...next, lookedAt: now.toISOString() }, etag);
+  }
+  return false;
+}
+
+/**
+ * Returns the steps that continue every erasure that is due, in bounded pieces, and store the progress after each. Safe
+ * when missed, doubled or late: what was removed is not found again. Rows that are not stored under the keys of what is
+ * erased are searched for in whole tables, a page at a time, so that no search must be finished in one run.
+ */
+export function continueErasures(services: ErasureDeps, system: SystemScope): TakeStep {
+  const { erasures, log, clock } = services;
+  return overItems({
+    log,
+    what: "erase-profiles",
+    async page(after) {
+      const { items, next } = await erasures.list(after === "" ? undefined : after);
+      const now = clock.now().toISOString();
+      const due = items.filter((one) => one.notBefore <= now);
+      // A page that was not finished comes again.
+      return { items: due.map(({ id }) => ({ id, after: after ?? "" })), next };
+    },
+    async look(id, at) {
+      const stored = await erasures.find(id);
+      if (stored === undefined) return {};
+      try {
+        if (!(await isDecided(services, stored))) return {};
+        const isMore = await advance(services, system, stored, () => at.isTimeUp());
+        return isMore ? { rest: "" } : {};
+      } catch (error) {
+        const { stage } = stored.erasure;
+        log.error("not erased, the next run goes on", { erasing: id, stage, error });
+        return { counts: { failed: 1 } };
+      }
+    },
+  });
+}

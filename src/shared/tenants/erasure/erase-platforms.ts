@@ -1,0 +1,184 @@
+import type { SystemScope } from "../../callers/scope.ts";
+import { invariant } from "../../runtime/errors.ts";
+import { announcedAt, erasedAt } from "../platform.ts";
+import { tellOwners } from "./close-platform.ts";
+import type { ErasureDeps } from "./deps.ts";
+import { afterPage, afterStopping, aMinuteLater, isOverdue, type Erasure } from "./erasure.ts";
+import type { ClearedPage, Erasing } from "./erasing.ts";
+import { beginErasure } from "./request-erasure.ts";
+import { stopPage } from "./stop-platform.ts";
+
+const PAGE_USERS = 100;
+/** Profiles that are being erased at a time, so that no platform's delay those of others for long. */
+const PROFILES_AT_ONCE = 50;
+const PAGE_KEYS = 80;
+
+type Page = Promise<ClearedPage>;
+type RemovePage = (after: string | undefined) => Page;
+
+/** Returns the end of a step, or that there is a next page, which finds what is left. */
+const page = (removed: number, isMore = removed > 0): ClearedPage => ({
+  removed,
+  next: isMore ? "more" : undefined,
+});
+
+/** Removes pages, of which any may be empty, until something was removed. Returns how many rows. */
+async function removeSome(remove: RemovePage): Promise<number> {
+  for (let after: string | undefined; ;) {
+    const { removed, next } = await remove(after);
+    if (removed > 0 || next === undefined) return removed;
+    after = next;
+  }
+}
+
+async function clearEndpoints({ webhooks }: ErasureDeps, platformId: string): Page {
+  const { endpoints, deliveries } = webhooks.stores;
+  const [endpoint] = await endpoints.listAll(platformId);
+  if (endpoint === undefined) return page(0);
+  const removed = await removeSome((after) => deliveries.removeOfEndpoint(endpoint.id, after));
+  if (removed === 0) await endpoints.delete(endpoint);
+  return page(removed, true);
+}
+
+async function clearLogs({ webhooks, tenants, clock }: ErasureDeps, platformId: string): Page {
+  const { events } = webhooks.stores;
+  const now = clock.now();
+  for (const id of await tenants.stores.applications.listIds(platformId)) {
+    const removed = await removeSome((after) => events.removeLoggedBefore(id, now, after));
+    if (removed > 0) return page(removed);
+  }
+  return page(0);
+}
+
+async function clearKeys({ tenants: { stores } }: ErasureDeps, platformId: string): Page {
+  const position = { after: undefined, limit: PAGE_KEYS };
+  const { items } = await stores.keys.list(platformId, null, position);
+  for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
+    await stores.keys.purgeAll(own);
+  return page(items.length);
+}
+
+/**
+ * What is stored elsewhere than in the platform's partition. An erasure stores the number of its step, so a new kind goes to
+ * the end. The partition itself is removed later, once all of this is found empty.
+ */
+const CLEARING_STEPS: readonly ((
+  services: ErasureDeps,
+  platformId: string,
+  after: string | undefined,
+) => Page)[] = [
+  async ({ tenants }, id) => ({
+    removed: (await tenants.stores.closings.unlist(id)) ? 1 : 0,
+    next: undefined,
+  }),
+  clearEndpoints,
+  ({ webhooks }, id, after) => webhooks.stores.deliveries.removeOfPlatform(id, after),
+  ({ webhooks }, id, after) => webhooks.stores.deadDeliveries.removeOfPlatform(id, after),
+  ({ webhooks }, id, after) => webhooks.stores.events.removePendingOfPlatform(id, after),
+  clearLogs,
+  clearKeys,
+  ({ tenants }, id, after) => tenants.stores.links.removeOfPlatform(id, after),
+];
+
+/** A bounded piece of work, and the erasure after it; undefined when nothing of the platform is left. */
+type Advance = (
+  services: ErasureDeps,
+  erasure: Erasure,
+  system: SystemScope,
+) => Promise<Erasure | undefined>;
+
+const stop: Advance = async (services, erasure, { requestId, ip }) => {
+  const now = services.clock.now();
+  const stopping = {
+    scope: { requestId, ip },
+    platformId: erasure.id,
+    isOverdue: isOverdue(erasure, now),
+  };
+  const { open, waiting, next } = await stopPage(services.tenants, stopping, erasure.cursor);
+  return afterStopping(erasure, { open: open + waiting, next }, now);
+};
+
+/** Waits for the end of the time in which the platform can be opened again; announces that end a day before. */
+const wait: Advance = async ({ tenants, clock }, erasure) => {
+  const { id: platformId } = erasure;
+  const { platforms, closings } = tenants.stores;
+  const platform = await platforms.find(platformId);
+  const closedAt = platform?.updatedAt ?? erasure.requestedAt;
+  const now = clock.now();
+  const until = (time: Date): Erasure => ({ ...erasure, notBefore: time.toISOString() });
+  if (now < announcedAt(closedAt)) return until(announcedAt(closedAt));
+  if (now < erasedAt(closedAt)) {
+    await tellOwners(tenants, { platformId, closedAt }, "platformEnding", (rows) =>
+      closings.announce(platformId, closedAt, rows),
+    );
+    return until(erasedAt(closedAt));
+  }
+  const isDecided = await closings.beginErasing(platformId, closedAt);
+  return isDecided ? { ...erasure, stage: "emptying", cursor: "" } : aMinuteLater(erasure, now);
+};
+
+/** The cursor once the e-mails are free. */
+const AT_PROFILES = "profiles";
+
+/** Frees the e-mails of a page of the staff. */
+async function freeEmails({ tenants }: ErasureDeps, erasure: Erasure): Promise<Erasure> {
+  const { users, emails } = tenants.stores;
+  const after = erasure.cursor === "" ? undefined : erasure.cursor;
+  const { items, next } = await users.list(erasure.id, after, PAGE_USERS);
+  for (const { id, email } of items) await emails.release(email, id);
+  return { ...erasure, cursor: next ?? AT_PROFILES };
+}
+
+/** Frees the e-mails, then begins to erase some profiles, and others once these are gone. */
+const empty: Advance = async (services, erasure) => {
+  if (erasure.cursor !== AT_PROFILES) return await freeEmails(services, erasure);
+  const { id: platformId, requestedBy } = erasure;
+  const { profiles } = services.tenants.stores;
+  const position = { after: undefined, limit: PROFILES_AT_ONCE };
+  const { items } = await profiles.list(platformId, { applicationId: null }, position);
+  for (const { id, applicationId, status } of items)
+    if (status !== "erasing")
+      await beginErasure(services, { id, platformId, applicationId, requestedBy });
+  if (items.length > 0) return aMinuteLater(erasure, services.clock.now());
+  return { ...erasure, stage: "clearing", step: 0, cursor: "", foundInRound: 0 };
+};
+
+const clear: Advance = async (services, erasure) => {
+  const step = CLEARING_STEPS[erasure.step];
+  invariant(step !== undefined, `erasing a platform has no step ${erasure.step}`);
+  const after = erasure.cursor === "" ? undefined : erasure.cursor;
+  const found = await step(services, erasure.id, after);
+  return afterPage(erasure, found, CLEARING_STEPS.length, services.clock.now());
+};
+
+const remove: Advance = async ({ tenants }, erasure) => {
+  const removed = await tenants.stores.closings.removeRows(erasure.id);
+  return removed === 0 ? undefined : { ...erasure, removed: erasure.removed + removed };
+};
+
+const STAGES: Readonly<Record<string, Advance>> = {
+  stopping: stop,
+  waiting: wait,
+  emptying: empty,
+  clearing: clear,
+  removing: remove,
+};
+
+/** Erases a platform that was closed, a week later. */
+export const PLATFORMS: Erasing = {
+  async isDecided({ tenants }, { stage, id }) {
+    if (stage !== "stopping" && stage !== "waiting") return true;
+    const platform = await tenants.stores.platforms.find(id);
+    return platform === undefined || platform.status === "closed";
+  },
+  take(services, system, erasure) {
+    const advance = STAGES[erasure.stage];
+    invariant(advance !== undefined, `erasing a platform has no stage ${erasure.stage}`);
+    return advance(services, erasure, system);
+  },
+  finish(services, system, { id: platformId, requestedAt, requestedBy, removed }) {
+    const target = { type: "platform", id: platformId } as const;
+    services.audit.record({ ...system, platformId }, { action: "platform.erased", target });
+    services.log.info("platform erased", { platformId, requestedAt, requestedBy, removed });
+  },
+};

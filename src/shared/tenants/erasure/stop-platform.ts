@@ -1,0 +1,119 @@
+import type { SystemCaller } from "../../callers/caller.ts";
+import type { ProfileScope, RequestScope } from "../../callers/scope.ts";
+import { endConnections } from "../../connections/connections.ts";
+import { closePosts, isCalling } from "../../publishing/publishing.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { Profile } from "../profiles/profile.ts";
+
+const PAGE_KEYS = 80;
+/** A time that a request can wait. */
+const REQUEST_MS_MAX = 20_000;
+
+const CALLER: SystemCaller = { kind: "system", worker: "close-platform" };
+
+/** Where stopping a platform goes on, as JSON; "" at its beginning. */
+interface Position {
+  readonly keys?: string;
+  /** Where the list of profiles goes on, and that of the posts of the first of them. */
+  readonly profiles?: string;
+  readonly posts?: string;
+}
+
+export interface Stopped {
+  /** Posts that are not over, or were canceled just now. */
+  readonly open: number;
+  /** Profiles whose connections wait for what is under way at the networks. */
+  readonly waiting: number;
+  readonly next: string | undefined;
+}
+
+interface Stopping {
+  readonly scope: RequestScope;
+  readonly platformId: string;
+  /** Whether connections end although something is under way. */
+  readonly isOverdue: boolean;
+}
+
+const positionOf = (cursor: string): Position =>
+  // Safe: made below.
+  cursor === "" ? { keys: "" } : (JSON.parse(cursor) as Position);
+const cursorOf = (position: Position) => JSON.stringify(position);
+const orUndefined = (text: string | undefined) => (text === "" ? undefined : text);
+
+async function revokeKeys(
+  { stores: { keys } }: TenantsDeps,
+  platformId: string,
+  after: string,
+): Promise<Stopped> {
+  const position = { after: orUndefined(after), limit: PAGE_KEYS };
+  const { items, next } = await keys.list(platformId, null, position);
+  for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
+    await keys.revokeAll(own);
+  const rest = next === undefined ? { profiles: "" } : { keys: next };
+  return { open: 0, waiting: 0, next: cursorOf(rest) };
+}
+
+async function stopProfile(
+  services: TenantsDeps,
+  { scope, platformId, isOverdue }: Stopping,
+  { id: profileId, applicationId }: Profile,
+  posts: string | undefined,
+): Promise<Stopped> {
+  const { publishing, connections } = services;
+  const own: ProfileScope = { ...scope, caller: CALLER, platformId, applicationId, profileId };
+  const { open, next } = await closePosts(publishing, own, posts);
+  if (next !== undefined) return { open, waiting: 0, next };
+  if (!isOverdue && (await isCalling(publishing, own))) return { open, waiting: 1, next };
+  await endConnections(connections, own);
+  return { open, waiting: 0, next };
+}
+
+/**
+ * Ends a page of what a closed platform has: keys are revoked; then, profile by profile, scheduled posts are canceled and
+ * connections ended, those of a profile that a network is being called for later. May be repeated.
+ */
+export async function stopPage(
+  services: TenantsDeps,
+  stopping: Stopping,
+  cursor: string,
+): Promise<Stopped> {
+  const { platformId } = stopping;
+  const { keys, profiles = "", posts } = positionOf(cursor);
+  if (keys !== undefined) return await revokeKeys(services, platformId, keys);
+  const position = { after: orUndefined(profiles), limit: 1 };
+  const filter = { applicationId: null };
+  const { items, next } = await services.stores.profiles.list(platformId, filter, position);
+  const [profile] = items;
+  const after = next === undefined ? undefined : cursorOf({ profiles: next });
+  if (profile === undefined) return { open: 0, waiting: 0, next: after };
+  const stopped = await stopProfile(services, stopping, profile, posts);
+  if (stopped.next === undefined) return { ...stopped, next: after };
+  return { ...stopped, next: cursorOf({ profiles, posts: stopped.next }) };
+}
+
+/**
+ * Ends everything that ends with a platform that was closed, before it is opened again: keys and connections don't come
+ * back with it.
+ * @throws AppError `invalid_state` while a network is being called, or when there is more than a request can wait for
+ */
+export async function stopWhole(
+  services: TenantsDeps,
+  scope: RequestScope,
+  platformId: string,
+): Promise<void> {
+  const endsAt = performance.now() + REQUEST_MS_MAX;
+  const { requestId, ip } = scope;
+  const stopping = { scope: { requestId, ip }, platformId, isOverdue: false };
+  let waiting = 0;
+  for (let cursor: string | undefined = ""; cursor !== undefined;) {
+    const page: Stopped = await stopPage(services, stopping, cursor);
+    waiting += page.waiting;
+    cursor = page.next;
+    if (waiting > 0 || (cursor !== undefined && performance.now() > endsAt))
+      throw new AppError(
+        "invalid_state",
+        "What the platform has is still being closed. Try again in some minutes.",
+      );
+  }
+}

@@ -1,0 +1,100 @@
+import { accessOperation, type Commit, markerKey, markerRow } from "../../core/core.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { Table } from "../../runtime/storage/table.ts";
+import type { Platform } from "../platform.ts";
+import { PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
+import { INDEX, indexKey, toPlatform } from "./platform-store.ts";
+
+/** Rows that are removed at a time. */
+const PAGE_ROWS = 500;
+
+const creating = (row: Row) => ({ kind: "create", row }) as const;
+
+/** Stores how platforms end: each step is a transaction on the platform's own row, so that of two that race one is first. */
+export class ClosingStore {
+  readonly #core: Table;
+  readonly #commit: Commit;
+
+  constructor(core: Table, commit: Commit) {
+    this.#core = core;
+    this.#commit = commit;
+  }
+
+  /**
+   * Closes an active platform, with `more` new rows in the same transaction. Returns it as it is then; undefined when there
+   * is none. @throws DamagedRow
+   */
+  close(platformId: string, at: string, more: readonly Row[]): Promise<Platform | undefined> {
+    return this.#commit<Platform | undefined>(
+      platformId,
+      accessOperation([PLATFORM_ROW_KEY], ({ row }) => {
+        const stored = row(PLATFORM_ROW_KEY);
+        if (stored === undefined) return { answer: undefined };
+        const platform = toPlatform(platformId, stored.row);
+        if (platform.status !== "active") return { answer: platform };
+        const change = { status: "closed", updatedAt: at } as const;
+        const changed = { ...platformRow.encodePart(change), rowKey: PLATFORM_ROW_KEY };
+        const writes = [
+          { kind: "merge", row: changed, etag: stored.etag } as const,
+          ...more.map(creating),
+        ];
+        return { answer: { ...platform, ...change }, writes, raises: true };
+      }),
+    );
+  }
+
+  /** Stores the rows of an announcement, once for each time that the platform was closed, while it is. */
+  announce(platformId: string, closedAt: string, rows: readonly Row[]): Promise<void> {
+    const key = markerKey(`erasure announced|${closedAt}`);
+    return this.#commit<void>(
+      platformId,
+      accessOperation([PLATFORM_ROW_KEY, key], ({ row, now }) => {
+        const stored = row(PLATFORM_ROW_KEY);
+        if (stored === undefined || row(key) !== undefined) return { answer: undefined };
+        const { status, updatedAt } = platformRow.decode(stored.row);
+        if (status !== "closed" || updatedAt !== closedAt) return { answer: undefined };
+        const marker = markerRow.encode({
+          operation: "platform.erasure_announced",
+          tokens: 0,
+          createdAt: now.toISOString(),
+        });
+        const writes = [{ ...marker, rowKey: key }, ...rows].map(creating);
+        return { answer: undefined, writes, raises: false };
+      }),
+    );
+  }
+
+  /** Decides that a platform is erased which was closed then. Returns false when it was opened again. May be repeated. */
+  beginErasing(platformId: string, closedAt: string): Promise<boolean> {
+    return this.#commit<boolean>(
+      platformId,
+      accessOperation([PLATFORM_ROW_KEY], ({ row }) => {
+        const stored = row(PLATFORM_ROW_KEY);
+        if (stored === undefined) return { answer: true };
+        const { status, updatedAt } = platformRow.decode(stored.row);
+        if (status === "erasing") return { answer: true };
+        if (status !== "closed" || updatedAt !== closedAt) return { answer: false };
+        const changed = {
+          ...platformRow.encodePart({ status: "erasing" }),
+          rowKey: PLATFORM_ROW_KEY,
+        };
+        const writes = [{ kind: "merge", row: changed, etag: stored.etag } as const];
+        return { answer: true, writes, raises: true };
+      }),
+    );
+  }
+
+  /** Takes the platform out of the list of all, over which walks go. Returns whether it was there. */
+  unlist(platformId: string): Promise<boolean> {
+    return this.#core.delete(INDEX, indexKey(platformId));
+  }
+
+  /** Removes a page of what is left in the platform's partition, and the platform itself last. Returns the number of rows. */
+  async removeRows(platformId: string): Promise<number> {
+    const rows = await this.#core.list({ partitionKey: platformId, limit: PAGE_ROWS });
+    const rowKeys = rows.map(({ row }) => row.rowKey).filter((key) => key !== PLATFORM_ROW_KEY);
+    if (rowKeys.length > 0) await this.#core.deleteAll(platformId, rowKeys);
+    else await this.#core.delete(platformId, PLATFORM_ROW_KEY);
+    return rowKeys.length;
+  }
+}
