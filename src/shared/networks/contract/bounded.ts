@@ -2,11 +2,9 @@ import type { NetworkData } from "./draft.ts";
 import { linkFailed, type Account, type LinkCandidate, type LinkChoice } from "./link.ts";
 import type { LinkedAccount, LinkFailure, LinkFlow, LinkForm, LinkOutcome } from "./link.ts";
 import type { OAuthFlow, OAuthRedirect } from "./link.ts";
-import type { AccountCheck, FollowUpCall, FollowUpCalls, Network } from "./network.ts";
+import type { Network } from "./network.ts";
 import { withoutMarks } from "./text.ts";
-import type { CredentialsOutcome, LegFailure, LimitsOutcome, PrepareOutcome } from "./outcome.ts";
-import type { Published, PublishOutcome, ReconcileOutcome, TryLater } from "./outcome.ts";
-import type { FollowUpDone, FollowUpLookUp, FollowUpOutcome } from "./outcome.ts";
+import type { TryLater } from "./outcome.ts";
 
 /*
  * Every answer of a network is stored, logged and shown, and a server of a federated network answers what it likes. So
@@ -67,24 +65,31 @@ function boundedWait(seconds: number): number {
   return Math.min(Math.max(seconds || 0, 0), WAIT_SECONDS_MAX);
 }
 
-function boundedFailure(failure: LegFailure): LegFailure {
-  const { networkCode, rule, message, remediation, note } = failure;
-  return {
-    ...failure,
-    networkCode: networkCode && cut(networkCode, NAME_CHARACTERS_MAX),
-    ...(rule !== undefined && { rule: cut(rule, NAME_CHARACTERS_MAX) }),
-    ...(message !== undefined && { message: cut(message, NOTE_CHARACTERS_MAX) }),
-    ...(remediation !== undefined && { remediation: cut(remediation, NOTE_CHARACTERS_MAX) }),
-    ...(note !== undefined && { note: cut(note, NOTE_CHARACTERS_MAX) }),
-  };
-}
+const words = (charactersMax: number) => (text: string | null) => text && cut(text, charactersMax);
 
-function boundedPost({ kind, networkPostId, url }: Published): Published {
-  return {
-    kind,
-    networkPostId: cut(networkPostId, ID_CHARACTERS_MAX),
-    url: webAddress(url, ["https:", "http:"]),
-  };
+/** How the fields of an outcome, and of its failure, are bounded; others are left as they are. */
+const BOUNDS: Readonly<Record<string, (value: never) => unknown>> = {
+  failure: boundedFields,
+  networkCode: words(NAME_CHARACTERS_MAX),
+  rule: words(NAME_CHARACTERS_MAX),
+  message: words(NOTE_CHARACTERS_MAX),
+  remediation: words(NOTE_CHARACTERS_MAX),
+  note: words(NOTE_CHARACTERS_MAX),
+  networkPostId: words(ID_CHARACTERS_MAX),
+  externalId: words(ID_CHARACTERS_MAX),
+  url: (url: string | null) => webAddress(url, ["https:", "http:"]),
+  expiresAt: boundedTime,
+  retryAfterSeconds: boundedWait,
+  pollAfterSeconds: boundedWait,
+};
+
+function boundedFields<Of extends object>(of: Of): Of {
+  const fields = Object.entries(of).map(([name, value]) => {
+    const bound = value === undefined ? undefined : BOUNDS[name];
+    return [name, bound === undefined ? value : bound(value as never)] as const;
+  });
+  // Safe: what bounds a field returns one of its values.
+  return Object.fromEntries(fields) as Of;
 }
 
 /** The result of a step that published nothing and whose answer can't be kept. */
@@ -93,117 +98,37 @@ const tooLarge: TryLater = {
   failure: { code: "network_unavailable", networkCode: "answer_too_large" },
 };
 
-type Failing = Extract<
-  | PrepareOutcome
-  | PublishOutcome
-  | ReconcileOutcome
-  | FollowUpOutcome
-  | FollowUpLookUp
-  | CredentialsOutcome
-  | LimitsOutcome,
-  { readonly failure: LegFailure }
->;
+/** What an outcome has stored. */
+const DATA: readonly string[] = ["remote", "state", "credentials", "limits"];
+/** Outcomes that say as much without it. */
+const SPARES_DATA: readonly unknown[] = ["try_later", "in_doubt"];
 
-function boundedFailing<Of extends Failing>(outcome: Of): Of {
-  const { retryAfterSeconds, pollAfterSeconds } = outcome as {
-    readonly retryAfterSeconds?: number;
-    readonly pollAfterSeconds?: number;
-  };
-  return {
-    ...outcome,
-    failure: boundedFailure(outcome.failure),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds: boundedWait(retryAfterSeconds) }),
-    ...(pollAfterSeconds !== undefined && { pollAfterSeconds: boundedWait(pollAfterSeconds) }),
-  };
+/** Returns an outcome without what is too large; `tooLarge` where it means nothing without. */
+function boundedOutcome(outcome: Readonly<Record<string, unknown>>): object {
+  const isKept = ([name, value]: readonly [string, unknown]) =>
+    // Safe: these fields have data.
+    !DATA.includes(name) || (value !== undefined && isStorable(value as NetworkData));
+  const kept = Object.entries(outcome).filter(isKept);
+  const isWhole = kept.length === Object.keys(outcome).length;
+  if (!isWhole && !SPARES_DATA.includes(outcome["kind"])) return tooLarge;
+  return boundedFields(Object.fromEntries(kept));
 }
 
-function boundedPrepared(outcome: PrepareOutcome): PrepareOutcome {
-  switch (outcome.kind) {
-    case "ready":
-      return isStorable(outcome.remote) ? outcome : tooLarge;
-    case "processing": {
-      const pollAfterSeconds = boundedWait(outcome.pollAfterSeconds);
-      return isStorable(outcome.remote) ? { ...outcome, pollAfterSeconds } : tooLarge;
-    }
-    case "try_later": {
-      const { remote, ...later } = boundedFailing(outcome);
-      return remote !== undefined && isStorable(remote) ? { ...later, remote } : later;
-    }
-    case "rejected":
-      return boundedFailing(outcome);
-  }
-}
-
-function boundedOutcome(outcome: PublishOutcome): PublishOutcome {
-  switch (outcome.kind) {
-    case "published":
-      return boundedPost(outcome);
-    case "prepare_again":
-      return isStorable(outcome.remote) ? boundedFailing(outcome) : tooLarge;
-    case "in_doubt": {
-      const { remote, ...doubt } = boundedFailing(outcome);
-      return remote !== undefined && isStorable(remote) ? { ...doubt, remote } : doubt;
-    }
-    case "try_later":
-    case "rejected":
-      return boundedFailing(outcome);
-  }
-}
-
-function boundedLookup(outcome: ReconcileOutcome): ReconcileOutcome {
-  if (outcome.kind === "published") return boundedPost(outcome);
-  if (outcome.kind !== "may_publish") return boundedFailing(outcome);
-  const { failure } = outcome;
-  return failure === undefined ? outcome : { ...outcome, failure: boundedFailure(failure) };
-}
-
-function boundedDone({ kind, externalId, url }: FollowUpDone): FollowUpDone {
-  return {
-    kind,
-    externalId: externalId && cut(externalId, ID_CHARACTERS_MAX),
-    url: webAddress(url, ["https:", "http:"]),
-  };
-}
-
-function boundedFollowUp(outcome: FollowUpOutcome): FollowUpOutcome {
-  if (outcome.kind === "done") return boundedDone(outcome);
-  if (outcome.kind !== "in_doubt") return boundedFailing(outcome);
-  const { state, ...doubt } = boundedFailing(outcome);
-  return state !== undefined && isStorable(state) ? { ...doubt, state } : doubt;
-}
-
-function boundedFollowUpLookUp(outcome: FollowUpLookUp): FollowUpLookUp {
-  if (outcome.kind === "done") return boundedDone(outcome);
-  if (outcome.kind !== "may_perform") return boundedFailing(outcome);
-  const { failure } = outcome;
-  return failure === undefined ? outcome : { ...outcome, failure: boundedFailure(failure) };
-}
-
-function boundedCall(call: FollowUpCall): FollowUpCall {
-  return {
-    ...call,
-    perform: async (...given) => boundedFollowUp(await call.perform(...given)),
-    lookUp: async (...given) => boundedFollowUpLookUp(await call.lookUp(...given)),
-  };
-}
-
-function boundedCalls({ comment, remove }: FollowUpCalls): FollowUpCalls {
-  return {
-    ...(comment && { comment: boundedCall(comment) }),
-    ...(remove && { remove: boundedCall(remove) }),
-  };
-}
-
-function boundedCredentials(outcome: CredentialsOutcome): CredentialsOutcome {
-  if (outcome.kind === "usable") return outcome;
-  if (outcome.kind !== "refreshed") return boundedFailing(outcome);
-  if (!isStorable(outcome.credentials)) return tooLarge;
-  return { ...outcome, expiresAt: boundedTime(outcome.expiresAt) };
-}
-
-function boundedLimits(outcome: LimitsOutcome): LimitsOutcome {
-  if (outcome.kind !== "read") return boundedFailing(outcome);
-  return isStorable(outcome.limits) ? outcome : tooLarge;
+/** Returns these of the steps that there are, with their outcomes bounded. */
+function boundedSteps<Of extends object>(
+  of: Of,
+  ...names: readonly (keyof Of & string)[]
+): Partial<Of> {
+  const steps = names.flatMap((name) => {
+    const step = of[name];
+    if (typeof step !== "function") return [];
+    // Safe: every step returns the promise of an outcome.
+    const run = async (...given: readonly unknown[]) =>
+      boundedOutcome((await step.apply(of, given)) as Readonly<Record<string, unknown>>);
+    return [[name, run] as const];
+  });
+  // Safe: a bounded outcome is one of those that the step may have.
+  return Object.fromEntries(steps) as Partial<Of>;
 }
 
 const refused = () => linkFailed("instance_unsupported", "the answer is too large");
@@ -222,12 +147,8 @@ function boundedLinked(linked: LinkedAccount): LinkedAccount | undefined {
   };
 }
 
-function boundedLinkFailure({ note, ...failure }: LinkFailure): LinkFailure {
-  return note === undefined ? failure : { ...failure, note: cut(note, NOTE_CHARACTERS_MAX) };
-}
-
 function boundedLink(outcome: LinkOutcome): LinkOutcome {
-  if (outcome.kind === "failed") return boundedLinkFailure(outcome);
+  if (outcome.kind === "failed") return boundedFields(outcome);
   const linked = boundedLinked(outcome.linked);
   return linked === undefined ? refused() : { kind: "linked", linked };
 }
@@ -246,7 +167,7 @@ function boundedChoice({ kind, candidates, isCut, flow }: LinkChoice): LinkChoic
 }
 
 function boundedStart(outcome: OAuthRedirect | LinkFailure): OAuthRedirect | LinkFailure {
-  if (outcome.kind === "failed") return boundedLinkFailure(outcome);
+  if (outcome.kind === "failed") return boundedFields(outcome);
   const { url, state = "", flow } = outcome;
   const isTooLong = url.length > 4 * URL_CHARACTERS_MAX || state.length > STATE_CHARACTERS_MAX;
   return isTooLong || !isStorable(flow) ? refused() : outcome;
@@ -279,34 +200,20 @@ function boundedFlow(link: LinkFlow): LinkFlow {
   return link.kind === "form" ? boundedForm(link) : boundedOAuth(link);
 }
 
-function boundedCheck(check: AccountCheck): AccountCheck {
-  const probe = check.probe?.bind(check);
-  const readLimits = check.readLimits?.bind(check);
-  return {
-    ...check,
-    ...(probe && {
-      async probe(...given) {
-        const outcome = await probe(...given);
-        return outcome.kind === "usable" ? outcome : boundedFailing(outcome);
-      },
-    }),
-    ...(readLimits && {
-      readLimits: async (...given) => boundedLimits(await readLimits(...given)),
-    }),
-  };
-}
-
 /** Returns the network with everything bounded that its steps hand over. */
 export function bounded<Of extends Network>(network: Of): Of {
-  const { accountCheck } = network;
+  const { accountCheck, calls } = network;
+  const { comment, remove } = calls;
   return {
     ...network,
     link: boundedFlow(network.link),
-    freshen: async (...given) => boundedCredentials(await network.freshen(...given)),
-    prepare: async (...given) => boundedPrepared(await network.prepare(...given)),
-    publish: async (...given) => boundedOutcome(await network.publish(...given)),
-    reconcile: async (...given) => boundedLookup(await network.reconcile(...given)),
-    calls: boundedCalls(network.calls),
-    ...(accountCheck && { accountCheck: boundedCheck(accountCheck) }),
+    ...boundedSteps(network, "freshen", "prepare", "publish", "reconcile"),
+    calls: {
+      ...(comment && { comment: { ...comment, ...boundedSteps(comment, "perform", "lookUp") } }),
+      ...(remove && { remove: { ...remove, ...boundedSteps(remove, "perform", "lookUp") } }),
+    },
+    ...(accountCheck && {
+      accountCheck: { ...accountCheck, ...boundedSteps(accountCheck, "probe", "readLimits") },
+    }),
   };
 }
