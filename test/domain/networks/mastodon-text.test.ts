@@ -1,13 +1,22 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countedText } from "../../../src/shared/networks/mastodon/counted-text.ts";
+import { hostEndings } from "../../../src/shared/networks/mastodon/host-endings.ts";
 import { countCharacters, measure } from "../../../src/shared/networks/mastodon/rules.ts";
 import { comparable } from "../../../src/shared/networks/mastodon/own-posts.ts";
 import { textOfHtml } from "../../../src/shared/networks/contract/text.ts";
 
 const URL = "x";
+
+test("the endings of hosts are those of March 2020, whatever has begun and ended since", () => {
+  const endings = [...hostEndings()].toSorted();
+  expect(endings).toHaveLength(1_574);
+  const digest = createHash("sha256").update(endings.join(" ")).digest("hex");
+  expect(digest).toBe("0cced701515676c64ba89c4dfca7f0cd5ec9237b8f6322961b310e51ed5a1ecf");
+});
 
 describe("a Mastodon text's length", () => {
   test("counts links as reserved, mentions without their domain and families as one", () => {
