@@ -132,7 +132,7 @@ function renderSelect(
 
 function renderInput(
   { typed }: NetworkForm,
-  { name, secret, placeholder, autocomplete }: LinkField,
+  { name, secret = false, placeholder = "", autocomplete = "off" }: LinkField,
   { id, described, isWrong }: InputIds,
 ): Markup {
   return html`<input

@@ -1,31 +1,29 @@
 import { exchange } from "../contract/answers.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import {
-  type Credentials,
-  type OAuthCredentials,
-  isOAuth,
-  type OAuthSessionData,
-  accessTokenOf,
-} from "./state.ts";
+import { type AsAccount, type Credentials, type OAuthCredentials, isOAuth } from "./state.ts";
+import { type OAuthSessionData, accessTokenOf } from "./state.ts";
+import { bearer } from "./request.ts";
 import { createHash, randomUUID } from "node:crypto";
 import { SignJWT, importJWK } from "jose";
 import { classify } from "./errors.ts";
 
 /** Makes a call to the account's own server as the account, with an app password or OAuth. */
 export async function callAsAccount(
-  credentials: Credentials,
   request: HttpRequest,
-  tools: NetworkTools,
+  { credentials, tools }: AsAccount,
 ): Promise<HttpResponse | HttpFailure> {
   const answer = isOAuth(credentials)
     ? await callWithProof(credentials, request, tools)
     : await exchange(tools, withHeaders(request, bearer(credentials.accessJwt)));
-  await noteEndedToken(answer, credentials, tools);
+  // Publishing can't renew a token that ended early, because only `freshen` has its outcome stored.
+  const isEnded =
+    !(answer instanceof HttpFailure) &&
+    answer.status !== 200 &&
+    classify(answer, tools.now()).effect === "at_once";
+  if (isEnded) await noteEnded({ credentials, tools });
   return answer;
 }
-
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /**
  * Makes a call with a proof, and repeats it with the server's nonce if the server demands one. It does so before it
@@ -103,31 +101,14 @@ async function proofHeaders(
   return { authorization: `DPoP ${tokenSet.access_token}`, dpop: proof };
 }
 
-/** Stores that a token ended early. Publishing can't renew it, because only `freshen` has its outcome stored. */
-async function noteEndedToken(
-  answer: HttpResponse | HttpFailure,
-  credentials: Credentials,
-  tools: NetworkTools,
-): Promise<void> {
-  if (answer instanceof HttpFailure || answer.status === 200) return;
-  if (classify(answer, tools.now()).effect === "at_once") await noteEnded(credentials, tools);
-}
-
 /** Stores that the session has to be renewed before its next use. */
-export async function noteEnded(credentials: Credentials, tools: NetworkTools): Promise<void> {
+export async function noteEnded({ credentials, tools }: AsAccount): Promise<void> {
   await tools.hosts.save(credentials.did, { endedToken: digestOf(credentials) });
 }
 
-export async function isTokenEnded(
-  credentials: Credentials,
-  tools: NetworkTools,
-): Promise<boolean> {
+export async function isTokenEnded({ credentials, tools }: AsAccount): Promise<boolean> {
   const noted = await tools.hosts.find(credentials.did);
   return noted?.["endedToken"] === digestOf(credentials);
-}
-
-export async function forgetEndedToken({ did }: Credentials, tools: NetworkTools): Promise<void> {
-  await tools.hosts.forget(did);
 }
 
 function digestOf(credentials: Credentials): string {

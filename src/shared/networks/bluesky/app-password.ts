@@ -1,25 +1,13 @@
 import { exchange } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import {
-  type LinkErrorCode,
-  type LinkFailure,
-  type LinkForm,
-  type LinkOutcome,
-  linkFailed,
-} from "../contract/link.ts";
+import { type LinkErrorCode, linkFailed } from "../contract/link.ts";
+import type { LinkFailure, LinkForm, LinkOutcome } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { serverOrigin, typedText } from "../contract/text.ts";
 import { xrpcError } from "./errors.ts";
-import {
-  readIdentifier,
-  type Identifier,
-  isOwnServer,
-  LOGIN_HOST,
-  resolveHandle,
-  resolveServer,
-  readAccount,
-  readLimits,
-} from "./identity.ts";
+import { readIdentifier, type Identifier, isOwnServer, LOGIN_HOST } from "./identity.ts";
+import { readAccount, readLimits, resolveHandle, resolveServer } from "./identity.ts";
+import { bearer, procedure } from "./request.ts";
 import { sessionIdOf, type PasswordCredentials } from "./state.ts";
 import { type Session, accessExpiry, readSession, sessionExpiry } from "./session.ts";
 
@@ -45,7 +33,6 @@ export const appPasswordForm = {
       name: "identifier",
       label: "Handle or e-mail address",
       hint: "What you log in to Bluesky with, for example alice.bsky.social",
-      secret: false,
       placeholder: "alice.bsky.social",
       autocomplete: "username",
     },
@@ -55,15 +42,11 @@ export const appPasswordForm = {
       hint: "Not the password that you log in with. Create one in Bluesky: Settings > Privacy and security > App passwords",
       secret: true,
       placeholder: "xxxx-xxxx-xxxx-xxxx",
-      autocomplete: "off",
     },
     {
       name: "server",
       label: "Server address (optional)",
       hint: "Only if your account is on a server of your own that your handle does not lead to",
-      secret: false,
-      placeholder: "",
-      autocomplete: "off",
     },
   ],
   signIn,
@@ -77,13 +60,9 @@ async function signIn(
   if ("code" in typed) return typed;
   const home = await findHome(typed, tools);
   if ("code" in home) return home;
-  const answer = await exchange(tools, {
-    method: "POST",
-    url: `${home.service}/xrpc/com.atproto.server.createSession`,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ identifier: typed.identifier.value, password: typed.password }),
-  });
-  const session = readLogIn(answer);
+  const given = { identifier: typed.identifier.value, password: typed.password };
+  const request = procedure(home.service, "com.atproto.server.createSession", given);
+  const session = readLogIn(await exchange(tools, request));
   if ("code" in session) return session;
   if (session.active === false) return inactive(session, home, tools);
   const pds = await confirmServer(session, home, tools);
@@ -158,7 +137,7 @@ async function describe(
   const [account, limits] = await Promise.all([
     readAccount(
       { did, handle: session.handle, pds: home.pds },
-      { origin: home.pds, headers: { authorization: `Bearer ${accessJwt}` } },
+      { origin: home.pds, headers: bearer(accessJwt) },
       tools,
     ),
     readLimits(home.pds, tools),

@@ -2,7 +2,7 @@ import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, type ErrorRow, isProxyPage, noteOf } from "../contract/answers.ts";
-import { waitSeconds, withQuota, type TableRow, codes } from "../contract/answers.ts";
+import { withWait, type TableRow, codes } from "../contract/answers.ts";
 import { errorTable, refused, rowOf as tableRow, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -89,34 +89,23 @@ const errorBody = shape(() => z.object({ error: z.string(), message: spare(z.str
 
 /** Returns the XRPC error of an answer; undefined when there is none. */
 export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {
-  const parsed = errorBody().safeParse(response.json());
-  return parsed.success ? parsed.data : undefined;
+  return errorBody().safeParse(response.json()).data;
 }
 
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classify(response: HttpResponse, now: Date): Classified {
   const body = xrpcError(response);
-  // The reset header is on every answer; it means a wait only where too many calls were the reason.
-  const isThrottled = response.status === 429;
-  const names = isThrottled ? ["retry-after", "ratelimit-reset"] : ["retry-after"];
-  const seconds = waitSeconds(response, names, now);
-  const row = withQuota(rowOf(response, body), seconds);
   const text = body === undefined ? response.text().slice(0, 2000) : (body.message ?? "");
   return {
-    ...row,
+    ...withWait(rowOf(response, body), response, "ratelimit-reset", now),
     networkCode: body?.error ?? `HTTP ${response.status}`,
     note: noteOf(text),
-    retryAfterSeconds: isThrottled || response.status === 503 ? seconds : null,
   };
 }
 
-function rowOf(
-  response: HttpResponse,
-  body: { error: string; message?: string | undefined } | undefined,
-): ErrorRow {
+function rowOf(response: HttpResponse, body: ReturnType<typeof xrpcError>): ErrorRow {
   const { status } = response;
-  if (body === undefined && isProxyPage(response)) return IN_DOUBT;
   // A server that failed may give a reason, but the call's outcome is still unknown.
-  if (status >= 500) return IN_DOUBT;
+  if (status >= 500 || (body === undefined && isProxyPage(response))) return IN_DOUBT;
   return tableRow(ERRORS, { status, code: body?.error, message: body?.message ?? "" }, IN_DOUBT);
 }

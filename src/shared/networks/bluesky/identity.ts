@@ -2,11 +2,13 @@ import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, typedAddress } from "../contract/text.ts";
+import { query } from "./request.ts";
 
 const HANDLE_RESOLVER = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
@@ -71,14 +73,12 @@ async function askService(
   options: { readonly origin?: string; readonly timeoutMs?: number } = {},
 ): Promise<string | LinkFailure | undefined> {
   const { origin = HANDLE_RESOLVER, timeoutMs } = options;
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${origin}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const request = query(origin, "com.atproto.identity.resolveHandle", { handle });
+  const limits = timeoutMs === undefined ? {} : { timeoutMs };
+  const answer = await exchange(tools, { ...request, ...limits });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  const parsed = z.object({ did: z.string().startsWith("did:") }).safeParse(answer.json());
-  if (answer.status === 200 && parsed.success) return parsed.data.did;
+  const found = inForm(() => z.object({ did: z.string().startsWith("did:") }))(answer);
+  if (found !== undefined) return found.did;
   return answer.status >= 400 && answer.status < 500 && answer.status !== 429
     ? undefined
     : linkFailed("network_unavailable", `resolving the handle was answered with ${answer.status}`);
@@ -117,8 +117,8 @@ async function readDocument(
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200)
     return linkFailed("network_unavailable", `the DID document was answered with ${answer.status}`);
-  const parsed = DOCUMENT().safeParse(answer.json());
-  return parsed.success && parsed.data.id === did ? parsed.data : undefined;
+  const document = inForm(DOCUMENT)(answer);
+  return document?.id === did ? document : undefined;
 }
 
 /** Short, because a person waits for the page, and the DID does as a name. */
@@ -220,11 +220,7 @@ export async function readAccount(
   const { origin, headers = {} } = request;
   const { did } = named;
   const [answer, handle] = await Promise.all([
-    exchange(tools, {
-      method: "GET",
-      url: `${origin}/xrpc/app.bsky.actor.getProfile?actor=${encodeURIComponent(did)}`,
-      headers,
-    }),
+    exchange(tools, { ...query(origin, "app.bsky.actor.getProfile", { actor: did }), headers }),
     vouchedHandle(named, tools),
   ]);
   const shape = z.object({ displayName: spare(z.string()), avatar: spare(z.url()) });
@@ -244,10 +240,7 @@ export async function readLimits(
   pds: string,
   tools: NetworkTools,
 ): Promise<Record<string, number>> {
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${pds}/xrpc/com.atproto.server.describeServer`,
-  });
+  const answer = await exchange(tools, query(pds, "com.atproto.server.describeServer"));
   const shape = z.object({ blobUploadLimit: z.number().int().positive() });
   const parsed = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json());
   return parsed.success ? { blobBytesMax: parsed.data.blobUploadLimit } : {};

@@ -10,7 +10,7 @@ import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
 import { blueskySettings } from "./settings.ts";
-import { begin } from "./state.ts";
+import { begin, steps } from "./state.ts";
 
 export const bluesky = network("bluesky", {
   title: "Bluesky",
@@ -36,5 +36,8 @@ export const bluesky = network("bluesky", {
   freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, remove },
+  calls: {
+    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    remove,
+  },
 });

@@ -6,36 +6,23 @@ import {
   type LinkFailure,
   type LinkField,
   type LinkOutcome,
-  type OAuthCallback,
-  type OAuthRedirect,
-  type OAuthStart,
   linkFailed,
 } from "../contract/link.ts";
+import type { OAuthCallback, OAuthRedirect, OAuthStart } from "../contract/link.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedAddress } from "../contract/text.ts";
-import { readAccount, readLimits, readIdentifier } from "./identity.ts";
+import { LOGIN_HOST, readAccount, readLimits, readIdentifier } from "./identity.ts";
 import { callAsAccount } from "./account-call.ts";
-import {
-  hasDocuments,
-  loopbackAddress,
-  allowsPosting,
-  BROAD_SCOPE,
-  GRANULAR_SCOPE,
-} from "./client-documents.ts";
+import { query } from "./request.ts";
+import { hasDocuments, loopbackAddress, allowsPosting } from "./client-documents.ts";
+import { BROAD_SCOPE, GRANULAR_SCOPE } from "./client-documents.ts";
 import { sessionIdOf, type OAuthCredentials } from "./state.ts";
-import {
-  openClient,
-  problemOf,
-  sessionIn,
-  type Client,
-  type OAuthProblem,
-} from "./oauth-client.ts";
+import { openClient, problemOf, sessionIn } from "./oauth-client.ts";
+import type { Client, OAuthProblem } from "./oauth-client.ts";
 import { accessEnd, endOAuth, idleEnd } from "./session.ts";
 
-/** Where an account is looked for when nothing was typed: its log-in page asks for the name itself. */
-const LOGIN_HOST = "https://bsky.social";
 /** Knows every account's public profile, and asks nobody who he is. */
 const PUBLIC_VIEW = "https://public.api.bsky.app";
 
@@ -44,7 +31,6 @@ export const oauthFields = [
     name: "identifier",
     label: "Handle (optional)",
     hint: "For example alice.bsky.social, or the address of your own server. Leave it empty to log in at bsky.social",
-    secret: false,
     placeholder: "alice.bsky.social",
     autocomplete: "username",
   },
@@ -62,6 +48,7 @@ const flowShape = shape(() =>
 
 /** Returns the readings of a typed text: an account, or the origin of a server that asks for it. A site's address may be either. */
 function readInputs(typed: string): readonly string[] {
+  // Its log-in page asks for the name itself.
   if (typed === "") return [LOGIN_HOST];
   const { kind, value } = readIdentifier(typed, true) ?? {};
   // No directory knows e-mail addresses.
@@ -198,8 +185,8 @@ const sessionView = shape(() =>
 
 async function describe(credentials: OAuthCredentials, tools: NetworkTools): Promise<LinkOutcome> {
   const { did, pds, session } = credentials;
-  const url = `${pds}/xrpc/com.atproto.server.getSession`;
-  const answer = await callAsAccount(credentials, { method: "GET", url }, tools);
+  const request = query(pds, "com.atproto.server.getSession");
+  const answer = await callAsAccount(request, { credentials, tools });
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const view = sessionView().safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
   if (view.active === false) return linkFailed("account_restricted", view.status);

@@ -1,29 +1,16 @@
 import { withFile } from "../contract/ask.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
-import {
-  mayStartOver,
-  type PrepareOutcome,
-  type Rejected,
-  type TryLater,
-} from "../contract/outcome.ts";
+import { mayStartOver, type PrepareOutcome, type Rejected } from "../contract/outcome.ts";
+import type { TryLater } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
+import { begin, COLLECTION, type Leg, type Remote } from "./state.ts";
 import {
-  begin,
-  COLLECTION,
-  credentialsOf,
-  remoteOf,
-  type Credentials,
-  type Remote,
-} from "./state.ts";
-import {
-  type Embed,
+  type Blob,
   cardEmbed,
+  type Embed,
   imagesEmbed,
   uploadBlob,
   uploadMedia,
-  type Blob,
 } from "./upload.ts";
 import { type Facet, type Stretch, facetsOf, findStretches } from "./facets.ts";
 import { resolveHandle } from "./identity.ts";
@@ -42,70 +29,54 @@ const RESOLVE_TIMEOUT_MS = 5000;
  * would stand where nobody looks.
  * After a call that may have published it, neither changes.
  */
-export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
-  const outcome = await prepareRecord(leg, tools);
+export async function prepare(leg: Leg): Promise<PrepareOutcome> {
+  const outcome = await prepareRecord(leg);
   if (outcome.kind !== "ready" || !leg.isUnpublished) return outcome;
   const { record, ...rest } = outcome.remote;
-  const { rkey, createdAt } = begin({ key: leg.key, now: tools.now() });
+  const { rkey, createdAt } = begin({ key: leg.key, now: leg.tools.now() });
   return { kind: "ready", remote: { ...rest, rkey, createdAt, record: { ...record, createdAt } } };
 }
 
 type PreparedRecord =
   { readonly kind: "ready"; readonly remote: Remote } | Exclude<PrepareOutcome, { kind: "ready" }>;
 
-async function prepareRecord(leg: LegToPublish, tools: NetworkTools): Promise<PreparedRecord> {
-  const remote = remoteOf(leg.remote);
+async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
+  const { remote, tools } = leg;
   if (remote.record !== undefined) return { kind: "ready", remote };
-  const credentials = credentialsOf(leg.credentials);
   const stretches = findStretches(leg.draft.text);
-  const step = await makeEmbed({ leg, remote, credentials, stretches }, tools);
+  const step = await makeEmbed(leg, stretches);
+  const { video: _, ...rest } = remote;
   if (step.kind === "waiting") {
-    const { video: _, ...rest } = remote;
     const waiting = step.video === undefined ? rest : { ...rest, video: step.video };
     return { kind: "processing", remote: waiting, ...step.wait };
   }
   if (step.kind === "still") throw new Error("a still was not made an image");
   if (step.kind === "rejected" && step.failure.code === "media_processing_failed") {
     // Mostly it can the second time: https://github.com/marcomaroni-github/twitter-to-bluesky/pull/55.
-    const { video: _, ...rest } = remote;
     const again = { ...rest, remadeAt: tools.now().toISOString() };
     if (mayStartOver(remote.remadeAt, tools.now()))
       return { kind: "processing", remote: again, pollAfterSeconds: 0 };
   }
   if (step.kind !== "made") return step;
-  const { embed } = step;
-  const dids = await resolveMentions(stretches, credentials, tools);
-  const facets = facetsOf(leg.draft.text, stretches, dids);
-  return {
-    kind: "ready",
-    remote: { ...remote, record: postRecord(leg, { createdAt: remote.createdAt, facets, embed }) },
-  };
+  const facets = facetsOf(leg.draft.text, stretches, await resolveMentions(stretches, leg));
+  return { kind: "ready", remote: { ...remote, record: postRecord(leg, facets, step.embed) } };
 }
 
 function postRecord(
-  leg: Pick<LegToPublish, "draft">,
-  parts: {
-    readonly createdAt: string;
-    readonly facets: readonly Facet[];
-    readonly embed: Embed | null;
-  },
+  { draft, remote }: Leg,
+  facets: readonly Facet[],
+  embed: Embed | null,
 ): Record<string, unknown> {
-  const { langs, labels } = ownOptionsOf(leg.draft);
+  const { langs, labels } = ownOptionsOf(draft);
+  const values = labels?.map((val) => ({ val }));
   return {
     $type: COLLECTION,
-    text: leg.draft.text,
-    createdAt: parts.createdAt,
+    text: draft.text,
+    createdAt: remote.createdAt,
     ...(langs?.length ? { langs } : {}),
-    ...(parts.facets.length > 0 ? { facets: parts.facets } : {}),
-    ...(parts.embed === null ? {} : { embed: parts.embed }),
-    ...(labels?.length
-      ? {
-          labels: {
-            $type: "com.atproto.label.defs#selfLabels",
-            values: labels.map((val) => ({ val })),
-          },
-        }
-      : {}),
+    ...(facets.length > 0 ? { facets } : {}),
+    ...(embed === null ? {} : { embed }),
+    ...(values?.length ? { labels: { $type: "com.atproto.label.defs#selfLabels", values } } : {}),
   };
 }
 
@@ -115,8 +86,7 @@ function postRecord(
  */
 async function resolveMentions(
   stretches: readonly Stretch[],
-  credentials: Credentials,
-  tools: NetworkTools,
+  { credentials, tools }: Leg,
 ): Promise<ReadonlyMap<string, string>> {
   const handles = new Set(
     stretches.flatMap((stretch) => (stretch.kind === "mention" ? [stretch.handle] : [])),
@@ -131,44 +101,31 @@ async function resolveMentions(
   return new Map(resolved.flat());
 }
 
-interface Making {
-  readonly leg: LegToPublish;
-  readonly remote: Remote;
-  readonly credentials: Credentials;
-  readonly stretches: readonly Stretch[];
-}
-
 type EmbedStep = VideoStep | { readonly kind: "made"; readonly embed: Embed | null };
 
-async function makeEmbed(making: Making, tools: NetworkTools): Promise<EmbedStep> {
-  const { leg, remote, credentials, stretches } = making;
+async function makeEmbed(leg: Leg, stretches: readonly Stretch[]): Promise<EmbedStep> {
+  const { draft, remote, tools } = leg;
   if (remote.video !== undefined) return followVideo(remote.video, tools);
-  if (leg.draft.media.length > 0) {
-    const isAgain = remote.reuploadedAt !== undefined;
-    const files = await uploadMedia(leg, credentials, tools, { isAgain });
+  if (draft.media.length > 0) {
+    const files = await uploadMedia(leg, { isAgain: remote.reuploadedAt !== undefined });
     if ("failure" in files) return files;
     if (!("file" in files)) return { kind: "made", embed: imagesEmbed(files) };
-    const video = await bringVideo({ leg, remote, credentials }, files, tools);
-    return video.kind === "still" ? stillEmbed(leg, credentials, tools) : video;
+    const video = await bringVideo(leg, files);
+    return video.kind === "still" ? stillEmbed(leg) : video;
   }
-  const { linkCard } = ownOptionsOf(leg.draft);
+  const { linkCard } = ownOptionsOf(draft);
   if (linkCard === false) return { kind: "made", embed: null };
   if (linkCard !== undefined) {
-    const card = await givenCard(linkCard, making, tools);
+    const card = await givenCard(linkCard, leg);
     return isFailed(card) ? card : { kind: "made", embed: card };
   }
   const link = stretches.find((stretch) => stretch.kind === "link");
-  const embed = link === undefined ? null : await foundCard(link.uri, making, tools);
-  return { kind: "made", embed };
+  return { kind: "made", embed: link === undefined ? null : await foundCard(link.uri, leg) };
 }
 
 /** Returns a moving image as its first picture, which the leg then warns of. */
-async function stillEmbed(
-  leg: LegToPublish,
-  credentials: Credentials,
-  tools: NetworkTools,
-): Promise<EmbedStep> {
-  const files = await uploadMedia(leg, credentials, tools, { isStill: true });
+async function stillEmbed(leg: Leg): Promise<EmbedStep> {
+  const files = await uploadMedia(leg, { isStill: true });
   if ("failure" in files) return files;
   return { kind: "made", embed: "file" in files ? null : imagesEmbed(files) };
 }
@@ -180,28 +137,22 @@ function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejecte
 /**
  * Returns the card that the request describes. Its picture is part of the post: without it the leg is not published.
  */
-async function givenCard(
-  card: LinkCard,
-  making: Making,
-  tools: NetworkTools,
-): Promise<Embed | TryLater | Rejected> {
+async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejected> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);
-  const thumb = await withFile("bluesky", undefined, () =>
-    uploadThumbnail(thumbnailUrl, making, tools),
-  );
+  const thumb = await withFile("bluesky", undefined, () => uploadThumbnail(thumbnailUrl, leg));
   return "failure" in thumb ? thumb : cardEmbed({ url, title, description }, thumb);
 }
 
 /** Returns the card of a page. If the page can't be read, the post is published without it. */
-async function foundCard(url: string, making: Making, tools: NetworkTools): Promise<Embed | null> {
-  const card = await fetchPageCard(url, tools);
+async function foundCard(url: string, leg: Leg): Promise<Embed | null> {
+  const card = await fetchPageCard(url, leg.tools);
   if (card === undefined) return null;
   const { title, description, imageUrl } = card;
   const text = { url, title, description };
   if (imageUrl === null) return cardEmbed(text, null);
   try {
-    const thumb = await uploadThumbnail(imageUrl, making, tools);
+    const thumb = await uploadThumbnail(imageUrl, leg);
     return cardEmbed(text, "failure" in thumb ? null : thumb);
   } catch (error) {
     if (error instanceof MediaFailure || error instanceof HttpFailure) return cardEmbed(text, null);
@@ -209,11 +160,7 @@ async function foundCard(url: string, making: Making, tools: NetworkTools): Prom
   }
 }
 
-async function uploadThumbnail(
-  url: string,
-  { leg, credentials }: Making,
-  tools: NetworkTools,
-): Promise<Blob | TryLater | Rejected> {
-  const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-  return uploadBlob(await tools.fitImage(file, thumbnail(leg.limits)), { credentials }, tools);
+async function uploadThumbnail(url: string, leg: Leg): Promise<Blob | TryLater | Rejected> {
+  const file = await leg.tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+  return uploadBlob(await leg.tools.fitImage(file, thumbnail(leg.limits)), leg);
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { spare } from "../contract/fields.ts";
 import { CLIENT_ERRORS, renewalRejected, renewing } from "../contract/oauth.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
@@ -8,24 +9,15 @@ import type { NetworkData } from "../contract/draft.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import {
-  credentialsOf,
-  isOAuth,
-  type PasswordCredentials,
-  type OAuthCredentials,
-  type OAuthSessionData,
-} from "./state.ts";
-import { forgetEndedToken, isTokenEnded } from "./account-call.ts";
+import { credentialsOf, isOAuth, type OAuthCredentials } from "./state.ts";
+import type { AsAccount, OAuthSessionData, PasswordCredentials } from "./state.ts";
+import { bearer, procedure } from "./request.ts";
+import { isTokenEnded } from "./account-call.ts";
 import { xrpcError } from "./errors.ts";
 import { DOCUMENT, LOGIN_HOST, serverIn } from "./identity.ts";
 import { classifyFor, movedTo, staysBehind } from "./moved.ts";
-import {
-  openClient,
-  problemOf,
-  sessionIn,
-  type Client,
-  type OAuthProblem,
-} from "./oauth-client.ts";
+import { openClient, problemOf, sessionIn } from "./oauth-client.ts";
+import type { Client, OAuthProblem } from "./oauth-client.ts";
 import { allowsPosting, hasDocuments } from "./client-documents.ts";
 
 /** Renewed when less than this is left, so that no upload runs into the end of its token. */
@@ -47,10 +39,7 @@ const sessionShape = shape(() =>
 );
 export type Session = ShapeOf<typeof sessionShape>;
 
-export function readSession(response: HttpResponse): Session | undefined {
-  const parsed = sessionShape().safeParse(response.json());
-  return response.status === 200 && parsed.success ? parsed.data : undefined;
-}
+export const readSession = inForm(sessionShape);
 
 export function accessExpiry(accessJwt: string, now: Date): string {
   return (expiryOf(accessJwt) ?? new Date(now.getTime() + UNKNOWN_LIFE_MS)).toISOString();
@@ -81,14 +70,14 @@ function expiryOf(jwt: string): Date | undefined {
  */
 export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
   const credentials = credentialsOf(data);
-  const hasEnded = await isTokenEnded(credentials, tools);
+  const hasEnded = await isTokenEnded({ credentials, tools });
   const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   // The old token still works: a short outage of the log-in host need not delay anything.
   return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, async () => {
     const outcome = isOAuth(credentials)
       ? await renewOAuth(credentials, tools)
       : await renewPassword(credentials, hasEnded, tools);
-    if (hasEnded && outcome.kind === "refreshed") await forgetEndedToken(credentials, tools);
+    if (hasEnded && outcome.kind === "refreshed") await tools.hosts.forget(credentials.did);
     return outcome;
   });
 }
@@ -102,20 +91,18 @@ async function renewPassword(
   hasEnded: boolean,
   tools: NetworkTools,
 ): Promise<CredentialsOutcome> {
-  const answer = await exchange(tools, {
-    method: "POST",
-    url: `${credentials.service}/xrpc/com.atproto.server.refreshSession`,
-    headers: { authorization: `Bearer ${credentials.refreshJwt}` },
-  });
+  const request = procedure(credentials.service, "com.atproto.server.refreshSession");
+  const headers = bearer(credentials.refreshJwt);
+  const answer = await exchange(tools, { ...request, headers });
   if (answer instanceof HttpFailure) return unanswered(answer);
   const session = readSession(answer);
-  if (session === undefined) return readRefusedRefresh(answer, credentials, tools);
+  if (session === undefined) return refusedRefresh(answer, { credentials, tools });
   if (session.did !== credentials.did) return needsReauth(null, "another account answered");
   const { accessJwt, refreshJwt, active, didDoc } = session;
   const named = didDoc === undefined ? credentials.pds : serverIn(didDoc);
   const isBehind = credentials.service === LOGIN_HOST;
   const mayHaveMoved = active === false || named !== credentials.pds || (isBehind && hasEnded);
-  const server = mayHaveMoved ? await movedTo(credentials, tools) : undefined;
+  const server = mayHaveMoved ? await movedTo({ credentials, tools }) : undefined;
   if (server !== undefined && !staysBehind(credentials, server))
     return needsReauth(null, "the account is on another server");
   const pds = server ?? credentials.pds;
@@ -127,17 +114,12 @@ async function renewPassword(
   };
 }
 
-async function readRefusedRefresh(
-  answer: HttpResponse,
-  credentials: PasswordCredentials,
-  tools: NetworkTools,
-): Promise<CredentialsOutcome> {
+async function refusedRefresh(answer: HttpResponse, as: AsAccount): Promise<CredentialsOutcome> {
   const networkCode = xrpcError(answer)?.error ?? null;
   // The error concerns the refresh token itself, so the session can't be renewed.
-  if (networkCode === "ExpiredToken" || networkCode === "InvalidToken") {
-    return needsReauth(networkCode);
-  }
-  return unpublished(await classifyFor(answer, credentials, tools));
+  return networkCode === "ExpiredToken" || networkCode === "InvalidToken"
+    ? needsReauth(networkCode)
+    : unpublished(await classifyFor(answer, as));
 }
 
 const needsReauth = (networkCode: string | null, note?: string) =>
@@ -147,11 +129,8 @@ export async function revoke(data: NetworkData, tools: NetworkTools): Promise<vo
   const credentials = credentialsOf(data);
   if (isOAuth(credentials)) return await endOAuth(credentials, tools);
   const { service, refreshJwt } = credentials;
-  await exchange(tools, {
-    method: "POST",
-    url: `${service}/xrpc/com.atproto.server.deleteSession`,
-    headers: { authorization: `Bearer ${refreshJwt}` },
-  });
+  const request = procedure(service, "com.atproto.server.deleteSession");
+  await exchange(tools, { ...request, headers: bearer(refreshJwt) });
 }
 
 const DAY_MS = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
-import { readerOf } from "../contract/state.ts";
+import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
@@ -18,7 +18,7 @@ const remoteVideo = shape(() =>
 /** A video that the video service works on, and what the post says of it. */
 export type RemoteVideo = ShapeOf<typeof remoteVideo>;
 
-export const remoteOf = readerOf(() =>
+const remoteOf = readerOf(() =>
   z.object({
     rkey: z.string(),
     createdAt: z.string(),
@@ -130,6 +130,13 @@ export type Credentials = PasswordCredentials | OAuthCredentials;
 export function credentialsOf(data: NetworkData): Credentials {
   return data["kind"] === "oauth" ? oauthOf(data) : passwordOf(data);
 }
+
+export const steps = ownSteps({ credentialsOf, remoteOf });
+export type Leg = OwnLeg<Credentials, Remote>;
+export type Call = OwnFollowUp<Credentials, Remote>;
+
+/** In whose name something is asked for. */
+export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
 export function isOAuth(credentials: Credentials): credentials is OAuthCredentials {
   return "session" in credentials;

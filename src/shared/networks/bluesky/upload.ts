@@ -1,16 +1,15 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { withFile } from "../contract/ask.ts";
+import { inForm, withFile } from "../contract/ask.ts";
 import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
 import { kindOfType, type MediaItem } from "../contract/draft.ts";
 import type { MediaFile, MediaTargets } from "../contract/media.ts";
 import { type StreamedBody, HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { callAsAccount } from "./account-call.ts";
-import type { Credentials, RemoteVideo } from "./state.ts";
+import type { AsAccount, Leg, RemoteVideo } from "./state.ts";
 import { classifyFor } from "./moved.ts";
+import { procedure } from "./request.ts";
 import { shortenedText } from "../contract/text.ts";
 import { media, RULES, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
 
@@ -45,9 +44,7 @@ export interface OpenedVideo {
  * `isStill`: what moves is uploaded as the image that its first picture is; `isAgain`: the server refused the first ones.
  */
 export async function uploadMedia(
-  leg: LegToPublish,
-  credentials: Credentials,
-  tools: NetworkTools,
+  leg: Leg,
   { isStill = false, isAgain = false } = {},
 ): Promise<readonly UploadedImage[] | OpenedVideo | TryLater | Rejected> {
   const images: UploadedImage[] = [];
@@ -55,7 +52,7 @@ export async function uploadMedia(
   const others = { ...rest, image: isAgain ? smallImage(image) : image };
   const targets = isStill ? others : { ...others, moving };
   for (const [mediaIndex, item] of leg.draft.media.entries()) {
-    const file = await uploadItem({ item, mediaIndex, targets }, credentials, tools);
+    const file = await uploadItem(leg, { item, mediaIndex, targets });
     if ("failure" in file) return file;
     if (!("file" in file)) images.push(file);
     else if (leg.draft.media.length === 1) return file;
@@ -71,11 +68,10 @@ interface Wanted {
 }
 
 async function uploadItem(
-  wanted: Wanted,
-  credentials: Credentials,
-  tools: NetworkTools,
+  leg: Leg,
+  { item, mediaIndex, targets }: Wanted,
 ): Promise<UploadedImage | OpenedVideo | TryLater | Rejected> {
-  const { item, mediaIndex, targets } = wanted;
+  const { tools } = leg;
   const alt = item.altText ?? "";
   return withFile("bluesky", mediaIndex, async () => {
     const file = await tools.openMedia(item.url, { bytesMax: bytesMaxOf(targets) });
@@ -84,31 +80,31 @@ async function uploadItem(
     const isMoving = file.isMoving === true && targets.moving?.includes(file.contentType) === true;
     if (kindOfType(file.contentType) === "video" || isMoving) return { file, alt };
     const made = await tools.fitImage(file, targets.image);
-    const blob = await uploadBlob(made, { credentials, mediaIndex }, tools);
+    const blob = await uploadBlob(made, leg, mediaIndex);
     if ("failure" in blob) return blob;
-    const { width, height } = made;
-    const aspectRatio = width && height ? { width, height } : null;
-    return { blob, alt, aspectRatio };
+    return { blob, alt, aspectRatio: aspectRatioOf(made) };
   });
+}
+
+export function aspectRatioOf({ width, height }: Pick<MediaFile, "width" | "height">) {
+  return width && height ? { width, height } : null;
 }
 
 export async function uploadBlob(
   media: { readonly bytes: Uint8Array | StreamedBody; readonly contentType: string },
-  target: { readonly credentials: Credentials; readonly mediaIndex?: number },
-  tools: NetworkTools,
+  as: AsAccount,
+  mediaIndex?: number,
 ): Promise<Blob | TryLater | Rejected> {
   const request = {
-    method: "POST",
-    url: `${target.credentials.pds}/xrpc/com.atproto.repo.uploadBlob`,
+    ...procedure(as.credentials.pds, "com.atproto.repo.uploadBlob"),
     headers: { "content-type": media.contentType },
     body: media.bytes,
     timeoutMs: UPLOAD_TIMEOUT_MS,
-  } as const;
-  const answer = await callAsAccount(target.credentials, request, tools);
+  };
+  const answer = await callAsAccount(request, as);
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const parsed = uploaded().safeParse(answer.json());
-  if (answer.status === 200 && parsed.success) return parsed.data.blob;
-  return unpublished(await classifyFor(answer, target.credentials, tools), target.mediaIndex);
+  const blob = inForm(uploaded)(answer)?.blob;
+  return blob ?? unpublished(await classifyFor(answer, as), mediaIndex);
 }
 
 export interface Embed {

@@ -1,25 +1,23 @@
 import { spare } from "../contract/fields.ts";
 import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import type { LegErrorCode } from "../contract/errors.ts";
-import {
-  type PrepareOutcome,
-  type Rejected,
-  type TryLater,
-  unpublished,
-} from "../contract/outcome.ts";
-import type { Credentials, Remote, RemoteVideo } from "./state.ts";
-import { type Embed, videoEmbed, uploadBlob, blobShape, type Blob } from "./upload.ts";
+import { type PrepareOutcome, type Rejected, unpublished } from "../contract/outcome.ts";
+import type { TryLater } from "../contract/outcome.ts";
+import type { AsAccount, Credentials, Leg, RemoteVideo } from "./state.ts";
+import { aspectRatioOf, type Blob, blobShape, type Embed } from "./upload.ts";
+import { uploadBlob, videoEmbed } from "./upload.ts";
 import { blobBytesMax } from "./rules.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, noteOf } from "../contract/answers.ts";
-import { type StreamedBody, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { inForm } from "../contract/ask.ts";
+import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount } from "./account-call.ts";
 import { classify } from "./errors.ts";
 import { classifyFor } from "./moved.ts";
+import { bearer, query } from "./request.ts";
 
 export type VideoStep =
   | { readonly kind: "made"; readonly embed: Embed }
@@ -38,12 +36,6 @@ export type VideoStep =
 type Wait = Pick<Extract<PrepareOutcome, { kind: "processing" }>, "pollAfterSeconds" | "isPoll">;
 type Shown = Omit<RemoteVideo, "jobId">;
 
-interface VideoLeg {
-  readonly leg: LegToPublish;
-  readonly remote: Remote;
-  readonly credentials: Credentials;
-}
-
 /**
  * Brings the leg's video to the network: through the video service, so that it plays at once, or straight to the
  * account's server where there is no such service. An MP4 goes straight as well when what the service had made was
@@ -51,68 +43,48 @@ interface VideoLeg {
  * shows.
  */
 export async function bringVideo(
-  { leg, remote, credentials }: VideoLeg,
+  leg: Leg,
   { file, alt }: { readonly file: MediaFile; readonly alt: string },
-  tools: NetworkTools,
 ): Promise<VideoStep> {
-  const { width, height } = file;
   const isGif = file.contentType === "image/gif";
   const isPlayable = file.contentType === "video/mp4";
-  const aspectRatio = width && height ? { width, height } : null;
-  const shown = { alt, aspectRatio, ...(isGif ? { isGif } : {}) };
-  if (remote.reuploadedAt === undefined || !isPlayable) {
-    const outcome = await handOver({ credentials, file, name: remote.rkey }, tools);
-    switch (outcome.kind) {
-      case "blob":
-        return { kind: "made", embed: videoEmbed(outcome.blob, shown) };
-      case "working":
-        return {
-          kind: "waiting",
-          video: { jobId: outcome.jobId, ...shown },
-          wait: outcome.wait,
-        };
-      case "try_later":
-      case "rejected":
-        return outcome;
-      default:
-    }
+  const shown = { alt, aspectRatio: aspectRatioOf(file), ...(isGif ? { isGif } : {}) };
+  if (leg.remote.reuploadedAt === undefined || !isPlayable) {
+    const step = stepOf(await handOver(leg, file), shown);
+    if (step !== undefined) return step;
   }
-  return isGif ? { kind: "still" } : sendStraight(leg, file, { credentials, shown }, tools);
+  return isGif ? { kind: "still" } : sendStraight(leg, file, shown);
 }
 
 /** Uploads the file to the account's server, which takes it as it is. */
-async function sendStraight(
-  leg: LegToPublish,
-  file: MediaFile,
-  { credentials, shown }: { readonly credentials: Credentials; readonly shown: Shown },
-  tools: NetworkTools,
-): Promise<VideoStep> {
+async function sendStraight(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoStep> {
   const { contentType, size } = file;
   if (contentType !== "video/mp4")
     return mediaRejected("bluesky.media.type", `${contentType}, past the video service`, 0);
   if (size > blobBytesMax(leg.limits))
     return mediaRejected("bluesky.media.size", `${size} bytes, past the video service`, 0);
-  const blob = await uploadBlob(
-    { bytes: file, contentType },
-    { credentials, mediaIndex: 0 },
-    tools,
-  );
+  const blob = await uploadBlob({ bytes: file, contentType }, leg, 0);
   return "failure" in blob ? blob : { kind: "made", embed: videoEmbed(blob, shown) };
 }
 
 /** Reads the status of a video once that the service is processing. */
 export async function followVideo(video: RemoteVideo, tools: NetworkTools): Promise<VideoStep> {
-  const outcome = await lookAtJob(video.jobId, tools);
+  const step = stepOf(await lookAtJob(video.jobId, tools), video);
+  return step ?? { kind: "waiting", video: undefined, wait: { pollAfterSeconds: 0 } };
+}
+
+/** Returns what the service's answer means for the leg; undefined where it does not have the video. */
+function stepOf(outcome: VideoOutcome, shown: Shown): VideoStep | undefined {
   switch (outcome.kind) {
     case "blob":
-      return { kind: "made", embed: videoEmbed(outcome.blob, video) };
+      return { kind: "made", embed: videoEmbed(outcome.blob, shown) };
     case "working":
-      return { kind: "waiting", video, wait: outcome.wait };
+      return { kind: "waiting", video: { jobId: outcome.jobId, ...shown }, wait: outcome.wait };
     case "try_later":
     case "rejected":
       return outcome;
     default:
-      return { kind: "waiting", video: undefined, wait: { pollAfterSeconds: 0 } };
+      return undefined;
   }
 }
 
@@ -153,13 +125,6 @@ type VideoOutcome =
   | TryLater
   | Rejected;
 
-interface Video {
-  readonly credentials: Credentials;
-  /** The same for the same leg: its name is all that the service has of it. */
-  readonly name: string;
-  readonly file: StreamedBody & Pick<MediaFile, "contentType">;
-}
-
 /** What the service goes by, beside the type, is the end of the name. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/quicktime": "mov",
@@ -168,49 +133,42 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/gif": "gif",
 };
 
-/** Hands a video over. The same bytes again are answered with what was made of them before. */
-async function handOver(video: Video, tools: NetworkTools): Promise<VideoOutcome> {
-  const { credentials, file, name } = video;
-  const refused = await askLimits(video, tools);
+/**
+ * Hands a video over. The same bytes again are answered with what was made of them before. Its name, which is all that
+ * the service has of it, is the same for the same leg.
+ */
+async function handOver(leg: Leg, file: MediaFile): Promise<VideoOutcome> {
+  const { credentials, remote, tools } = leg;
+  const refused = await askLimits(leg);
   if (refused !== undefined) return refused;
-  const token = await vouch(
-    credentials,
-    { audience: serverDid(credentials), lxm: UPLOAD_METHOD },
-    tools,
-  );
+  const token = await vouch(serverDid(credentials), UPLOAD_METHOD, leg);
   if (typeof token !== "string") return token;
-  const query = new URLSearchParams({
-    did: credentials.did,
-    name: `${name}.${EXTENSIONS[file.contentType] ?? "mp4"}`,
-  });
-  const answer = await exchange(tools, {
+  const name = `${remote.rkey}.${EXTENSIONS[file.contentType] ?? "mp4"}`;
+  const { url } = query(SERVICE, "app.bsky.video.uploadVideo", { did: credentials.did, name });
+  const headers = { ...bearer(token), "content-type": file.contentType };
+  const request = {
     method: "POST",
-    url: `${SERVICE}/xrpc/app.bsky.video.uploadVideo?${query.toString()}`,
-    headers: { authorization: `Bearer ${token}`, "content-type": file.contentType },
+    url,
+    headers,
     body: file,
     timeoutMs: UPLOAD_TIMEOUT_MS,
-  });
+  } as const;
+  const answer = await exchange(tools, request);
   if (isAway(answer)) return { kind: "not_there" };
-  const status = readJob(answer);
   // What was uploaded before is an error by its status, and the wanted answer by its content.
-  const made = status === undefined ? undefined : outcomeOf(status);
-  return made ?? refusal(answer, tools);
+  const { data: status } = jobAnswer().safeParse(answer.json());
+  return (status && outcomeOf(status)) ?? refusal(answer, tools);
 }
 
 /** Reads the status of a job once. */
 async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutcome> {
-  const query = new URLSearchParams({ jobId });
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${SERVICE}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`,
-  });
+  const answer = await exchange(tools, query(SERVICE, "app.bsky.video.getJobStatus", { jobId }));
   if (isAway(answer))
     return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS_OUTAGE } };
   if (answer.status === 429)
     return { kind: "working", jobId, wait: { pollAfterSeconds: pause(answer, tools) } };
-  const status = readJob(answer);
-  const made = status === undefined ? undefined : outcomeOf({ jobId, ...status });
-  return made ?? { kind: "lost" };
+  const { data: status } = jobAnswer().safeParse(answer.json());
+  return (status && outcomeOf({ jobId, ...status })) ?? { kind: "lost" };
 }
 
 /**
@@ -227,11 +185,6 @@ function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | 
     return refusedAs("media_processing_failed", error ?? state, message);
   if (jobId === undefined || state === undefined) return undefined;
   return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true } };
-}
-
-function readJob(answer: HttpResponse): Job | undefined {
-  const parsed = jobAnswer().safeParse(answer.json());
-  return parsed.success ? parsed.data : undefined;
 }
 
 function refusal(answer: HttpResponse, tools: NetworkTools): VideoOutcome {
@@ -255,17 +208,11 @@ const uploadLimitsShape = shape(() =>
 );
 
 /** Returns the reason why the account may not upload a video now; undefined if it may. */
-async function askLimits(
-  { credentials }: Video,
-  tools: NetworkTools,
-): Promise<VideoOutcome | undefined> {
-  const token = await vouch(credentials, { audience: SERVICE_DID, lxm: LIMITS_METHOD }, tools);
+async function askLimits(as: AsAccount): Promise<VideoOutcome | undefined> {
+  const token = await vouch(SERVICE_DID, LIMITS_METHOD, as);
   if (typeof token !== "string") return token;
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${SERVICE}/xrpc/${LIMITS_METHOD}`,
-    headers: { authorization: `Bearer ${token}` },
-  });
+  const request = { ...query(SERVICE, LIMITS_METHOD), headers: bearer(token) };
+  const answer = await exchange(as.tools, request);
   if (isAway(answer)) return { kind: "not_there" };
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
   // The upload itself is checked anyway: a limit that can't be read need not stop it.
@@ -283,19 +230,15 @@ function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejec
 }
 
 /** Returns a token with which the account's server authorises one method of the service for a short time. */
-async function vouch(
-  credentials: Credentials,
-  { audience, lxm }: { readonly audience: string; readonly lxm: string },
-  tools: NetworkTools,
-): Promise<string | VideoOutcome> {
-  const exp = Math.floor(tools.now().getTime() / 1000) + TOKEN_SECONDS;
-  const query = new URLSearchParams({ aud: audience, lxm, exp: String(exp) });
-  const url = `${credentials.pds}/xrpc/com.atproto.server.getServiceAuth?${query.toString()}`;
-  const answer = await callAsAccount(credentials, { method: "GET", url }, tools);
+async function vouch(aud: string, lxm: string, as: AsAccount): Promise<string | VideoOutcome> {
+  const exp = String(Math.floor(as.tools.now().getTime() / 1000) + TOKEN_SECONDS);
+  const { pds } = as.credentials;
+  const request = query(pds, "com.atproto.server.getServiceAuth", { aud, lxm, exp });
+  const answer = await callAsAccount(request, as);
   if (isAway(answer)) return { kind: "not_there" };
-  const parsed = z.object({ token: z.string().min(1) }).safeParse(answer.json());
-  if (answer.status === 200 && parsed.success) return parsed.data.token;
-  const classified = await classifyFor(answer, credentials, tools);
+  const token = inForm(() => z.object({ token: z.string().min(1) }))(answer)?.token;
+  if (token !== undefined) return token;
+  const classified = await classifyFor(answer, as);
   // A token that ended, or an account that is locked, would stop a plain upload as well.
   const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
   const isLocked = classified.code === "account_restricted" || hasLeft(classified);

@@ -120,6 +120,24 @@ export function withQuota(row: ErrorRow, seconds: number | null): ErrorRow {
   return isQuota ? { code: "quota_exceeded", effect: "refuse" } : row;
 }
 
+/**
+ * Returns the meaning of a refusal with the wait that its headers ask for. The network's reset header is on every answer: it
+ * means a wait only where too many calls were the reason.
+ */
+export function withWait(row: ErrorRow, answer: HttpResponse, reset: string, now: Date) {
+  const isThrottled = answer.status === 429;
+  const seconds = waitSeconds(answer, ["retry-after", ...(isThrottled ? [reset] : [])], now);
+  const retryAfterSeconds = isThrottled || answer.status === 503 ? seconds : null;
+  return { ...withQuota(row, seconds), retryAfterSeconds };
+}
+
+/** Returns what an answer says that is in none of the network's own forms; nothing of a web page. */
+export function otherText(answer: HttpResponse): string {
+  return isHtml(answer) ? "" : answer.text().slice(0, TEXT_CHARACTERS_MAX);
+}
+
+const TEXT_CHARACTERS_MAX = 2000;
+
 /** What an answer says of its reason, read out of the network's own envelope. */
 export interface Signal {
   readonly status: number;
@@ -254,7 +272,8 @@ export const numberShape = shape(() =>
   ]),
 );
 
-/** Returns the `id` of a JSON answer, as text; undefined where there is none. */
-export function readId(answer: HttpResponse): string | undefined {
+/** Returns the `id`, as text, of what a call made or found; undefined where it did not. */
+export function readMade(answer: HttpResponse): string | undefined {
+  if (answer.status !== 200) return undefined;
   return z.object({ id: idShape() }).safeParse(answer.json()).data?.id;
 }

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { type Classified, exchange, readId } from "./answers.ts";
+import { type Classified, exchange, readMade } from "./answers.ts";
 import { mediaFailed } from "./media-check.ts";
 import { MediaFailure } from "./media.ts";
 import { type Rejected, type TryLater, unanswered, unpublished } from "./outcome.ts";
@@ -39,9 +39,7 @@ export async function probe(
   tools: NetworkTools,
 ): Promise<{ readonly kind: "usable" } | TryLater | Rejected> {
   const read = (answer: HttpResponse) =>
-    answer.status === 200 && readId(answer) !== undefined
-      ? ({ kind: "usable" } as const)
-      : undefined;
+    readMade(answer) === undefined ? undefined : ({ kind: "usable" } as const);
   return ask(request, { read, classify }, tools);
 }
 

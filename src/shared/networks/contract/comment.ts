@@ -2,10 +2,11 @@ import * as z from "zod";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
 import type { Classified } from "./answers.ts";
-import type { FollowUp, FollowUpCall } from "./network.ts";
+import type { FollowUp } from "./network.ts";
 import { askAgain, legFailure, type LegFailure, outcomeUnknown, unpublished } from "./outcome.ts";
 import { type FollowUpDone, type FollowUpLookUp, type FollowUpOutcome } from "./outcome.ts";
 import { type Lookup, unanswered, unavailable } from "./outcome.ts";
+import type { OwnFollowUp, OwnSteps } from "./state.ts";
 import { composed } from "./text.ts";
 import type { NetworkTools } from "./tools.ts";
 
@@ -30,29 +31,23 @@ type Look =
   | { readonly kind: "unreadable" }
   | Extract<Lookup, { kind: "unavailable" }>;
 
-type Asked = (call: FollowUp, tools: NetworkTools) => Promise<HttpResponse | HttpFailure>;
-
 /** A network's own part of a comment. */
-interface Comment {
-  readonly send: Asked;
+interface Comment<Call> {
+  readonly send: (call: Call) => Promise<HttpResponse | HttpFailure>;
   /** Returns the comment that an answer names; undefined where it names none. */
-  readonly read: (answer: HttpResponse, call: FollowUp) => FollowUpDone | undefined;
+  readonly read: (answer: HttpResponse, call: Call) => FollowUpDone | undefined;
   /** Returns what any other answer means, to a comment and to a list. */
-  readonly classify: (
-    answer: HttpResponse,
-    call: FollowUp,
-    tools: NetworkTools,
-  ) => Classified | Promise<Classified>;
+  readonly classify: (answer: HttpResponse, call: Call) => Classified | Promise<Classified>;
   /** Returns whether an answer says that there is no such post. */
   readonly isNoPost: (classified: Classified) => boolean;
   /** Asks for the newest comments of the post. */
-  readonly list: Asked;
+  readonly list: (call: Call) => Promise<HttpResponse | HttpFailure>;
   /** The field of such an answer that has the comments. */
   readonly listedIn: "data" | "elements";
   /** Returns a listed comment if it is the call's: no older than `sinceMs`, by the account, in these words. */
-  readonly own: (entry: unknown, call: FollowUp, sinceMs: number) => FollowUpDone | undefined;
+  readonly own: (entry: unknown, call: Call, sinceMs: number) => FollowUpDone | undefined;
   /** Returns whether the comments can be listed at all; absent: always. */
-  readonly canTell?: (call: FollowUp) => boolean;
+  readonly canTell?: (call: Call) => boolean;
 }
 
 type Refusal = Extract<FollowUpOutcome, { kind: "rejected" | "try_later" | "not_there_yet" }>;
@@ -71,44 +66,49 @@ const keptShape = shape(() =>
 );
 
 /** Returns a first comment below a post, written at most once. */
-export function comment(own: Comment): Pick<FollowUpCall, "perform" | "lookUp"> {
+export function comment<Credentials, Remote>(
+  own: Comment<OwnFollowUp<Credentials, Remote>>,
+): OwnSteps<Credentials, Remote> {
   return {
-    async perform(call, tools) {
-      const answer = await own.send(call, tools);
+    async perform(call) {
+      const answer = await own.send(call);
       if (answer instanceof HttpFailure)
         return answer.delivery === "not_sent"
           ? { ...unanswered(answer), isProof: true }
           : inDoubt(outcomeUnknown(answer.message));
       const written = own.read(answer, call);
       if (written !== undefined) return written;
-      const classified = await own.classify(answer, call, tools);
+      const classified = await own.classify(answer, call);
       if (classified.effect === "doubt" || answer.status >= 500)
         return inDoubt(legFailure(classified));
       const refusal = refusalOf(classified, own.isNoPost(classified));
       const counts = classified.isProof === true || isLastWord(refusal, own.canTell?.(call));
-      return counts ? refusal : inDoubt(refusal.failure, keep(refusal, tools));
+      return counts ? refusal : inDoubt(refusal.failure, keep(refusal, call.tools));
     },
-    async lookUp(call, tools) {
+    async lookUp(call) {
       if (call.sentAt === null) return { kind: "may_perform" };
-      const look = await lookFor(call, own, tools);
-      const ageSeconds = (tools.now().getTime() - call.sentAt.getTime()) / 1000;
+      const look = await lookFor(call, own);
+      const ageSeconds = (call.tools.now().getTime() - call.sentAt.getTime()) / 1000;
       return look.kind === "done" ? look : decide(look, keptRefusal(call), ageSeconds);
     },
   };
 }
 
-async function lookFor(call: FollowUp, own: Comment, tools: NetworkTools): Promise<Look> {
+async function lookFor<Credentials, Remote>(
+  call: OwnFollowUp<Credentials, Remote>,
+  own: Comment<OwnFollowUp<Credentials, Remote>>,
+): Promise<Look> {
   if (own.canTell?.(call) === false) return { kind: "unreadable" };
-  const answer = await own.list(call, tools);
+  const answer = await own.list(call);
   if (answer instanceof HttpFailure) return unavailable(answer);
   const { data: list } = z.record(z.string(), z.unknown()).safeParse(answer.json());
   const entries = list?.[own.listedIn];
   if (answer.status === 200 && Array.isArray(entries)) {
-    const sinceMs = (call.sentAt ?? tools.now()).getTime() - CLOCK_SKEW_MS;
+    const sinceMs = (call.sentAt ?? call.tools.now()).getTime() - CLOCK_SKEW_MS;
     const found = entries.map((entry) => own.own(entry, call, sinceMs)).find(Boolean);
     return found ?? { kind: "absent" };
   }
-  const classified = await own.classify(answer, call, tools);
+  const classified = await own.classify(answer, call);
   if (own.isNoPost(classified)) return { kind: "no_post" };
   return classified.effect === "refuse" ? { kind: "unreadable" } : unavailable(classified);
 }
@@ -137,7 +137,7 @@ function keep({ kind, failure }: Refusal, tools: NetworkTools): FollowUp["state"
 }
 
 /** Returns the refusal of the last attempt. One from before that attempt was marked is about an earlier one. */
-function keptRefusal({ state, sentAt }: FollowUp) {
+function keptRefusal({ state, sentAt }: Pick<FollowUp, "state" | "sentAt">) {
   const { refusal } = keptShape().safeParse(state).data ?? {};
   if (refusal === undefined || sentAt === null) return undefined;
   return Date.parse(refusal.at) >= sentAt.getTime() ? refusal : undefined;
@@ -171,7 +171,7 @@ function unknowable(note: string): FollowUpLookUp {
 }
 
 /** Returns whether a comment has the words of the call. Networks trim and fold spaces. */
-export function hasWords(text: string, call: FollowUp): boolean {
+export function hasWords(text: string, call: Pick<FollowUp, "text">): boolean {
   const folded = (one: string) => composed(one).replace(/\s+/g, " ").trim();
   return folded(text) === folded(call.text ?? "");
 }

@@ -86,9 +86,11 @@ export interface LinkField {
   readonly name: string;
   readonly label: string;
   readonly hint: string;
-  readonly secret: boolean;
-  readonly placeholder: string;
-  readonly autocomplete: string;
+  /** Whether it is hidden while it is typed, and never shown again. */
+  readonly secret?: boolean;
+  readonly placeholder?: string;
+  /** What browsers may fill in; absent: nothing. */
+  readonly autocomplete?: string;
   /** One of these is chosen instead of typed; the first is meant when nothing is said. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** Whether a deployment with this registration asks for the field; absent: every deployment does. */

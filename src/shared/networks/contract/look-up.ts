@@ -1,13 +1,11 @@
-import type { LegToPublish, NetworkCall } from "./network.ts";
 import { askAgain, type Lookup, outcomeUnknown, type ReconcileOutcome } from "./outcome.ts";
-import type { NetworkTools } from "./tools.ts";
+import type { OwnLeg } from "./state.ts";
 
 type Decided = ReconcileOutcome | Promise<ReconcileOutcome>;
 
 /** A look that showed no post. */
-interface Looked {
-  readonly leg: LegToPublish;
-  readonly tools: NetworkTools;
+interface Looked<Leg> {
+  readonly leg: Leg;
   /** Since the first visible call. */
   readonly ageMs: number;
   readonly lookup: Exclude<Lookup, { kind: "found" | "unavailable" }>;
@@ -16,27 +14,32 @@ interface Looked {
 }
 
 /** How a network tells what became of a visible call. */
-interface LookUp {
-  readonly find: (leg: LegToPublish, tools: NetworkTools) => Promise<Lookup>;
+interface LookUp<Leg> {
+  readonly find: (leg: Leg) => Promise<Lookup>;
   /** By when what the first call set off is done, and shown. */
-  readonly settledMs: number | ((leg: LegToPublish) => number);
+  readonly settledMs: number | ((leg: Leg) => number);
   /** Decides before that time; absent: the network is asked again. */
-  readonly early?: (looked: Looked & { readonly leftMs: number }) => Decided;
+  readonly early?: (looked: Looked<Leg> & { readonly leftMs: number }) => Decided;
   /** Decides after it. */
-  readonly late: (looked: Looked) => Decided;
+  readonly late: (looked: Looked<Leg>) => Decided;
 }
 
 /** Returns the decision after a lost answer. A network that does not answer is asked again. */
-export function lookUp({ find, settledMs, early, late }: LookUp): NetworkCall["lookUp"] {
-  return async (leg, tools) => {
+export function lookUp<Credentials, Remote>({
+  find,
+  settledMs,
+  early,
+  late,
+}: LookUp<OwnLeg<Credentials, Remote>>) {
+  return async (leg: OwnLeg<Credentials, Remote>): Promise<ReconcileOutcome> => {
     if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
-    const lookup = await find(leg, tools);
+    const lookup = await find(leg);
     if (lookup.kind === "found") return lookup.published;
     if (lookup.kind === "unavailable") return askAgain(lookup.note, lookup.retryAfterSeconds);
-    const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+    const ageMs = leg.tools.now().getTime() - leg.sentAt.getTime();
     const leftMs = (typeof settledMs === "number" ? settledMs : settledMs(leg)) - ageMs;
     const isMissing = lookup.kind === "absent" && lookup.isComplete;
-    const looked = { leg, tools, ageMs, lookup, isMissing };
+    const looked = { leg, ageMs, lookup, isMissing };
     if (leftMs <= 0) return late(looked);
     return early?.({ ...looked, leftMs }) ?? askAgain("an attempt may still be under way");
   };

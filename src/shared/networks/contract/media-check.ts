@@ -1,6 +1,6 @@
 import { LEG_ERRORS, type LegErrorCode } from "./errors.ts";
 import { kindOfType } from "./draft.ts";
-import { type Rule, type RuleTable, type Problem, breach } from "./rules.ts";
+import { type Rule, type Problem, breach } from "./rules.ts";
 import { type TryLater, type Rejected, legFailure, unpublished } from "./outcome.ts";
 import {
   type MediaFailure,
@@ -100,28 +100,22 @@ export function refusedFile(
 }
 
 /** Returns the outcome for files that together break a rule of the network, before anything is sent. */
-export function rejectedBy<Table extends RuleTable>(
+export function rejectedBy<Table extends Readonly<Record<string, Pick<Rule, "code">>>>(
   table: Table,
   rule: keyof Table & string,
   note: string,
   mediaIndex?: number,
 ): Rejected {
   // Safe: the id is a key of the table, and what refuses files has a code that ends legs.
-  const { code } = table[rule] as Rule & { readonly code: LegErrorCode };
-  const row = { code, effect: "refuse", rule } as const;
-  return {
-    kind: "rejected",
-    failure: legFailure({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
-  };
+  const { code } = table[rule] as { readonly code: LegErrorCode };
+  const refused = { code, effect: "refuse", rule, networkCode: null, note } as const;
+  const failure = legFailure({ ...refused, retryAfterSeconds: null }, mediaIndex);
+  return { kind: "rejected", failure };
 }
 
 /** Returns the outcome for a file that breaks a rule of the network, before it is sent. */
 export function mediaRejected(rule: string, note: string, mediaIndex?: number): Rejected {
-  const row = { code: "media_rejected", effect: "refuse", rule } as const;
-  return {
-    kind: "rejected",
-    failure: legFailure({ ...row, networkCode: null, note, retryAfterSeconds: null }, mediaIndex),
-  };
+  return rejectedBy({ [rule]: { code: "media_rejected" } }, rule, note, mediaIndex);
 }
 
 /** What is said of a repair; the rule is `<network>.media.<repair>` on every network. */

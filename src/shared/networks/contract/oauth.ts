@@ -4,8 +4,8 @@ import type { LegErrorCode } from "./errors.ts";
 import { scopesLacked } from "./fields.ts";
 import type { NetworkData } from "./draft.ts";
 import { type LinkErrorCode, type LinkFailure, linkFailed, type OAuthCallback } from "./link.ts";
-import type { LinkChoice, LinkOutcome, LinkRestart } from "./link.ts";
-import { type CredentialsOutcome, unpublished } from "./outcome.ts";
+import type { LinkChoice, LinkOutcome, LinkRestart, OAuthFlow } from "./link.ts";
+import type { CredentialsOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 // The parts of OAuth's code flow that are the same at every network (RFC 6749).
@@ -84,6 +84,17 @@ export function postForm(
   return exchange(tools, formRequest(url, fields));
 }
 
+/** Returns the redirect to the network's own page, and keeps `flow` for the callback. */
+export function redirectTo(
+  page: string,
+  query: Readonly<Record<string, string>>,
+  flow: NetworkData = {},
+): ReturnType<OAuthFlow["start"]> {
+  // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
+  const search = new URLSearchParams(query).toString().replaceAll("+", "%20");
+  return Promise.resolve({ kind: "redirect", url: `${page}?${search}`, flow });
+}
+
 interface LinkStep<Found> {
   readonly request: HttpRequest;
   /** Returns what an answer holds; undefined where it is not what was asked for. */
@@ -148,14 +159,18 @@ export function isLinkFailure(found: object): found is LinkFailure {
 /** What is wrong with our app, and not with a code or token. */
 export const CLIENT_ERRORS: readonly string[] = ["invalid_client", "unauthorized_client"];
 
-/** Returns the meaning of a refused renewal (RFC 6749, section 5.2): the refresh token is of no use, or our app is refused. */
-export function refusedRenewal(answer: HttpResponse, classified: Classified): CredentialsOutcome {
-  const error = oauthError(answer);
-  if (error !== undefined && CLIENT_ERRORS.includes(error))
-    return renewalRejected("app_misconfigured", error);
-  if (error !== undefined && answer.status === 400)
-    return renewalRejected("connection_needs_reauth", error);
-  return unpublished(classified);
+/**
+ * Returns what tells the meaning of a refused renewal (RFC 6749, section 5.2): the refresh token is of no use, or our app
+ * is refused. `classify` says what any other answer means.
+ */
+export function refusedRenewal(classify: (answer: HttpResponse, now: Date) => Classified) {
+  return (answer: HttpResponse, now: Date): Classified => {
+    const error = oauthError(answer);
+    const isOurs = error !== undefined && CLIENT_ERRORS.includes(error);
+    if (error === undefined || (!isOurs && answer.status !== 400)) return classify(answer, now);
+    const code = isOurs ? "app_misconfigured" : "connection_needs_reauth";
+    return { code, effect: "refuse", networkCode: error, note: "", retryAfterSeconds: null };
+  };
 }
 
 export function renewalRejected(

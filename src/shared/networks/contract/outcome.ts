@@ -203,18 +203,19 @@ function proofOf({ isProof }: Classified): Proof {
   return isProof === true ? { isProof } : {};
 }
 
-function withWait(classified: Classified): { retryAfterSeconds?: number } {
-  return classified.retryAfterSeconds === null
-    ? {}
-    : { retryAfterSeconds: classified.retryAfterSeconds };
+function withWait({ retryAfterSeconds }: Pick<Classified, "retryAfterSeconds">) {
+  return retryAfterSeconds === null ? {} : { retryAfterSeconds };
+}
+
+/** Returns the outcome of a step for which the network is not to be had. */
+export function outage(note: string, retryAfterSeconds: number | null = null): TryLater {
+  const failure = { code: "network_unavailable", networkCode: null, note } as const;
+  return { kind: "try_later", failure, ...withWait({ retryAfterSeconds }) };
 }
 
 /** Returns the outcome of a call without an answer that could not publish anything. */
 export function unanswered(failure: HttpFailure): TryLater {
-  return {
-    kind: "try_later",
-    failure: { code: "network_unavailable", networkCode: null, note: failure.message },
-  };
+  return outage(failure.message);
 }
 
 const ASK_AGAIN_SECONDS = 30;

@@ -1,24 +1,19 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Classified } from "./answers.ts";
-import type { FollowUp, FollowUpCall } from "./network.ts";
 import { type FollowUpDone, type Rejected, type TryLater } from "./outcome.ts";
 import { unanswered, unpublished } from "./outcome.ts";
-import type { NetworkTools } from "./tools.ts";
+import type { OwnFollowUp, OwnSteps } from "./state.ts";
 
 /** The post is gone: it was taken down now or before. */
 export const REMOVED: FollowUpDone = { kind: "done", externalId: null, url: null };
 
 /** A deletion, and how its answer is read. */
-export interface Deletion {
-  readonly send: (call: FollowUp, tools: NetworkTools) => Promise<HttpResponse | HttpFailure>;
+interface Deletion<Call> {
+  readonly send: (call: Call) => Promise<HttpResponse | HttpFailure>;
   /** Returns whether the answer says that the post is gone. */
   readonly isGone: (answer: HttpResponse) => boolean;
   /** Returns what any other answer means. */
-  readonly classify: (
-    answer: HttpResponse,
-    call: FollowUp,
-    tools: NetworkTools,
-  ) => Classified | Promise<Classified>;
+  readonly classify: (answer: HttpResponse, call: Call) => Promise<Classified>;
 }
 
 const UNCONFIRMED = "The network did not confirm that the post is gone.";
@@ -32,16 +27,20 @@ export function notRemoved(answer: HttpFailure | Classified): TryLater | Rejecte
 }
 
 /** Returns the removal of a network where one deletion does it, and may be repeated. */
-export function removal({ send, isGone, classify }: Deletion): FollowUpCall {
+export function removal<Credentials, Remote>({
+  send,
+  isGone,
+  classify,
+}: Deletion<OwnFollowUp<Credentials, Remote>>): OwnSteps<Credentials, Remote> {
   return {
-    async perform(call, tools) {
-      const answer = await send(call, tools);
+    async perform(call) {
+      const answer = await send(call);
       if (answer instanceof HttpFailure) return notRemoved(answer);
-      return isGone(answer) ? REMOVED : notRemoved(await classify(answer, call, tools));
+      return isGone(answer) ? REMOVED : notRemoved(await classify(answer, call));
     },
     lookUp: repeatable,
   };
 }
 
 /** Allows a repeat whatever became of the earlier calls. */
-export const repeatable: FollowUpCall["lookUp"] = () => Promise.resolve({ kind: "may_perform" });
+export const repeatable = () => Promise.resolve({ kind: "may_perform" } as const);

@@ -1,6 +1,10 @@
 import type * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import type { NetworkData } from "./draft.ts";
+import type { FollowUp, FollowUpCall, LegToPublish, NetworkCall } from "./network.ts";
+import type { FollowUpLookUp, FollowUpOutcome, PrepareOutcome } from "./outcome.ts";
+import type { PublishOutcome, ReconcileOutcome } from "./outcome.ts";
+import type { NetworkTools } from "./tools.ts";
 
 /** Returns the reader of what a network once wrote of a leg or an account. Anything else is a defect, and thrown. */
 export function readerOf<Form extends z.ZodType>(
@@ -8,4 +12,68 @@ export function readerOf<Form extends z.ZodType>(
 ): (data: NetworkData) => z.output<Form> {
   const form = shape(build);
   return (data) => form().parse(data);
+}
+
+/** What the steps of a network are given: its own data as its readers return them, and what they call with. */
+type Own<Of, Credentials, Remote> = Omit<Of, "credentials" | "remote"> & {
+  readonly credentials: Credentials;
+  readonly remote: Remote;
+  readonly tools: NetworkTools;
+};
+
+/** A leg as the steps of its network see it. */
+export type OwnLeg<Credentials, Remote> = Own<LegToPublish, Credentials, Remote>;
+
+/** A call that follows a post, with what the post's leg is. */
+export type OwnFollowUp<Credentials, Remote> = Omit<FollowUp, "leg"> &
+  Own<FollowUp["leg"], Credentials, Remote>;
+
+interface OwnCall<Credentials, Remote> {
+  readonly prepare: (leg: OwnLeg<Credentials, Remote>) => Promise<PrepareOutcome>;
+  readonly perform: (leg: OwnLeg<Credentials, Remote>) => Promise<PublishOutcome>;
+  readonly lookUp: (leg: OwnLeg<Credentials, Remote>) => Promise<ReconcileOutcome>;
+  readonly canTell?: (credentials: Credentials) => boolean;
+}
+
+/** The two steps of a call that follows a post. */
+export interface OwnSteps<Credentials, Remote> {
+  readonly perform: (call: OwnFollowUp<Credentials, Remote>) => Promise<FollowUpOutcome>;
+  readonly lookUp: (call: OwnFollowUp<Credentials, Remote>) => Promise<FollowUpLookUp>;
+}
+
+interface Readers<Credentials, Remote> {
+  readonly credentialsOf: (data: NetworkData) => Credentials;
+  readonly remoteOf: (data: NetworkData) => Remote;
+}
+
+/** Returns what makes steps that read their network's own data into those of the contract. */
+export function ownSteps<Credentials, Remote>({
+  credentialsOf,
+  remoteOf,
+}: Readers<Credentials, Remote>) {
+  const own = <Of extends Pick<LegToPublish, "credentials" | "remote">>(
+    { credentials, remote, ...of }: Of,
+    tools: NetworkTools,
+  ) => ({ ...of, credentials: credentialsOf(credentials), remote: remoteOf(remote), tools });
+  const legOf = (leg: LegToPublish, tools: NetworkTools) => own(leg, tools);
+  const callOf = ({ leg, ...call }: FollowUp, tools: NetworkTools) => ({
+    ...call,
+    ...own(leg, tools),
+  });
+  return {
+    publishing({ canTell, ...steps }: OwnCall<Credentials, Remote>): NetworkCall {
+      return {
+        prepare: async (leg, tools) => steps.prepare(legOf(leg, tools)),
+        perform: async (leg, tools) => steps.perform(legOf(leg, tools)),
+        lookUp: async (leg, tools) => steps.lookUp(legOf(leg, tools)),
+        ...(canTell && { canTell: ({ credentials }) => canTell(credentialsOf(credentials)) }),
+      };
+    },
+    following({ perform, lookUp }: OwnSteps<Credentials, Remote>) {
+      return {
+        perform: async (call, tools) => perform(callOf(call, tools)),
+        lookUp: async (call, tools) => lookUp(callOf(call, tools)),
+      } satisfies FollowUpCall;
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import type { NetworkData } from "./draft.ts";
 import type { LegFailure, PrepareOutcome, Rejected, TryLater } from "./outcome.ts";
-import type { LegToPublish } from "./network.ts";
-import type { NetworkTools } from "./tools.ts";
+import type { OwnLeg } from "./state.ts";
 
 const CARRY_ON_SECONDS = 1;
 
@@ -17,26 +16,28 @@ export interface Broken {
 export type Made<File> = File | Failed<File>;
 type Failed<File> = (TryLater & { readonly file?: File }) | Rejected | Broken;
 
+/** A file that is to be made. */
 export interface Making<File> {
-  readonly leg: LegToPublish;
   readonly mediaIndex: number;
-  /** What an earlier run made of this file. */
+  /** What an earlier run made of it. */
   readonly begun: File | undefined;
 }
 
+type AnyLeg = Pick<OwnLeg<unknown, NetworkData>, "remote" | "tools">;
+
 /** How a network makes the files of a leg, one after another: uploads, containers, photos that nobody sees yet. */
-interface Uploads<Remote, File> {
-  readonly filesOf: (remote: Remote) => readonly File[];
-  readonly withFiles: (remote: Remote, files: readonly File[]) => Remote;
+interface Uploads<Leg extends AnyLeg, File> {
+  readonly filesOf: (remote: Leg["remote"]) => readonly File[];
+  readonly withFiles: (remote: Leg["remote"], files: readonly File[]) => Leg["remote"];
   /** How many files the leg needs. */
-  readonly count: (leg: LegToPublish) => number;
-  readonly make: (making: Making<File>, remote: Remote, tools: NetworkTools) => Promise<Made<File>>;
+  readonly count: (leg: Leg) => number;
+  readonly make: (leg: Leg, making: Making<File>) => Promise<Made<File>>;
   /** Whether a file is complete; absent: as soon as it is made. */
   readonly isWhole?: (file: File) => boolean;
   /** How long one run makes files; absent: until all are there. */
   readonly runMs?: number;
   /** Returns the state to begin again from with these files; undefined where the leg may not. */
-  readonly restart: (remote: Remote, files: readonly File[], now: Date) => Remote | undefined;
+  readonly restart: (leg: Leg, files: readonly File[]) => Leg["remote"] | undefined;
   /** When it begins again; absent: at once. */
   readonly restartSeconds?: number;
 }
@@ -55,12 +56,12 @@ export function polling<Remote extends NetworkData>(remote: Remote, secondsMax: 
 export type NotReady = Exclude<PrepareOutcome, { kind: "ready" }>;
 
 /** Makes the files that are missing, one after another. */
-export async function makeFiles<Remote extends NetworkData, File extends object | string>(
-  uploads: Uploads<Remote, File>,
-  { leg, remote }: { readonly leg: LegToPublish; readonly remote: Remote },
-  tools: NetworkTools,
+export async function makeFiles<Leg extends AnyLeg, File extends object | string>(
+  uploads: Uploads<Leg, File>,
+  leg: Leg,
 ): Promise<{ readonly files: readonly File[] } | NotReady> {
   const { filesOf, withFiles, isWhole = () => true, runMs = Infinity } = uploads;
+  const { remote, tools } = leg;
   const until = tools.now().getTime() + runMs;
   const before = filesOf(remote);
   let files = before;
@@ -70,9 +71,8 @@ export async function makeFiles<Remote extends NetworkData, File extends object 
     const state = withFiles(remote, files);
     const isOver = files !== before && tools.now().getTime() >= until;
     if (isOver) return processing(state, CARRY_ON_SECONDS);
-    const made = await uploads.make({ leg, mediaIndex, begun }, state, tools);
-    if (isFailed(made))
-      return failedAt(uploads, { remote, before, files, mediaIndex, failed: made }, tools);
+    const made = await uploads.make({ ...leg, remote: state }, { mediaIndex, begun });
+    if (isFailed(made)) return failedAt(uploads, leg, { before, files, mediaIndex, failed: made });
     // Safe: what did not fail is a file.
     const file = made as File;
     files = [...files.slice(0, mediaIndex), file];
@@ -85,8 +85,7 @@ function isFailed<File extends object | string>(made: Made<File>): made is Faile
   return typeof made === "object" && "failure" in made;
 }
 
-interface FailedAt<Remote, File> {
-  readonly remote: Remote;
+interface FailedAt<File> {
   /** What there was before this run, and what there is now. */
   readonly before: readonly File[];
   readonly files: readonly File[];
@@ -95,17 +94,17 @@ interface FailedAt<Remote, File> {
 }
 
 /** Returns the outcome of a leg of which a file could not be made. What was got is kept where another try may follow. */
-function failedAt<Remote extends NetworkData, File>(
-  uploads: Uploads<Remote, File>,
-  { remote, before, files, mediaIndex, failed }: FailedAt<Remote, File>,
-  tools: NetworkTools,
+function failedAt<Leg extends AnyLeg, File>(
+  uploads: Uploads<Leg, File>,
+  leg: Leg,
+  { before, files, mediaIndex, failed }: FailedAt<File>,
 ): NotReady {
   if (failed.kind === "rejected") return failed;
-  if (failed.kind === "broken")
-    return startAgain(uploads, { remote, files, mediaIndex, broken: failed }, tools);
+  const made = files.slice(0, mediaIndex);
+  if (failed.kind === "broken") return startAgain(uploads, leg, failed, made);
   const { file, ...later } = failed;
-  const kept = file === undefined ? files : [...files.slice(0, mediaIndex), file];
-  return kept === before ? later : { ...later, remote: uploads.withFiles(remote, kept) };
+  const kept = file === undefined ? files : [...made, file];
+  return kept === before ? later : { ...later, remote: uploads.withFiles(leg.remote, kept) };
 }
 
 /** How far a network is with a file. */
@@ -116,46 +115,33 @@ interface Polled {
 }
 
 /** Asks once for each file that the network still works on. */
-export async function pollFiles<Remote extends NetworkData, File extends Polled>(
-  uploads: Uploads<Remote, File>,
-  {
-    remote,
-    look,
-  }: {
-    readonly remote: Remote;
-    readonly look: (file: File, mediaIndex: number) => Promise<FileState | TryLater | Rejected>;
-  },
-  tools: NetworkTools,
+export async function pollFiles<Leg extends AnyLeg, File extends Polled>(
+  uploads: Uploads<Leg, File>,
+  leg: Leg,
+  look: (file: File, mediaIndex: number) => Promise<FileState | TryLater | Rejected>,
 ): Promise<{ readonly files: readonly File[] } | NotReady> {
-  const before = uploads.filesOf(remote);
+  const before = uploads.filesOf(leg.remote);
   const files: File[] = [];
   for (const [mediaIndex, file] of before.entries()) {
     const state = file.isReady ? "ready" : await look(file, mediaIndex);
-    if (typeof state !== "string") {
-      if (state.kind !== "broken") return state;
-      return startAgain(uploads, { remote, files: before, mediaIndex, broken: state }, tools);
-    }
+    if (typeof state !== "string")
+      return state.kind === "broken"
+        ? startAgain(uploads, leg, state, before.slice(0, mediaIndex))
+        : state;
     files.push({ ...file, isReady: state === "ready" });
   }
   return { files };
 }
 
-interface StartAgain<Remote, File> {
-  readonly remote: Remote;
-  readonly files: readonly File[];
-  readonly mediaIndex: number;
-  readonly broken: Broken;
-}
-
 /** Begins a file again that the network could not use; ends the leg where that was tried before. */
-export function startAgain<Remote extends NetworkData, File>(
-  { restart, restartSeconds = CARRY_ON_SECONDS }: StartsAgain<Remote, File>,
-  { remote, files, mediaIndex, broken: { failure, isFinal } }: StartAgain<Remote, File>,
-  tools: NetworkTools,
+export function startAgain<Leg extends AnyLeg, File>(
+  { restart, restartSeconds = CARRY_ON_SECONDS }: StartsAgain<Leg, File>,
+  leg: Leg,
+  { failure, isFinal = false }: Broken,
+  made: readonly File[],
 ): NotReady {
-  const again =
-    isFinal === true ? undefined : restart(remote, files.slice(0, mediaIndex), tools.now());
+  const again = isFinal ? undefined : restart(leg, made);
   return again === undefined ? { kind: "rejected", failure } : processing(again, restartSeconds);
 }
 
-type StartsAgain<Remote, File> = Pick<Uploads<Remote, File>, "restart" | "restartSeconds">;
+type StartsAgain<Leg extends AnyLeg, File> = Pick<Uploads<Leg, File>, "restart" | "restartSeconds">;

@@ -10,6 +10,7 @@ import { reconcile } from "./reconcile.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { facebookSettings } from "./settings.ts";
+import { steps } from "./state.ts";
 
 export const facebook = network("facebook", {
   title: "Facebook",
@@ -33,5 +34,9 @@ export const facebook = network("facebook", {
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, comment, remove },
+  calls: {
+    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    comment,
+    remove,
+  },
 });

@@ -10,16 +10,17 @@ import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthCallback, OAuthFlow } from "../contract/link.ts";
 import type { AccountCheck } from "../contract/network.ts";
-import { finishCode, isLinkFailure, lacking, linkStep, refusedLink } from "../contract/oauth.ts";
+import { finishCode, isLinkFailure, lacking, linkStep } from "../contract/oauth.ts";
+import { redirectTo, refusedLink } from "../contract/oauth.ts";
 import type { LimitsOutcome } from "../contract/outcome.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import { readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
-import { readCallback, redirect } from "../graph/link.ts";
-import { type GraphAccess, graphDelete, graphGet } from "../graph/request.ts";
+import { readCallback } from "../graph/link.ts";
+import { graphDelete, graphGet, graphRead } from "../graph/request.ts";
 import { classify } from "./errors.ts";
-import { type FacebookPage, findPages, type FoundPages, readPage } from "./pages.ts";
-import { accessFor, type Credentials, credentialsOf, pageAccess } from "./state.ts";
+import { type FacebookPage, facebookPage, findPages, type FoundPages, readPage } from "./pages.ts";
+import { accessFor, appAccess, type Credentials, credentialsOf, pageOf } from "./state.ts";
 
 const answerShape = shape(() =>
   z.object({ data: z.object({ data_access_expires_at: z.number().int().nonnegative() }) }),
@@ -34,14 +35,10 @@ async function readDataAccess(
   { userToken }: Credentials,
   tools: NetworkTools,
 ): Promise<LimitsOutcome> {
-  const { id, secret } = appOf(tools);
-  const access = accessFor(`${id}|${secret}`, tools);
-  const request = graphGet(access, "debug_token", { input_token: userToken });
-  const answer = await exchange(tools, request);
+  const answer = await graphRead(appAccess(tools), "debug_token", { input_token: userToken });
   // A look that fails says nothing of the account: there are other checks for that.
-  if (answer instanceof HttpFailure || answer.status !== 200) return { kind: "read", limits: {} };
-  const { data } = answerShape().safeParse(answer.json());
-  const endsAt = data?.data.data_access_expires_at ?? 0;
+  const seen = answer instanceof HttpFailure ? undefined : inForm(answerShape)(answer);
+  const endsAt = seen?.data.data_access_expires_at ?? 0;
   const hasEnded = endsAt > 0 && endsAt * 1000 < tools.now().getTime();
   return { kind: "read", limits: {}, ...(hasEnded ? { doubts: ["data_access_expired"] } : {}) };
 }
@@ -63,16 +60,8 @@ const choiceOf = readerOf(() =>
     userId: z.string(),
     userToken: z.string(),
     scopes: z.array(z.string()),
-    pages: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        username: z.string().nullable(),
-        /** Null where there is no room for all of them: it is requested again. */
-        token: z.string().nullable(),
-        pictureUrl: z.string().nullable(),
-      }),
-    ),
+    /** The token is null where there is no room for all of them: it is requested again. */
+    pages: z.array(facebookPage().extend({ token: z.string().nullable() })),
   }),
 );
 type Flow = ReturnType<typeof choiceOf>;
@@ -84,9 +73,10 @@ const finish = finishCode({
   lacking: ({ scopes }) => lacking(NEEDED, scopes),
   async link(granted, _flow, tools): Promise<LinkOutcome | LinkChoice> {
     const access = accessFor(granted.userToken, tools);
-    const userId = await readUserId(access, tools);
-    if (typeof userId !== "string") return userId;
-    const found = await findPages(access, tools);
+    const user = await read(graphGet(access, "me", { fields: "id" }), userShape, tools);
+    if (isLinkFailure(user)) return user;
+    const userId = user.id;
+    const found = await findPages(access);
     if (isLinkFailure(found)) return found;
     return offer({ ...granted, userId, pages: [...found.pages] }, found);
   },
@@ -98,7 +88,7 @@ export const facebookLink = {
   origins: DIALOGS,
   start(_form, oauth, tools) {
     const app = appOf(tools);
-    return redirect(`${DIALOG}/${app.version}/dialog/oauth`, {
+    return redirectTo(`${DIALOG}/${app.version}/dialog/oauth`, {
       client_id: app.id,
       redirect_uri: oauth.redirectUri,
       response_type: "code",
@@ -130,9 +120,17 @@ async function redeem(
 ): Promise<Granted | LinkFailure> {
   const userToken = await longLivedToken({ code, redirect_uri: callback.redirectUri }, tools);
   if (typeof userToken !== "string") return userToken;
-  const scopes = await grantedPermissions(accessFor(userToken, tools), tools);
-  return isLinkFailure(scopes) ? scopes : { userToken, scopes: [...scopes] };
+  const request = graphGet(accessFor(userToken, tools), "me/permissions");
+  const answer = await read(request, permissionsShape, tools);
+  if (isLinkFailure(answer)) return answer;
+  const granted = answer.data.filter(({ status }) => status === "granted");
+  return { userToken, scopes: granted.map(({ permission }) => permission) };
 }
+
+const userShape = () => z.object({ id: idShape() });
+const tokenShape = () => z.object({ access_token: z.string().min(1) });
+const permissionsShape = () =>
+  z.object({ data: entries(z.object({ permission: z.string(), status: z.string() })) });
 
 /**
  * Exchanges the code for a long-lived token. The code's own token lasts for hours, and a page's token lasts as long as
@@ -142,24 +140,21 @@ async function longLivedToken(
   grant: Readonly<Record<string, string>>,
   tools: NetworkTools,
 ): Promise<string | LinkFailure> {
-  const { id, secret } = appOf(tools);
-  const short = await requestToken({ client_id: id, client_secret: secret, ...grant }, tools);
+  const short = await requestToken(grant, tools);
   if (typeof short !== "string") return short;
-  const exchanged = { grant_type: "fb_exchange_token", fb_exchange_token: short };
-  return requestToken({ client_id: id, client_secret: secret, ...exchanged }, tools);
+  return requestToken({ grant_type: "fb_exchange_token", fb_exchange_token: short }, tools);
 }
 
 async function requestToken(
-  query: Readonly<Record<string, string>>,
+  grant: Readonly<Record<string, string>>,
   tools: NetworkTools,
 ): Promise<string | LinkFailure> {
-  const { version } = appOf(tools);
-  const search = new URLSearchParams(query).toString();
-  const url = `https://graph.facebook.com/${version}/oauth/access_token?${search}`;
+  const { id, secret, version } = appOf(tools);
+  const query = new URLSearchParams({ client_id: id, client_secret: secret, ...grant });
+  const url = `https://graph.facebook.com/${version}/oauth/access_token?${query.toString()}`;
   const request: HttpRequest = { method: "GET", url, headers: { "accept-language": "en" } };
-  const shape = z.object({ access_token: z.string().min(1) });
-  const answer = await read(request, shape, tools);
-  return "kind" in answer ? usedUp(answer) : answer.access_token;
+  const answer = await read(request, tokenShape, tools);
+  return isLinkFailure(answer) ? usedUp(answer) : answer.access_token;
 }
 
 /** Returns `access_denied` for a refused code, which expired or was used: the person has to begin again. */
@@ -168,33 +163,13 @@ function usedUp(failure: LinkFailure): LinkFailure {
   return isOfCode ? { ...failure, code: "access_denied" } : failure;
 }
 
-async function grantedPermissions(
-  access: GraphAccess,
-  tools: NetworkTools,
-): Promise<readonly string[] | LinkFailure> {
-  const shape = z.object({
-    data: entries(z.object({ permission: z.string(), status: z.string() })),
-  });
-  const answer = await read(graphGet(access, "me/permissions"), shape, tools);
-  if ("kind" in answer) return answer;
-  return answer.data
-    .filter(({ status }) => status === "granted")
-    .map(({ permission }) => permission);
-}
-
-async function readUserId(access: GraphAccess, tools: NetworkTools): Promise<string | LinkFailure> {
-  const shape = z.object({ id: idShape() });
-  const answer = await read(graphGet(access, "me", { fields: "id" }), shape, tools);
-  return "kind" in answer ? answer : answer.id;
-}
-
 function read<Shape extends z.ZodType<object>>(
   request: HttpRequest,
-  shape: Shape,
+  form: () => Shape,
   tools: NetworkTools,
 ) {
   const refuse = (answer: HttpResponse) => refusedLink(classify(answer, tools.now()));
-  return linkStep({ request, read: inForm(() => shape), refuse }, tools);
+  return linkStep({ request, read: inForm(form), refuse }, tools);
 }
 
 /**
@@ -235,8 +210,8 @@ async function choose(
   if (page === undefined) return linkFailed("input_invalid", "not one of the pages");
   const { token } = page;
   if (token !== null) return linkPage({ ...page, token }, flow);
-  const read = await readPage(page.id, accessFor(flow.userToken, tools), tools);
-  return read === undefined ? linkFailed("network_unavailable") : linkPage(read, flow);
+  const found = await readPage(page.id, accessFor(flow.userToken, tools));
+  return found === undefined ? linkFailed("network_unavailable") : linkPage(found, flow);
 }
 
 function linkPage(
@@ -275,9 +250,9 @@ export async function revoke(data: NetworkData, tools: NetworkTools): Promise<vo
 /** A page's token has no end, and nothing tells that it was taken back but a call. */
 export const facebookAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  probe({ credentials }, tools) {
-    const known = credentialsOf(credentials);
-    const request = graphGet(pageAccess(known, tools), known.pageId, { fields: "id" });
+  probe({ credentials: data }, tools) {
+    const credentials = credentialsOf(data);
+    const request = graphGet(pageOf({ credentials, tools }), credentials.pageId, { fields: "id" });
     return probe(request, classify, tools);
   },
   readLimits: ({ credentials }, tools) => readDataAccess(credentialsOf(credentials), tools),

@@ -2,18 +2,16 @@ import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
-import { isEdge, readEdge, comparable, timeOf } from "../graph/request.ts";
+import { comparable, isEdge, pageUrl, readEdge, timeOf } from "../graph/request.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { type Published, unavailable, type Lookup } from "../contract/outcome.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { credentialsOf, pageAccess, remoteOf, type Remote } from "./state.ts";
-import { pageUrl } from "./video-status.ts";
+import { type Leg, pageOf, type Remote } from "./state.ts";
 
 const PAGE_LENGTH = 25;
-const PAGES_MAX = 3;
+/** More than a page publishes in the time that a look reaches back. */
+const ENTRIES_MAX = 75;
 const FIELDS =
   "id,message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
 
@@ -40,40 +38,41 @@ type Post = ShapeOf<typeof postShape>;
  * Looks for the leg's post among those of the page since the call: by its photos, which belong to one post only, else
  * by its words: those of a post from before the call are somebody else's, or another leg's. Both lists leave out posts at times, so that both are looked at before a post counts as absent.
  */
-export async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
-  const first = await findIn("published_posts", leg, tools);
+export async function findOwnPost(leg: Leg): Promise<Lookup> {
+  const first = await findIn("published_posts", leg);
   if (first.kind !== "absent") return first;
-  const second = await findIn("feed", leg, tools);
+  const second = await findIn("feed", leg);
   return second.kind === "found" ? second : first;
 }
 
-async function findIn(
-  edge: "published_posts" | "feed",
-  leg: LegToPublish,
-  tools: NetworkTools,
-): Promise<Lookup> {
-  const credentials = credentialsOf(leg.credentials);
-  const posts = await readEdge(
-    pageAccess(credentials, tools),
-    {
-      path: `${credentials.pageId}/${edge}`,
-      query: { fields: FIELDS, since: sinceOf(leg, tools) },
-      pageLength: PAGE_LENGTH,
-      entriesMax: PAGES_MAX * PAGE_LENGTH,
-    },
-    postShape(),
-    tools,
-  );
-  if (!isEdge(posts))
-    return unavailable(posts instanceof HttpFailure ? posts : classify(posts, tools.now()));
-  const found = posts.entries.find((post) => isOurs(post, leg));
+async function findIn(edge: "published_posts" | "feed", leg: Leg): Promise<Lookup> {
+  const posts = await listed(edge, FIELDS, postShape(), leg);
+  if ("kind" in posts) return posts;
+  const found = posts.find((post) => isOurs(post, leg));
   if (found === undefined) return { kind: "absent", isComplete: false };
   const url = pageUrl(found.permalink_url) ?? `https://www.facebook.com/${found.id}`;
   return { kind: "found", published: { kind: "published", networkPostId: found.id, url } };
 }
 
-function isOurs(post: Post, leg: LegToPublish): boolean {
-  const { form, photos } = remoteOf(leg.remote);
+/** Returns the entries of one of the page's lists that may be the leg's. */
+async function listed<Entry>(
+  edge: string,
+  fields: string,
+  entryShape: z.ZodType<Entry>,
+  leg: Leg,
+): Promise<readonly Entry[] | Extract<Lookup, { kind: "unavailable" }>> {
+  const now = leg.tools.now();
+  const since = String(Math.floor(((leg.sentAt ?? now).getTime() - CLOCK_SKEW_MS) / 1000));
+  const path = `${leg.credentials.pageId}/${edge}`;
+  const lengths = { pageLength: PAGE_LENGTH, entriesMax: ENTRIES_MAX };
+  const list = { path, query: { fields, since }, ...lengths };
+  const read = await readEdge(pageOf(leg), list, entryShape);
+  if (isEdge(read)) return read.entries;
+  return unavailable(read instanceof HttpFailure ? read : classify(read, now));
+}
+
+function isOurs(post: Post, leg: Leg): boolean {
+  const { form, photos } = leg.remote;
   const { data: attachments } = post.attachments;
   if (photos.length > 0) {
     const ids = attachments.flatMap(({ target: own, subattachments }) => [
@@ -94,7 +93,7 @@ function isOurs(post: Post, leg: LegToPublish): boolean {
 /** Times of posts are whole seconds: one that the call made may seem older by less than one. */
 const SECOND_MS = 1000;
 
-function isOlder({ created_time }: Post, { sentAt }: LegToPublish): boolean {
+function isOlder({ created_time }: Post, { sentAt }: Leg): boolean {
   return sentAt !== null && timeOf(created_time) < sentAt.getTime() - SECOND_MS;
 }
 
@@ -119,54 +118,27 @@ const storyShape = shape(() =>
 );
 
 /** Looks for the leg's story by its photo or video, which no other post has. */
-export async function findStory(
-  leg: LegToPublish,
-  mediaId: string,
-  tools: NetworkTools,
-): Promise<Lookup> {
-  const credentials = credentialsOf(leg.credentials);
-  const stories = await readEdge(
-    pageAccess(credentials, tools),
-    {
-      path: `${credentials.pageId}/stories`,
-      query: { fields: "post_id,media_id,media_type,url", since: sinceOf(leg, tools) },
-      pageLength: PAGE_LENGTH,
-      entriesMax: 2 * PAGE_LENGTH,
-    },
-    storyShape(),
-    tools,
-  );
-  if (!isEdge(stories))
-    return {
-      kind: "unavailable",
-      note: "the list of stories is not to be had",
-      retryAfterSeconds: null,
-    };
-  const found = stories.entries.find((story) => story.media_id === mediaId);
+export async function findStory(leg: Leg, mediaId: string): Promise<Lookup> {
+  const stories = await listed("stories", "post_id,media_id,media_type,url", storyShape(), leg);
+  if ("kind" in stories) return stories;
+  const found = stories.find((story) => story.media_id === mediaId);
   if (found === undefined) return { kind: "absent", isComplete: false };
   const published = { networkPostId: found.post_id, url: pageUrl(found.url) };
   return { kind: "found", published: { kind: "published", ...published } };
 }
 
-/** Returns the time, in Unix seconds, from which the leg's post may be listed. */
-function sinceOf({ sentAt }: LegToPublish, tools: NetworkTools): string {
-  const sentMs = (sentAt ?? tools.now()).getTime();
-  return String(Math.floor((sentMs - CLOCK_SKEW_MS) / 1000));
-}
-
 /** Returns the outcome for a video that is live. */
 export async function publishedVideo(
-  leg: LegToPublish,
+  leg: Leg,
   { form, video, postedVideoId }: Remote,
   url: string | null,
-  tools: NetworkTools,
 ): Promise<Published> {
   const id = postedVideoId ?? video?.id ?? "";
   if (form === "video_story") {
-    const story = await findStory(leg, id, tools);
+    const story = await findStory(leg, id);
     return story.kind === "found" ? story.published : { kind: "published", networkPostId: id, url };
   }
-  const path = form === "reel" ? "reel" : `${credentialsOf(leg.credentials).pageId}/videos`;
+  const path = form === "reel" ? "reel" : `${leg.credentials.pageId}/videos`;
   const usual = `https://www.facebook.com/${path}/${id}`;
   return { kind: "published", networkPostId: id, url: url ?? usual };
 }

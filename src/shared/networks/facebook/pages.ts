@@ -1,15 +1,15 @@
 import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { exchange, idShape } from "../contract/answers.ts";
-import { isEdge, readEdge, type GraphAccess, graphGet } from "../graph/request.ts";
+import { idShape } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
+import { type EdgeRead, isEdge, readEdge, type GraphAccess, graphRead } from "../graph/request.ts";
 import { refusedLink } from "../contract/oauth.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
-import { type NetworkTools, appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { classify } from "./errors.ts";
-import { accessFor } from "./state.ts";
+import { appAccess } from "./state.ts";
 
 const FIELDS = "id,name,username,tasks,access_token,picture{url}";
 const PAGE_LENGTH = 100;
@@ -44,13 +44,16 @@ const pageShape = shape(() =>
 type ListedPage = ShapeOf<typeof pageShape>;
 
 /** A page that the person may publish for. */
-export interface FacebookPage {
-  readonly id: string;
-  readonly name: string;
-  readonly username: string | null;
-  readonly token: string;
-  readonly pictureUrl: string | null;
-}
+export const facebookPage = shape(() =>
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    username: z.string().nullable(),
+    token: z.string(),
+    pictureUrl: z.string().nullable(),
+  }),
+);
+export type FacebookPage = ShapeOf<typeof facebookPage>;
 
 /** The pages that the person may publish for. */
 export interface FoundPages {
@@ -62,9 +65,7 @@ export interface FoundPages {
 }
 
 /** One of the lists. */
-interface Listed {
-  readonly entries: readonly ListedPage[];
-  readonly isCut: boolean;
+interface Listed extends EdgeRead<ListedPage> {
   /** Whether it could be read. */
   readonly isRead: boolean;
 }
@@ -76,16 +77,13 @@ const UNREAD: Listed = { entries: [], isCut: false, isRead: false };
  * portfolio at times, even if they were allowed. The lists are the whole truth when all could be read, or when the
  * person allowed single pages and each of these is there.
  */
-export async function findPages(
-  access: GraphAccess,
-  tools: NetworkTools,
-): Promise<FoundPages | LinkFailure> {
-  const listed = await listPages("me/accounts", access, tools);
+export async function findPages(access: GraphAccess): Promise<FoundPages | LinkFailure> {
+  const listed = await listPages("me/accounts", access);
   if ("kind" in listed) return listed;
-  const known = listed.entries.length > 0 ? listed : await pagesOfPerson(access, tools);
+  const known = listed.entries.length > 0 ? listed : await pagesOfPerson(access);
   const [allowed, ofBusinesses] = await Promise.all([
-    pagesOfToken(access, known.entries, tools),
-    pagesOfBusinesses(access, tools),
+    pagesOfToken(access, known.entries),
+    pagesOfBusinesses(access),
   ]);
   const lists = [listed, known, ...ofBusinesses, allowed];
   return {
@@ -106,70 +104,56 @@ function publishable(pages: readonly ListedPage[]): readonly FacebookPage[] {
   return [...byId.values()];
 }
 
-async function listPages(
-  path: string,
-  access: GraphAccess,
-  tools: NetworkTools,
-): Promise<Listed | LinkFailure> {
-  const edge = {
-    path,
-    query: { fields: FIELDS },
-    pageLength: PAGE_LENGTH,
-    entriesMax: ENTRIES_MAX,
-  };
-  const pages = await readEdge(access, edge, pageShape(), tools);
+async function listPages(path: string, access: GraphAccess): Promise<Listed | LinkFailure> {
+  const lengths = { pageLength: PAGE_LENGTH, entriesMax: ENTRIES_MAX };
+  const pages = await readEdge(
+    access,
+    { path, query: { fields: FIELDS }, ...lengths },
+    pageShape(),
+  );
   if (isEdge(pages)) return { ...pages, isRead: true };
   return pages instanceof HttpFailure
     ? linkFailed("network_unavailable", pages.message)
-    : refusedLink(classify(pages, tools.now()));
+    : refusedLink(classify(pages, access.tools.now()));
 }
 
 /** Reads one of the additional addresses; undefined if it can't be read. */
 async function read<Shape extends z.ZodType>(
   access: GraphAccess,
-  what: { readonly path: string; readonly query: Readonly<Record<string, string>> },
-  shape: Shape,
-  tools: NetworkTools,
-): Promise<z.infer<Shape> | undefined> {
-  const answer = await exchange(tools, graphGet(access, what.path, what.query));
-  if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
-  return shape.safeParse(answer.json()).data;
+  { path, ...query }: { readonly path: string; readonly [name: string]: string },
+  form: () => Shape,
+): Promise<z.output<Shape> | undefined> {
+  const answer = await graphRead(access, path, query);
+  return answer instanceof HttpFailure ? undefined : inForm(form)(answer);
 }
 
 /** Returns a page with a new token; undefined if the person may not publish for it any more. */
-export async function readPage(
-  id: string,
-  access: GraphAccess,
-  tools: NetworkTools,
-): Promise<FacebookPage | undefined> {
-  const page = await read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools);
+export async function readPage(id: string, access: GraphAccess): Promise<FacebookPage | undefined> {
+  const page = await read(access, { path: id, fields: FIELDS }, pageShape);
   return page && publishable([page])[0];
 }
 
-async function pagesOfPerson(access: GraphAccess, tools: NetworkTools): Promise<Listed> {
-  const query = { fields: `accounts.limit(${PAGE_LENGTH}){${FIELDS}}` };
-  const shape = z.object({ accounts: z.object({ data: z.array(pageShape()) }) });
-  const found = await read(access, { path: "me", query }, shape, tools);
+const personShape = () => z.object({ accounts: z.object({ data: z.array(pageShape()) }) });
+
+async function pagesOfPerson(access: GraphAccess): Promise<Listed> {
+  const fields = `accounts.limit(${PAGE_LENGTH}){${FIELDS}}`;
+  const found = await read(access, { path: "me", fields }, personShape);
   return { entries: found?.accounts.data ?? [], isCut: false, isRead: found !== undefined };
 }
+
+const granularScope = shape(() =>
+  z.object({ scope: z.string(), target_ids: spare(entries(idShape()), []) }),
+);
+const scopesShape = () =>
+  z.object({ data: z.object({ granular_scopes: entries(granularScope()) }) });
 
 /** Returns the pages that the token itself names: those that were selected in the dialog. */
 async function pagesOfToken(
   access: GraphAccess,
   known: readonly ListedPage[],
-  tools: NetworkTools,
 ): Promise<Listed & { readonly isWhole: boolean }> {
-  const app = appOf(tools);
-  const asApp = accessFor(`${app.id}|${app.secret}`, tools);
-  const query = { input_token: access.token };
-  const scopesShape = z.object({
-    data: z.object({
-      granular_scopes: entries(
-        z.object({ scope: z.string(), target_ids: spare(entries(idShape()), []) }),
-      ),
-    }),
-  });
-  const debugged = await read(asApp, { path: "debug_token", query }, scopesShape, tools);
+  const query = { path: "debug_token", input_token: access.token };
+  const debugged = await read(appAccess(access.tools), query, scopesShape);
   const named = new Set(
     (debugged?.data.granular_scopes ?? [])
       .filter(({ scope }) => scope.startsWith("pages_"))
@@ -178,7 +162,7 @@ async function pagesOfToken(
   );
   const missing = [...named].filter((id) => known.every((page) => page.id !== id));
   const pages = await inBatches(missing.slice(0, SINGLE_PAGES_MAX), AT_ONCE, (id) =>
-    read(access, { path: id, query: { fields: FIELDS } }, pageShape(), tools),
+    read(access, { path: id, fields: FIELDS }, pageShape),
   );
   const found = pages.filter((page) => page !== undefined);
   const isCut = missing.length > SINGLE_PAGES_MAX;
@@ -186,24 +170,16 @@ async function pagesOfToken(
   return { entries: found, isCut, isRead: true, isWhole };
 }
 
-async function pagesOfBusinesses(
-  access: GraphAccess,
-  tools: NetworkTools,
-): Promise<readonly Listed[]> {
-  const edge = {
-    path: "me/businesses",
-    query: { fields: "id,name" },
-    pageLength: BUSINESSES_LENGTH,
-    entriesMax: BUSINESSES_MAX,
-  };
-  const businessShape = z.object({ id: z.string().regex(/^\d+$/) });
-  const businesses = await readEdge(access, edge, businessShape, tools);
+async function pagesOfBusinesses(access: GraphAccess): Promise<readonly Listed[]> {
+  const lengths = { pageLength: BUSINESSES_LENGTH, entriesMax: BUSINESSES_MAX };
+  const edge = { path: "me/businesses", query: { fields: "id,name" }, ...lengths };
+  const businesses = await readEdge(access, edge, z.object({ id: z.string().regex(/^\d+$/) }));
   if (!isEdge(businesses)) return [UNREAD];
   const paths = businesses.entries
     .slice(0, BUSINESSES_MAX)
     .flatMap(({ id }) => [`${id}/owned_pages`, `${id}/client_pages`]);
   const lists = await inBatches(paths, AT_ONCE, async (path) => {
-    const pages = await listPages(path, access, tools);
+    const pages = await listPages(path, access);
     return "kind" in pages ? UNREAD : pages;
   });
   return [...lists, { ...UNREAD, isCut: businesses.isCut, isRead: true }];

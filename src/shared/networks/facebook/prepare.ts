@@ -1,52 +1,45 @@
-import { lookAtFiles, withProbe, fetchableUrl } from "../graph/probe.ts";
-import { ask, withFile } from "../contract/ask.ts";
+import { lookAtFiles, repairedImage, withProbe, fetchableUrl } from "../graph/probe.ts";
+import { ask } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { legFailure, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { makeFiles, type Making, processing } from "../contract/uploads.ts";
 import { formOf, isForm, isUnfitForReel, media, rules, type Form } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
-import { remoteOf, type Remote, credentialsOf, pageAccess } from "./state.ts";
+import { type Leg, pageOf, type Remote } from "./state.ts";
 import { prepareVideo } from "./upload.ts";
-import { exchange, readId } from "../contract/answers.ts";
+import { readMade } from "../contract/answers.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
-import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
-import { type FetchedMedia, IMAGE_SOURCE_BYTES_MAX } from "../contract/media.ts";
+import { graphPostFile, graphPostJson, graphRead } from "../graph/request.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 
 /** Makes the photos, or uploads the video, of which nobody sees anything yet. What is text alone needs nothing. */
-export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
-  const remote = remoteOf(leg.remote);
-  const form = remote.form ?? (await chooseForm(leg, tools));
+export async function prepare(leg: Leg): Promise<PrepareOutcome> {
+  const form = leg.remote.form ?? (await chooseForm(leg));
   if (typeof form !== "string") return form;
-  const chosen = { ...remote, form };
+  const chosen = { ...leg, remote: { ...leg.remote, form } };
   switch (form) {
     case "text":
     case "video":
-      return { kind: "ready", remote: chosen };
+      return { kind: "ready", remote: chosen.remote };
     case "photos":
     case "photo_story":
-      return preparePhotos(leg, chosen, tools);
+      return preparePhotos(chosen);
     case "reel":
     case "video_story":
-      return prepareVideo(leg, chosen, tools);
+      return prepareVideo(chosen);
   }
 }
 
-async function chooseForm(
-  { draft }: LegToPublish,
-  tools: NetworkTools,
-): Promise<Form | Rejected | TryLater> {
-  const looked = await lookAtFiles("facebook", { draft, targets: media() }, tools);
+async function chooseForm(leg: Leg): Promise<Form | Rejected | TryLater> {
+  const looked = await lookAtFiles("facebook", leg, media());
   if ("failure" in looked) return looked;
-  const { kinds, files } = looked;
-  const { kind } = ownOptionsOf(draft);
+  const kinds = looked.map((one) => one.kind);
+  const { kind } = ownOptionsOf(leg.draft);
   const form = formOf(kind, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
-  const isNoReel = form === "reel" && kind === undefined && isUnfitForReel(files[0] ?? null);
+  const isNoReel = form === "reel" && kind === undefined && isUnfitForReel(looked[0]?.file ?? null);
   return isNoReel ? "video" : form;
 }
 
@@ -66,72 +59,48 @@ export function isOutdated({ photosSince }: Remote, now: Date): boolean {
 const photos = {
   filesOf: (remote: Remote) => remote.photos,
   withFiles: (remote: Remote, made: readonly string[]) => ({ ...remote, photos: [...made] }),
-  count: ({ draft }: LegToPublish) => draft.media.length,
+  count: ({ draft }: Leg) => draft.media.length,
   make: makePhoto,
   runMs: RUN_MS,
   restart: () => undefined,
 };
 
-async function preparePhotos(
-  leg: LegToPublish,
-  kept: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const now = tools.now();
-  const remote = isOutdated(kept, now) ? { ...kept, photos: [], photosSince: undefined } : kept;
+async function preparePhotos(leg: Leg): Promise<PrepareOutcome> {
+  const now = leg.tools.now();
+  const remote = isOutdated(leg.remote, now)
+    ? { ...leg.remote, photos: [], photosSince: undefined }
+    : leg.remote;
   if (remote.photos.length === leg.draft.media.length && remote.missedAt !== undefined)
-    return lookForMissed(leg, remote, tools);
-  const begun = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };
-  const made = await makeFiles(photos, { leg, remote: begun }, tools);
+    return lookForMissed({ ...leg, remote });
+  const begun: Remote = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };
+  const made = await makeFiles(photos, { ...leg, remote: begun });
   return "kind" in made ? made : { kind: "ready", remote: photos.withFiles(begun, made.files) };
 }
 
 async function makePhoto(
-  { leg, mediaIndex }: Making<string>,
-  _remote: Remote,
-  tools: NetworkTools,
+  leg: Leg,
+  { mediaIndex }: Making<string>,
 ): Promise<string | TryLater | Rejected> {
+  const { tools } = leg;
   const { url = "", altText } = leg.draft.media[mediaIndex] ?? {};
-  const credentials = credentialsOf(leg.credentials);
-  const source = await repairedPhoto(url, mediaIndex, tools);
+  const source = await repairedImage("facebook", { url, mediaIndex }, media().image, tools);
   if (source !== undefined && "failure" in source) return source;
-  const access = pageAccess(credentials, tools);
-  const path = `${credentials.pageId}/photos`;
+  const path = `${leg.credentials.pageId}/photos`;
   const alt_text_custom = altText ?? undefined;
   const plain = { url: fetchableUrl(url), published: false, alt_text_custom };
   const request =
     source === undefined
-      ? graphPostJson(access, path, plain)
-      : graphPostFile(access, path, { published: "false", alt_text_custom }, source);
-  const read = (answer: HttpResponse) => (answer.status === 200 ? readId(answer) : undefined);
+      ? graphPostJson(pageOf(leg), path, plain)
+      : graphPostFile(pageOf(leg), path, { published: "false", alt_text_custom }, source);
   const why = (answer: HttpResponse, now: Date) => withProbe(classify(answer, now), url, tools);
-  return ask(request, { read, classify: why, mediaIndex }, tools);
-}
-
-/** Returns the photo converted for Facebook; undefined if it needs no conversion and Facebook fetches it itself. */
-async function repairedPhoto(
-  url: string,
-  mediaIndex: number,
-  tools: NetworkTools,
-): Promise<FetchedMedia | TryLater | Rejected | undefined> {
-  const { image } = media();
-  // Also when it may be only us who can't have it: what is in the file is not known, a place perhaps.
-  return withFile("facebook", mediaIndex, async () => {
-    const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
-    const fitted = await tools.fitImage(file, image);
-    return fitted.repairs.length === 0 ? undefined : fitted;
-  });
+  return ask(request, { read: readMade, classify: why, mediaIndex }, tools);
 }
 
 /** Finds out whether the photos can be published by now: one that was just made may not be found yet. */
-async function lookForMissed(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const access = pageAccess(credentialsOf(leg.credentials), tools);
+async function lookForMissed(leg: Leg): Promise<PrepareOutcome> {
+  const { remote, tools } = leg;
   for (const photo of remote.photos) {
-    const answer = await exchange(tools, graphGet(access, photo, { fields: "id" }));
+    const answer = await graphRead(pageOf(leg), photo, { fields: "id" });
     if (answer instanceof HttpFailure) return unanswered(answer);
     if (answer.status === 200) continue;
     const classified = classify(answer, tools.now());

@@ -2,77 +2,53 @@ import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
-import {
-  notAccepted,
-  startOver,
-  unconfirmed,
-  outcomeUnknown,
-  type PublishOutcome,
-  mayStartOver,
-} from "../contract/outcome.ts";
+import { inForm } from "../contract/ask.ts";
+import { mayStartOver, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
+import { outcomeUnknown, type PublishOutcome } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
-import { graphPostJson } from "../graph/request.ts";
+import { graphPostJson, pageUrl } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { findStory, publishedVideo } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "../graph/probe.ts";
-import { type Remote, credentialsOf, pageAccess, remoteOf } from "./state.ts";
+import { type Leg, pageOf } from "./state.ts";
 import { asFeedVideo, mayBeFeedVideo, mediaUrl, restarted, videoEdge } from "./upload.ts";
-import { lookAtVideo, pageUrl } from "./video-status.ts";
+import { lookAtVideo } from "./video-status.ts";
 
 const LOOK_AGAIN_SECONDS = 5;
 
-/** The leg that is published, and the network's data of it. */
-interface Sending {
-  readonly leg: LegToPublish;
-  readonly remote: Remote;
-}
-
-export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
-  const sending = { leg, remote: remoteOf(leg.remote) };
-  const answer = await exchange(tools, visibleCall(sending, tools));
+export async function publish(leg: Leg): Promise<PublishOutcome> {
+  const answer = await exchange(leg.tools, visibleCall(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const accepted = readAccepted(answer);
-  return accepted === undefined
-    ? refused(sending, answer, tools)
-    : settle(sending, accepted, tools);
+  const accepted = inForm(acceptedShape)(answer);
+  return accepted === undefined ? refused(leg, answer) : settle(leg, accepted);
 }
 
-function visibleCall({ leg, remote }: Sending, tools: NetworkTools): HttpRequest {
-  const { draft } = leg;
-  const credentials = credentialsOf(leg.credentials);
-  const access = pageAccess(credentials, tools);
+function visibleCall(leg: Leg): HttpRequest {
+  const { credentials, draft, remote } = leg;
+  const page = pageOf(leg);
   const { link, title } = ownOptionsOf(draft);
   const message = draft.text === "" ? undefined : draft.text;
-  const post = (edge: string, body: Readonly<Record<string, unknown>>) =>
-    graphPostJson(access, `${credentials.pageId}/${edge}`, body);
+  const post = (edge: string, body: Readonly<Record<string, unknown>>, query = {}) =>
+    graphPostJson(page, `${credentials.pageId}/${edge}`, body, query);
   const finish = { upload_phase: "finish", video_id: remote.video?.id };
+  const video = { description: message, title };
   switch (remote.form) {
     case "text":
     case "photos": {
       const attached = remote.photos.map((id) => ({ media_fbid: id }));
       const what = attached.length > 0 ? { attached_media: attached } : { link };
-      const body = { message, ...what, published: true };
-      return graphPostJson(access, `${credentials.pageId}/feed`, body, {
-        fields: "id,permalink_url",
-      });
+      return post("feed", { message, ...what, published: true }, { fields: "id,permalink_url" });
     }
     case "video":
-      return post("videos", { file_url: mediaUrl(leg), description: message, title });
+      return post("videos", { file_url: mediaUrl(leg), ...video });
     case "photo_story":
       return post("photo_stories", { photo_id: remote.photos[0] });
     case "reel":
-      return graphPostJson(access, videoEdge(leg, remote), {
-        ...finish,
-        video_state: "PUBLISHED",
-        description: message,
-        title,
-      });
+      return post(videoEdge(remote), { ...finish, video_state: "PUBLISHED", ...video });
     case "video_story":
-      return graphPostJson(access, videoEdge(leg, remote), finish);
+      return post(videoEdge(remote), finish);
     case undefined:
       throw new Error("the leg was not prepared");
   }
@@ -90,21 +66,14 @@ const acceptedShape = shape(() =>
 );
 type Accepted = ShapeOf<typeof acceptedShape>;
 
-function readAccepted(answer: HttpResponse): Accepted | undefined {
-  return answer.status === 200 ? acceptedShape().safeParse(answer.json()).data : undefined;
-}
-
-async function settle(
-  { leg, remote }: Sending,
-  accepted: Accepted,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
+async function settle(leg: Leg, accepted: Accepted): Promise<PublishOutcome> {
+  const { remote } = leg;
   const { id, post_id: postId, permalink_url } = accepted;
   const videoId = remote.form === "video" ? id : remote.video?.id;
-  if (videoId !== undefined) return settleVideo(leg, { ...remote, postedVideoId: videoId }, tools);
+  if (videoId !== undefined) return settleVideo(leg, videoId);
   if (remote.form === "photo_story") {
     const photo = remote.photos[0] ?? "";
-    const story = await findStory(leg, photo, tools);
+    const story = await findStory(leg, photo);
     return story.kind === "found"
       ? story.published
       : { kind: "published", networkPostId: postId ?? photo, url: null };
@@ -117,86 +86,65 @@ async function settle(
 }
 
 /** Returns the outcome for an accepted video, which is visible only after processing and may still fail. */
-async function settleVideo(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
-  const id = remote.postedVideoId ?? "";
-  const state = await lookAtVideo(id, credentialsOf(leg.credentials), tools);
+async function settleVideo(leg: Leg, postedVideoId: string): Promise<PublishOutcome> {
+  const remote = { ...leg.remote, postedVideoId };
+  const state = await lookAtVideo(postedVideoId, leg);
   switch (state.kind) {
     case "published":
-      return publishedVideo(leg, remote, state.url, tools);
+      return publishedVideo(leg, remote, state.url);
     case "failed":
-      return afterFailure(leg, remote, { ...state.classified, isProof: true }, tools.now());
+      return afterFailure({ ...leg, remote }, { ...state.classified, isProof: true });
     case "unreadable":
       return { kind: "in_doubt", failure: outcomeUnknown(state.classified.note), remote };
-    case "unavailable":
-      return { kind: "in_doubt", failure: outcomeUnknown(state.note), remote, ...pollAfter(state) };
-    default:
-      return {
-        kind: "in_doubt",
-        failure: outcomeUnknown("Facebook is working on the video"),
-        remote,
-        isPoll: true,
-      };
+    case "unavailable": {
+      const { note, retryAfterSeconds: seconds } = state;
+      const wait = seconds === null ? {} : { pollAfterSeconds: seconds };
+      return { kind: "in_doubt", failure: outcomeUnknown(note), remote, ...wait };
+    }
+    default: {
+      const failure = outcomeUnknown("Facebook is working on the video");
+      return { kind: "in_doubt", failure, remote, isPoll: true };
+    }
   }
 }
 
-function pollAfter({ retryAfterSeconds }: { readonly retryAfterSeconds: number | null }) {
-  return retryAfterSeconds === null ? {} : { pollAfterSeconds: retryAfterSeconds };
-}
-
 /** Prepares a video again that nobody will see: in another form, or from the beginning. */
-function afterFailure(
-  leg: LegToPublish,
-  remote: Remote,
-  classified: Classified,
-  now: Date,
-): PublishOutcome {
-  if (mayBeFeedVideo(leg, remote, classified)) return inFeed(remote, classified);
-  return remote.form === "video"
+function afterFailure(leg: Leg, classified: Classified): PublishOutcome {
+  if (mayBeFeedVideo(leg, classified)) return inFeed(leg, classified);
+  return leg.remote.form === "video"
     ? startOver(classified, undefined, { mediaIndex: 0 })
-    : uploadAgain(remote, classified, now);
+    : uploadAgain(leg, classified);
 }
 
-function inFeed(remote: Remote, classified: Classified): PublishOutcome {
+function inFeed({ remote }: Leg, classified: Classified): PublishOutcome {
   return startOver(classified, asFeedVideo(remote), { mediaIndex: 0 });
 }
 
-async function refused(
-  sending: Sending,
-  answer: HttpResponse,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
-  const { leg, remote } = sending;
-  const classified = classify(answer, tools.now());
-  if (answer.status < 500 && classified.networkCode === NOT_FOUND && remote.photos.length > 0)
-    return waitForPhotos(remote, classified, tools.now());
-  if (answer.status < 500 && mayBeFeedVideo(leg, remote, classified))
-    return inFeed(remote, classified);
+async function refused(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> {
+  const classified = classify(answer, leg.tools.now());
+  if (answer.status < 500 && classified.networkCode === NOT_FOUND && leg.remote.photos.length > 0)
+    return waitForPhotos(leg, classified);
+  if (answer.status < 500 && mayBeFeedVideo(leg, classified)) return inFeed(leg, classified);
   const isFile = classified.code === "media_unreachable";
-  const known = isFile ? await withProbe(classified, mediaUrl(leg), tools) : classified;
-  const outcome = notAccepted(answer, known, () => uploadAgain(remote, known, tools.now()));
+  const known = isFile ? await withProbe(classified, mediaUrl(leg), leg.tools) : classified;
+  const outcome = notAccepted(answer, known, () => uploadAgain(leg, known));
   return isFile && "failure" in outcome
     ? { ...outcome, failure: { ...outcome.failure, mediaIndex: 0 } }
     : outcome;
 }
 
 /** Waits once for photos that are not found, and rejects the leg the second time. */
-function waitForPhotos(remote: Remote, classified: Classified, now: Date): PublishOutcome {
+function waitForPhotos({ remote, tools }: Leg, classified: Classified): PublishOutcome {
   // The photos were not found, so nothing was published.
   const proof = { ...classified, isProof: true } as const;
-  return remote.missedAt === undefined
-    ? startOver(
-        { ...proof, code: "media_not_ready" },
-        { ...remote, missedAt: now.toISOString() },
-        { pollAfterSeconds: LOOK_AGAIN_SECONDS },
-      )
-    : startOver(proof, undefined);
+  if (remote.missedAt !== undefined) return startOver(proof, undefined);
+  const missed = { ...remote, missedAt: tools.now().toISOString() };
+  const pollAfterSeconds = LOOK_AGAIN_SECONDS;
+  return startOver({ ...proof, code: "media_not_ready" }, missed, { pollAfterSeconds });
 }
 
-function uploadAgain(remote: Remote, classified: Classified, now: Date): PublishOutcome {
+function uploadAgain({ remote, tools }: Leg, classified: Classified): PublishOutcome {
+  const now = tools.now();
   const again = mayStartOver(remote.restartedAt, now) ? restarted(remote, now) : undefined;
   return startOver(classified, again, { pollAfterSeconds: LOOK_AGAIN_SECONDS, mediaIndex: 0 });
 }

@@ -1,11 +1,9 @@
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { lookUp, unknowable } from "../contract/look-up.ts";
 import { askAgain, legFailure, mayStartOver, stillWorking } from "../contract/outcome.ts";
-import type { ReconcileOutcome } from "../contract/outcome.ts";
+import type { LegFailure, ReconcileOutcome } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { isOutdated } from "./prepare.ts";
-import { type Remote, credentialsOf, remoteOf } from "./state.ts";
+import type { Leg } from "./state.ts";
 import { mayBeFeedVideo } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
@@ -17,19 +15,13 @@ const VIDEO_SETTLED_MS = 30 * 60_000;
 const STUCK_MS = 5 * 60_000;
 
 /** Finds a video or a story by its own id, and any other post in the page's lists. */
-export function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  const remote = remoteOf(leg.remote);
-  if (remote.form === "photo_story") return reconcileStory(leg, tools);
+export function reconcile(leg: Leg): Promise<ReconcileOutcome> {
+  const { remote, sentAt } = leg;
+  if (remote.form === "photo_story") return reconcileStory(leg);
   const videoId = remote.postedVideoId ?? remote.video?.id;
-  if (videoId === undefined || leg.sentAt === null) return reconcilePost(leg, tools);
-  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
-  return reconcileVideo({ leg, remote, ageMs }, videoId, tools);
-}
-
-interface Looking {
-  readonly leg: LegToPublish;
-  readonly remote: Remote;
-  readonly ageMs: number;
+  return videoId === undefined || sentAt === null
+    ? reconcilePost(leg)
+    : reconcileVideo(leg, videoId, leg.tools.now().getTime() - sentAt.getTime());
 }
 
 /**
@@ -40,36 +32,30 @@ interface Looking {
  */
 const reconcilePost = lookUp({
   find: findOwnPost,
-  settledMs: ({ remote }) => (remoteOf(remote).form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
+  settledMs: ({ remote }) => (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
   early: waitOut,
-  late({ leg, tools }) {
-    const remote = remoteOf(leg.remote);
-    return remote.form === "video" || remote.form === "text" || isOutdated(remote, tools.now())
+  late: ({ leg: { remote, tools } }) =>
+    remote.form === "video" || remote.form === "text" || isOutdated(remote, tools.now())
       ? unknowable("the post is in none of the page's lists")
-      : { kind: "may_publish", isAbsent: false };
-  },
+      : { kind: "may_publish", isAbsent: false },
 });
 
 const reconcileStory = lookUp({
-  find: (leg, tools) => findStory(leg, remoteOf(leg.remote).photos[0] ?? "", tools),
+  find: (leg: Leg) => findStory(leg, leg.remote.photos[0] ?? ""),
   settledMs: SETTLED_MS,
   early: waitOut,
-  late: ({ leg, tools }) =>
-    isOutdated(remoteOf(leg.remote), tools.now())
+  late: ({ leg: { remote, tools } }) =>
+    isOutdated(remote, tools.now())
       ? unknowable("the story is not listed")
       : { kind: "may_publish", isAbsent: true },
 });
 
-async function reconcileVideo(
-  looking: Looking,
-  videoId: string,
-  tools: NetworkTools,
-): Promise<ReconcileOutcome> {
-  const { leg, remote, ageMs } = looking;
-  const state = await lookAtVideo(videoId, credentialsOf(leg.credentials), tools);
+async function reconcileVideo(leg: Leg, videoId: string, ageMs: number): Promise<ReconcileOutcome> {
+  const { remote } = leg;
+  const state = await lookAtVideo(videoId, leg);
   switch (state.kind) {
     case "published":
-      return publishedVideo(leg, remote, state.url, tools);
+      return publishedVideo(leg, remote, state.url);
     case "processing":
       return stillWorking("Facebook is working on the video");
     case "unavailable":
@@ -77,7 +63,7 @@ async function reconcileVideo(
     case "unreadable":
       return askAgain(state.classified.note);
     case "failed":
-      return afterFailure(looking, legFailure(state.classified, 0), tools);
+      return afterFailure(leg, legFailure(state.classified, 0));
     case "uploading":
     case "uploaded":
       // Taken by a call that was answered: it only has to get on with it.
@@ -90,14 +76,11 @@ async function reconcileVideo(
 }
 
 /** Allows another attempt for a video that nobody will see: in another form, or from the beginning. */
-function afterFailure(
-  { leg, remote }: Looking,
-  failure: ReturnType<typeof legFailure>,
-  tools: NetworkTools,
-): ReconcileOutcome {
+function afterFailure(leg: Leg, failure: LegFailure): ReconcileOutcome {
+  const { remote, tools } = leg;
   const isWorthAnother =
     remote.form !== "video" &&
-    (mayBeFeedVideo(leg, remote, failure) || mayStartOver(remote.restartedAt, tools.now()));
+    (mayBeFeedVideo(leg, failure) || mayStartOver(remote.restartedAt, tools.now()));
   return isWorthAnother ? { kind: "may_publish", isAbsent: true } : { kind: "rejected", failure };
 }
 

@@ -1,16 +1,17 @@
 import * as z from "zod";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
-import { exchange, idShape, readId } from "../contract/answers.ts";
+import { exchange, idShape, readMade } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { spare } from "../contract/fields.ts";
-import type { FollowedLeg, FollowUp, FollowUpCall } from "../contract/network.ts";
+import type { FollowedLeg, FollowUpCall } from "../contract/network.ts";
 import type { FollowUpOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { notRemoved, REMOVED, repeatable } from "../contract/removal.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
-import { graphDelete, graphGet } from "../graph/request.ts";
+import { graphDelete, graphRead } from "../graph/request.ts";
 import { classify } from "./errors.ts";
-import { credentialsOf, pageAccess, remoteOf } from "./state.ts";
+import { isStory } from "./rules.ts";
+import { type Call, pageOf, remoteOf, steps } from "./state.ts";
 
 type Failed = TryLater | Rejected;
 
@@ -22,72 +23,66 @@ type Node = { readonly kind: "there"; readonly postId?: string | undefined } | "
  * are objects of their own, and may stay in the page's album.
  */
 export const remove: FollowUpCall = {
+  ...steps.following({
+    async perform(call) {
+      const { form } = call.remote;
+      return form === "video" || form === "reel" ? removeVideo(call) : removePost(call);
+    },
+    lookUp: repeatable,
+  }),
   isSupported: isNoStory,
-  async perform(call, tools) {
-    const { form } = remoteOf(call.leg.remote);
-    const isVideo = form === "video" || form === "reel";
-    return isVideo ? removeVideo(call, tools) : removePost(call, tools);
-  },
-  lookUp: repeatable,
 };
 
 /** Returns whether a post is one that can be removed and commented on: no document has either for stories. */
 export function isNoStory({ remote }: FollowedLeg): boolean {
-  const { form } = remoteOf(remote);
-  return form !== "photo_story" && form !== "video_story";
+  return !isStory(remoteOf(remote).form);
 }
 
-async function removePost(call: FollowUp, tools: NetworkTools): Promise<FollowUpOutcome> {
-  const failed = await take(call, call.leg.externalId, tools);
+async function removePost(call: Call): Promise<FollowUpOutcome> {
+  const failed = await take(call, call.externalId);
   if (failed !== undefined) return failed;
-  for (const photo of remoteOf(call.leg.remote).photos) {
-    const node = await look(call, { id: photo, fields: "id" }, tools);
+  for (const photo of call.remote.photos) {
+    const node = await look(call, photo);
     if (node === "missing") continue;
-    const left = node.kind === "there" ? await take(call, photo, tools) : node;
+    const left = node.kind === "there" ? await take(call, photo) : node;
     if (left !== undefined) return left;
   }
   return REMOVED;
 }
 
-async function removeVideo(call: FollowUp, tools: NetworkTools): Promise<FollowUpOutcome> {
-  const { externalId } = call.leg;
-  const { pageId } = credentialsOf(call.leg.credentials);
-  const video = await look(call, { id: externalId, fields: "id,post_id" }, tools);
-  if (video === "missing") return (await seesPage(call, tools)) ?? REMOVED;
+async function removeVideo(call: Call): Promise<FollowUpOutcome> {
+  const { externalId, credentials } = call;
+  const video = await look(call, externalId, "id,post_id");
+  if (video === "missing") return (await seesPage(call)) ?? REMOVED;
   if (video.kind !== "there") return video;
   const { postId } = video;
-  const prefixed = postId === undefined || postId.includes("_") ? postId : `${pageId}_${postId}`;
-  const ofPost = prefixed === undefined ? undefined : await take(call, prefixed, tools);
-  const ofVideo = await take(call, externalId, tools);
+  const isWhole = postId === undefined || postId.includes("_");
+  const prefixed = isWhole ? postId : `${credentials.pageId}_${postId}`;
+  const ofPost = prefixed === undefined ? undefined : await take(call, prefixed);
+  const ofVideo = await take(call, externalId);
   if (ofVideo === undefined) return REMOVED;
-  const left = await look(call, { id: externalId, fields: "id,post_id" }, tools);
-  if (left === "missing") return (await seesPage(call, tools)) ?? REMOVED;
+  const left = await look(call, externalId, "id,post_id");
+  if (left === "missing") return (await seesPage(call)) ?? REMOVED;
   return ofPost ?? ofVideo;
 }
 
 /** Deletes one object. Returns why it may still be there; undefined where it is gone. */
-async function take(call: FollowUp, id: string, tools: NetworkTools): Promise<Failed | undefined> {
-  const answer = await exchange(tools, graphDelete(accessOf(call, tools), encodeURIComponent(id)));
+async function take(call: Call, id: string): Promise<Failed | undefined> {
+  const answer = await exchange(call.tools, graphDelete(pageOf(call), encodeURIComponent(id)));
   if (answer instanceof HttpFailure) return notRemoved(answer);
-  const { data } = z.object({ success: z.literal(true) }).safeParse(answer.json());
-  if (answer.status === 200 && data !== undefined) return undefined;
-  const classified = classify(answer, tools.now());
-  return classified.networkCode === NOT_FOUND ? seesPage(call, tools) : notRemoved(classified);
+  if (inForm(() => z.object({ success: z.literal(true) }))(answer) !== undefined) return undefined;
+  const classified = classify(answer, call.tools.now());
+  return classified.networkCode === NOT_FOUND ? seesPage(call) : notRemoved(classified);
 }
 
 const nodeShape = shape(() => z.object({ id: idShape(), post_id: spare(idShape()) }));
 
-async function look(
-  call: FollowUp,
-  { id, fields }: { readonly id: string; readonly fields: string },
-  tools: NetworkTools,
-): Promise<Node> {
-  const request = graphGet(accessOf(call, tools), encodeURIComponent(id), { fields });
-  const answer = await exchange(tools, request);
+async function look(call: Call, id: string, fields = "id"): Promise<Node> {
+  const answer = await graphRead(pageOf(call), encodeURIComponent(id), { fields });
   if (answer instanceof HttpFailure) return notRemoved(answer);
-  const { data } = nodeShape().safeParse(answer.json());
-  if (answer.status === 200 && data !== undefined) return { kind: "there", postId: data.post_id };
-  const classified = classify(answer, tools.now());
+  const node = inForm(nodeShape)(answer);
+  if (node !== undefined) return { kind: "there", postId: node.post_id };
+  const classified = classify(answer, call.tools.now());
   return classified.networkCode === NOT_FOUND ? "missing" : notRemoved(classified);
 }
 
@@ -95,14 +90,10 @@ async function look(
  * Returns undefined if the page itself can be read: what Graph then does not find is gone, and not hidden from this token
  * (it says the same of both).
  */
-async function seesPage(call: FollowUp, tools: NetworkTools): Promise<Failed | undefined> {
-  const { pageId } = credentialsOf(call.leg.credentials);
-  const answer = await exchange(tools, graphGet(accessOf(call, tools), pageId, { fields: "id" }));
+async function seesPage(call: Call): Promise<Failed | undefined> {
+  const { pageId } = call.credentials;
+  const answer = await graphRead(pageOf(call), pageId, { fields: "id" });
   if (answer instanceof HttpFailure) return notRemoved(answer);
-  const isSeen = answer.status === 200 && readId(answer) === pageId;
-  return isSeen ? undefined : notRemoved(classify(answer, tools.now()));
-}
-
-function accessOf({ leg }: FollowUp, tools: NetworkTools) {
-  return pageAccess(credentialsOf(leg.credentials), tools);
+  const isSeen = readMade(answer) === pageId;
+  return isSeen ? undefined : notRemoved(classify(answer, call.tools.now()));
 }

@@ -94,14 +94,14 @@ export const rules = {
     message: "A Facebook story has no text; the text is left out.",
     remediation: "Put the text into the image or video.",
     field: "text",
-    broken: ({ draft, form }) => isStoryForm(form) && draft.text.trim() !== "",
+    broken: ({ draft, form }) => isStory(form) && draft.text.trim() !== "",
   }),
   "facebook.firstComment.story": error("feature_unsupported", {
     message: "A Facebook story has no comments.",
     remediation: "Leave out platformOptions.facebook.firstComment, or publish as a post or a reel.",
     field: "firstComment",
     broken: ({ form, options }) =>
-      options.firstComment !== undefined && (options.kind === "story" || isStoryForm(form)),
+      options.firstComment !== undefined && (options.kind === "story" || isStory(form)),
   }),
   "facebook.title.unused": warning("invalid_request", {
     message: "Only videos have a title; it is left out of this post.",
@@ -157,7 +157,7 @@ export function check(draft: LegDraft): readonly Problem[] {
   return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
 }
 
-function isStoryForm(form: Form | undefined): boolean {
+export function isStory(form: Form | undefined): boolean {
   return form === "photo_story" || form === "video_story";
 }
 

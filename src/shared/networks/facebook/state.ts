@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { readerOf } from "../contract/state.ts";
+import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { type GraphAccess, secretProof } from "../graph/request.ts";
 import { FORMS } from "./rules.ts";
@@ -41,14 +41,24 @@ export const remoteOf = readerOf(() =>
 );
 export type Remote = ReturnType<typeof remoteOf>;
 
+export const steps = ownSteps({ credentialsOf, remoteOf });
+export type Leg = OwnLeg<Credentials, Remote>;
+export type Call = OwnFollowUp<Credentials, Remote>;
+
 /** Returns access to the Graph API as the token's owner. */
 export function accessFor(token: string, tools: NetworkTools): GraphAccess {
   const app = appOf(tools);
   const proof = secretProof(token, app);
-  return { origin: "https://graph.facebook.com", version: app.version, token, proof };
+  return { origin: "https://graph.facebook.com", version: app.version, token, proof, tools };
+}
+
+/** Returns access to the Graph API as the app itself. */
+export function appAccess(tools: NetworkTools): GraphAccess {
+  const { id, secret } = appOf(tools);
+  return accessFor(`${id}|${secret}`, tools);
 }
 
 /** Returns access to the Graph API as the page. */
-export function pageAccess(credentials: Credentials, tools: NetworkTools): GraphAccess {
+export function pageOf({ credentials, tools }: Pick<Leg, "credentials" | "tools">): GraphAccess {
   return accessFor(credentials.pageToken, tools);
 }

@@ -3,18 +3,17 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
+import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
 import { polling, processing } from "../contract/uploads.ts";
 import { fetchableUrl, withProbe } from "../graph/probe.ts";
 import { graphHeaders, graphPostJson } from "../graph/request.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import { type NetworkTools, appOf } from "../contract/tools.ts";
+import { appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { classify, isVideoLimit } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { type Remote, credentialsOf, pageAccess } from "./state.ts";
-import { type VideoState, lookAtVideo } from "./video-status.ts";
+import { type Leg, pageOf, type Remote } from "./state.ts";
+import { lookAtVideo } from "./video-status.ts";
 
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
@@ -28,43 +27,28 @@ const startShape = shape(() =>
   }),
 );
 
-interface Uploading {
-  readonly leg: LegToPublish;
-  readonly remote: Remote;
-  readonly video: NonNullable<Remote["video"]>;
-}
+type Video = NonNullable<Remote["video"]>;
 
 /**
  * Makes the next step of an upload, each of which is stored before the next: begin, hand over the file's address, read
  * the status.
  */
-export async function prepareVideo(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const { video } = remote;
-  if (video === undefined) return begin(leg, remote, tools);
-  return video.handedOverAt === undefined
-    ? handOver({ leg, remote, video }, tools)
-    : look({ leg, remote, video }, tools);
+export async function prepareVideo(leg: Leg): Promise<PrepareOutcome> {
+  const { video } = leg.remote;
+  if (video === undefined) return begin(leg);
+  return video.handedOverAt === undefined ? handOver(leg, video) : look(leg, video);
 }
 
 /** Returns the page's edge on which a reel or a story is begun and published. */
-export function videoEdge(leg: LegToPublish, { form }: Remote): string {
-  const edge = form === "reel" ? "video_reels" : "video_stories";
-  return `${credentialsOf(leg.credentials).pageId}/${edge}`;
+export function videoEdge({ form }: Remote): string {
+  return form === "reel" ? "video_reels" : "video_stories";
 }
 
-async function begin(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const access = pageAccess(credentialsOf(leg.credentials), tools);
-  const request = graphPostJson(access, videoEdge(leg, remote), { upload_phase: "start" });
-  const asked = { read: inForm(startShape), classify, mediaIndex: 0 };
-  const started = await ask(request, asked, tools);
+async function begin(leg: Leg): Promise<PrepareOutcome> {
+  const { credentials, remote, tools } = leg;
+  const path = `${credentials.pageId}/${videoEdge(remote)}`;
+  const request = graphPostJson(pageOf(leg), path, { upload_phase: "start" });
+  const started = await ask(request, { read: inForm(startShape), classify, mediaIndex: 0 }, tools);
   if ("failure" in started) return started;
   const { video_id: id, upload_url: given } = started;
   const ownUrl = `https://rupload.facebook.com/video-upload/${appOf(tools).version}/${id}`;
@@ -79,49 +63,42 @@ function isOfFacebook(address: string): boolean {
   return protocol === "https:" && port === "" && /(?:^|\.)facebook\.com$/.test(hostname);
 }
 
-async function handOver(uploading: Uploading, tools: NetworkTools): Promise<PrepareOutcome> {
-  const { leg, remote, video } = uploading;
-  const { pageToken } = credentialsOf(leg.credentials);
+async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
+  const { credentials, remote, tools } = leg;
   const answer = await exchange(tools, {
     method: "POST",
     url: video.uploadUrl,
     headers: {
-      ...graphHeaders({ token: pageToken }),
+      ...graphHeaders({ token: credentials.pageToken }),
       // This host knows no other scheme.
-      authorization: `OAuth ${pageToken}`,
+      authorization: `OAuth ${credentials.pageToken}`,
       file_url: mediaUrl(leg),
     },
   });
   if (answer instanceof HttpFailure) return unanswered(answer);
-  const isTaken =
-    answer.status === 200 &&
-    z.object({ success: z.literal(true) }).safeParse(answer.json()).success;
+  const isTaken = inForm(() => z.object({ success: z.literal(true) }))(answer) !== undefined;
   // An earlier attempt, whose answer was lost, may have handed it over: a second one is refused then.
-  if (!isTaken && !(await hasArrived(uploading, tools)))
-    return refusedUpload(uploading, classify(answer, tools.now()), tools);
+  if (!isTaken && !(await hasArrived(leg, video)))
+    return refusedUpload(leg, classify(answer, tools.now()));
   const handedOver = { ...remote, video: { ...video, handedOverAt: tools.now().toISOString() } };
   return polling(handedOver, POLLS.soonSeconds);
 }
 
-async function hasArrived({ leg, video }: Uploading, tools: NetworkTools): Promise<boolean> {
-  const state = await lookAtVideo(video.id, credentialsOf(leg.credentials), tools);
+async function hasArrived(leg: Leg, { id }: Video): Promise<boolean> {
+  const state = await lookAtVideo(id, leg);
   if (state.kind === "uploading") return state.isTouched;
   return ["uploaded", "processing", "published"].includes(state.kind);
 }
 
-async function refusedUpload(
-  uploading: Uploading,
-  classified: Classified,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
+async function refusedUpload(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
   // The upload session is gone or broken; the file may be none of its troubles.
   const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
-  return isLost ? startOver(uploading, classified, tools) : unpublished(classified, 0);
+  return isLost ? startOver(leg, classified) : unpublished(classified, 0);
 }
 
-async function look(uploading: Uploading, tools: NetworkTools): Promise<PrepareOutcome> {
-  const { leg, remote, video } = uploading;
-  const state = await lookAtVideo(video.id, credentialsOf(leg.credentials), tools);
+async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {
+  const { remote, tools } = leg;
+  const state = await lookAtVideo(video.id, leg);
   switch (state.kind) {
     case "uploaded":
     case "processing":
@@ -130,63 +107,35 @@ async function look(uploading: Uploading, tools: NetworkTools): Promise<PrepareO
     case "uploading":
       return polling(remote, pollSeconds(video, tools.now()));
     case "failed":
-      return afterFailure(uploading, state.classified, tools);
+      return mayBeFeedVideo(leg, state.classified)
+        ? { kind: "ready", remote: asFeedVideo(remote) }
+        : startOver(leg, state.classified);
     case "unreadable":
       return unpublished(state.classified, 0);
     case "unavailable":
-      return unavailable(state);
+      return outage(state.note, state.retryAfterSeconds);
   }
-}
-
-function unavailable({
-  note,
-  retryAfterSeconds,
-}: Extract<VideoState, { kind: "unavailable" }>): PrepareOutcome {
-  return {
-    kind: "try_later",
-    failure: { code: "network_unavailable", networkCode: null, note },
-    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-  };
-}
-
-async function afterFailure(
-  uploading: Uploading,
-  classified: Classified,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const { leg, remote } = uploading;
-  return mayBeFeedVideo(leg, remote, classified)
-    ? { kind: "ready", remote: asFeedVideo(remote) }
-    : startOver(uploading, classified, tools);
 }
 
 /** Returns whether a failed reel may be published as an ordinary video: only if the request did not ask for a reel. */
 export function mayBeFeedVideo(
-  { draft }: LegToPublish,
-  { form }: Remote,
+  { draft, remote }: Leg,
   problem: { readonly rule?: string },
 ): boolean {
   const { kind } = ownOptionsOf(draft);
-  return form === "reel" && kind === undefined && isVideoLimit(problem);
+  return remote.form === "reel" && kind === undefined && isVideoLimit(problem);
 }
 
 export function asFeedVideo({ restartedAt }: Remote): Remote {
-  return {
-    form: "video",
-    photos: [],
-    ...(restartedAt === undefined ? {} : { restartedAt }),
-  };
+  return { form: "video", photos: [], restartedAt };
 }
 
 export function restarted({ form }: Remote, now: Date): Remote {
   return { form, photos: [], restartedAt: now.toISOString() };
 }
 
-async function startOver(
-  { leg, remote }: Uploading,
-  classified: Classified,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
+async function startOver(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
+  const { remote, tools } = leg;
   const now = tools.now();
   if (!isVideoLimit(classified) && mayStartOver(remote.restartedAt, now))
     return processing(restarted(remote, now), RESTART_SECONDS);
@@ -196,13 +145,13 @@ async function startOver(
   return { kind: "rejected", failure: legFailure(isGone ? probed : classified, 0) };
 }
 
-export function mediaUrl({ draft }: LegToPublish): string {
+export function mediaUrl({ draft }: Leg): string {
   const [item] = draft.media;
   if (item === undefined) throw new Error("a video without a media item");
   return fetchableUrl(item.url);
 }
 
-function pollSeconds({ handedOverAt }: Uploading["video"], now: Date): number {
+function pollSeconds({ handedOverAt }: Video, now: Date): number {
   const ageMs = now.getTime() - Date.parse(handedOverAt ?? "");
   return ageMs < POLLS.soonMs ? POLLS.soonSeconds : POLLS.laterSeconds;
 }

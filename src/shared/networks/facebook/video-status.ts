@@ -1,15 +1,16 @@
 import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { type Classified, exchange, idShape, numberShape } from "../contract/answers.ts";
-import { graphGet } from "../graph/request.ts";
+import { type Classified, idShape, numberShape } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
+import { type Lookup, unavailable } from "../contract/outcome.ts";
+import { graphRead, pageUrl } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { classify, classifyStatus } from "./errors.ts";
-import { type Credentials, pageAccess } from "./state.ts";
+import { type Leg, pageOf } from "./state.ts";
 
 /** How far Facebook is with a video. */
-export type VideoState =
+type VideoState =
   /** `isTouched`: something of the file has arrived. */
   | { readonly kind: "uploading"; readonly isTouched: boolean }
   /** All of it is there; nobody asked yet to publish it, as far as the status tells. */
@@ -19,11 +20,7 @@ export type VideoState =
   | { readonly kind: "failed"; readonly classified: Classified }
   /** It said no; asking again would not change it. */
   | { readonly kind: "unreadable"; readonly classified: Classified }
-  | {
-      readonly kind: "unavailable";
-      readonly note: string;
-      readonly retryAfterSeconds: number | null;
-    };
+  | Extract<Lookup, { kind: "unavailable" }>;
 
 const problemShape = shape(() =>
   z.object({
@@ -63,29 +60,20 @@ const COMPLETE: ReadonlySet<string> = new Set(["complete", "completed"]);
 const FAILED: ReadonlySet<string> = new Set(["error", "upload_failed", "expired"]);
 const UPLOADED: ReadonlySet<string> = new Set(["upload_complete", "ready"]);
 
-export async function lookAtVideo(
-  videoId: string,
-  credentials: Credentials,
-  tools: NetworkTools,
-): Promise<VideoState> {
+export async function lookAtVideo(videoId: string, leg: Leg): Promise<VideoState> {
   const query = { fields: "status,permalink_url" };
-  const answer = await exchange(
-    tools,
-    graphGet(pageAccess(credentials, tools), encodeURIComponent(videoId), query),
-  );
-  return readVideo(answer, tools.now());
+  const answer = await graphRead(pageOf(leg), encodeURIComponent(videoId), query);
+  return readVideo(answer, leg.tools.now());
 }
 
 export function readVideo(answer: HttpResponse | HttpFailure, now: Date): VideoState {
-  if (answer instanceof HttpFailure)
-    return { kind: "unavailable", note: answer.message, retryAfterSeconds: null };
-  const parsed = videoShape().safeParse(answer.json()).data;
-  if (answer.status === 200 && parsed !== undefined)
-    return stateOf(parsed.status, pageUrl(parsed.permalink_url));
+  if (answer instanceof HttpFailure) return unavailable(answer);
+  const video = inForm(videoShape)(answer);
+  if (video !== undefined) return stateOf(video.status, pageUrl(video.permalink_url));
   const classified = classify(answer, now);
-  if (classified.effect === "refuse") return { kind: "unreadable", classified };
-  const { note, retryAfterSeconds } = classified;
-  return { kind: "unavailable", note, retryAfterSeconds };
+  return classified.effect === "refuse"
+    ? { kind: "unreadable", classified }
+    : unavailable(classified);
 }
 
 function stateOf(status: Status, url: string | null): VideoState {
@@ -125,12 +113,4 @@ function isProcessing({ video_status, processing_phase, publishing_phase }: Stat
     (one) => one?.status === "in_progress",
   );
   return isUnderWay || (processing_phase === undefined && video_status === "processing");
-}
-
-/** Addresses of videos come without their host. */
-export function pageUrl(permalink: string | undefined): string | null {
-  const site = "https://www.facebook.com";
-  return permalink === undefined || !URL.canParse(permalink, site)
-    ? null
-    : new URL(permalink, site).href;
 }

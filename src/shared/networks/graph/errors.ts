@@ -1,15 +1,9 @@
 import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import {
-  type Classified,
-  type ErrorRow,
-  isHtml,
-  isProxyPage,
-  noteOf,
-} from "../contract/answers.ts";
-import { waitSeconds, withQuota, type ErrorTable, type Signal } from "../contract/answers.ts";
-import { type TableRow, codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
+import type { Classified, ErrorRow, ErrorTable, Signal, TableRow } from "../contract/answers.ts";
+import { isProxyPage, noteOf, otherText, waitSeconds, withQuota } from "../contract/answers.ts";
+import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
 import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -155,10 +149,6 @@ function codeOf(error: GraphError | undefined): string | undefined {
 
 function wordsOf({ message, error_user_title, error_user_msg }: GraphError): string {
   return [message, error_user_title, error_user_msg].filter(Boolean).join(" ");
-}
-
-function otherText(response: HttpResponse): string {
-  return isHtml(response) ? "" : response.text().slice(0, 2000);
 }
 
 const usageShape = shape(() =>

@@ -1,5 +1,5 @@
 import { readCode } from "../contract/oauth.ts";
-import { type LinkFailure, type OAuthFlow, linkFailed } from "../contract/link.ts";
+import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 
 /** Returns the code of a callback, or why there is none. */
@@ -9,15 +9,6 @@ export function readCallback(params: Readonly<Record<string, string>>): string |
     return linkFailed("network_unavailable", `${errorCode} ${message ?? ""}`);
   // Meta puts `#_` or `#_=_` behind everything that it sends back.
   return readCode({ ...params, code: code.replace(/#_(?:=_)?$/, "") });
-}
-
-/** Returns the redirect to the dialog. Nothing has to be kept for the callback. */
-export function redirect(
-  dialog: string,
-  query: Readonly<Record<string, string>>,
-): ReturnType<OAuthFlow["start"]> {
-  const url = `${dialog}?${new URLSearchParams(query).toString()}`;
-  return Promise.resolve({ kind: "redirect", url, flow: {} });
 }
 
 /** Returns the permissions that the app asks for besides and that were not granted. */

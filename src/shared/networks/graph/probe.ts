@@ -1,11 +1,14 @@
 import { type Classified, exchange } from "../contract/answers.ts";
-import { type MediaKind, mediaKindOf, mediaKindOfType, type LegDraft } from "../contract/draft.ts";
+import { withFile } from "../contract/ask.ts";
+import { type MediaKind, mediaKindOf, mediaKindOfType } from "../contract/draft.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { bytesMaxOf, mediaFailed, refusedFile } from "../contract/media-check.ts";
-import { type MediaFacts, type MediaTargets, MediaFailure } from "../contract/media.ts";
+import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
+import type { FittedImage, ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
+import type { OwnLeg } from "../contract/state.ts";
 
 const TIMEOUT_MS = 10_000;
 const SAMPLE_BYTES_MAX = 65_536;
@@ -77,11 +80,11 @@ export async function withProbe(
   return isReachable ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
 }
 
-/** What was found of a draft's files. */
-export interface LookedAt {
-  readonly kinds: readonly MediaKind[];
+/** What was found of one of a draft's files. */
+interface LookedAt {
+  readonly kind: MediaKind;
   /** Null of a file that we can't have; the network may. */
-  readonly files: readonly (MediaFacts | null)[];
+  readonly file: MediaFacts | null;
 }
 
 /**
@@ -91,46 +94,48 @@ export interface LookedAt {
  */
 export async function lookAtFiles(
   network: string,
-  { draft, targets }: { readonly draft: LegDraft; readonly targets: MediaTargets },
-  tools: NetworkTools,
-): Promise<LookedAt | Rejected | TryLater> {
+  { draft, tools }: Pick<OwnLeg<unknown, unknown>, "draft" | "tools">,
+  targets: MediaTargets,
+): Promise<readonly LookedAt[] | Rejected | TryLater> {
+  const lookAt = async (
+    url: string,
+    mediaIndex: number,
+  ): Promise<LookedAt | Rejected | TryLater> => {
+    try {
+      const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
+      await file.close();
+      const kind = mediaKindOfType(file.contentType);
+      return refusedFile(network, file, targets, mediaIndex) ?? { kind, file };
+    } catch (error) {
+      if (!(error instanceof MediaFailure)) throw error;
+      return error.code === "media_rejected"
+        ? mediaFailed(network, error, mediaIndex)
+        : { kind: await findMediaKind(url, tools), file: null };
+    }
+  };
   // Side by side: somebody's slow server is waited for once and not for each of its files.
-  const looks = await Promise.all(
-    draft.media.map(({ url }, mediaIndex) => lookAt({ network, targets, url, mediaIndex }, tools)),
-  );
-  const found: Look[] = [];
+  const looks = await Promise.all(draft.media.map(({ url }, index) => lookAt(url, index)));
+  const found: LookedAt[] = [];
   for (const look of looks) {
     if ("failure" in look) return look;
     found.push(look);
   }
-  return { kinds: found.map(({ kind }) => kind), files: found.map(({ file }) => file) };
+  return found;
 }
 
-interface Look {
-  readonly kind: MediaKind;
-  readonly file: MediaFacts | null;
-}
-
-interface Looked {
-  readonly network: string;
-  readonly targets: MediaTargets;
-  readonly url: string;
-  readonly mediaIndex: number;
-}
-
-async function lookAt(
-  { network, targets, url, mediaIndex }: Looked,
+/**
+ * Returns an image as the network takes it; undefined where it needs no repair, and Meta fetches the file itself. A file
+ * that we can't have is refused, though Meta may have it: what is in it is not known, a place perhaps.
+ */
+export async function repairedImage(
+  network: string,
+  { url, mediaIndex }: { readonly url: string; readonly mediaIndex: number },
+  target: ImageTarget,
   tools: NetworkTools,
-): Promise<Look | Rejected | TryLater> {
-  try {
-    const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
-    await file.close();
-    const kind = mediaKindOfType(file.contentType);
-    return refusedFile(network, file, targets, mediaIndex) ?? { kind, file };
-  } catch (error) {
-    if (!(error instanceof MediaFailure)) throw error;
-    return error.code === "media_rejected"
-      ? mediaFailed(network, error, mediaIndex)
-      : { kind: await findMediaKind(url, tools), file: null };
-  }
+): Promise<FittedImage | TryLater | Rejected | undefined> {
+  return withFile(network, mediaIndex, async () => {
+    const file = await tools.openMedia(url, { bytesMax: IMAGE_SOURCE_BYTES_MAX });
+    const fitted = await tools.fitImage(file, target);
+    return fitted.repairs.length === 0 ? undefined : fitted;
+  });
 }

@@ -16,6 +16,7 @@ export interface GraphAccess {
   readonly token: string;
   /** Shows that the caller knows the app's secret; apps may demand it. */
   readonly proof?: string;
+  readonly tools: NetworkTools;
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -34,6 +35,10 @@ export function graphGet(access: GraphAccess, path: string, query: Query = {}): 
     url: graphUrl(access, path, { ...query, ...proofOf(access) }),
     headers: graphHeaders(access),
   };
+}
+
+export function graphRead(access: GraphAccess, path: string, query?: Query) {
+  return exchange(access.tools, graphGet(access, path, query));
 }
 
 export function graphDelete(access: GraphAccess, path: string): HttpRequest {
@@ -149,7 +154,6 @@ export async function readEdge<Entry>(
   access: GraphAccess,
   { path, query, pageLength, entriesMax }: Edge,
   entryShape: z.ZodType<Entry>,
-  tools: NetworkTools,
 ): Promise<EdgeRead<Entry> | HttpResponse | HttpFailure> {
   const entries: Entry[] = [];
   let limit = pageLength;
@@ -157,7 +161,7 @@ export async function readEdge<Entry>(
   let position: Readonly<Record<string, string>> = {};
   while (read < entriesMax) {
     const asked = { ...query, limit: String(limit), ...position };
-    const answer = await exchange(tools, graphGet(access, path, asked));
+    const answer = await graphRead(access, path, asked);
     if (answer instanceof HttpFailure) return answer;
     const parsed = pageShape().safeParse(answer.json()).data;
     if (answer.status !== 200 || parsed === undefined) {
@@ -199,6 +203,14 @@ function nextPosition(
 /** Returns a text in the form in which a draft and what a list says of its post are compared. */
 export function comparable(text: string): string {
   return composed(text).replace(/\r\n?/g, "\n").trim();
+}
+
+/** Returns the address of something on Facebook: those of videos come without their host. */
+export function pageUrl(permalink: string | undefined): string | null {
+  const site = "https://www.facebook.com";
+  return permalink === undefined || !URL.canParse(permalink, site)
+    ? null
+    : new URL(permalink, site).href;
 }
 
 /** Returns a time as Graph writes it: `+0000` at its end, which no standard asks a parser to know. */

@@ -10,6 +10,7 @@ import { reconcile } from "./reconcile.ts";
 import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { freshen, instagramAccountCheck, postsPerDayMax } from "./session.ts";
 import { instagramSettings } from "./settings.ts";
+import { steps } from "./state.ts";
 
 export const instagram = network("instagram", {
   title: "Instagram",
@@ -34,5 +35,8 @@ export const instagram = network("instagram", {
   revoke: () => Promise.resolve(),
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, comment },
+  calls: {
+    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    comment,
+  },
 });

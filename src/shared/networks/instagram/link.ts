@@ -7,9 +7,9 @@ import { scopesShape, spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { Account, LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
 import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
-import { linkStep, refusedLink } from "../contract/oauth.ts";
+import { linkStep, redirectTo, refusedLink } from "../contract/oauth.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
-import { readCallback, redirect } from "../graph/link.ts";
+import { readCallback } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
 import { readLimits, readToken, scopedIdShape, SCOPES, tokenUrl } from "./session.ts";
@@ -64,7 +64,7 @@ export const instagramLink = {
   origins: [SITE],
   start(_form, oauth, tools) {
     const app = appOf(tools);
-    return redirect(`${SITE}/oauth/authorize`, {
+    return redirectTo(`${SITE}/oauth/authorize`, {
       client_id: app.id,
       redirect_uri: oauth.redirectUri,
       response_type: "code",
@@ -148,7 +148,7 @@ interface Found {
 
 async function readAccount(accessToken: string, tools: NetworkTools): Promise<Found | LinkFailure> {
   const fields = "id,user_id,username,name,profile_picture_url,account_type";
-  const access = accessOf({ accessToken }, tools);
+  const access = accessOf({ credentials: { accessToken }, tools });
   const read = inForm(() =>
     listedOrNot(
       z.object({

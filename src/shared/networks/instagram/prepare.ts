@@ -1,9 +1,7 @@
 import type { Classified } from "../contract/answers.ts";
 import { rejectedBy } from "../contract/media-check.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import { legFailure } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { makeFiles, pollFiles, polling, processing, startAgain } from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
 import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
@@ -11,7 +9,7 @@ import { createContainer, type Fields, fileFields, lookAtContainer } from "./con
 import { withoutStories } from "./container.ts";
 import { ownOptionsOf } from "./options.ts";
 import { formOf, isForm, media, rules } from "./rules.ts";
-import { type Container, type Remote, remoteOf } from "./state.ts";
+import type { Container, Leg, Remote } from "./state.ts";
 
 /** Instagram fetches an image before it answers: a leg with many continues in its next run. */
 const RUN_MS = 25_000;
@@ -31,46 +29,41 @@ const POLL_SECONDS_MAX = 60;
  * Creates containers, which nobody sees before they are published. A carousel's items have to be finished before the
  * carousel is created.
  */
-export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
-  const found = await chosen(leg, remoteOf(leg.remote), tools);
-  if ("failure" in found) return found;
-  if (found.form === "carousel" && found.container === undefined)
-    return prepareItems(leg, found, tools);
-  return found.container === undefined
-    ? makeContainer(leg, found, tools)
-    : look(leg, found, found.container, tools);
+export async function prepare(leg: Leg): Promise<PrepareOutcome> {
+  const remote = await chosen(leg);
+  if ("failure" in remote) return remote;
+  const { form, container } = remote;
+  if (container !== undefined) return look({ ...leg, remote }, container);
+  return form === "carousel" ? prepareItems({ ...leg, remote }) : makeContainer({ ...leg, remote });
 }
 
-async function chosen(
-  { draft }: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<Remote | Rejected | TryLater> {
+async function chosen(leg: Leg): Promise<Remote | Rejected | TryLater> {
+  const { draft, remote } = leg;
   if (remote.form !== undefined) return remote;
-  const looked = await lookAtFiles("instagram", { draft, targets: media(draft) }, tools);
+  const looked = await lookAtFiles("instagram", leg, media(draft));
   if ("failure" in looked) return looked;
-  const { kinds } = looked;
+  const kinds = looked.map(({ kind }) => kind);
   const form = formOf(ownOptionsOf(draft).kind, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));
   return { ...remote, form, kinds: plain };
 }
 
-async function makeContainer(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const mediaIndex = remote.form === "carousel" ? undefined : 0;
-  const file =
-    remote.form === "carousel" ? { fields: {} } : await fileFields(leg, remote, 0, tools);
+/** Returns which file a failure of the leg's container is of: a carousel has several. */
+function mediaIndexOf({ form }: Remote): number | undefined {
+  return form === "carousel" ? undefined : 0;
+}
+
+async function makeContainer(leg: Leg): Promise<PrepareOutcome> {
+  const { remote } = leg;
+  const mediaIndex = mediaIndexOf(remote);
+  const file = mediaIndex === undefined ? { fields: {} } : await fileFields(leg, mediaIndex);
   if ("failure" in file) return file;
-  const fields = containerFields(leg, remote, file.fields);
-  const made = await createContainer(leg, fields, mediaIndex, tools);
+  const made = await createContainer(leg, containerFields(leg, file.fields), mediaIndex);
   if ("failure" in made) return withoutStories(made, remote);
-  const kept = { ...remote, container: made };
+  const kept = { ...leg, remote: { ...remote, container: made } };
   // Images are usually finished immediately.
-  return isVideo(remote, 0) ? workingOn(kept, made, tools) : look(leg, kept, made, tools);
+  return isVideo(remote, 0) ? workingOn(kept, made) : look(kept, made);
 }
 
 const uploads = {
@@ -79,63 +72,53 @@ const uploads = {
     ...remote,
     children: [...children],
   }),
-  count: ({ draft }: LegToPublish) => draft.media.length,
+  count: ({ draft }: Leg) => draft.media.length,
   make: makeItem,
   runMs: RUN_MS,
-  restart: ({ container: _given, ...remote }: Remote, children: readonly Container[], now: Date) =>
-    restarted({ ...remote, children: [...children] }, now),
+  restart({ remote: { container: _given, ...remote }, tools }: Leg, made: readonly Container[]) {
+    return restarted({ ...remote, children: [...made] }, tools.now());
+  },
   restartSeconds: RESTART_SECONDS,
 };
 
-async function prepareItems(
-  leg: LegToPublish,
-  remote: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
+async function prepareItems(leg: Leg): Promise<PrepareOutcome> {
+  const { remote } = leg;
   if (remote.children.length < leg.draft.media.length) {
-    const made = await makeFiles(uploads, { leg, remote }, tools);
+    const made = await makeFiles(uploads, leg);
     return "kind" in made
       ? made
       : processing(uploads.withFiles(remote, made.files), CARRY_ON_SECONDS);
   }
-  const look = (child: Container, index: number) => askForItem(leg, { child, index }, tools);
-  const polled = await pollFiles(uploads, { remote, look }, tools);
+  const polled = await pollFiles(uploads, leg, (child, index) => askForItem(leg, child, index));
   if ("kind" in polled) return polled;
-  const looked = uploads.withFiles(remote, polled.files);
-  const waiting = looked.children.find(({ isReady }) => !isReady);
-  return waiting === undefined
-    ? makeContainer(leg, looked, tools)
-    : workingOn(looked, waiting, tools);
+  const looked = { ...leg, remote: uploads.withFiles(remote, polled.files) };
+  const waiting = polled.files.find(({ isReady }) => !isReady);
+  return waiting === undefined ? makeContainer(looked) : workingOn(looked, waiting);
 }
 
 async function askForItem(
-  leg: LegToPublish,
-  { child, index }: { readonly child: Container; readonly index: number },
-  tools: NetworkTools,
+  leg: Leg,
+  child: Container,
+  index: number,
 ): Promise<FileState | TryLater | Rejected> {
-  const state = await lookAtContainer(leg, child, tools);
+  const state = await lookAtContainer(leg, child);
   if (state.kind === "unknown") return state.outcome;
   if (state.kind === "failed" || state.kind === "gone") return broken(state.classified, index);
   return state.kind === "working" ? "working" : "ready";
 }
 
 async function makeItem(
-  { leg, mediaIndex }: Making<Container>,
-  remote: Remote,
-  tools: NetworkTools,
+  leg: Leg,
+  { mediaIndex }: Making<Container>,
 ): Promise<Container | TryLater | Rejected> {
-  const file = await fileFields(leg, remote, mediaIndex, tools);
+  const file = await fileFields(leg, mediaIndex);
   if ("failure" in file) return file;
-  return createContainer(leg, itemFields(remote, mediaIndex, file.fields), mediaIndex, tools);
+  return createContainer(leg, itemFields(leg.remote, mediaIndex, file.fields), mediaIndex);
 }
 
-async function look(
-  leg: LegToPublish,
-  remote: Remote,
-  container: Container,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
-  const state = await lookAtContainer(leg, container, tools);
+async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
+  const { remote } = leg;
+  const state = await lookAtContainer(leg, container);
   switch (state.kind) {
     case "finished":
       return { kind: "ready", remote };
@@ -145,26 +128,20 @@ async function look(
         remote: { ...remote, container: { ...container, isPublished: true } },
       };
     case "working":
-      return workingOn(remote, container, tools);
+      return workingOn(leg, container);
     case "failed":
-      return startOver(remote, state.classified, tools);
+      return startOver(leg, state.classified);
     case "gone":
-      return leg.sentAt === null
-        ? startOver(remote, state.classified, tools)
-        : inDoubt(state.classified);
+      return leg.sentAt === null ? startOver(leg, state.classified) : inDoubt(state.classified);
     case "unknown":
-      return keepContainer(remote, state.outcome);
+      // A container that was just created is kept when its status could not be read.
+      return state.outcome.kind === "rejected" ? state.outcome : { ...state.outcome, remote };
   }
 }
 
 /** Returns the outcome for a container that may have been published: a new one could make a second post. */
 function inDoubt({ networkCode, note }: Classified): TryLater {
   return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
-}
-
-/** Keeps a container that was just created when its status could not be read. */
-function keepContainer(remote: Remote, outcome: TryLater | Rejected): PrepareOutcome {
-  return outcome.kind === "rejected" ? outcome : { ...outcome, remote };
 }
 
 export function withoutContainers({ container: _given, ...remote }: Remote): Remote {
@@ -181,10 +158,8 @@ export function restarted(remote: Remote, now: Date): Remote | undefined {
     : { ...remote, restarts: restarts + 1, restartedAt: now.toISOString() };
 }
 
-function startOver(remote: Remote, classified: Classified, tools: NetworkTools): PrepareOutcome {
-  const mediaIndex = remote.form === "carousel" ? undefined : 0;
-  const lost = broken(classified, mediaIndex);
-  return startAgain(uploads, { remote, files: [], mediaIndex: 0, broken: lost }, tools);
+function startOver(leg: Leg, classified: Classified): PrepareOutcome {
+  return startAgain(uploads, leg, broken(classified, mediaIndexOf(leg.remote)), []);
 }
 
 function broken(classified: Classified, mediaIndex: number | undefined): Broken {
@@ -197,7 +172,7 @@ function broken(classified: Classified, mediaIndex: number | undefined): Broken 
   return { kind: "broken", failure, isFinal: classified.effect === "refuse" };
 }
 
-function workingOn(remote: Remote, { createdAt }: Container, tools: NetworkTools): PrepareOutcome {
+function workingOn({ remote, tools }: Leg, { createdAt }: Container): PrepareOutcome {
   const ageMs = tools.now().getTime() - Date.parse(createdAt);
   const step = POLLS.find(({ untilMs }) => ageMs < untilMs);
   return polling(remote, step?.seconds ?? POLL_SECONDS_MAX);
@@ -213,11 +188,11 @@ function itemFields(remote: Remote, mediaIndex: number, file: Fields): Fields {
   return { ...file, is_carousel_item: "true", media_type };
 }
 
-function containerFields(leg: LegToPublish, remote: Remote, file: Fields): Fields {
-  const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(leg.draft);
+function containerFields({ draft, remote }: Leg, file: Fields): Fields {
+  const { collaborators, shareToFeed, coverUrl, thumbOffsetMs } = ownOptionsOf(draft);
   const names = collaborators?.map((name) => name.replace(/^@/, ""));
   const shared = {
-    caption: leg.draft.text === "" ? undefined : leg.draft.text,
+    caption: draft.text === "" ? undefined : draft.text,
     collaborators: names?.length ? JSON.stringify(names) : undefined,
   };
   switch (remote.form) {

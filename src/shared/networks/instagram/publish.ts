@@ -1,56 +1,46 @@
 import * as z from "zod";
-import { exchange } from "../contract/answers.ts";
+import { exchange, readMade } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { notAccepted, startOver, unconfirmed, type PublishOutcome } from "../contract/outcome.ts";
-import { graphGet, graphPostForm } from "../graph/request.ts";
+import { graphPostForm, graphRead } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
-import { readCreated, withoutStories } from "./container.ts";
+import { withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
 import { findOwnMedia } from "./reconcile.ts";
 import { restarted, withoutContainers } from "./prepare.ts";
-import { accessOf, credentialsOf, remoteOf } from "./state.ts";
+import { accessOf, type Leg } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
 
 /** Publishes the container. A second call for it changes nothing. */
-export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
-  const { container } = remoteOf(leg.remote);
+export async function publish(leg: Leg): Promise<PublishOutcome> {
+  const { container } = leg.remote;
   if (container === undefined) throw new Error("the leg was not prepared");
-  if (container.isPublished === true) return findOwnMedia(leg, tools);
-  const credentials = credentialsOf(leg.credentials);
-  const answer = await exchange(
-    tools,
-    graphPostForm(accessOf(credentials, tools), `${credentials.userId}/media_publish`, {
-      creation_id: container.id,
-    }),
-  );
+  if (container.isPublished === true) return findOwnMedia(leg);
+  const path = `${leg.credentials.userId}/media_publish`;
+  const request = graphPostForm(accessOf(leg), path, { creation_id: container.id });
+  const answer = await exchange(leg.tools, request);
   if (answer instanceof HttpFailure) return unconfirmed(answer);
-  const id = readCreated(answer);
-  if (id === undefined) return refused(leg, answer, tools);
-  return { kind: "published", networkPostId: id, url: await readPermalink(leg, id, tools) };
+  const id = readMade(answer);
+  if (id === undefined) return refused(leg, answer);
+  return { kind: "published", networkPostId: id, url: await readPermalink(leg, id) };
 }
 
 /** Returns the post's address; null if it can't be read. The post is published either way. */
-async function readPermalink(
-  leg: LegToPublish,
-  id: string,
-  tools: NetworkTools,
-): Promise<string | null> {
-  const access = accessOf(credentialsOf(leg.credentials), tools);
+async function readPermalink(leg: Leg, id: string): Promise<string | null> {
   const query = { fields: "permalink,shortcode,timestamp" };
-  const answer = await exchange(tools, graphGet(access, encodeURIComponent(id), query));
-  if (answer instanceof HttpFailure || answer.status !== 200) return null;
-  return z.object({ permalink: z.url() }).safeParse(answer.json()).data?.permalink ?? null;
+  const answer = await graphRead(accessOf(leg), encodeURIComponent(id), query);
+  if (answer instanceof HttpFailure) return null;
+  return inForm(() => z.object({ permalink: z.url() }))(answer)?.permalink ?? null;
 }
 
-function refused(leg: LegToPublish, answer: HttpResponse, tools: NetworkTools): PublishOutcome {
-  const remote = remoteOf(leg.remote);
-  const outcome = notAccepted(answer, classify(answer, tools.now()), (classified) =>
+function refused({ remote, tools }: Leg, answer: HttpResponse): PublishOutcome {
+  const now = tools.now();
+  const outcome = notAccepted(answer, classify(answer, now), (classified) =>
     classified.code === "media_not_ready"
       ? startOver(classified, remote, { pollAfterSeconds: NOT_READY_SECONDS })
-      : startOver(classified, restarted(withoutContainers(remote), tools.now()), {
+      : startOver(classified, restarted(withoutContainers(remote), now), {
           pollAfterSeconds: RESTART_SECONDS,
         }),
   );

@@ -1,8 +1,6 @@
 import { askAgain, type ReconcileOutcome, type Published } from "../contract/outcome.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { lookAtContainer } from "./container.ts";
-import { remoteOf, type Remote, accessOf, credentialsOf } from "./state.ts";
+import { accessOf, type Leg, type Remote } from "./state.ts";
 import * as z from "zod";
 import { spare } from "../contract/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -14,15 +12,15 @@ import { isStory } from "./rules.ts";
 const SETTLED_MS = 60_000;
 
 /** Reads the container's status, which shows whether it was published. */
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  const { container } = remoteOf(leg.remote);
+export async function reconcile(leg: Leg): Promise<ReconcileOutcome> {
+  const { container } = leg.remote;
   if (leg.sentAt === null || container === undefined)
     return { kind: "may_publish", isAbsent: true };
-  const state = await lookAtContainer(leg, container, tools);
-  const ageMs = tools.now().getTime() - leg.sentAt.getTime();
+  const state = await lookAtContainer(leg, container);
+  const ageMs = leg.tools.now().getTime() - leg.sentAt.getTime();
   switch (state.kind) {
     case "published":
-      return findOwnMedia(leg, tools);
+      return findOwnMedia(leg);
     case "finished":
       return { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
     case "failed":
@@ -59,23 +57,18 @@ type Media = ShapeOf<typeof mediaShape>;
  * Returns the leg's post. Its container is known to be published; if the account's list does not show the post, the
  * container's id stands for it.
  */
-export async function findOwnMedia(leg: LegToPublish, tools: NetworkTools): Promise<Published> {
-  const remote = remoteOf(leg.remote);
-  const credentials = credentialsOf(leg.credentials);
+export async function findOwnMedia(leg: Leg): Promise<Published> {
+  const { remote } = leg;
   const isOfStory = isStory(remote.form);
-  const fields = "id,timestamp,permalink,media_type";
+  const path = `${leg.credentials.userId}/${isOfStory ? "stories" : "media"}`;
+  const fields = `id,timestamp,permalink,media_type${isOfStory ? "" : ",caption"}`;
+  const lengths = { pageLength: PAGE_LENGTH, entriesMax: PAGE_LENGTH };
   const media = await readEdge(
-    accessOf(credentials, tools),
-    {
-      path: `${credentials.userId}/${isOfStory ? "stories" : "media"}`,
-      query: { fields: isOfStory ? fields : `${fields},caption` },
-      pageLength: PAGE_LENGTH,
-      entriesMax: PAGE_LENGTH,
-    },
+    accessOf(leg),
+    { path, query: { fields }, ...lengths },
     mediaShape(),
-    tools,
   );
-  const candidates = isEdge(media) ? media.entries.filter((item) => isOurs(item, leg, remote)) : [];
+  const candidates = isEdge(media) ? media.entries.filter((item) => isOurs(item, leg)) : [];
   // Lists begin with the newest: the one nearest to the call is the last. Without words nothing tells two apart.
   const hasOwnText = !isOfStory && leg.draft.text.trim() !== "";
   const found = hasOwnText || candidates.length === 1 ? candidates.at(-1) : undefined;
@@ -93,7 +86,7 @@ const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {
 };
 
 /** Returns whether a post may be the leg's. No list says which container a post was made of. */
-function isOurs(media: Media, { draft, sentAt }: LegToPublish, { form }: Remote): boolean {
+function isOurs(media: Media, { draft, sentAt, remote: { form } }: Leg): boolean {
   const since = (sentAt?.getTime() ?? Infinity) - CLOCK_SKEW_MS;
   const isOfType =
     media.media_type === "" || form === undefined || media.media_type === TYPES[form];

@@ -38,9 +38,9 @@ type IssuedToken = Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> &
 };
 
 export function readToken(answer: HttpResponse, now: Date): IssuedToken | undefined {
-  const parsed = tokenShape().safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return undefined;
-  const { access_token, expires_in, permissions } = parsed.data;
+  const issued = inForm(tokenShape)(answer);
+  if (issued === undefined) return undefined;
+  const { access_token, expires_in, permissions } = issued;
   return {
     lacked: scopesLacked(SCOPES, permissions),
     accessToken: access_token,
@@ -122,7 +122,7 @@ export async function readLimits(
 ): Promise<LimitsOutcome> {
   const query = { fields: "quota_usage,config" };
   const path = `${credentials.userId}/content_publishing_limit`;
-  const request = graphGet(accessOf(credentials, tools), path, query);
+  const request = graphGet(accessOf({ credentials, tools }), path, query);
   const answer = await ask(request, { read: inForm(answerShape), classify }, tools);
   if ("failure" in answer) return answer;
   const [{ quota_usage: used = 0, config }] = answer.data;

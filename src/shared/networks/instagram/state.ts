@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import { readerOf } from "../contract/state.ts";
+import { type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import type { GraphAccess } from "../graph/request.ts";
 import { FORMS } from "./rules.ts";
@@ -47,9 +47,15 @@ export const remoteOf = readerOf(() =>
 );
 export type Remote = ReturnType<typeof remoteOf>;
 
-export function accessOf(
-  { accessToken }: Pick<Credentials, "accessToken">,
-  tools: NetworkTools,
-): GraphAccess {
-  return { origin: GRAPH, version: appOf(tools).version, token: accessToken };
+export const steps = ownSteps({ credentialsOf, remoteOf });
+export type Leg = OwnLeg<Credentials, Remote>;
+
+export function accessOf({ credentials, tools }: AsAccount): GraphAccess {
+  const { version } = appOf(tools);
+  return { origin: GRAPH, version, token: credentials.accessToken, tools };
+}
+
+interface AsAccount {
+  readonly credentials: Pick<Credentials, "accessToken">;
+  readonly tools: NetworkTools;
 }

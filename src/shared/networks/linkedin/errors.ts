@@ -1,15 +1,9 @@
 import { entries, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import {
-  type Classified,
-  type ErrorRow,
-  isHtml,
-  isProxyPage,
-  noteOf,
-} from "../contract/answers.ts";
-import { waitSeconds, type Signal, type TableRow, codes } from "../contract/answers.ts";
-import { errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
+import type { Classified, ErrorRow, Signal, TableRow } from "../contract/answers.ts";
+import { isProxyPage, noteOf, otherText, waitSeconds } from "../contract/answers.ts";
+import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 const DUPLICATE = /\bduplicate of urn:li:(?:share|ugcPost|activity):\d+/i;
@@ -105,10 +99,7 @@ interface Complaint {
 
 function complaintOf(response: HttpResponse): Complaint {
   const body = errorBody().safeParse(response.json()).data;
-  if (body === undefined) {
-    const message = isHtml(response) ? "" : response.text().slice(0, 2000);
-    return { code: undefined, field: "", message };
-  }
+  if (body === undefined) return { code: undefined, field: "", message: otherText(response) };
   const { code, serviceErrorCode, message, errorDetails } = body;
   const [detail] = errorDetails?.inputErrors ?? [];
   const named = code ?? detail?.code ?? serviceErrorCode?.toString();

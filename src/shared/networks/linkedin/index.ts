@@ -10,7 +10,7 @@ import { versionEnd } from "./request.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen, missingScopes, revoke } from "./session.ts";
 import { linkedinSettings } from "./settings.ts";
-import { begin } from "./state.ts";
+import { begin, steps } from "./state.ts";
 
 export const linkedin = network("linkedin", {
   title: "LinkedIn",
@@ -33,5 +33,9 @@ export const linkedin = network("linkedin", {
   accountCheck: { idleDaysMax: 0 },
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile, canTell }, comment, remove },
+  calls: {
+    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile, canTell }),
+    comment,
+    remove,
+  },
 });

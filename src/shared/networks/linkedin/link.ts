@@ -10,30 +10,21 @@ import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthCallback, OAuthFlow, OAuthRedirect, OAuthStart } from "../contract/link.ts";
 import { CLIENT_ERRORS, finishCode, isLinkFailure, lacking } from "../contract/oauth.ts";
-import { linkStep, readCode, refusedLink } from "../contract/oauth.ts";
+import { linkStep, readCode, redirectTo, refusedLink } from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { findOrganizations, type Organization, organizationShape } from "./organizations.ts";
-import { API, clientOf, SITE } from "./request.ts";
+import { API, clientOf, OAUTH, SITE } from "./request.ts";
 import { askedScopes, type Grant, grantExpiry, NEEDED, readGrant, SCOPES } from "./session.ts";
 import { tokenRequest } from "./session.ts";
-import type { Credentials } from "./state.ts";
+import { type Credentials, kindShape, tokensShape } from "./state.ts";
 
-const kindOf = shape(() => z.enum(["member", "organization"]));
-const flowOf = readerOf(() => z.object({ kind: kindOf() }));
+const flowOf = readerOf(() => z.object({ kind: kindShape() }));
 type Flow = ReturnType<typeof flowOf>;
 const choiceOf = readerOf(() =>
   z.object({
-    grant: z.object({
-      tokens: z.object({
-        accessToken: z.string(),
-        accessExpiresAt: z.string(),
-        refreshToken: z.string().optional(),
-        refreshExpiresAt: z.string().optional(),
-      }),
-      scopes: z.array(z.string()).nullable(),
-    }),
+    grant: z.object({ tokens: tokensShape(), scopes: z.array(z.string()).nullable() }),
     organizations: z.array(organizationShape()),
   }),
 );
@@ -55,9 +46,6 @@ export const linkedinLink = {
       name: "kind",
       label: "Publish as",
       hint: "Choose a company page only if you are one of its admins",
-      secret: false,
-      placeholder: "",
-      autocomplete: "off",
       choices: [
         { value: "member", label: "Myself" },
         { value: "organization", label: "A company page" },
@@ -75,20 +63,18 @@ function start(
   oauth: OAuthStart,
   tools: NetworkTools,
 ): Promise<OAuthRedirect | LinkFailure> {
-  const kind = kindOf().safeParse(form["kind"] || "member").data;
+  const kind = kindShape().safeParse(form["kind"] || "member").data;
   const client = kind && clientOf(kind, tools);
   if (kind === undefined || client === undefined)
     return Promise.resolve(linkFailed("input_invalid"));
-  const query = new URLSearchParams({
+  const query = {
     response_type: "code",
     client_id: client.id,
     redirect_uri: oauth.redirectUri,
     state: oauth.state,
     scope: askedScopes(kind, appOf(tools)).join(" "),
-  });
-  // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
-  const url = `${SITE}/oauth/v2/authorization?${query.toString().replaceAll("+", "%20")}`;
-  return Promise.resolve({ kind: "redirect", url, flow: { kind } });
+  };
+  return redirectTo(`${OAUTH}/authorization`, query, { kind });
 }
 
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {

@@ -2,10 +2,12 @@ import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
+import { inBatches } from "../../runtime/promises.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { restRequest } from "./request.ts";
-import type { Tokens } from "./session.ts";
+import type { Tokens } from "./state.ts";
 
 /** Under both of the names that the documents use for one of them. */
 const PUBLISHING_ROLES: ReadonlySet<string> = new Set([
@@ -66,16 +68,25 @@ export async function findOrganizations(
   const found = new Map<string, Held>();
   let isCut = true;
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const answer = await exchange(tools, listRoles(tokens, page * PAGE_LENGTH, tools));
+    const query = `q=roleAssignee&state=APPROVED&start=${page * PAGE_LENGTH}&count=${PAGE_LENGTH}`;
+    const request = restRequest(`organizationAcls?${query}`, { credentials: tokens, tools });
+    const answer = await exchange(tools, request);
     if (answer instanceof HttpFailure) return answer;
-    const parsed = pageShape().safeParse(answer.json());
-    if (answer.status !== 200 || !parsed.success) return answer;
-    const { elements } = parsed.data;
-    for (const held of elements.flatMap(publishingRole)) found.set(held.id, held);
-    isCut = elements.length >= PAGE_LENGTH;
+    const roles = inForm(pageShape)(answer);
+    if (roles === undefined) return answer;
+    for (const held of roles.elements.flatMap(publishingRole)) found.set(held.id, held);
+    isCut = roles.elements.length >= PAGE_LENGTH;
     if (!isCut) break;
   }
-  return { organizations: await nameAll([...found.values()], tokens, tools), isCut };
+  const held = [...found.values()];
+  const names = await inBatches(held.slice(0, NAMED_MAX), NAMED_AT_ONCE, ({ id }) =>
+    readName(id, tokens, tools),
+  );
+  const organizations = held.map((one, index) => {
+    const { name = `LinkedIn ${one.id}`, vanityName = "" } = names[index] ?? {};
+    return { ...one, name, vanityName };
+  });
+  return { organizations, isCut };
 }
 
 type Held = Pick<Organization, "id" | "member" | "isBrand">;
@@ -91,42 +102,15 @@ function publishingRole(element: unknown): readonly Held[] {
   return [{ id, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
 }
 
-function listRoles(tokens: Tokens, start: number, tools: NetworkTools) {
-  const query = `q=roleAssignee&state=APPROVED&start=${start}&count=${PAGE_LENGTH}`;
-  return restRequest(`organizationAcls?${query}`, tokens, tools);
-}
-
-async function nameAll(
-  found: readonly Held[],
-  tokens: Tokens,
-  tools: NetworkTools,
-): Promise<readonly Organization[]> {
-  const organizations: Organization[] = [];
-  for (let start = 0; start < found.length; start += NAMED_AT_ONCE) {
-    const some = found.slice(start, start + NAMED_AT_ONCE);
-    const named = some.map(async (held) => {
-      const { id } = held;
-      const name = start < NAMED_MAX ? await readName(id, tokens, tools) : undefined;
-      return {
-        ...held,
-        name: name?.name ?? `LinkedIn ${id}`,
-        vanityName: name?.vanityName ?? "",
-      };
-    });
-    organizations.push(...(await Promise.all(named)));
-  }
-  return organizations;
-}
-
 /** Returns an organisation's name; undefined if it can't be read, and the page is then shown by its number. */
 async function readName(
   id: string,
   tokens: Tokens,
   tools: NetworkTools,
 ): Promise<Pick<Organization, "name" | "vanityName"> | undefined> {
-  const request = restRequest(`organizations/${id}`, tokens, tools);
+  const request = restRequest(`organizations/${id}`, { credentials: tokens, tools });
   const answer = await exchange(tools, { ...request, timeoutMs: NAME_TIMEOUT_MS });
-  if (answer instanceof HttpFailure || answer.status !== 200) return undefined;
-  const parsed = nameShape().safeParse(answer.json()).data;
-  return parsed && { name: parsed.localizedName, vanityName: parsed.vanityName };
+  if (answer instanceof HttpFailure) return undefined;
+  const { localizedName: name, vanityName } = inForm(nameShape)(answer) ?? {};
+  return name === undefined || vanityName === undefined ? undefined : { name, vanityName };
 }

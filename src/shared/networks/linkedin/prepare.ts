@@ -1,17 +1,15 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
-import { ask } from "../contract/ask.ts";
+import { inForm } from "../contract/ask.ts";
 import { spare } from "../contract/fields.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { type FileState, makeFiles, pollFiles, polling, processing } from "../contract/uploads.ts";
 import { wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";
-import { asks } from "./session.ts";
-import { type Asset, credentialsOf, type Remote, remoteOf } from "./state.ts";
+import { askAs } from "./session.ts";
+import type { Asset, Leg, Remote } from "./state.ts";
 import { uploadFile } from "./upload.ts";
 
 /** Uploads stop here and go on under the next lease. */
@@ -30,42 +28,39 @@ function graceOf({ kind }: Asset, { notReady = 0 }: Remote): number {
 }
 
 /** Uploads missing files, then asks once for each file that the network is still processing. */
-export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
-  const stored = remoteOf(leg.remote);
+export async function prepare(stored: Leg): Promise<PrepareOutcome> {
   // With a time of sending, a visible call was made and nobody knows what became of it.
-  const remote =
-    leg.sentAt === null ? { ...stored, isRepeat: false, doubts: 0 } : { ...stored, isRepeat: true };
-  const until = tools.now().getTime() + UPLOADING_MS;
+  const repeat = stored.sentAt === null ? { isRepeat: false, doubts: 0 } : { isRepeat: true };
+  const leg = { ...stored, remote: { ...stored.remote, ...repeat } };
+  const until = leg.tools.now().getTime() + UPLOADING_MS;
   const uploads = {
     filesOf: ({ assets }: Remote) => assets,
     withFiles: (before: Remote, assets: readonly Asset[]) => ({ ...before, assets: [...assets] }),
-    count: ({ draft }: LegToPublish) => wantedFiles(draft).length,
+    count: ({ draft }: Leg) => wantedFiles(draft).length,
     make: uploadFile(until),
     isWhole: ({ upload }: Asset) => upload === undefined,
     runMs: UPLOADING_MS,
     restart: withoutAssets,
   };
-  const made = await makeFiles(uploads, { leg, remote }, tools);
+  const made = await makeFiles(uploads, leg);
   if ("kind" in made) return made;
-  const uploaded = uploads.withFiles(remote, made.files);
+  const uploaded = { ...leg, remote: uploads.withFiles(leg.remote, made.files) };
   // What holds for one file holds for the others: a member's token may not look at any.
   let graceSeconds = 0;
   let isUnreadable = false;
   const look = async (asset: Asset, index: number) => {
-    const state = isUnreadable ? "unreadable" : await askForAsset(leg, { asset, index }, tools);
+    const state = isUnreadable ? "unreadable" : await askForAsset(uploaded, asset, index);
     if (state !== "unreadable") return state;
     isUnreadable = true;
-    graceSeconds = Math.max(graceSeconds, graceOf(asset, uploaded));
+    graceSeconds = Math.max(graceSeconds, graceOf(asset, uploaded.remote));
     return "ready";
   };
-  const polled = await pollFiles(uploads, { remote: uploaded, look }, tools);
+  const polled = await pollFiles(uploads, uploaded, look);
   if ("kind" in polled) return polled;
-  const looked = uploads.withFiles(remote, polled.files);
-  const waiting = looked.assets.flatMap(({ isReady, kind }) => (isReady ? [] : POLL_SECONDS[kind]));
-  if (graceSeconds > 0) return processing(looked, Math.max(graceSeconds, ...waiting));
-  return waiting.length === 0
-    ? { kind: "ready", remote: looked }
-    : polling(looked, Math.max(...waiting));
+  const remote = uploads.withFiles(leg.remote, polled.files);
+  const waiting = remote.assets.flatMap(({ isReady, kind }) => (isReady ? [] : POLL_SECONDS[kind]));
+  if (graceSeconds > 0) return processing(remote, Math.max(graceSeconds, ...waiting));
+  return waiting.length === 0 ? { kind: "ready", remote } : polling(remote, Math.max(...waiting));
 }
 
 const stateShape = shape(() =>
@@ -73,15 +68,13 @@ const stateShape = shape(() =>
 );
 
 async function askForAsset(
-  { credentials, draft }: LegToPublish,
-  { asset: { urn, kind }, index }: { readonly asset: Asset; readonly index: number },
-  tools: NetworkTools,
+  leg: Leg,
+  { urn, kind }: Asset,
+  index: number,
 ): Promise<FileState | "unreadable" | TryLater | Rejected> {
-  const own = credentialsOf(credentials);
-  const request = restRequest(`${kind}s/${encodeURIComponent(urn)}`, own, tools);
-  const mediaIndex = wantedFiles(draft)[index]?.mediaIndex ?? undefined;
+  const mediaIndex = wantedFiles(leg.draft)[index]?.mediaIndex ?? undefined;
   const read = (answer: HttpResponse) => readState(answer, mediaIndex);
-  return ask(request, asks(own, tools, { read }), tools);
+  return askAs(restRequest(`${kind}s/${encodeURIComponent(urn)}`, leg), { read }, leg);
 }
 
 function readState(
@@ -89,8 +82,8 @@ function readState(
   mediaIndex: number | undefined,
 ): FileState | "unreadable" | undefined {
   if (answer.status === 403) return "unreadable";
-  const state = stateShape().safeParse(answer.json()).data;
-  if (answer.status !== 200 || state === undefined) return undefined;
+  const state = inForm(stateShape)(answer);
+  if (state === undefined) return undefined;
   if (state.status !== "PROCESSING_FAILED")
     return state.status === "AVAILABLE" ? "ready" : "working";
   const row = { code: "media_processing_failed", effect: "refuse" } as const;
@@ -104,10 +97,10 @@ function readState(
  * with other files as a duplicate of an earlier one.
  */
 export function withoutAssets(
-  remote: Remote,
-  assets: readonly Asset[],
-  now: Date,
+  { remote, tools }: Leg,
+  assets: readonly Asset[] = [],
 ): Remote | undefined {
+  const now = tools.now();
   if (remote.isRepeat || !mayStartOver(remote.reuploadedAt, now)) return undefined;
   return { ...remote, assets: [...assets], reuploadedAt: now.toISOString() };
 }

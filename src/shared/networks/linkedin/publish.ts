@@ -1,46 +1,31 @@
 import { SITE, restPost } from "./request.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
-import {
-  legFailure,
-  startOver,
-  unanswered,
-  unpublished,
-  outcomeUnknown,
-  type LegFailure,
-  type Published,
-  type PublishOutcome,
-} from "../contract/outcome.ts";
+import { legFailure, startOver, unconfirmed, unpublished } from "../contract/outcome.ts";
+import type { LegFailure, Published, PublishOutcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { duplicateUrn } from "./errors.ts";
 import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withoutAssets } from "./prepare.ts";
 import { classifyFor } from "./session.ts";
 import { documentTitleOf, MENTION } from "./rules.ts";
-import { type Asset, type Remote, credentialsOf, remoteOf } from "./state.ts";
+import type { Asset, Leg, Remote } from "./state.ts";
 
 const POST_URN = /^urn:li:(?:share|ugcPost|activity):\d+$/;
 
-export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
-  const credentials = credentialsOf(leg.credentials);
-  const remote = remoteOf(leg.remote);
-  const answer = await exchange(tools, restPost("posts", postBody(leg), credentials, tools));
+export async function publish(leg: Leg): Promise<PublishOutcome> {
+  const answer = await exchange(leg.tools, restPost("posts", postBody(leg), leg));
   if (answer instanceof HttpFailure) {
-    return answer.delivery === "not_sent"
-      ? { ...unanswered(answer), isProof: true }
-      : inDoubt(outcomeUnknown(answer.message), remote);
+    const lost = unconfirmed(answer);
+    return lost.kind === "in_doubt" ? inDoubt(lost.failure, leg) : lost;
   }
-  const published = readPublished(answer, remote);
-  if (published !== undefined) return published;
-  return readRefusal(await classifyFor(answer, credentials, tools), remote, tools.now());
+  return readPublished(answer, leg.remote) ?? readRefusal(await classifyFor(answer, leg), leg);
 }
 
-function postBody(leg: LegToPublish) {
+function postBody(leg: Leg) {
   const { visibility = "PUBLIC" } = ownOptionsOf(leg.draft);
   return {
-    author: credentialsOf(leg.credentials).author,
+    author: leg.credentials.author,
     commentary: littleText(leg.draft.text),
     visibility,
     distribution: {
@@ -54,8 +39,7 @@ function postBody(leg: LegToPublish) {
   };
 }
 
-function contentOf({ draft, remote }: LegToPublish): Record<string, unknown> | undefined {
-  const { assets } = remoteOf(remote);
+function contentOf({ draft, remote: { assets } }: Leg): Record<string, unknown> | undefined {
   if (assets.length < wantedFiles(draft).length) throw new Error("the files were not prepared");
   const { link } = ownOptionsOf(draft);
   const [first] = assets;
@@ -71,7 +55,7 @@ function contentOf({ draft, remote }: LegToPublish): Record<string, unknown> | u
   return { article: { source: url, title, description, thumbnail: first?.urn } };
 }
 
-function singleMedia({ urn, kind }: Asset, draft: LegToPublish["draft"]) {
+function singleMedia({ urn, kind }: Asset, draft: Leg["draft"]) {
   switch (kind) {
     case "image":
       return withAltText(urn, draft.media[0]?.altText);
@@ -96,25 +80,25 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | 
   return urn === undefined ? undefined : publishedAs(urn);
 }
 
-function readRefusal(classified: Classified, remote: Remote, now: Date): PublishOutcome {
+function readRefusal(classified: Classified, leg: Leg): PublishOutcome {
   switch (classified.effect) {
     case "doubt":
-      return inDoubt({ ...legFailure(classified), code: "outcome_unknown" }, remote);
+      return inDoubt({ ...legFailure(classified), code: "outcome_unknown" }, leg);
     case "prepare_again":
-      return prepareAgain(classified, remote, now);
+      return prepareAgain(classified, leg);
     default:
       return unpublished(classified);
   }
 }
 
-function inDoubt(failure: LegFailure, remote: Remote): PublishOutcome {
-  const { doubts } = remote;
-  return { kind: "in_doubt", failure, remote: { ...remote, isRepeat: true, doubts: doubts + 1 } };
+function inDoubt(failure: LegFailure, { remote }: Leg): PublishOutcome {
+  const doubts = remote.doubts + 1;
+  return { kind: "in_doubt", failure, remote: { ...remote, isRepeat: true, doubts } };
 }
 
-function prepareAgain(classified: Classified, remote: Remote, now: Date): PublishOutcome {
-  if (classified.code !== "media_not_ready")
-    return startOver(classified, withoutAssets(remote, [], now));
+function prepareAgain(classified: Classified, leg: Leg): PublishOutcome {
+  if (classified.code !== "media_not_ready") return startOver(classified, withoutAssets(leg));
+  const { remote } = leg;
   const assets = remote.assets.map((asset) => ({ ...asset, isReady: false }));
   // How long to wait depends on the files: `prepare` decides.
   return startOver(classified, { ...remote, assets, notReady: (remote.notReady ?? 0) + 1 });

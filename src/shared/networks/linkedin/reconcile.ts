@@ -1,20 +1,19 @@
 import * as z from "zod";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { entries, spare } from "../contract/fields.ts";
 import { lookUp, unknowable } from "../contract/look-up.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import { askAgain, unavailable } from "../contract/outcome.ts";
 import type { Lookup, ReconcileOutcome } from "../contract/outcome.ts";
 import { composed } from "../contract/text.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
 import { plainText, publishedAs } from "./publish.ts";
-import { restRequest } from "./request.ts";
+import { restMethod } from "./request.ts";
 import { classifyFor } from "./session.ts";
-import { type Credentials, credentialsOf, remoteOf } from "./state.ts";
+import type { Credentials, Leg } from "./state.ts";
 
 /** What the first attempt set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 30_000;
@@ -28,7 +27,7 @@ const UNKNOWABLE = unknowable("the network can't tell any more whether the post 
 
 /** Looks for an organisation's post. A member's can't be listed: there the call is repeated once. */
 export const reconcile = lookUp({
-  find: (leg, tools) => (canTell(leg) ? findOwnPost(leg, tools) : UNREADABLE),
+  find: (leg: Leg) => (canTell(leg.credentials) ? findOwnPost(leg) : UNREADABLE),
   settledMs: LISTED_MS,
   early: ({ leg, lookup, ageMs }) =>
     lookup.kind === "unreadable"
@@ -43,17 +42,17 @@ export const reconcile = lookUp({
 const UNREADABLE = Promise.resolve({ kind: "unreadable" } as const);
 
 /** Returns whether the post can be looked up: not a member's, since `r_member_social` is closed to new apps. */
-export function canTell({ credentials }: LegToPublish): boolean {
-  return credentialsOf(credentials).kind === "organization";
+export function canTell({ kind }: Credentials): boolean {
+  return kind === "organization";
 }
 
 /**
  * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so of texts (UGC
  * Post API, "Content is a duplicate of"), and nowhere of posts with files: those are never repeated.
  */
-function repeatOnce(leg: LegToPublish, ageMs: number): ReconcileOutcome {
+function repeatOnce(leg: Leg, ageMs: number): ReconcileOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
-  const isLast = remoteOf(leg.remote).doubts >= DOUBTS_MAX;
+  const isLast = leg.remote.doubts >= DOUBTS_MAX;
   if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) return UNKNOWABLE;
   return { kind: "may_publish", isAbsent: false };
 }
@@ -95,14 +94,12 @@ const listShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
  * `ambiguous`: one has the words, and was made before the call or shows something else. An entry that can't be read may be
  * the post: the list is not complete then.
  */
-async function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
+async function findOwnPost(leg: Leg): Promise<Lookup> {
   let isAmbiguous = false;
   let isUnderstood = true;
-  const credentials = credentialsOf(leg.credentials);
-  const since = (leg.sentAt ?? tools.now()).getTime() - CLOCK_SKEW_MS;
+  const since = (leg.sentAt ?? leg.tools.now()).getTime() - CLOCK_SKEW_MS;
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const answer = await exchange(tools, listPosts(credentials, page * PAGE_LENGTH, tools));
-    const posts = await readList(answer, credentials, tools);
+    const posts = await readPage(leg, page * PAGE_LENGTH);
     if ("kind" in posts) return posts;
     const found = posts.known.find((post) => isOurs(post, leg, since));
     if (found !== undefined) return { kind: "found", published: publishedAs(found.id) };
@@ -128,31 +125,22 @@ function isLastPage({ known, length }: Page, since: number): boolean {
   return isBeyond || length < PAGE_LENGTH;
 }
 
-function listPosts(credentials: Credentials, start: number, tools: NetworkTools): HttpRequest {
-  const author = encodeURIComponent(credentials.author);
+async function readPage(leg: Leg, start: number): Promise<Page | Lookup> {
+  const author = encodeURIComponent(leg.credentials.author);
   const query = `q=author&author=${author}&start=${start}&count=${PAGE_LENGTH}&sortBy=LAST_MODIFIED`;
-  const { headers, ...request } = restRequest(`posts?${query}`, credentials, tools);
-  return { ...request, headers: { ...headers, "x-restli-method": "FINDER" } };
-}
-
-async function readList(
-  answer: HttpResponse | HttpFailure,
-  credentials: Credentials,
-  tools: NetworkTools,
-): Promise<Page | Lookup> {
+  const answer = await exchange(leg.tools, restMethod(`posts?${query}`, "FINDER", leg));
   if (answer instanceof HttpFailure) return unavailable(answer);
-  const parsed = listShape().safeParse(answer.json());
-  if (answer.status === 200 && parsed.success) {
-    const { elements } = parsed.data;
-    const known = elements.flatMap((element) => postShape().safeParse(element).data ?? []);
-    return { known, length: elements.length };
+  const list = inForm(listShape)(answer);
+  if (list !== undefined) {
+    const known = list.elements.flatMap((element) => postShape().safeParse(element).data ?? []);
+    return { known, length: list.elements.length };
   }
-  const classified = await classifyFor(answer, credentials, tools);
+  const classified = await classifyFor(answer, leg);
   return classified.effect === "refuse" ? { kind: "unreadable" } : unavailable(classified);
 }
 
-function isOurs(post: Post, leg: LegToPublish, since: number): boolean {
-  const own = new Set(remoteOf(leg.remote).assets.map(({ urn }) => urn));
+function isOurs(post: Post, leg: Leg, since: number): boolean {
+  const own = new Set(leg.remote.assets.map(({ urn }) => urn));
   if (own.size > 0) return isOut(post) && mediaOf(post).some((urn) => own.has(urn));
   const isNewer = post.createdAt >= since + CLOCK_SKEW_MS - OLDER_MS;
   return isNewer && isAlike(post, leg, since) && showsAsMuch(post, leg);
@@ -163,9 +151,9 @@ function isOut({ lifecycleState }: Post): boolean {
 }
 
 /** Returns whether a post of the time of the call has the words of a leg without files. */
-function isAlike(post: Post, leg: LegToPublish, since: number): boolean {
+function isAlike(post: Post, leg: Leg, since: number): boolean {
   return (
-    remoteOf(leg.remote).assets.length === 0 &&
+    leg.remote.assets.length === 0 &&
     isOut(post) &&
     post.createdAt >= since &&
     comparable(plainText(post.commentary)) === comparable(leg.draft.text)
@@ -173,7 +161,7 @@ function isAlike(post: Post, leg: LegToPublish, since: number): boolean {
 }
 
 /** Returns whether a post shows the leg's link, or nothing beside its words where there is none. */
-function showsAsMuch({ content = {} }: Post, { draft }: LegToPublish): boolean {
+function showsAsMuch({ content = {} }: Post, { draft }: Leg): boolean {
   const { link } = ownOptionsOf(draft);
   const hasFiles = content.media !== undefined || content.multiImage !== undefined;
   if (link === undefined) return !hasFiles;

@@ -1,20 +1,17 @@
 import { exchange, isProxyPage } from "../contract/answers.ts";
 import { removal } from "../contract/removal.ts";
-import { restRequest } from "./request.ts";
+import { restMethod } from "./request.ts";
 import { classifyFor } from "./session.ts";
-import { credentialsOf } from "./state.ts";
+import { type Call, steps } from "./state.ts";
 
 /** Deletes the post. A post that is gone is answered with 204, too ("Delete Posts" of the Posts API). */
-export const remove = removal({
-  send({ leg }, tools) {
-    const path = `posts/${encodeURIComponent(leg.externalId)}`;
-    const { headers, ...request } = restRequest(path, credentialsOf(leg.credentials), tools);
-    return exchange(tools, {
-      ...request,
-      method: "DELETE",
-      headers: { ...headers, "x-restli-method": "DELETE" },
-    });
+const deletion = removal({
+  send(call: Call) {
+    const path = `posts/${encodeURIComponent(call.externalId)}`;
+    return exchange(call.tools, restMethod(path, "DELETE", call));
   },
   isGone: (answer) => answer.status === 204 || (answer.status === 404 && !isProxyPage(answer)),
-  classify: (answer, { leg }, tools) => classifyFor(answer, credentialsOf(leg.credentials), tools),
+  classify: classifyFor,
 });
+
+export const remove = steps.following(deletion);

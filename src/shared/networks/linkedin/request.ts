@@ -1,6 +1,6 @@
 import type { HttpRequest } from "../../runtime/http-call.ts";
 import { type NetworkTools, appOf } from "../contract/tools.ts";
-import type { AuthorKind, Credentials } from "./state.ts";
+import type { AsAccount, AuthorKind, Credentials } from "./state.ts";
 
 export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
@@ -18,30 +18,36 @@ export function clientOf(
   return kind === "member" ? app : app.organizations;
 }
 
-export function restRequest(
-  path: string,
-  { accessToken }: Pick<Credentials, "accessToken">,
-  tools: NetworkTools,
-): HttpRequest {
+interface AsHolder {
+  readonly credentials: Pick<Credentials, "accessToken">;
+  readonly tools: NetworkTools;
+}
+
+export function restRequest(path: string, { credentials, tools }: AsHolder): HttpRequest {
   return {
     method: "GET",
     url: `${API}/rest/${path}`,
     headers: {
       accept: "application/json",
-      authorization: `Bearer ${accessToken}`,
+      authorization: `Bearer ${credentials.accessToken}`,
       "linkedin-version": appOf(tools).version,
       "x-restli-protocol-version": "2.0.0",
     },
   };
 }
 
-export function restPost(
-  path: string,
-  body: unknown,
-  credentials: Credentials,
-  tools: NetworkTools,
-): HttpRequest {
-  const { headers, ...request } = restRequest(path, credentials, tools);
+/** Returns the request of a method that has a header of its own. */
+export function restMethod(path: string, method: "FINDER" | "DELETE", as: AsHolder): HttpRequest {
+  const { headers, ...request } = restRequest(path, as);
+  return {
+    ...request,
+    method: method === "DELETE" ? method : "GET",
+    headers: { ...headers, "x-restli-method": method },
+  };
+}
+
+export function restPost(path: string, body: unknown, as: AsAccount): HttpRequest {
+  const { headers, ...request } = restRequest(path, as);
   return {
     ...request,
     method: "POST",

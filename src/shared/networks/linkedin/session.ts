@@ -1,20 +1,21 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { type Classified, exchange } from "../contract/answers.ts";
-import type { Asked } from "../contract/ask.ts";
+import type { Classified } from "../contract/answers.ts";
+import { ask, type Asked, inForm } from "../contract/ask.ts";
 import { formRequest, postForm, refusedRenewal } from "../contract/oauth.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
-import { unanswered, type CredentialsOutcome } from "../contract/outcome.ts";
+import type { CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { OAUTH, clientOf } from "./request.ts";
 import { COMMENT_SCOPES } from "./settings.ts";
-import { type AuthorKind, type Credentials, credentialsOf } from "./state.ts";
+import { type AsAccount, type AuthorKind, credentialsOf } from "./state.ts";
+import type { Credentials, Tokens } from "./state.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** A token is renewed this long before its end, so that an outage of days does no harm. */
@@ -63,7 +64,6 @@ const tokenShape = shape(() =>
   }),
 );
 
-export type Tokens = Omit<Credentials, "author" | "kind">;
 export interface Grant {
   readonly tokens: Tokens;
   /** Null when the answer names none: those that were asked for. */
@@ -71,9 +71,9 @@ export interface Grant {
 }
 
 export function readGrant(answer: HttpResponse, now: Date): Grant | undefined {
-  const parsed = tokenShape().safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return undefined;
-  const { access_token, expires_in, scope, refresh_token, refresh_token_expires_in } = parsed.data;
+  const issued = inForm(tokenShape)(answer);
+  if (issued === undefined) return undefined;
+  const { access_token, expires_in, scope, refresh_token, refresh_token_expires_in } = issued;
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString();
   return {
     tokens: {
@@ -137,10 +137,10 @@ async function renew(credentials: Credentials, tools: NetworkTools): Promise<Cre
   if (client === undefined) return renewalRejected("app_misconfigured", null);
   const { refreshToken = "" } = credentials;
   const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
-  const answer = await exchange(tools, tokenRequest(client, grant));
-  if (answer instanceof HttpFailure) return unanswered(answer);
-  const issued = readGrant(answer, tools.now());
-  if (issued === undefined) return refusedRenewal(answer, classify(answer, tools.now()));
+  const read = (answer: HttpResponse) => readGrant(answer, tools.now());
+  const asked = { read, classify: refusedRenewal(classify) };
+  const issued = await ask(tokenRequest(client, grant), asked, tools);
+  if ("failure" in issued) return issued;
   // A permission was taken back since.
   const missing = scopesLacked(NEEDED[credentials.kind], issued.scopes ?? undefined);
   if (missing.length > 0) return renewalRejected("permission_missing", missing.join(" "));
@@ -161,28 +161,28 @@ const notedShape = shape(() =>
  */
 export async function classifyFor(
   answer: HttpResponse,
-  credentials: Credentials,
-  tools: NetworkTools,
+  { credentials, tools }: AsAccount,
 ): Promise<Classified> {
-  const classified = classify(answer, tools.now());
+  const now = tools.now();
+  const classified = classify(answer, now);
   const isRefusedToken = classified.code === "connection_needs_reauth";
   if (!isRefusedToken || !canRenew(credentials, tools)) return classified;
   const { renewedAt } = await notedFor(credentials, tools);
-  const sinceMs = tools.now().getTime() - Date.parse(renewedAt ?? "1970-01-01T00:00:00Z");
+  const sinceMs = now.getTime() - Date.parse(renewedAt ?? "1970-01-01T00:00:00Z");
   if (sinceMs < RENEWED_MS) return classified;
-  await tools.hosts.save(noteName(credentials), {
-    endedToken: digestOf(credentials.accessToken),
-  });
+  const endedToken = digestOf(credentials.accessToken);
+  await tools.hosts.save(noteName(credentials), { endedToken });
   return { ...classified, code: "network_unavailable", effect: "at_once" };
 }
 
-/** Returns how a call that shows nothing is read in the name of these credentials. */
-export function asks<Found>(
-  credentials: Credentials,
-  tools: NetworkTools,
+/** Makes a call that shows nothing in the name of an account. */
+export function askAs<Found>(
+  request: HttpRequest,
   { read, mediaIndex }: Pick<Asked<Found>, "read" | "mediaIndex">,
-): Asked<Found> {
-  return { read, mediaIndex, classify: (answer) => classifyFor(answer, credentials, tools) };
+  as: AsAccount,
+) {
+  const why = (answer: HttpResponse) => classifyFor(answer, as);
+  return ask(request, { read, classify: why, mediaIndex }, as.tools);
 }
 
 async function hasEnded(credentials: Credentials, tools: NetworkTools): Promise<boolean> {

@@ -1,22 +1,28 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
-import { readerOf } from "../contract/state.ts";
+import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 
-const kindShape = shape(() => z.enum(["member", "organization"]));
+export const kindShape = shape(() => z.enum(["member", "organization"]));
 export type AuthorKind = ShapeOf<typeof kindShape>;
 
-export const credentialsOf = readerOf(() =>
+export const tokensShape = shape(() =>
   z.object({
-    /** In whose name is posted, as a URN. */
-    author: z.string(),
-    /** Also tells which of the relay's two apps the tokens belong to. */
-    kind: kindShape(),
     accessToken: z.string(),
     accessExpiresAt: z.iso.datetime(),
     /** Of apps that LinkedIn approved for it. */
     refreshToken: z.string().optional(),
     refreshExpiresAt: z.iso.datetime().optional(),
+  }),
+);
+export type Tokens = ShapeOf<typeof tokensShape>;
+
+export const credentialsOf = readerOf(() =>
+  tokensShape().extend({
+    /** In whose name is posted, as a URN. */
+    author: z.string(),
+    /** Also tells which of the relay's two apps the tokens belong to. */
+    kind: kindShape(),
   }),
 );
 export type Credentials = ReturnType<typeof credentialsOf>;
@@ -52,7 +58,7 @@ const assetShape = shape(() =>
 export type Asset = ShapeOf<typeof assetShape>;
 export type Upload = NonNullable<Asset["upload"]>;
 
-export const remoteOf = readerOf(() =>
+const remoteOf = readerOf(() =>
   z.object({
     /** One per file of the draft, in its order, as far as they are there. */
     assets: z.array(assetShape()),
@@ -67,6 +73,13 @@ export const remoteOf = readerOf(() =>
   }),
 );
 export type Remote = ReturnType<typeof remoteOf>;
+
+export const steps = ownSteps({ credentialsOf, remoteOf });
+export type Leg = OwnLeg<Credentials, Remote>;
+export type Call = OwnFollowUp<Credentials, Remote>;
+
+/** In whose name something is asked for. */
+export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
 export function begin(): Remote {
   return { assets: [], isRepeat: false, doubts: 0 };

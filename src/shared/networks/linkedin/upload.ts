@@ -2,21 +2,19 @@ import * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { shape } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
-import { ask, inForm } from "../contract/ask.ts";
+import { inForm } from "../contract/ask.ts";
 import { spare } from "../contract/fields.ts";
 import { mediaFailed } from "../contract/media-check.ts";
 import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
-import { legFailure, unanswered, unpublished } from "../contract/outcome.ts";
+import { legFailure, outage, unanswered, unpublished } from "../contract/outcome.ts";
 import type { LegFailure, Rejected, TryLater } from "../contract/outcome.ts";
 import type { Classified } from "../contract/answers.ts";
 import { originOf } from "../contract/text.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import type { Broken, Made, Making } from "../contract/uploads.ts";
 import { type CheckedFile, openFile, wantedFiles } from "./files.ts";
 import { restPost } from "./request.ts";
-import { asks, classifyFor } from "./session.ts";
-import { type Asset, type Credentials, credentialsOf, type Remote } from "./state.ts";
-import type { Upload, UploadPart } from "./state.ts";
+import { askAs, classifyFor } from "./session.ts";
+import type { AsAccount, Asset, Leg, Upload, UploadPart } from "./state.ts";
 
 const UPLOAD_TIMEOUT_MS = 60_000;
 /** 500 MB in parts of 4 MB are about 120. */
@@ -28,9 +26,7 @@ const CHANGED: LegFailure = {
 };
 
 /** Whose file is uploaded, and until when: a call of `prepare` that runs on past it may lose the leg. */
-interface Uploading {
-  readonly credentials: Credentials;
-  readonly tools: NetworkTools;
+interface Uploading extends AsAccount {
   readonly until: number;
   readonly mediaIndex: number | undefined;
 }
@@ -68,19 +64,13 @@ const videoShape = shape(() =>
  * asset that still has its `upload`. Nothing of it is visible; a repeat leaves no more than an unused file behind.
  */
 export function uploadFile(until: number) {
-  return async (
-    { leg, mediaIndex: index, begun }: Making<Asset>,
-    _remote: Remote,
-    tools: NetworkTools,
-  ): Promise<Made<Asset>> => {
+  return async (leg: Leg, { mediaIndex: index, begun }: Making<Asset>): Promise<Made<Asset>> => {
     const wanted = wantedFiles(leg.draft)[index];
     if (wanted === undefined) throw new Error("an upload without a file");
-    const mediaIndex = wanted.mediaIndex ?? undefined;
-    const credentials = credentialsOf(leg.credentials);
-    const uploading = { credentials, tools, until, mediaIndex };
+    const uploading = { ...leg, until, mediaIndex: wanted.mediaIndex ?? undefined };
     if (begun?.upload?.parts.every(({ etag }) => etag !== undefined) === true)
       return finalize(uploading, begun, begun.upload);
-    const file = await openFile(wanted, tools);
+    const file = await openFile(wanted, leg.tools);
     if ("failure" in file) return file;
     if (file.kind !== "video") return uploadWhole(uploading, file);
     try {
@@ -106,44 +96,36 @@ async function goOn(
 }
 
 function initialize(
-  { credentials, tools }: Uploading,
+  uploading: Uploading,
   kind: Asset["kind"],
   request: Readonly<Record<string, unknown>> = {},
 ): HttpRequest {
-  const body = { initializeUploadRequest: { owner: credentials.author, ...request } };
-  return restPost(`${kind}s?action=initializeUpload`, body, credentials, tools);
+  const { author: owner } = uploading.credentials;
+  const body = { initializeUploadRequest: { owner, ...request } };
+  return restPost(`${kind}s?action=initializeUpload`, body, uploading);
 }
 
 async function uploadWhole(
   uploading: Uploading,
-  file: Exclude<CheckedFile, { readonly kind: "video" }>,
+  { kind, contentType, body }: Exclude<CheckedFile, { readonly kind: "video" }>,
 ): Promise<Made<Asset>> {
-  const { credentials, tools, mediaIndex } = uploading;
-  const { kind } = file;
-  const read = (answer: HttpResponse) => {
+  const { credentials, mediaIndex } = uploading;
+  const readBegun = (answer: HttpResponse) => {
     const value = inForm(fileShape)(answer)?.value;
     const urn = value?.[kind];
     return value === undefined || urn === undefined ? undefined : { url: value.uploadUrl, urn };
   };
-  const asked = asks(credentials, tools, { read, mediaIndex });
-  const begun = await ask(initialize(uploading, kind), asked, tools);
+  const asked = { read: readBegun, mediaIndex };
+  const begun = await askAs(initialize(uploading, kind), asked, uploading);
   if ("failure" in begun) return begun;
   const { url, urn } = begun;
   if (!isUploadAddress(url)) return foreignAddress(url);
-  const { contentType, body } = file;
-  const headers = {
-    authorization: `Bearer ${credentials.accessToken}`,
-    "content-type": contentType,
-  };
-  const asset = { urn, kind, isReady: false };
-  return ask(
-    { method: "PUT", url, headers, body, timeoutMs: UPLOAD_TIMEOUT_MS },
-    asks(credentials, tools, {
-      read: (answer) => (isSuccess(answer) ? asset : undefined),
-      mediaIndex,
-    }),
-    tools,
-  );
+  const authorization = `Bearer ${credentials.accessToken}`;
+  const headers = { authorization, "content-type": contentType };
+  const read = (answer: HttpResponse) =>
+    isSuccess(answer) ? { urn, kind, isReady: false } : undefined;
+  const request = { method: "PUT", url, headers, body, timeoutMs: UPLOAD_TIMEOUT_MS } as const;
+  return askAs(request, { read, mediaIndex }, uploading);
 }
 
 interface VideoUpload {
@@ -152,12 +134,11 @@ interface VideoUpload {
 }
 
 async function uploadVideo(uploading: Uploading, file: MediaFile): Promise<Made<Asset>> {
-  const { credentials, tools, mediaIndex } = uploading;
+  const { mediaIndex } = uploading;
   const { size: bytes, version } = file;
   const flags = { uploadCaptions: false, uploadThumbnail: false };
   const request = initialize(uploading, "video", { fileSizeBytes: bytes, ...flags });
-  const asked = asks(credentials, tools, { read: inForm(videoShape), mediaIndex });
-  const begun = await ask(request, asked, tools);
+  const begun = await askAs(request, { read: inForm(videoShape), mediaIndex }, uploading);
   if ("failure" in begun) return begun;
   const { video: urn, uploadToken: token, uploadInstructions } = begun.value;
   const parts = uploadInstructions.map(({ uploadUrl: url, ...bounds }) => ({ url, ...bounds }));
@@ -192,24 +173,20 @@ async function uploadParts(
 }
 
 async function putPart(
-  { credentials, tools }: Uploading,
+  uploading: Uploading,
   { url, firstByte, lastByte }: UploadPart,
   file: MediaFile,
 ): Promise<string | TryLater | Rejected | Broken> {
   const body = sliceOf(file, firstByte, Math.min(lastByte, file.size - 1));
+  // The address is signed: a token beside it would be refused, and disclosed to another server.
+  const headers = { "content-type": "application/octet-stream" };
+  const request = { method: "PUT", url, headers, body, timeoutMs: UPLOAD_TIMEOUT_MS } as const;
   try {
-    // The address is signed: a token beside it would be refused, and disclosed to another server.
-    const answer = await exchange(tools, {
-      method: "PUT",
-      url,
-      headers: { "content-type": "application/octet-stream" },
-      body,
-      timeoutMs: UPLOAD_TIMEOUT_MS,
-    });
+    const answer = await exchange(uploading.tools, request);
     if (answer instanceof HttpFailure) return unanswered(answer);
     const etag = answer.headers["etag"];
     if (isSuccess(answer) && etag !== undefined) return etag;
-    return restartOr(await classifyFor(answer, credentials, tools));
+    return restartOr(await classifyFor(answer, uploading));
   } catch (error) {
     if (!(error instanceof MediaFailure)) throw error;
     return error.reason === "changed"
@@ -219,17 +196,17 @@ async function putPart(
 }
 
 async function finalize(
-  { credentials, tools }: Uploading,
+  uploading: Uploading,
   { urn, kind }: Asset,
   { token, parts }: Upload,
 ): Promise<Made<Asset>> {
   const uploadedPartIds = parts.map(({ etag }) => etag);
   const body = { finalizeUploadRequest: { video: urn, uploadToken: token, uploadedPartIds } };
-  const request = restPost("videos?action=finalizeUpload", body, credentials, tools);
-  const answer = await exchange(tools, request);
+  const request = restPost("videos?action=finalizeUpload", body, uploading);
+  const answer = await exchange(uploading.tools, request);
   if (answer instanceof HttpFailure) return unanswered(answer);
   if (isSuccess(answer)) return { urn, kind, isReady: false };
-  return restartOr(await classifyFor(answer, credentials, tools));
+  return restartOr(await classifyFor(answer, uploading));
 }
 
 function restartOr(classified: Classified): TryLater | Rejected | Broken {
@@ -256,6 +233,5 @@ function isUploadAddress(url: string): boolean {
 }
 
 function foreignAddress(url: string): TryLater {
-  const note = `an upload address of another host: ${url.slice(0, 100)}`;
-  return { kind: "try_later", failure: { code: "network_unavailable", networkCode: null, note } };
+  return outage(`an upload address of another host: ${url.slice(0, 100)}`);
 }

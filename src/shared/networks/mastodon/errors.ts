@@ -1,14 +1,8 @@
 import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import {
-  type Classified,
-  type ErrorRow,
-  isHtml,
-  isProxyPage,
-  noteOf,
-} from "../contract/answers.ts";
-import { waitSeconds, withQuota, type TableRow } from "../contract/answers.ts";
+import type { Classified, ErrorRow, TableRow } from "../contract/answers.ts";
+import { isProxyPage, noteOf, otherText, withWait } from "../contract/answers.ts";
 import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
@@ -127,7 +121,7 @@ export function errorText(response: HttpResponse): string {
   if (typeof body === "string") return body;
   const { error, error_description, message } = errorBody().safeParse(body).data ?? {};
   const said = [error, error_description, message].filter(Boolean).join(" ");
-  return said || (isHtml(response) ? "" : response.text().slice(0, 2000));
+  return said || otherText(response);
 }
 
 /** Friendica's page for a token that it does not take (https://github.com/friendica/friendica/issues/14840). */
@@ -144,18 +138,13 @@ export function classify(response: HttpResponse, now: Date): Classified {
   const code = errorCode(response);
   // A status that goes with any code proves nothing by itself.
   const status = code !== undefined && response.status === 401 ? 400 : response.status;
-  // The reset header is on every answer; it means a wait only where too many calls were the reason.
-  const isThrottled = response.status === 429;
-  const names = isThrottled ? ["retry-after", "x-ratelimit-reset"] : ["retry-after"];
-  const seconds = waitSeconds(response, names, now);
   const row =
     isProxyPage(response) && !OWN_PAGE.test(response.text().slice(0, 2000))
       ? IN_DOUBT
       : rowOf(ERRORS, { status, code, message: text }, IN_DOUBT);
   return {
-    ...withQuota(row, seconds),
+    ...withWait(row, response, "x-ratelimit-reset", now),
     networkCode: code ?? `HTTP ${response.status}`,
     note: noteOf(text),
-    retryAfterSeconds: isThrottled || response.status === 503 ? seconds : null,
   };
 }

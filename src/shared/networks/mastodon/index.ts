@@ -10,7 +10,7 @@ import { reconcile } from "./reconcile.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen } from "./session.ts";
-import { begin } from "./state.ts";
+import { begin, steps } from "./state.ts";
 
 export const mastodon = network("mastodon", {
   title: "Mastodon",
@@ -27,5 +27,8 @@ export const mastodon = network("mastodon", {
   accountCheck: mastodonAccountCheck,
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
-  calls: { publish: { prepare, perform: publish, lookUp: reconcile }, remove },
+  calls: {
+    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    remove,
+  },
 });

@@ -8,7 +8,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf } from "../contract/text.ts";
 import type { TryLater } from "../contract/outcome.ts";
-import { probe } from "../contract/ask.ts";
+import { inForm, probe } from "../contract/ask.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { postTraits } from "./servers.ts";
@@ -93,9 +93,9 @@ async function describe(
 }
 
 function readInstance(answer: HttpResponse, origin: string): Instance | undefined {
-  const parsed = instanceShape().safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return undefined;
-  const { domain, uri, configuration, max_toot_chars, description_limit } = parsed.data;
+  const said = inForm(instanceShape)(answer);
+  if (said === undefined) return undefined;
+  const { domain, uri, configuration, max_toot_chars, description_limit } = said;
   const { statuses, media_attachments: media } = configuration;
   const named = domain ?? uri?.replace(/^https?:\/\//, "").split("/", 1)[0];
   return {

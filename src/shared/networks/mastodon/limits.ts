@@ -3,25 +3,10 @@ import { entries, spare } from "../contract/fields.ts";
 import { shape } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
 
-export interface InstanceLimits {
-  readonly charactersMax: number;
-  readonly charactersPerUrl: number;
-  readonly mediaMax: number;
-  readonly altTextMax: number;
-  readonly imageBytesMax: number;
-  readonly imagePixelsMax: number;
-  readonly videoBytesMax: number;
-  /** Empty when the instance does not tell. */
-  readonly mediaTypes: readonly string[];
-  /** Whether images and videos may share a post: what the server runs tells, not its description. */
-  readonly mixesFiles: boolean;
-  /** Whether a post has to show a file, and whether it may be direct: known in the same way. */
-  readonly needsMedia: boolean;
-  readonly hasDirect: boolean;
-}
+const NO_TYPES: readonly string[] = [];
 
 /** Mastodon's own, which hold where the account's server tells no others. */
-export const LIMITS: InstanceLimits = {
+export const LIMITS = {
   charactersMax: 500,
   charactersPerUrl: 23,
   mediaMax: 4,
@@ -29,33 +14,40 @@ export const LIMITS: InstanceLimits = {
   imageBytesMax: 16_777_216,
   imagePixelsMax: 33_177_600,
   videoBytesMax: 103_809_024,
-  mediaTypes: [],
+  /** Empty when the instance does not tell. */
+  mediaTypes: NO_TYPES,
+  /** Whether images and videos may share a post: what the server runs tells, not its description. */
   mixesFiles: false,
+  /** Whether a post has to show a file, and whether it may be direct: known in the same way. */
   needsMedia: false,
   hasDirect: true,
 };
+export type InstanceLimits = Readonly<typeof LIMITS>;
 
 /** No server counts a link for more than the longest address. */
 const CHARACTERS_PER_URL_MAX = 2_048;
-const count = shape(() => spare(z.number().int().positive(), 0));
+
+const count = (usual: number) => spare(z.number().int().positive(), usual);
 const limitsShape = shape(() =>
   z.object({
-    charactersMax: count(),
-    charactersPerUrl: spare(z.number().int().positive().max(CHARACTERS_PER_URL_MAX), 0),
-    mediaMax: count(),
-    altTextMax: count(),
-    imageBytesMax: count(),
-    imagePixelsMax: count(),
-    videoBytesMax: count(),
+    charactersMax: count(LIMITS.charactersMax),
+    charactersPerUrl: spare(
+      z.number().int().positive().max(CHARACTERS_PER_URL_MAX),
+      LIMITS.charactersPerUrl,
+    ),
+    mediaMax: count(LIMITS.mediaMax),
+    altTextMax: count(LIMITS.altTextMax),
+    imageBytesMax: count(LIMITS.imageBytesMax),
+    imagePixelsMax: count(LIMITS.imagePixelsMax),
+    videoBytesMax: count(LIMITS.videoBytesMax),
     mediaTypes: spare(entries(z.string()), []),
-    mixesFiles: spare(z.boolean(), false),
-    needsMedia: spare(z.boolean(), false),
-    hasDirect: spare(z.boolean(), true),
+    mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),
+    needsMedia: spare(z.boolean(), LIMITS.needsMedia),
+    hasDirect: spare(z.boolean(), LIMITS.hasDirect),
   }),
 );
 
 /** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
 export function limitsOf(data: NetworkData): InstanceLimits {
-  const known = Object.entries(limitsShape().parse(data)).filter(([, value]) => value !== 0);
-  return { ...LIMITS, ...Object.fromEntries(known) };
+  return limitsShape().parse(data);
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { idShape, oauthError } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import { spare } from "../contract/fields.ts";
 import { linkFailed, serverCallback } from "../contract/link.ts";
@@ -42,9 +43,7 @@ export const mastodonLink = {
       name: "instance",
       label: "Your server",
       hint: "The address of your Mastodon server, or your full handle such as @alice@mastodon.social",
-      secret: false,
       placeholder: "mastodon.social",
-      autocomplete: "off",
     },
   ],
   start,
@@ -173,9 +172,8 @@ async function linkAccount(
   };
 }
 
-/** Returns the account, named without a domain. */
-function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
-  const shape = z.object({
+const accountShape = () =>
+  z.object({
     id: idShape(),
     username: z.string(),
     display_name: spare(z.string()),
@@ -183,9 +181,12 @@ function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
     url: spare(z.url()),
     bot: spare(z.boolean()),
   });
-  const parsed = shape.safeParse(answer.json());
-  if (answer.status !== 200 || !parsed.success) return undefined;
-  const { id, username, display_name, avatar, url, bot } = parsed.data;
+
+/** Returns the account, named without a domain. */
+function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
+  const found = inForm(accountShape)(answer);
+  if (found === undefined) return undefined;
+  const { id, username, display_name, avatar, url, bot } = found;
   return {
     id: `${new URL(flow.origin).host}/${id}`,
     username,

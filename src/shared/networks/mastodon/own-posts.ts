@@ -1,15 +1,14 @@
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
 import { entries, spare } from "../contract/fields.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
-import { type Baseline, apiGet, credentialsOf, remoteOf } from "./state.ts";
+import { type Baseline, apiGet, type Leg } from "./state.ts";
 
 const PAGE_LENGTH = 20;
 const PAGES_MAX = 3;
@@ -57,14 +56,12 @@ export interface OwnPosts {
 
 /** Returns the account's own posts, at least those since a time by the server's clock, if three pages hold them. */
 export async function listOwnPosts(
-  leg: LegToPublish,
+  leg: Leg,
   sinceMs: number,
-  tools: NetworkTools,
 ): Promise<OwnPosts | Exclude<Lookup, { kind: "found" | "absent" }>> {
   const statuses: Status[] = [];
   for (let page = 0; page < PAGES_MAX; page += 1) {
-    const answer = await requestList(leg, statuses.at(-1)?.id, tools);
-    const read = readList(answer, tools.now());
+    const read = readList(await requestList(leg, statuses.at(-1)?.id), leg.tools.now());
     if ("kind" in read) return read;
     statuses.push(...read);
     const last = read.at(-1);
@@ -79,12 +76,10 @@ export async function listOwnPosts(
  * read by anybody.
  */
 async function requestList(
-  leg: LegToPublish,
+  { account, credentials: own, tools }: Leg,
   olderThan: string | undefined,
-  tools: NetworkTools,
 ): Promise<HttpResponse | HttpFailure> {
-  const own = credentialsOf(leg.credentials);
-  const localId = leg.account.id.slice(leg.account.id.indexOf("/") + 1);
+  const localId = account.id.slice(account.id.indexOf("/") + 1);
   const query = new URLSearchParams({
     limit: String(PAGE_LENGTH),
     exclude_reblogs: "true",
@@ -108,8 +103,8 @@ function readList(
   now: Date,
 ): Status[] | Exclude<Lookup, { kind: "found" | "absent" }> {
   if (answer instanceof HttpFailure) return unavailable(answer);
-  const parsed = listShape().safeParse(answer.json());
-  if (answer.status === 200 && parsed.success) return parsed.data;
+  const statuses = inForm(listShape)(answer);
+  if (statuses !== undefined) return statuses;
   if ([401, 403, 404, 410].includes(answer.status)) return { kind: "unreadable" };
   return unavailable(classify(answer, now));
 }
@@ -135,14 +130,14 @@ export function isNewerThan(baseline: Baseline, { id, created_at, reblog }: Stat
 }
 
 /** Returns whether a post has one of the leg's files, which belong to one post only where a server gives each an id. */
-export function hasOurFile({ media_attachments: attachments }: Status, leg: LegToPublish): boolean {
-  const ids = new Set(remoteOf(leg.remote).media.map((item) => item.id));
+export function hasOurFile({ media_attachments: attachments }: Status, leg: Leg): boolean {
+  const ids = new Set(leg.remote.media.map((item) => item.id));
   return attachments.some((attachment) => ids.has(attachment.id));
 }
 
 /** Returns whether a post has the leg's files, each of them, and nothing else. */
-export function hasOurFiles({ media_attachments: found }: Status, leg: LegToPublish): boolean {
-  const { media } = remoteOf(leg.remote);
+export function hasOurFiles({ media_attachments: found }: Status, leg: Leg): boolean {
+  const { media } = leg.remote;
   return (
     media.length === found.length &&
     media.every(({ id, url }) =>
@@ -153,7 +148,7 @@ export function hasOurFiles({ media_attachments: found }: Status, leg: LegToPubl
 }
 
 /** Returns whether a post has the leg's words, and its content warning. */
-export function hasOurWords(status: Status, leg: LegToPublish): boolean {
+export function hasOurWords(status: Status, leg: Leg): boolean {
   const { spoilerText = "" } = ownOptionsOf(leg.draft);
   // Together, because a content warning without a text becomes the text.
   const words = (status.spoiler_text ?? "") + textOfHtml(status.content ?? "");

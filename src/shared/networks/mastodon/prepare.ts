@@ -5,10 +5,8 @@ import { exchange, idShape } from "../contract/answers.ts";
 import { ask, withFile } from "../contract/ask.ts";
 import { mediaKindOfType } from "../contract/draft.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
+import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { makeFiles, pollFiles, polling } from "../contract/uploads.ts";
 import type { FileState, Making } from "../contract/uploads.ts";
 import { shape } from "../../runtime/shape.ts";
@@ -17,8 +15,7 @@ import { limitsOf } from "./limits.ts";
 import { baselineOf, listOwnPosts } from "./own-posts.ts";
 import { isMixed, media } from "./rules.ts";
 import { findKeepsKeys, type Unavailable } from "./software.ts";
-import { apiGet, credentialsOf, remoteOf, requestHeaders } from "./state.ts";
-import type { Remote, RemoteMedia } from "./state.ts";
+import { apiGet, type Leg, type Remote, type RemoteMedia, requestHeaders } from "./state.ts";
 import { fieldsOf, uploadForm } from "./upload-form.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
@@ -29,20 +26,22 @@ const POLL_SECONDS = 3;
 const uploads = {
   filesOf: ({ media }: Remote) => media,
   withFiles: (remote: Remote, media: readonly RemoteMedia[]) => ({ ...remote, media: [...media] }),
-  count: ({ draft }: LegToPublish) => draft.media.length,
+  count: ({ draft }: Leg) => draft.media.length,
   make: upload,
-  restart: (remote: Remote, media: readonly RemoteMedia[], now: Date) =>
-    mayStartOver(remote.reuploadedAt, now)
+  restart({ remote, tools }: Leg, media: readonly RemoteMedia[]) {
+    const now = tools.now();
+    return mayStartOver(remote.reuploadedAt, now)
       ? { ...remote, media: [...media], reuploadedAt: now.toISOString() }
-      : undefined,
+      : undefined;
+  },
 };
 
 /**
  * Uploads missing files, then asks once for each file that the server is still processing. When all are ready, notes what
  * tells the post from the account's others, should the answer to the visible call be lost.
  */
-export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome> {
-  const remote = remoteOf(leg.remote);
+export async function prepare(leg: Leg): Promise<PrepareOutcome> {
+  const { remote, tools } = leg;
   const isUploaded = remote.media.length >= leg.draft.media.length;
   const look = async (file: RemoteMedia, mediaIndex: number) => {
     const answer = await exchange(tools, getMedia(leg, file));
@@ -50,9 +49,7 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
       ? unanswered(answer)
       : readMedia(answer, tools.now(), mediaIndex);
   };
-  const made = await (isUploaded
-    ? pollFiles(uploads, { remote, look }, tools)
-    : makeFiles(uploads, { leg, remote }, tools));
+  const made = await (isUploaded ? pollFiles(uploads, leg, look) : makeFiles(uploads, leg));
   if ("kind" in made) return made;
   const { files } = made;
   const kinds = files.map(({ kind }) => kind);
@@ -61,43 +58,31 @@ export async function prepare(leg: LegToPublish, tools: NetworkTools): Promise<P
   const prepared = uploads.withFiles(remote, files);
   if (!files.every(({ isReady }) => isReady)) return polling(prepared, POLL_SECONDS);
   // What an earlier call may have made belongs to no baseline: the first one stays.
-  return leg.sentAt === null
-    ? withBaseline(leg, prepared, tools)
-    : { kind: "ready", remote: prepared };
+  return leg.sentAt === null ? withBaseline(leg, prepared) : { kind: "ready", remote: prepared };
 }
 
-async function withBaseline(
-  leg: LegToPublish,
-  prepared: Remote,
-  tools: NetworkTools,
-): Promise<PrepareOutcome> {
+async function withBaseline(leg: Leg, prepared: Remote): Promise<PrepareOutcome> {
   const { before: _before, keepsKeys: _keepsKeys, ...remote } = prepared;
-  const keepsKeys = await findKeepsKeys(credentialsOf(leg.credentials), tools);
-  if (typeof keepsKeys === "object") return notNow(remote, keepsKeys);
+  const notNow = ({ note, retryAfterSeconds }: Unavailable) => ({
+    ...outage(note, retryAfterSeconds),
+    remote,
+  });
+  const keepsKeys = await findKeepsKeys(leg);
+  if (typeof keepsKeys === "object") return notNow(keepsKeys);
   const noted = { ...remote, keepsKeys };
   if (keepsKeys) return { kind: "ready", remote: noted };
-  const posts = await listOwnPosts(leg, Number.POSITIVE_INFINITY, tools);
+  const posts = await listOwnPosts(leg, Number.POSITIVE_INFINITY);
   if (!("kind" in posts)) return { kind: "ready", remote: { ...noted, before: baselineOf(posts) } };
-  return posts.kind === "unavailable" ? notNow(remote, posts) : { kind: "ready", remote: noted };
-}
-
-function notNow(remote: Remote, { note, retryAfterSeconds }: Unavailable): PrepareOutcome {
-  return {
-    kind: "try_later",
-    remote,
-    failure: { code: "network_unavailable", networkCode: null, note },
-    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-  };
+  return posts.kind === "unavailable" ? notNow(posts) : { kind: "ready", remote: noted };
 }
 
 async function upload(
-  { leg, mediaIndex }: Making<RemoteMedia>,
-  { idempotencyKey, media: others }: Remote,
-  tools: NetworkTools,
+  { credentials, draft, limits, remote, tools }: Leg,
+  { mediaIndex }: Making<RemoteMedia>,
 ): Promise<RemoteMedia | TryLater | Rejected> {
   const uploaded = await withFile("mastodon", mediaIndex, async () => {
-    const targets = media(leg.draft, leg.limits);
-    const { url = "" } = leg.draft.media[mediaIndex] ?? {};
+    const targets = media(draft, limits);
+    const { url = "" } = draft.media[mediaIndex] ?? {};
     const file = await tools.openMedia(url, { bytesMax: bytesMaxOf(targets) });
     const refused = refusedFile("mastodon", file, targets, mediaIndex);
     if (refused !== undefined) return refused;
@@ -106,29 +91,31 @@ async function upload(
     const { contentType } = fitted ?? file;
     const form = uploadForm(
       { body: fitted?.bytes ?? file, contentType },
-      `${idempotencyKey.slice(0, 24)}-${mediaIndex + 1}`,
-      fieldsOf(leg.draft, mediaIndex),
+      `${remote.idempotencyKey.slice(0, 24)}-${mediaIndex + 1}`,
+      fieldsOf(draft, mediaIndex),
     );
-    const credentials = credentialsOf(leg.credentials);
-    const request = (version: string) => ({
-      method: "POST" as const,
-      url: `${credentials.origin}/api/${version}/media`,
-      timeoutMs: kind === "image" ? UPLOAD_TIMEOUT_MS : STREAM_TIMEOUT_MS,
-      ...form,
-      headers: { ...requestHeaders(credentials), ...form.headers },
-    });
-    const read = (answer: HttpResponse) => readUpload(answer, kind);
-    const made = await ask(request("v2"), { read, classify, mediaIndex }, tools);
+    const send = (version: string) => {
+      const request = {
+        method: "POST" as const,
+        url: `${credentials.origin}/api/${version}/media`,
+        timeoutMs: kind === "image" ? UPLOAD_TIMEOUT_MS : STREAM_TIMEOUT_MS,
+        ...form,
+        headers: { ...requestHeaders(credentials), ...form.headers },
+      };
+      const read = (answer: HttpResponse) => readUpload(answer, kind);
+      return ask(request, { read, classify, mediaIndex }, tools);
+    };
+    const made = await send("v2");
     // Of before Mastodon 3.1.3, and on other servers longer: https://github.com/pixelfed/pixelfed/issues/3405.
     const isOld = "failure" in made && made.failure.unmappedStatus === 404;
-    return isOld ? ask(request("v1"), { read, classify, mediaIndex }, tools) : made;
+    return isOld ? send("v1") : made;
   });
   if ("failure" in uploaded) return uploaded;
   const { type, ...made } = uploaded;
   // The server could make nothing of a file that it took.
   if (type === "unknown") return notKept("the server does not know what the file is", mediaIndex);
   // A post would show the later file twice.
-  return others.some(({ id }) => id === made.id)
+  return remote.media.some(({ id }) => id === made.id)
     ? notKept("the server took two files for one", mediaIndex)
     : made;
 }
@@ -153,8 +140,8 @@ function notKept(note: string, mediaIndex: number): Rejected {
   return { kind: "rejected", failure };
 }
 
-export function getMedia({ credentials }: LegToPublish, { id }: RemoteMedia): HttpRequest {
-  return apiGet(credentialsOf(credentials), `media/${encodeURIComponent(id)}`);
+export function getMedia({ credentials }: Leg, { id }: RemoteMedia): HttpRequest {
+  return apiGet(credentials, `media/${encodeURIComponent(id)}`);
 }
 
 /** Returns the server's progress with a file. */

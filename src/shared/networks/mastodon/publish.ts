@@ -2,30 +2,27 @@ import { exchange } from "../contract/answers.ts";
 import { inDoubt, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { PublishOutcome } from "../contract/outcome.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import type { LegToPublish } from "../contract/network.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
 import { findOwnPost, isKeyAlive } from "./reconcile.ts";
 import { traitsOf } from "./servers.ts";
 import { keepsKeysOf } from "./software.ts";
-import { credentialsOf, remoteOf, requestHeaders } from "./state.ts";
+import { type Leg, requestHeaders } from "./state.ts";
 
 const NOT_READY_SECONDS = 5;
 
-export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
-  const answer = await exchange(tools, postStatus(leg));
+export async function publish(leg: Leg): Promise<PublishOutcome> {
+  const answer = await exchange(leg.tools, postStatus(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const isRefusal = answer.status >= 400 && answer.status < 500;
   const isTaken = isRefusal && MEDIA_TAKEN.test(errorText(answer));
-  return isTaken ? lookForTakenMedia(leg, answer, tools) : readPost(answer, leg, tools.now());
+  return isTaken ? lookForTakenMedia(leg, answer) : readPost(answer, leg);
 }
 
-function postStatus(leg: LegToPublish): HttpRequest {
-  const credentials = credentialsOf(leg.credentials);
-  const { idempotencyKey, media } = remoteOf(leg.remote);
-  const { visibility, spoilerText, sensitive, language } = ownOptionsOf(leg.draft);
+function postStatus({ credentials, draft, remote }: Leg): HttpRequest {
+  const { idempotencyKey, media } = remote;
+  const { visibility, spoilerText, sensitive, language } = ownOptionsOf(draft);
   const isSpent = traitsOf(credentials.software).keys === "spent";
   return {
     method: "POST",
@@ -36,7 +33,7 @@ function postStatus(leg: LegToPublish): HttpRequest {
       ...(isSpent ? {} : { "idempotency-key": idempotencyKey }),
     },
     body: JSON.stringify({
-      status: leg.draft.text,
+      status: draft.text,
       media_ids: media.length > 0 ? media.map((item) => item.id) : undefined,
       visibility,
       spoiler_text: spoilerText,
@@ -46,11 +43,10 @@ function postStatus(leg: LegToPublish): HttpRequest {
   };
 }
 
-function readPost(answer: HttpResponse, leg: LegToPublish, now: Date): PublishOutcome {
+function readPost(answer: HttpResponse, { remote, tools }: Leg): PublishOutcome {
   const published = readStatus(answer);
   if (published !== undefined) return published;
-  return notAccepted(answer, classify(answer, now), (classified) => {
-    const remote = remoteOf(leg.remote);
+  return notAccepted(answer, classify(answer, tools.now()), (classified) => {
     const media = remote.media.map((item) => ({ ...item, isReady: false }));
     return startOver(classified, { ...remote, media }, { pollAfterSeconds: NOT_READY_SECONDS });
   });
@@ -60,17 +56,13 @@ function readPost(answer: HttpResponse, leg: LegToPublish, now: Date): PublishOu
  * Finds out why files are "not found or already attached": an earlier attempt attached them, or the server deleted
  * them.
  */
-async function lookForTakenMedia(
-  leg: LegToPublish,
-  answer: HttpResponse,
-  tools: NetworkTools,
-): Promise<PublishOutcome> {
-  const classified = classify(answer, tools.now());
-  const lookup = await findOwnPost(leg, tools);
+async function lookForTakenMedia(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> {
+  const classified = classify(answer, leg.tools.now());
+  const lookup = await findOwnPost(leg);
   if (lookup.kind === "found") return lookup.published;
-  const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg, tools);
+  const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg);
   const isCertain = lookup.kind === "absent" && (lookup.isComplete || isRepeatable);
   if (!isCertain) return inDoubt(classified);
   const proof = { ...classified, code: "media_not_ready", isProof: true } as const;
-  return startOver(proof, { ...remoteOf(leg.remote), media: [] });
+  return startOver(proof, { ...leg.remote, media: [] });
 }

@@ -1,15 +1,13 @@
 import { exchange } from "../contract/answers.ts";
 import { lookUp, unknowable } from "../contract/look-up.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import { askAgain, type Lookup, type ReconcileOutcome } from "../contract/outcome.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { ownOptionsOf } from "./options.ts";
 import { hasOurFile, hasOurFiles, hasOurWords, isNewerThan, listOwnPosts } from "./own-posts.ts";
 import { type OwnPosts, publishedOf, timeOf } from "./own-posts.ts";
 import { getMedia, readMedia } from "./prepare.ts";
 import { findDefaultVisibility, keepsKeysOf, locksKeys } from "./software.ts";
-import { remoteOf } from "./state.ts";
+import type { Leg } from "./state.ts";
 
 /** A key is remembered for an hour; the rest is for the call itself and for clocks that differ. */
 const KEY_LIFE_MS = 50 * 60_000;
@@ -34,18 +32,19 @@ export const reconcile = lookUp({
     keepsKeysOf(leg) && locksKeys(leg)
       ? { kind: "may_publish", isAbsent: false }
       : askAgain("an attempt may still be under way"),
-  late({ leg, tools, isMissing }) {
-    const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg, tools);
+  late({ leg, isMissing }) {
+    const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg);
     if (isMissing || isRepeatable) return { kind: "may_publish", isAbsent: isMissing };
-    return keepsKeysOf(leg) ? lookAtFile(leg, tools) : UNKNOWABLE;
+    return keepsKeysOf(leg) ? lookAtFile(leg) : UNKNOWABLE;
   },
 });
 
 const UNKNOWABLE = unknowable("the network can't tell whether the post was made");
 
 /** Asks for the leg's first file: one that is still free is in no post, and this leg's post would have it. */
-async function lookAtFile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
-  const [first] = remoteOf(leg.remote).media;
+async function lookAtFile(leg: Leg): Promise<ReconcileOutcome> {
+  const { remote, tools } = leg;
+  const [first] = remote.media;
   if (first === undefined) return UNKNOWABLE;
   const answer = await exchange(tools, getMedia(leg, first));
   if (answer instanceof HttpFailure) return askAgain(answer.message);
@@ -59,28 +58,28 @@ async function lookAtFile(leg: LegToPublish, tools: NetworkTools): Promise<Recon
 }
 
 /** Returns whether a server that keeps keys still knows the first attempt by its own. */
-export function isKeyAlive(leg: LegToPublish, tools: NetworkTools): boolean {
-  return leg.sentAt === null || tools.now().getTime() - leg.sentAt.getTime() < KEY_LIFE_MS;
+export function isKeyAlive({ sentAt, tools }: Leg): boolean {
+  return sentAt === null || tools.now().getTime() - sentAt.getTime() < KEY_LIFE_MS;
 }
 
 /**
  * Looks for the leg's post among the account's own. `absent` and complete: the list was read back to before the call,
  * would show the post, and shows none that could be it.
  */
-export function findOwnPost(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
-  return keepsKeysOf(leg) ? findByTime(leg, tools) : findNew(leg, tools);
+export function findOwnPost(leg: Leg): Promise<Lookup> {
+  return keepsKeysOf(leg) ? findByTime(leg) : findNew(leg);
 }
 
 /**
  * Looks for the post on a server that keeps keys and gives every file to one post only: by the files, else by the words
  * and the time of the call.
  */
-async function findByTime(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
-  const sentAt = (leg.sentAt ?? tools.now()).getTime();
+async function findByTime(leg: Leg): Promise<Lookup> {
+  const sentAt = (leg.sentAt ?? leg.tools.now()).getTime();
   const since = sentAt - CLOCK_SKEW_MS;
-  const posts = await listOwnPosts(leg, since, tools);
+  const posts = await listOwnPosts(leg, since);
   if ("kind" in posts) return posts;
-  const hasFiles = remoteOf(leg.remote).media.length > 0;
+  const hasFiles = leg.remote.media.length > 0;
   const ofTheTime = posts.statuses.filter(({ created_at }) => Date.parse(created_at) >= since);
   const found = hasFiles
     ? posts.statuses.find((status) => hasOurFile(status, leg))
@@ -89,17 +88,17 @@ async function findByTime(leg: LegToPublish, tools: NetworkTools): Promise<Looku
   const isOlder = found !== undefined && Date.parse(found.created_at) < sentAt - SECOND_MS;
   if (found !== undefined && (hasFiles || !isOlder))
     return { kind: "found", published: publishedOf(found) };
-  return absence(leg, posts, found === undefined, tools);
+  return absence(leg, posts, found === undefined);
 }
 
 /**
  * Looks for the post among those that the account did not have before the call: the one with the leg's words and its
  * files. Any other new post may be the leg's, changed by the server, and two that fit may both be somebody else's.
  */
-async function findNew(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> {
-  const { before } = remoteOf(leg.remote);
+async function findNew(leg: Leg): Promise<Lookup> {
+  const { before } = leg.remote;
   if (before === undefined) return { kind: "unreadable" };
-  const posts = await listOwnPosts(leg, timeOf(before), tools);
+  const posts = await listOwnPosts(leg, timeOf(before));
   if ("kind" in posts) return posts;
   const made = posts.statuses.filter((status) => isNewerThan(before, status));
   const [found, ...others] = made.filter(
@@ -107,20 +106,19 @@ async function findNew(leg: LegToPublish, tools: NetworkTools): Promise<Lookup> 
   );
   if (found !== undefined && others.length === 0)
     return { kind: "found", published: publishedOf(found) };
-  return absence(leg, posts, made.length === 0, tools);
+  return absence(leg, posts, made.length === 0);
 }
 
 /** Returns whether a list without the post proves anything: if it shows another post of the same visibility. */
 async function absence(
-  leg: LegToPublish,
+  leg: Leg,
   { statuses, isComplete }: OwnPosts,
   isMissing: boolean,
-  tools: NetworkTools,
 ): Promise<Lookup> {
   const shown = new Set(statuses.flatMap(({ visibility }) => visibility ?? []));
   if (!isMissing || !isComplete || shown.size === 0) return { kind: "absent", isComplete: false };
   const own = ownOptionsOf(leg.draft).visibility;
-  const visibility = own ?? (await findDefaultVisibility(leg, tools));
+  const visibility = own ?? (await findDefaultVisibility(leg));
   if (typeof visibility === "object") return visibility;
   return { kind: "absent", isComplete: visibility !== undefined && shown.has(visibility) };
 }

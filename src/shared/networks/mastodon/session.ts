@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
-import { exchange } from "../contract/answers.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import { ask, inForm } from "../contract/ask.ts";
 import type { NetworkData } from "../contract/draft.ts";
 import { scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import { formRequest, refusedRenewal, renewalRejected, renewing } from "../contract/oauth.ts";
-import { type CredentialsOutcome, unanswered } from "../contract/outcome.ts";
+import type { CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { type Credentials, credentialsOf } from "./state.ts";
@@ -42,8 +42,8 @@ export function readToken(
   askedScope: string,
   now: Date,
 ): IssuedToken | undefined {
-  const { data } = tokenShape().safeParse(answer.json());
-  if (answer.status !== 200 || data === undefined) return undefined;
+  const data = inForm(tokenShape)(answer);
+  if (data === undefined) return undefined;
   const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken } = data;
   const named = data.scope ?? [];
   const scopes = named.length > 0 ? named : askedScope.split(" ");
@@ -80,12 +80,10 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   const isUsable = Date.parse(accessExpiresAt ?? renewAt) - nowMs > USABLE_MS;
   return renewing({ isDue, isUsable }, async () => {
     const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
-    const answer = await exchange(tools, tokenRequest(credentials, grant));
-    if (answer instanceof HttpFailure) return unanswered(answer);
-    const token = readToken(answer, "write", tools.now());
-    return token === undefined
-      ? refusedRenewal(answer, classify(answer, tools.now()))
-      : renewed({ ...credentials, refreshToken }, token);
+    const read = (answer: HttpResponse) => readToken(answer, "write", tools.now());
+    const asked = { read, classify: refusedRenewal(classify) };
+    const token = await ask(tokenRequest(credentials, grant), asked, tools);
+    return "failure" in token ? token : renewed({ ...credentials, refreshToken }, token);
   });
 }
 

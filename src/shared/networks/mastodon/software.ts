@@ -3,13 +3,12 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
-import type { LegToPublish } from "../contract/network.ts";
 import { type Lookup, unavailable } from "../contract/outcome.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { traitsOf } from "./servers.ts";
-import { apiGet, type Credentials, credentialsOf, remoteOf } from "./state.ts";
+import { apiGet, type Leg } from "./state.ts";
 
 export type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
 
@@ -56,25 +55,20 @@ function keepsKeys(software: string | null | undefined): boolean {
   return keys === "locked" || keys === "kept";
 }
 
-/** Returns whether a server keeps idempotency keys. */
-export async function findKeepsKeys(
-  { software, origin }: Credentials,
-  tools: NetworkTools,
-): Promise<boolean | Unavailable> {
-  const found = software ?? (await findSoftware(origin, tools));
-  if (typeof found === "object" && found !== null) return found;
-  return keepsKeys(found);
+/** Returns whether the leg's server keeps idempotency keys. */
+export async function findKeepsKeys({ credentials, tools }: Leg): Promise<boolean | Unavailable> {
+  const found = credentials.software ?? (await findSoftware(credentials.origin, tools));
+  return typeof found === "object" && found !== null ? found : keepsKeys(found);
 }
 
 /** Returns whether the leg's server keeps idempotency keys, as it was found before the first visible call. */
-export function keepsKeysOf({ remote, credentials }: LegToPublish): boolean {
-  const { software } = credentialsOf(credentials);
-  return remoteOf(remote).keepsKeys ?? keepsKeys(software);
+export function keepsKeysOf({ remote, credentials }: Leg): boolean {
+  return remote.keepsKeys ?? keepsKeys(credentials.software);
 }
 
 /** Returns whether a repeat with the key may run beside the first call; false where the server has not told its software. */
-export function locksKeys(leg: LegToPublish): boolean {
-  return traitsOf(credentialsOf(leg.credentials).software).keys === "locked";
+export function locksKeys({ credentials }: Leg): boolean {
+  return traitsOf(credentials.software).keys === "locked";
 }
 
 const ownAccountShape = shape(() =>
@@ -82,12 +76,11 @@ const ownAccountShape = shape(() =>
 );
 
 /** Returns the visibility of the account's posts that name none, as it is now; undefined when the server hides it. */
-export async function findDefaultVisibility(
-  leg: LegToPublish,
-  tools: NetworkTools,
-): Promise<string | undefined | Unavailable> {
-  const request = apiGet(credentialsOf(leg.credentials), "accounts/verify_credentials");
-  const document = await readDocument(request, tools);
+export async function findDefaultVisibility({
+  credentials,
+  tools,
+}: Leg): Promise<string | undefined | Unavailable> {
+  const document = await readDocument(apiGet(credentials, "accounts/verify_credentials"), tools);
   if (!("body" in document)) return document;
   return ownAccountShape().safeParse(document.body).data?.source.privacy;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { HttpRequest } from "../../runtime/http-call.ts";
-import { readerOf } from "../contract/state.ts";
+import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 
 export const credentialsOf = readerOf(() =>
   z.object({
@@ -20,7 +20,7 @@ export const credentialsOf = readerOf(() =>
 );
 export type Credentials = ReturnType<typeof credentialsOf>;
 
-export const remoteOf = readerOf(() =>
+const remoteOf = readerOf(() =>
   z.object({
     idempotencyKey: z.string(),
     /** One per media item of the draft, in its order, as far as they are uploaded. */
@@ -51,6 +51,10 @@ export type Remote = ReturnType<typeof remoteOf>;
 export type RemoteMedia = Remote["media"][number];
 /** The account's newest posts as they were listed before the first visible call. */
 export type Baseline = NonNullable<Remote["before"]>;
+
+export const steps = ownSteps({ credentialsOf, remoteOf });
+export type Leg = OwnLeg<Credentials, Remote>;
+export type Call = OwnFollowUp<Credentials, Remote>;
 
 /** Returns the idempotency key, which is the same for every attempt at the same content. */
 export function begin(leg: { readonly key: string }): Remote {

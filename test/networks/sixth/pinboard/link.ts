@@ -49,8 +49,6 @@ export const pinboardLink = {
       label: "Access token",
       hint: "From your settings at Pinboard",
       secret: true,
-      placeholder: "",
-      autocomplete: "off",
     },
   ],
   signIn,

@@ -1,0 +1,20 @@
+import type { HttpRequest } from "../../runtime/http-call.ts";
+
+/** Returns the request that reads something of a server (https://atproto.com/specs/xrpc). */
+export function query(
+  origin: string,
+  method: string,
+  parameters: Readonly<Record<string, string>> = {},
+): HttpRequest {
+  const search = new URLSearchParams(parameters).toString();
+  return { method: "GET", url: `${origin}/xrpc/${method}${search === "" ? "" : `?${search}`}` };
+}
+
+/** Returns the request that has a server do something. */
+export function procedure(origin: string, method: string, input?: object): HttpRequest {
+  const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(input) };
+  const url = `${origin}/xrpc/${method}`;
+  return { method: "POST", url, ...(input !== undefined && json) };
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

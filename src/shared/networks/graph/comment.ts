@@ -1,0 +1,70 @@
+import * as z from "zod";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { type Classified, exchange, idShape } from "../contract/answers.ts";
+import { inForm } from "../contract/ask.ts";
+import { comment, hasWords } from "../contract/comment.ts";
+import { spare } from "../contract/fields.ts";
+import type { OwnFollowUp } from "../contract/state.ts";
+import { NOT_FOUND } from "./errors.ts";
+import { type GraphAccess, graphRead, pageUrl, timeOf } from "./request.ts";
+
+const commentShape = shape(() => z.object({ id: idShape(), permalink_url: spare(z.string()) }));
+/** The first names are Facebook's, the others Instagram's. */
+const listedShape = shape(() =>
+  commentShape().extend({
+    message: spare(z.string()),
+    created_time: spare(z.string()),
+    from: spare(z.object({ id: idShape() })),
+    text: spare(z.string()),
+    timestamp: spare(z.string()),
+    username: spare(z.string()),
+    /** Only where the comment is the asking account's. */
+    user: spare(z.object({ id: idShape() })),
+  }),
+);
+
+/** What differs between the two networks. */
+interface GraphComment<Call> {
+  readonly accessOf: (call: Call) => GraphAccess;
+  readonly request: (access: GraphAccess, path: string, message: string) => HttpRequest;
+  /** How the comments are listed. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Returns whether a listed comment is the account's. */
+  readonly isOwn: (listed: ShapeOf<typeof listedShape>, call: Call) => boolean;
+  readonly classify: (answer: HttpResponse, now: Date) => Classified;
+}
+
+/** Returns a first comment below a post of the Graph API. */
+export function graphComment<Credentials, Remote>(
+  own: GraphComment<OwnFollowUp<Credentials, Remote>>,
+) {
+  const pathOf = ({ externalId }: { readonly externalId: string }) =>
+    `${encodeURIComponent(externalId)}/comments`;
+  return comment<Credentials, Remote>({
+    send(call) {
+      const request = own.request(own.accessOf(call), pathOf(call), call.text ?? "");
+      return exchange(call.tools, request);
+    },
+    read(answer) {
+      const said = inForm(commentShape)(answer);
+      return said && doneBy(said);
+    },
+    classify: (answer, { tools }) => own.classify(answer, tools.now()),
+    isNoPost: ({ networkCode }) => networkCode === NOT_FOUND,
+    list: (call) => graphRead(own.accessOf(call), pathOf(call), { ...own.query, limit: "50" }),
+    listedIn: "data",
+    own(entry, call, sinceMs) {
+      const { data } = listedShape().safeParse(entry);
+      if (data === undefined || !own.isOwn(data, call)) return undefined;
+      const { created_time, timestamp = "", message, text = "" } = data;
+      const isNew = timeOf(created_time ?? timestamp) >= sinceMs;
+      return isNew && hasWords(message ?? text, call) ? doneBy(data) : undefined;
+    },
+  });
+}
+
+/** Returns what is done. Of a comment on Instagram no field is its address. */
+function doneBy({ id, permalink_url }: ShapeOf<typeof commentShape>) {
+  return { kind: "done", externalId: id, url: pageUrl(permalink_url) } as const;
+}
