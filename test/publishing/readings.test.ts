@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
-import { CRASHES_MAX } from "../../src/shared/publishing/leg.ts";
+import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";

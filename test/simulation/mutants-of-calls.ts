@@ -13,7 +13,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
     services: (services) =>
       committing(
         services,
-        writingLegsOf("end-call|", (leg) => ({ ...leg, status: "failed" })),
+        writingLegsOf("end|remove|", (leg) => ({ ...leg, status: "failed" })),
       ),
   },
   {
@@ -33,7 +33,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
       });
       committing(
         services,
-        writingLegsOf("settle|", (leg) => ({
+        writingLegsOf("end|publish|", (leg) => ({
           ...leg,
           calls: leg.calls.map((call) => ({ ...call, state: "done" })),
         })),
@@ -55,9 +55,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
     services: (services) =>
       committing(
         services,
-        writingLegsOf("end-call|", (leg) =>
-          leg.calls.at(-1)?.kind === "comment" ? { ...leg, status: "failed" } : leg,
-        ),
+        writingLegsOf("end|comment|", (leg) => ({ ...leg, status: "failed" })),
       ),
   },
 ];

@@ -76,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "M5: the charge and the leg's state in two transactions",
     era: 5,
     firstSeed: 14,
-    services: (services) => committingApart(services, "settle|", () => true),
+    services: (services) => committingApart(services, "end|publish|", () => true),
   },
   {
     name: "M6: an unknown outcome is sent again where nothing knows a repeat",

@@ -134,8 +134,7 @@ describe("the table of metrics", () => {
     const gatherers = [
       "publishing/accept/create-post",
       "publishing/schedule/start-post",
-      "publishing/publish/settle",
-      "publishing/publish/leg-run",
+      "publishing/publish/apply-step",
       "publishing/publish/unmapped-signals",
       "background/reconcile-wallet",
       "webhooks/deliveries/record-attempt",

@@ -5,69 +5,96 @@ import type { FollowUpDone, LegFailure } from "../networks/contract/outcome.ts";
 import { problemOf, type LegProblem } from "./problems.ts";
 
 /*
- * A leg is a list of calls. The first one publishes, and its state is the leg's own (`leg.ts`). The others follow it, one
- * at a time and in their order: a first comment, a removal. They have a state of their own and never change the leg's.
- * While one is open, the leg's claim (`claimId`, `leaseUntil`, `notBefore`) is that of its worker.
+ * A leg is a list of calls. The first one publishes: its state is in the leg's own columns, and decides the leg's status
+ * (`leg.ts`). The others follow it, one at a time and in their order: a first comment, a removal. They are in the leg's
+ * list `calls`, and never change its status. The call under way is `currentCall`; the leg's claim (`claimId`, `leaseUntil`)
+ * is that of its worker. All kinds have the same states:
  *
- *   State              Event                               Next state   Written
- *   ------------------ ----------------------------------- ------------ ----------------------------------------
- *   none               asked for                           open         newCall: key
- *   open, waiting      worker claims when it is due        claimed      claimedCall: attempts + 1
- *   sent               worker claims when it is due        sent         claimedCall: attempts + 1
- *   claimed, sent      lease ended, worker claims          the same     claimedCall: crashes + 1
- *   claimed, sent      the visible call is next            sent         sentCall: sentAt
- *   claimed, sent      certainly not done, try again later waiting      waitingCall: sentAt null
- *   sent               outcome not known, look later       sent         waitingCall: state
- *   claimed, sent      done                                done         doneCall: result
- *   claimed, sent      refused, or its time is over        failed       failedCall: error
- *   sent               outcome stays unknown               unknown      failedCall: error
- *   open, waiting      a removal makes it needless         failed       withdrawn: error
- *   sent               a removal makes it needless         unknown      withdrawn: error
+ *   State          Event                                    Next state Written
+ *   -------------- ---------------------------------------- ---------- -------------------------------------
+ *   none           accepted, or asked for                   open       firstLeg, newCall: key
+ *   open           worker claims                            claimed    claimedCall: attempts + 1
+ *   open           the same, with an unknown outcome        sent       claimedCall: attempts + 1
+ *   waiting        worker claims when it is due             claimed    claimedCall
+ *   sent           worker claims when it is due             sent       claimedCall
+ *   claimed, sent  lease ended, worker claims               as before  claimedCall: crashes + 1
+ *   sent           looked up: nothing had an effect         claimed    absentCall: sentAt null
+ *   claimed, sent  the visible call is next                 sent       sentCall: sentAt
+ *   sent           certainly not made                       as before  unsentCall: sentAt as before
+ *   claimed, sent  certainly not made, try again later      open       waitingCall: retries + 1
+ *   claimed        the network works on the files           waiting    waitingCall
+ *   sent           outcome not known, look it up later      sent       waitingCall: retries + 1
+ *   claimed, sent  done                                     done       ended: result
+ *   claimed, sent  refused, or its time is over             failed     ended: error
+ *   sent           outcome stays unknown                    unknown    ended: error
+ *   open           a removal makes it needless              failed     withdrawn: error
+ *   sent           a removal makes it needless              unknown    withdrawn: error
+ *   failed,unknown owner retries what publishes             open       retried: round, resend
  *
- * `done`, `failed` and `unknown` are final. Another removal is another call. A retry of the leg drops its calls.
+ * The others don't come back from `done`, `failed` and `unknown`: another removal is another call, and a retry of the leg
+ * drops its calls.
  */
 
 /** A kind of call that follows a published post. */
-type FollowUpKind = keyof FollowUpCalls;
+type LaterKind = keyof FollowUpCalls;
 
 type CallState = "open" | "claimed" | "waiting" | "sent" | "done" | "failed" | "unknown";
 
-/** A visible call that follows the one that publishes. */
-export interface Call {
-  readonly kind: FollowUpKind;
+/** What every visible call has. */
+interface AnyCall {
   /** Stable over every attempt: what the network knows repeats by derives from it. */
   readonly key: string;
   readonly state: CallState;
-  readonly requestedAt: string;
   readonly attempts: number;
   /** Leases that ended without an outcome. */
   readonly crashes: number;
-  /** When the latest visible call was made whose outcome is unknown; null when there is none. */
+  /** When a visible call was made whose outcome is unknown; null when there is none. */
   readonly sentAt: string | null;
-  /** The network's id of the post, where the leg does not know it: it was found for this call. */
-  readonly target: string | null;
   /** What the network wants to know again of an earlier attempt. */
   readonly remote: NetworkData | null;
+}
+
+/** The call that publishes, as the leg's columns have it while it is under way (`publicationOf`). */
+export interface Publication extends AnyCall {
+  readonly kind: "publish";
+  readonly state: "open" | "claimed" | "waiting" | "sent";
+  /** Automatic retries since it was accepted or retried. */
+  readonly retries: number;
+  /** When the latest visible call was made, where the outcome of one is unknown; `sentAt` is the time of the first. */
+  readonly calledAt: string | null;
+  /** The caller retried a leg of unknown outcome: if it can't be looked up either, it is sent again. */
+  readonly resend: boolean;
+  readonly lastAttemptAt: string | null;
+}
+
+/** A visible call that follows the one that publishes, as it is stored in the leg's list. */
+export interface LaterCall extends AnyCall {
+  readonly kind: LaterKind;
+  readonly requestedAt: string;
+  /** The network's id of the post, where the leg does not know it: it was found for this call. */
+  readonly target: string | null;
   readonly result: Pick<FollowUpDone, "externalId" | "url"> | null;
   /** When it ended. */
   readonly at: string | null;
   readonly error: LegProblem | null;
 }
 
-/** A call whose leases ended this often without an outcome is given up, as a leg is. */
-export const CALL_CRASHES_MAX = 8;
+export type Call = Publication | LaterCall;
+
+/** A call whose leases ended this often without an outcome is given up, because it may be what crashes its workers. */
+export const CRASHES_MAX = 8;
 
 const FINAL: ReadonlySet<CallState> = new Set(["done", "failed", "unknown"]);
 
-export function isFinal({ state }: Pick<Call, "state">): boolean {
+export function isFinal({ state }: Pick<LaterCall, "state">): boolean {
   return FINAL.has(state);
 }
 
 /** Returns a call that was asked for. `round` tells it from earlier ones of its kind. */
 export function newCall(
-  kind: FollowUpKind,
+  kind: LaterKind,
   { legKey, round, now }: { readonly legKey: string; readonly round: string; readonly now: Date },
-): Call {
+): LaterCall {
   return {
     kind,
     key: `${legKey}|${kind}|${round}`,
@@ -84,23 +111,51 @@ export function newCall(
   };
 }
 
-export function claimedCall(call: Call, afterCrash: boolean): Call {
-  return {
-    ...call,
-    state: call.sentAt === null ? "claimed" : "sent",
-    attempts: call.attempts + (afterCrash ? 0 : 1),
-    crashes: call.crashes + (afterCrash ? 1 : 0),
-  };
+/** Returns the call as a worker takes it. Whose worker died goes on with its attempt, and so does what was published. */
+export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
+  const crashes = call.crashes + (afterCrash ? 1 : 0);
+  const state = call.sentAt === null ? "claimed" : "sent";
+  // Media that were processed, or a look-up, belong to the attempt that publishes.
+  const begins = !afterCrash && (call.kind !== "publish" || call.state === "open");
+  if (!begins) return { ...call, state, crashes };
+  const attempts = call.attempts + 1;
+  return call.kind === "publish"
+    ? { ...call, state, attempts, lastAttemptAt: now.toISOString() }
+    : { ...call, state, attempts };
 }
 
-/** Returns the call with the marker that is written before the visible call: who finds it looks the outcome up first. */
+/**
+ * Returns the call with the marker that is written before the visible call: who finds it looks the outcome up first. Uses
+ * up the owner's permission to send without a look-up.
+ */
 export function sentCall(call: Call, now: Date): Call {
-  return { ...call, state: "sent", sentAt: now.toISOString() };
+  const at = now.toISOString();
+  return call.kind === "publish"
+    ? { ...call, state: "sent", sentAt: call.sentAt ?? at, calledAt: at, resend: false }
+    : { ...call, state: "sent", sentAt: at };
 }
 
-/** Returns the call for its next attempt, or its next look-up where an outcome is unknown. */
-export function waitingCall(call: Call): Call {
-  return { ...call, state: call.sentAt === null ? "waiting" : "sent" };
+/** Returns a marked call that was certainly not made: what was known before, and permitted, still is. */
+export function unsentCall(marked: Call, before: Call): Call {
+  const { remote } = marked;
+  if (before.kind !== "publish" || marked.kind !== "publish") return { ...before, remote };
+  return { ...before, remote, calledAt: before.sentAt === null ? null : marked.calledAt };
+}
+
+/** Returns a call that certainly had no effect, and will have none: all that was made of it is known. */
+export function absentCall(call: Call): Call {
+  const known = { state: "claimed", sentAt: null } as const;
+  return call.kind === "publish" ? { ...call, ...known, calledAt: null } : { ...call, ...known };
+}
+
+/** What a call waits for: its next attempt, the look-up of an unknown outcome, or the network's work on its files. */
+export type WaitsFor = "attempt" | "look" | "network";
+
+/** Returns the call as it waits. Only the first two count as retries of what publishes. */
+export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
+  const state = waitsFor === "attempt" ? "open" : call.sentAt === null ? "waiting" : "sent";
+  if (call.kind !== "publish") return { ...call, state };
+  return { ...call, state, retries: call.retries + (waitsFor === "network" ? 0 : 1) };
 }
 
 /** How a call ended. `isUnknown`: nobody can tell whether it had its effect. */
@@ -110,7 +165,7 @@ export type CallEnd =
 
 /** What is said of a call where the words of `LEG_ERRORS`, which are about publishing, would be wrong. */
 const WORDS: Readonly<
-  Record<FollowUpKind, Partial<Record<LegErrorCode, Pick<LegProblem, "message" | "remediation">>>>
+  Record<LaterKind, Partial<Record<LegErrorCode, Pick<LegProblem, "message" | "remediation">>>>
 > = {
   comment: {
     canceled: {
@@ -162,7 +217,7 @@ const WORDS: Readonly<
   },
 };
 
-export function endedCall(call: Call, end: CallEnd, now: Date): Call {
+export function endedCall(call: LaterCall, end: CallEnd, now: Date): LaterCall {
   const at = now.toISOString();
   if (end.kind === "done") {
     const { externalId, url } = end;
@@ -179,7 +234,7 @@ export function endedCall(call: Call, end: CallEnd, now: Date): Call {
 }
 
 /** Returns a call that nobody works on as it ends because the post is to be removed. */
-export function withdrawn(call: Call, now: Date): Call {
+export function withdrawn(call: LaterCall, now: Date): LaterCall {
   const isUnknown = call.sentAt !== null;
   return endedCall(
     call,
@@ -201,7 +256,7 @@ const JITTER = 0.2;
  * Returns the seconds until the next attempt or look-up; null when the time of the call is over. `random` is in [0, 1).
  */
 export function nextCallSeconds(
-  { kind, attempts, requestedAt }: Call,
+  { kind, attempts, requestedAt }: LaterCall,
   now: Date,
   random: number,
   askedSeconds = 0,

@@ -2,6 +2,9 @@ import { nextLegStep, type Leg } from "./leg.ts";
 
 // Computes when a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are parameters.
 
+/** When the latest visible call was made whose outcome is unknown. */
+type Called = Pick<Leg, "calledAt">;
+
 /** How far a retry's delay may differ from the schedule, as a share of it. */
 const JITTER = 0.2;
 const RETRY_AFTER_SECONDS_MAX = 3_600;
@@ -44,7 +47,7 @@ export function nextPollSeconds(secondsMax: number, attemptMs: number): number {
  * Returns the seconds until a network that works on a call is asked how far it is, or null when that is left to the
  * schedule. Each look doubles the time since the call, so there are at most five of them.
  */
-export function earlyLookSeconds({ calledAt }: Leg, now: Date): number | null {
+export function earlyLookSeconds({ calledAt }: Called, now: Date): number | null {
   const sinceMs = calledAt === null ? Number.NaN : now.getTime() - Date.parse(calledAt);
   const isEarly = sinceMs >= 0 && sinceMs < EARLY_LOOKS_MS;
   return isEarly ? Math.max(1, Math.round(sinceMs / 1_000)) : null;
@@ -69,7 +72,7 @@ export function nextReconcileSeconds(
  * when that was done. Most networks show the effect of a call within half a minute, all within a minute. Without these
  * look-ups, an outage of a few seconds would leave an outcome unknown for good.
  */
-export function lastReconcileSeconds({ calledAt }: Leg, now: Date): number | null {
+export function lastReconcileSeconds({ calledAt }: Called, now: Date): number | null {
   if (calledAt === null) return null;
   const sinceSeconds = (now.getTime() - Date.parse(calledAt)) / 1000;
   const look = LAST_LOOKS_SECONDS.find((seconds) => seconds > sinceSeconds);

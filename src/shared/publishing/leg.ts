@@ -1,5 +1,5 @@
 import { isHeld } from "../runtime/lease.ts";
-import { type Call, isFinal } from "./call.ts";
+import { type Call, isFinal, type LaterCall, type Publication } from "./call.ts";
 import type { Connection } from "../connections/connections.ts";
 import { type Operation, priceOf, utcDay } from "../core/core.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
@@ -19,48 +19,30 @@ import {
 import { legDraft, type Post, type PostStatus } from "./post.ts";
 
 /*
- * A leg is one network's part of a post. This file has its type, and how it begins, starts and is retried;
- * `publish/leg-attempt.ts` has what a worker's attempt makes of it. Both are pure functions: the clock is handed in, and
- * nothing is written. `leg-times.ts` says when the next attempt or look-up is due.
+ * A leg is one network's part of a post, and a list of calls (`call.ts`). This file has its type, and how it begins, starts
+ * and is retried; `publish/leg-attempt.ts` has what a worker's attempt makes of it. Both are pure functions: the clock is
+ * handed in, and nothing is written. `leg-times.ts` says when the next attempt or look-up is due.
  *
- * State is `status`, `phase` where the leg is under way, and whether tokens are reserved (`reservation`). A leg with a claim
- * (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
+ *   Status     Event                              Next status Written                   Tokens
+ *   ---------- ---------------------------------- ----------- ------------------------- -------
+ *   none       post accepted                      pending     firstLeg: key, account    reserve
+ *   none       post accepted, scheduled           pending     firstLeg: key, account    -
+ *   none       post accepted, a rule is broken    failed      firstLeg: error           -
+ *   pending    post starts                        pending     started: account          reserve
+ *   pending    post starts, a rule is broken      failed      started: error            -
+ *   pending    post starts, too late or unpaid    failed      notStarted: error         -
+ *   pending    post starts, nobody may publish    skipped     notStarted: error         -
+ *   pending    post canceled                      skipped     canceled: error           -
+ *   pending    platform is paced                  pending     startingAt: notBefore     -
+ *   pending    its call is claimed                publishing  claimed: claim            -
+ *   publishing its call is open again             pending     postponed: notBefore      -
+ *   publishing its call is done                   succeeded   ended: id, url            capture
+ *   publishing its call failed or stays unknown   failed      ended: error              release
+ *   failed     owner retries                      pending     retried: round, resend    reserve
  *
- *   State                    Event                            Next state            Written                       Tokens
- *   ------------------------ -------------------------------- --------------------- ----------------------------- -------
- *   none                     post accepted                    pending idle, open    firstLeg: key, account        reserve
- *   none                     post accepted, scheduled         pending idle, none    firstLeg: key, account        -
- *   none                     post accepted, a rule is broken  failed                firstLeg: error               -
- *   pending idle, none       post starts                      pending idle, open    started: account              reserve
- *   pending idle, none       post starts, a rule is broken    failed                started: error                -
- *   pending idle, none       post starts, too late or unpaid  failed                notStarted: error             -
- *   pending idle, none       post starts, nobody may publish  skipped               notStarted: error             -
- *   pending idle, none       post canceled                    skipped               canceled: error               -
- *   pending idle, open       platform is paced                pending idle, open    startingAt: notBefore         -
- *   pending idle, open       worker claims                    publishing claimed *  claimed: claim, attempts + 1  -
- *   publishing waiting, sent worker claims when it is due     publishing claimed *  claimed: claim                -
- *   publishing claimed, sent lease ended, worker claims       publishing claimed *  claimed: claim, crashes + 1   -
- *   publishing claimed, sent work outlasts a third of a lease the same              renewed: leaseUntil           -
- *   publishing claimed, sent the process is told to stop      the same              endingAt: leaseUntil          -
- *   publishing claimed, sent storage does not answer          waiting or sent       givenBack: notBefore          -
- *   publishing claimed, sent another account is linked        the same              movedTo: account, remote      -
- *   publishing claimed, sent that account is busy             as before the claim   asBeforeClaim: notBefore      -
- *   publishing claimed       network still processes media    publishing waiting    postponed: remote, notBefore  -
- *   publishing claimed, sent the visible call is next         publishing sent       markedSent: remote, sentAt    -
- *   publishing claimed, sent certainly not published, retry   pending idle, open    toRetry: retries + 1          -
- *   publishing sent          network still works on the call  publishing sent       postponed: remote, notBefore  -
- *   publishing sent          outcome not known, look up again publishing sent       toReconcile: retries + 1      -
- *   publishing claimed, sent published                        succeeded, captured   succeeded: id, url            capture
- *   publishing claimed, sent failed, or stays unknown         failed, released      failed: error                 release
- *   failed                   owner retries                    pending idle, open    retried: round, resend        reserve
- *
- *   * `sent` instead of `claimed` where an earlier call's outcome is not known: it is looked up before anything else.
- *
- * What publishing costs is reserved before the leg can be claimed, and captured or released by the transaction that ends
- * it. `succeeded` and `skipped` are final; only a retry changes a failed leg.
- *
- * This is the state of the call that publishes. It decides the leg's: the calls that follow it (`calls`, with the table in
- * `call.ts`) never change it.
+ * "Its call" is the one that publishes, whose state is in `phase` while the leg is `publishing`. What it costs is reserved
+ * before it can be claimed (`reservation`), and captured or released by the transaction that ends it. `succeeded` and
+ * `skipped` are final; only a retry changes a failed leg.
  */
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
@@ -121,11 +103,8 @@ export interface Leg {
   readonly error: LegProblem | null;
   readonly warnings: readonly LegWarning[];
   /** The calls that follow the one that publishes, in their order. */
-  readonly calls: readonly Call[];
+  readonly calls: readonly LaterCall[];
 }
-
-/** A leg whose lease ended this often without an outcome is given up, because it may be what crashes its workers. */
-export const CRASHES_MAX = 8;
 
 export function accountOn({ account: { id, username, url } }: Connection): LegAccount {
   return { id, username, url };
@@ -135,18 +114,32 @@ export function isEnded(leg: Leg): boolean {
   return leg.status === "succeeded" || leg.status === "failed" || leg.status === "skipped";
 }
 
-/** Returns the call of an ended leg that is next; undefined when there is nothing left to call. */
-export function openCall(leg: Leg): Call | undefined {
+/** Returns the call that publishes, which the leg's own columns have. */
+function publicationOf(leg: Leg): Publication {
+  const { key, phase, attempts, retries, crashes, sentAt, calledAt, resend, remote } = leg;
+  const state = phase === "idle" ? "open" : phase;
+  const { lastAttemptAt } = leg;
+  const own = { retries, calledAt, resend, lastAttemptAt };
+  return { kind: "publish", key, state, attempts, crashes, sentAt, remote, ...own };
+}
+
+/** Returns the later call of an ended leg that is next; undefined when there is nothing left to call. */
+export function openCall(leg: Leg): LaterCall | undefined {
   return isEnded(leg) ? leg.calls.find((call) => !isFinal(call)) : undefined;
+}
+
+/** Returns the call that a worker makes next, or is making; undefined when all are final. */
+export function currentCall(leg: Leg): Call | undefined {
+  return isEnded(leg) ? openCall(leg) : publicationOf(leg);
 }
 
 /** Returns whether something of the leg is left to do: its publication, or a call that follows it. */
 export function isBusy(leg: Leg): boolean {
-  return !isEnded(leg) || openCall(leg) !== undefined;
+  return currentCall(leg) !== undefined;
 }
 
 /** Returns the latest call of a kind. */
-export function latestCall({ calls }: Leg, kind: Call["kind"]): Call | undefined {
+export function latestCall({ calls }: Leg, kind: LaterCall["kind"]): LaterCall | undefined {
   return calls.findLast((call) => call.kind === kind);
 }
 
@@ -158,7 +151,12 @@ export function isBeingRemoved(leg: Leg): boolean {
 
 /** Returns the leg with this state of one of its calls. */
 export function withCall(leg: Leg, call: Call): Leg {
-  return { ...leg, calls: leg.calls.map((one) => (one.key === call.key ? call : one)) };
+  if (call.kind !== "publish")
+    return { ...leg, calls: leg.calls.map((one) => (one.key === call.key ? call : one)) };
+  const { kind: _kind, state, ...columns } = call;
+  return state === "open"
+    ? { ...leg, ...columns, status: "pending", phase: "idle" }
+    : { ...leg, ...columns, status: "publishing", phase: state };
 }
 
 /**
@@ -267,7 +265,7 @@ export function startingAt(leg: Leg, startAt: string | null): Leg {
   return { ...leg, notBefore: startAt };
 }
 
-export const unclaimed = {
+const unclaimed = {
   status: "pending",
   phase: "idle",
   claimId: null,

@@ -3,7 +3,7 @@ import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
 import { calledLegs, startedLegs, hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
-import { type Call, isFinal } from "./call.ts";
+import { isFinal, type LaterCall } from "./call.ts";
 import { isBusy, isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
 import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
 import {
@@ -28,7 +28,7 @@ interface PostEvent {
 const CALL_EVENTS = {
   comment: ["comment.succeeded", "comment.failed"],
   remove: ["leg.removed", "leg.removal_failed"],
-} as const satisfies Record<Call["kind"], readonly [EventType, EventType]>;
+} as const satisfies Record<LaterCall["kind"], readonly [EventType, EventType]>;
 
 function eventsOfCalls(earlier: Leg | undefined, leg: Leg): PostEvent[] {
   const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));

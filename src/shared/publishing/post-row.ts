@@ -19,7 +19,7 @@ import {
   truth,
 } from "../runtime/storage/codec.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
-import type { Call } from "./call.ts";
+import type { LaterCall } from "./call.ts";
 import type { Draft, Post } from "./post.ts";
 import type { Reservation, Leg, LegAccount, LegPhase } from "./leg.ts";
 import type { LegProblem, LegWarning } from "./problems.ts";
@@ -55,13 +55,13 @@ const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
   z.array(z.looseObject({ code: z.string(), message: z.string() })),
 );
 
-const callsForm = shape((): z.ZodType<readonly Call[]> =>
+const callsForm = shape((): z.ZodType<readonly LaterCall[]> =>
   z.array(
     z.looseObject({
       // Safe: a build that writes other ones names them in `needs`, so that this one leaves the row alone.
-      kind: z.string() as unknown as z.ZodType<Call["kind"]>,
+      kind: z.string() as unknown as z.ZodType<LaterCall["kind"]>,
       key: z.string(),
-      state: z.string() as unknown as z.ZodType<Call["state"]>,
+      state: z.string() as unknown as z.ZodType<LaterCall["state"]>,
       requestedAt: z.string(),
       attempts: z.number(),
       crashes: z.number(),

@@ -1,14 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  type Call,
   claimedCall,
   endedCall,
   newCall,
   nextCallSeconds,
   sentCall,
+  type LaterCall,
   waitingCall,
   withdrawn,
-  type Call,
 } from "../../../src/shared/publishing/call.ts";
 import {
   isBeingRemoved,
@@ -17,45 +18,49 @@ import {
   openCall,
 } from "../../../src/shared/publishing/leg.ts";
 import {
-  callPostponed,
   claimed,
   endingAt,
   givenBack,
+  postponed,
 } from "../../../src/shared/publishing/publish/leg-attempt.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const at = NOW.toISOString();
-const removal = (overrides: Partial<Call> = {}): Call => ({
+const removal = (overrides: Partial<LaterCall> = {}): LaterCall => ({
   ...newCall("remove", { legKey: "leg", round: "r", now: NOW }),
   ...overrides,
 });
-const publishedWith = (...calls: readonly Call[]) => legOf({ status: "succeeded", calls });
+const publishedWith = (...calls: readonly LaterCall[]) => legOf({ status: "succeeded", calls });
 const claim = { id: "claim", now: NOW, leaseSeconds: 120, afterCrash: false };
 const failure = { code: "rate_limited", networkCode: "429" } as const;
 
 describe("a call", () => {
-  test.each<[string, Call, Partial<Call>]>([
+  test.each<[string, Call, Partial<LaterCall>]>([
     ["is open when it was asked for", removal(), { state: "open", requestedAt: at, attempts: 0 }],
     [
       "that is claimed begins another attempt",
-      claimedCall(removal({ state: "waiting", attempts: 1 }), false),
+      claimedCall(removal({ state: "waiting", attempts: 1 }), NOW, false),
       { state: "claimed", attempts: 2, crashes: 0 },
     ],
     [
       "whose worker died goes on with its attempt and counts the crash",
-      claimedCall(removal({ state: "claimed", attempts: 1 }), true),
+      claimedCall(removal({ state: "claimed", attempts: 1 }), NOW, true),
       { state: "claimed", attempts: 1, crashes: 1 },
     ],
     [
       "whose worker died after it was sent is looked up first",
-      claimedCall(removal({ state: "sent", sentAt: at, attempts: 1 }), true),
+      claimedCall(removal({ state: "sent", sentAt: at, attempts: 1 }), NOW, true),
       { state: "sent", sentAt: at, crashes: 1 },
     ],
     ["is marked before it is made", sentCall(removal(), NOW), { state: "sent", sentAt: at }],
-    ["that was not made waits", waitingCall(removal({ state: "claimed" })), { state: "waiting" }],
+    [
+      "that was not made is open again",
+      waitingCall(removal({ state: "claimed" }), "attempt"),
+      { state: "open" },
+    ],
     [
       "of unknown outcome stays sent",
-      waitingCall(removal({ state: "sent", sentAt: at })),
+      waitingCall(removal({ state: "sent", sentAt: at }), "look"),
       { state: "sent" },
     ],
     [
@@ -149,7 +154,7 @@ describe("a leg with calls", () => {
     expect(back).toMatchObject({ status: "succeeded", claimId: null, leaseUntil: null });
     expect(back.notBefore).toBe(inSeconds(30).toISOString());
     expect(endingAt(leg, inSeconds(5), 30_000).leaseUntil).toBe(inSeconds(30).toISOString());
-    const waiting = callPostponed(leg, removal({ state: "claimed" }), NOW, 7);
+    const waiting = postponed(leg, "attempt", NOW, 7);
     expect(waiting).toMatchObject({ claimId: null, notBefore: inSeconds(7).toISOString() });
   });
 });

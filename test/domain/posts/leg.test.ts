@@ -1,13 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Leg, nextLegStep } from "../../../src/shared/publishing/leg.ts";
+import { type CallEnd, sentCall, unsentCall } from "../../../src/shared/publishing/call.ts";
+import { type Leg, nextLegStep, withCall } from "../../../src/shared/publishing/leg.ts";
 import {
+  asBeforeClaim,
+  callOf,
   claimed,
-  failed,
-  markedSent,
+  ended,
   postponed,
-  toRetry,
-  succeeded,
+  waiting,
 } from "../../../src/shared/publishing/publish/leg-attempt.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import {
@@ -23,10 +24,12 @@ const at = NOW.toISOString();
 const earlier = inSeconds(-100).toISOString();
 const claim = { id: "claim 1", now, leaseSeconds: 120, afterCrash: false };
 const published = {
-  kind: "published",
-  networkPostId: "at://post",
+  kind: "done",
+  externalId: "at://post",
   url: "https://social.example/post",
 } as const;
+const marked = (leg: Leg) => withCall(leg, sentCall(callOf(leg), now));
+const end = (leg: Leg, how: CallEnd) => ended(leg, callOf(leg), how, now);
 const refused = {
   code: "media_rejected",
   networkCode: "42",
@@ -115,23 +118,20 @@ describe("a leg without an open reservation", () => {
 });
 
 describe("a leg that is about to be sent", () => {
-  test("a leg that is about to be sent has the sent marker and the prepared data, under the same claim", () => {
+  test("a leg that is about to be sent has the sent marker, under the same claim", () => {
     const leg = claimed(legOf({ remote: { recordKey: "3k" } }), claim);
-    const marked = markedSent(leg, { recordKey: "3k", blob: "b" }, null, now);
-    expect(marked).toEqual({
-      ...leg,
-      phase: "sent",
-      sentAt: at,
-      calledAt: at,
-      remote: { recordKey: "3k", blob: "b" },
-    });
+    expect(marked(leg)).toEqual({ ...leg, phase: "sent", sentAt: at, calledAt: at });
   });
 
   test("a leg that is about to be sent keeps the times of the first call of unknown outcome and of this one", () => {
-    expect(markedSent(claimed(legOf(), claim), {}, earlier, now)).toMatchObject({
-      sentAt: earlier,
-      calledAt: at,
-    });
+    const doubted = legOf({ sentAt: earlier, calledAt: earlier });
+    expect(marked(claimed(doubted, claim))).toMatchObject({ sentAt: earlier, calledAt: at });
+  });
+
+  test("a leg whose call was certainly not made is as before, and may be sent without a look-up again", () => {
+    const before = claimed(legOf({ resend: true }), claim);
+    const after = withCall(before, unsentCall(callOf(marked(before)), callOf(before)));
+    expect(after).toMatchObject({ sentAt: null, calledAt: null, resend: true });
   });
 });
 
@@ -139,35 +139,35 @@ describe("a postponed leg", () => {
   const owned = claimed(legOf({ remote: { container: "1" } }), claim);
 
   test("a postponed leg waits without a claim and keeps its attempt", () => {
-    const waiting = postponed(owned, { container: "2" }, now, 15);
-    expect(waiting).toMatchObject({
+    const later = postponed(owned, "network", now, 15);
+    expect(later).toMatchObject({
       status: "publishing",
       phase: "waiting",
       claimId: null,
       leaseUntil: null,
       notBefore: inSeconds(15).toISOString(),
-      remote: { container: "2" },
+      remote: { container: "1" },
       attempts: 1,
       retries: 0,
     });
-    expect(nextLegStep(waiting, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
-  });
-
-  test("a postponed leg keeps the network's data when there is none that is new", () => {
-    expect(postponed(owned, null, now, 15).remote).toEqual({ container: "1" });
+    expect(nextLegStep(later, inSeconds(15))).toEqual({ kind: "claim", afterCrash: false });
   });
 
   test("a postponed leg with an unknown outcome stays sent", () => {
-    const waiting = postponed(markedSent(owned, { container: "1" }, null, now), null, now, 15);
-    expect(waiting).toMatchObject({ phase: "sent", sentAt: at });
+    const later = postponed(marked(owned), "network", now, 15);
+    expect(later).toMatchObject({ phase: "sent", sentAt: at, retries: 0 });
+  });
+
+  test("a postponed look-up counts as a retry", () => {
+    expect(postponed(marked(owned), "look", now, 15)).toMatchObject({ phase: "sent", retries: 1 });
   });
 });
 
 describe("a leg that is put back", () => {
-  const owned = markedSent(claimed(legOf({ retries: 1 }), claim), { container: "1" }, null, now);
+  const owned = claimed(legOf({ retries: 1 }), claim);
 
   test("a leg that is put back waits for its next attempt as if this one had never begun", () => {
-    expect(toRetry(owned, now, 30, null)).toMatchObject({
+    expect(postponed(owned, "attempt", now, 30)).toMatchObject({
       status: "pending",
       phase: "idle",
       claimId: null,
@@ -180,19 +180,81 @@ describe("a leg that is put back", () => {
   });
 
   test("a leg that is put back keeps the earlier call of unknown outcome", () => {
-    expect(toRetry(owned, now, 30, earlier).sentAt).toBe(earlier);
+    const doubted = { ...owned, sentAt: earlier, calledAt: earlier };
+    expect(postponed(doubted, "attempt", now, 30)).toMatchObject({
+      phase: "idle",
+      sentAt: earlier,
+    });
+  });
+
+  test("a leg whose turn it is not is as before its claim, with its new account and what was prepared", () => {
+    const before = legOf({ attempts: 1, retries: 1, lastAttemptAt: earlier });
+    const taken = claimed(before, { ...claim, afterCrash: true });
+    const moved = { ...taken, connectionId: "con_other", remote: { container: "1" } };
+    expect(asBeforeClaim(before, moved, now, 1)).toEqual({
+      ...before,
+      crashes: 1,
+      connectionId: "con_other",
+      remote: { container: "1" },
+      notBefore: inSeconds(1).toISOString(),
+    });
+  });
+});
+
+describe("a leg that waits", () => {
+  const before = legOf();
+  const failure = { code: "network_unavailable", networkCode: null } as const;
+  const after = (leg: Leg, waitsFor: "attempt" | "look", isPoll?: true) =>
+    waiting(
+      leg,
+      { kind: "wait", waitsFor, failure, isPoll },
+      { before, now, retrySeconds: [5, 30], random: 0.5 },
+    );
+  const owned = (retries: number) => claimed(legOf({ retries }), claim);
+  const sent = (retries: number, ago = 0) => {
+    const calledAt = inSeconds(-ago).toISOString();
+    return { ...marked(owned(retries)), sentAt: calledAt, calledAt };
+  };
+  const seconds = (count: number) => inSeconds(count).toISOString();
+
+  test.each<[string, Leg | undefined, Partial<Leg> | undefined]>([
+    [
+      "is attempted again by the schedule",
+      after(owned(1), "attempt"),
+      { phase: "idle", retries: 2, notBefore: seconds(30) },
+    ],
+    ["ends when the schedule is used up", after(owned(2), "attempt"), undefined],
+    [
+      "is looked up last where an earlier call may still show an effect",
+      after({ ...owned(2), sentAt: earlier, calledAt: at }, "attempt"),
+      { phase: "sent", retries: 3, notBefore: seconds(32) },
+    ],
+    [
+      "is looked up by the schedule, which runs twice",
+      after(sent(3, 100), "look"),
+      { phase: "sent", retries: 4, notBefore: seconds(30) },
+    ],
+    [
+      "is looked up as soon as all networks show what was called",
+      after(sent(4, 40), "look"),
+      { phase: "sent", retries: 5, notBefore: seconds(23) },
+    ],
+    ["ends when nothing more will show", after(sent(4, 100), "look"), undefined],
+    [
+      "is looked up early while its network works on it, which is no retry",
+      after(sent(0, 4), "look", true),
+      { phase: "sent", retries: 0, notBefore: seconds(4) },
+    ],
+  ])("%s", (_, leg, expected) => {
+    if (expected === undefined) expect(leg).toBeUndefined();
+    else expect(leg).toMatchObject({ ...expected, claimId: null, leaseUntil: null });
   });
 });
 
 describe("a leg that succeeded", () => {
   test("a leg that succeeded is published, charged once and unclaimed", () => {
-    const leg = markedSent(
-      claimed(legOf({ tokensReleased: 10, resend: true }), claim),
-      {},
-      null,
-      now,
-    );
-    expect(succeeded(leg, published, now)).toMatchObject({
+    const leg = marked(claimed(legOf({ tokensReleased: 10, resend: true }), claim));
+    expect(end(leg, published)).toMatchObject({
       status: "succeeded",
       phase: "idle",
       claimId: null,
@@ -211,15 +273,15 @@ describe("a leg that succeeded", () => {
 
   test("a leg that succeeded drops the error of an earlier attempt", () => {
     const leg = legOf({ error: problemOf(refused) });
-    expect(succeeded(leg, published, now).error).toBeNull();
+    expect(end(leg, published).error).toBeNull();
   });
 });
 
 describe("a leg that failed", () => {
-  const sent = markedSent(claimed(legOf({ tokensCharged: 10 }), claim), {}, null, now);
+  const sent = marked(claimed(legOf({ tokensCharged: 10 }), claim));
 
   test("a leg that failed has its error, is not charged and is unclaimed", () => {
-    const leg = failed(sent, refused);
+    const leg = end(sent, { kind: "failed", failure: refused });
     expect(leg).toMatchObject({
       status: "failed",
       phase: "idle",
@@ -237,7 +299,8 @@ describe("a leg that failed", () => {
   });
 
   test("a leg that failed with an unknown outcome keeps its sent marker", () => {
-    const leg = failed(sent, { code: "outcome_unknown", networkCode: null });
+    const failure = { code: "outcome_unknown", networkCode: null } as const;
+    const leg = end(sent, { kind: "failed", failure, isUnknown: true });
     expect(leg).toMatchObject({ sentAt: at, error: { code: "outcome_unknown", rule: null } });
     expect(leg.reservation.state).toBe("released");
   });

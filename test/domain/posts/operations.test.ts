@@ -6,12 +6,13 @@ import {
   idempotencyRowKey,
   toAcceptedRow,
 } from "../../../src/shared/publishing/idempotency-store.ts";
+import type { CallEnd } from "../../../src/shared/publishing/call.ts";
 import { NO_HINTS } from "../../../src/shared/publishing/hints.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { type Post, refOf } from "../../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../../src/shared/publishing/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../../src/shared/publishing/post-store.ts";
-import { settleOperation, type LegEnd } from "../../../src/shared/publishing/publish/settle.ts";
+import { endOperation } from "../../../src/shared/publishing/publish/end-call.ts";
 import type { Row, RowWrite, StoredRow } from "../../../src/shared/runtime/storage/row.ts";
 import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
 
@@ -101,11 +102,8 @@ describe("settling a leg", () => {
   const ref = refOf(post);
   const claim = { status: "publishing", phase: "sent", claimId: "claim 1" } as const;
   const mine = legOf({ network: "bluesky", ...claim });
-  const published: LegEnd = {
-    kind: "published",
-    published: { kind: "published", networkPostId: "1", url: null },
-  };
-  const failed: LegEnd = {
+  const published: CallEnd = { kind: "done", externalId: "1", url: null };
+  const failed: CallEnd = {
     kind: "failed",
     failure: { code: "media_rejected", networkCode: null },
   };
@@ -116,7 +114,7 @@ describe("settling a leg", () => {
     toLegRow(legKey(ref, "mastodon"), mastodon),
     ...more,
   ];
-  const settle = (end: LegEnd, leg = mine) => settleOperation({ ref, post, leg, end });
+  const settle = (end: CallEnd, leg = mine) => endOperation({ ref, post, leg, end });
   const other = (overrides: Partial<Leg>) => legOf({ network: "mastodon", ...overrides });
 
   function settled(rows: readonly Row[], end = published) {
@@ -170,7 +168,7 @@ describe("settling a leg", () => {
   test("settling a leg reads every row that it decides on", () => {
     const wide = postOf({ draft: draftOf({ networks: ["bluesky", "mastodon", "linkedin"] }) });
     const at = refOf(wide);
-    const { rowKeys } = settleOperation({ ref: at, post: wide, leg: mine, end: published });
+    const { rowKeys } = endOperation({ ref: at, post: wide, leg: mine, end: published });
     expect(new Set(rowKeys)).toEqual(
       new Set([
         postKey(at),

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import { NETWORK_NAMES } from "../../../src/shared/networks/names.ts";
-import type { Call } from "../../../src/shared/publishing/call.ts";
+import type { LaterCall } from "../../../src/shared/publishing/call.ts";
 import type { Leg } from "../../../src/shared/publishing/leg.ts";
 import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import type { Post } from "../../../src/shared/publishing/post.ts";
@@ -117,7 +117,7 @@ const json = fc
   // As JSON has it: no negative zero.
   .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
 
-const call: fc.Arbitrary<Call> = fc.record({
+const call: fc.Arbitrary<LaterCall> = fc.record({
   kind: fc.constantFrom("comment", "remove"),
   key: text,
   state: fc.constantFrom("open", "claimed", "waiting", "sent", "done", "failed", "unknown"),

@@ -1,35 +1,21 @@
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { invariant } from "../../runtime/errors.ts";
-import { endedCall, nextCallSeconds, type Call, type CallEnd } from "../call.ts";
+import { quotaFor } from "../accounts/account-quota.ts";
+import type { Call, CallEnd } from "../call.ts";
 import { hint } from "../hints.ts";
-import { openCall, withCall, type Leg } from "../leg.ts";
-import {
-  commitPost,
-  postOperation,
-  touched,
-  type PostDecision,
-  type PostOperation,
-} from "../post-change.ts";
-import { legKey } from "../post-store.ts";
-import type { Post, PostRef } from "../post.ts";
-import { callPostponed, free } from "./leg-attempt.ts";
+import { commitPost } from "../post-change.ts";
+import type { PostToPublish } from "../post-store.ts";
+import { endOperation } from "./end-call.ts";
+import { callOf, waiting } from "./leg-attempt.ts";
 import { giveLegBack, save, type LegRun } from "./leg-run.ts";
+import type { Step, Wait } from "./step.ts";
 
-/** What a phase of a call comes to. Only `applyStep` writes it. */
-export type Step =
-  | { readonly kind: "continue" }
-  /** To be taken up again in `seconds`, or by the schedule; when its time is over, the failure ends it. */
-  | {
-      readonly kind: "wait";
-      readonly failure: LegFailure;
-      readonly seconds?: number | undefined;
-    }
-  | { readonly kind: "end"; readonly end: CallEnd }
-  /** Somebody else has changed the leg. */
-  | { readonly kind: "lost" };
-
-/** How a call is called in the timeline. */
-const STEP_NAMES = { comment: "comment_sent", remove: "removal" } as const;
+/** How a call is called in the timeline, and how its good end is. */
+const TIMELINE = {
+  publish: ["leg_settled", "succeeded"],
+  comment: ["comment_sent", "done"],
+  remove: ["removal", "done"],
+} as const;
 
 /** Returns how a call ends: after a call of unknown outcome no failure says that nothing happened. */
 function asKnown(call: Call, end: CallEnd): CallEnd {
@@ -44,106 +30,133 @@ function asKnown(call: Call, end: CallEnd): CallEnd {
   };
 }
 
-/** Returns the leg with the warning that its first comment is not there, or may not be. */
-function withCommentWarning(leg: Leg, { kind, error, state }: Call): Leg {
-  if (kind !== "comment" || error === null) return leg;
-  const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
-  const code = error.code === "permission_missing" ? error.code : known;
-  return { ...leg, warnings: [...leg.warnings, { code, message: error.message }] };
+/** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
+async function returnQuota({ services, post, stored }: LegRun): Promise<void> {
+  const { network, account, key, remote } = stored.leg;
+  if (account === null) return;
+  const real = { network, accountId: account.id };
+  const taken = [{}, { remote: remote ?? {} }].flatMap(
+    (known) => quotaFor(services, post.draft, network, known)?.kind ?? [],
+  );
+  for (const kind of new Set(taken))
+    await services.stores.networkAccounts.returnQuota(real, kind, key);
 }
 
 /**
- * Makes the transaction that ends a call: its state in the leg, the events and, with the last call, the work row. The
- * leg's own state stays. Its answer is whether the call was still the caller's to end.
+ * Returns the post and its only leg as this worker knows them, which saves reading them. The other legs of a post with
+ * several have changed meanwhile, and so has its row when one of them ended.
  */
-function endCallOperation(settlement: {
-  readonly ref: PostRef;
-  readonly post: Post;
-  /** The leg as its worker claimed it, with what it noted. */
-  readonly leg: Leg;
-  readonly call: Call;
-  readonly end: CallEnd;
-}): PostOperation<boolean> {
-  const { ref, post, leg, call, end } = settlement;
-  return postOperation({
-    id: `end-call|${legKey(ref, leg.network)}|${leg.claimId}`,
-    known: post,
-    decide(current, { now }): PostDecision<boolean> {
-      const mine = current?.legs.find((stored) => stored.leg.network === leg.network);
-      const isMine = mine?.leg.claimId === leg.claimId && openCall(mine.leg)?.key === call.key;
-      if (current === undefined || mine === undefined || !isMine)
-        return { kind: "done", answer: false };
-      const ended = endedCall(call, end, now);
-      const settled = { ...withCommentWarning(withCall(mine.leg, ended), ended), ...free };
-      const legs = current.legs.map((stored) => (stored === mine ? settled : stored.leg));
-      return {
-        kind: "change",
-        movements: [],
-        after: { post: touched(current.post, now), legs },
-        answer: true,
-      };
-    },
-  });
+async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
+  const { post, postEtag: etag } = run;
+  await Promise.allSettled([run.writing]);
+  return post.draft.networks.length === 1 ? { post, etag, legs: [run.written] } : undefined;
 }
 
+/** Records for people that the account is in use. A failure does not fail the post. */
+async function recordUse({ services, attached }: LegRun): Promise<void> {
+  if (attached === null) return;
+  const { connection: linked } = attached;
+  services.connections.linking.appFaults.accepted(linked);
+  try {
+    await services.connections.stores.connections.recordUse(linked);
+  } catch (error) {
+    services.log.warn("use of a connection not recorded", { connection: linked.id, error });
+  }
+}
+
+/** Counts and logs how the call that publishes ended. */
+function reportLeg({ services, ref, post, stored: { leg } }: LegRun, end: CallEnd): void {
+  const { clock, log, work } = services;
+  const { network, attempts: attempt, account } = leg;
+  const fields = { postId: ref.postId, network, account: account?.id ?? null, attempt };
+  const outcome = end.kind === "failed" ? end.failure.code : "published";
+  work.metrics.count("legs.ended", { network, outcome });
+  if (end.kind === "failed") {
+    // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
+    const { code: reason, ...failure } = end.failure;
+    return log.info("leg failed", { ...fields, reason, ...failure });
+  }
+  const sinceMs = clock.now().getTime() - Date.parse(post.startedAt ?? post.createdAt);
+  // A retry may come days after the post.
+  if (leg.round === post.id) work.metrics.observe("legs.publish_s", sinceMs / 1000, { network });
+  const { externalId: networkPostId, url } = end;
+  log.info("leg published", { ...fields, networkPostId, url });
+}
+
+/** Logs how a call that follows ended. */
+function reportCall({ services: { log }, ref, stored }: LegRun, call: Call, end: CallEnd): void {
+  const { kind, attempts: attempt } = call;
+  const fields = { postId: ref.postId, network: stored.leg.network, kind, attempt };
+  if (end.kind === "done") return log.info("call made", fields);
+  const { code: reason, networkCode, note = null } = end.failure;
+  log.info("call failed", { ...fields, reason, networkCode, note });
+}
+
+/** Ends the call under way, and with the one that publishes its leg. */
 async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
   const { services, ref, post } = run;
-  await Promise.allSettled([run.writing]);
+  const known = await lastKnown(run);
   const { leg } = run.stored;
   const call = callOf(leg);
   const end = asKnown(call, asked);
-  const isMine = await commitPost(
-    services,
-    endCallOperation({ ref, post, leg, call, end }),
-    "worker",
-  );
-  const fields = { postId: ref.postId, network: leg.network, kind: call.kind };
-  if (!isMine) return services.log.warn("call was ended by another worker", fields);
-  const { kind: step } = call;
-  if (end.kind === "done") {
-    services.log.info("call made", { ...fields, attempt: call.attempts });
-    run.timeline.record({ step: STEP_NAMES[step], outcome: "done", note: end.url });
-    return;
+  const publishes = call.kind === "publish";
+  if (asked.kind === "failed") services.work.unmappedSignals.record(leg.network, asked.failure);
+  if (publishes && end.kind === "failed" && end.isUnknown !== true) await returnQuota(run);
+  const at = services.clock.now().toISOString();
+  const operation = endOperation({ ref, post, leg, end, stored: known });
+  if (!(await commitPost(services, operation, "worker"))) {
+    const fields = { postId: ref.postId, network: leg.network, kind: call.kind };
+    return services.log.warn("call was ended by another worker", fields);
   }
-  const { code: reason, networkCode, note = null } = end.failure;
-  services.work.unmappedSignals.record(leg.network, end.failure);
-  services.log.info("call failed", {
-    ...fields,
-    attempt: call.attempts,
-    reason,
-    networkCode,
-    note,
-  });
-  run.timeline.record({ step: STEP_NAMES[step], outcome: reason, networkCode, note });
+  if (publishes) reportLeg(run, end);
+  else reportCall(run, call, end);
+  const [step, done] = TIMELINE[call.kind];
+  if (end.kind === "done") run.timeline.record({ step, at, outcome: done, note: end.url });
+  else {
+    const { code: outcome, networkCode, note = null } = end.failure;
+    run.timeline.record({ step, at, outcome, networkCode, note });
+  }
+  if (publishes && end.kind === "done") await recordUse(run);
 }
 
-/** Returns the call that is under way. */
-export function callOf(leg: Leg): Call {
-  const call = openCall(leg);
-  invariant(call !== undefined, "a call that is under way is not open");
-  return call;
+/** Counts and logs what a leg waits for. `failure` is absent when nothing failed. */
+function reportWait({ services, stored: { leg } }: LegRun, call: Call, failure?: LegFailure): void {
+  const { network, notBefore: until } = leg;
+  const { code: reason, networkCode = null } = failure ?? {};
+  const { log, work } = services;
+  if (call.kind !== "publish")
+    return log.info("call delayed", { network, kind: call.kind, until, reason, networkCode });
+  const fields = { network, phase: leg.phase, retries: call.retries, until };
+  if (reason === undefined) return log.info("leg waits", fields);
+  work.metrics.count("legs.delayed", { network, reason });
+  log.info("leg delayed", { ...fields, reason, networkCode });
 }
 
-async function wait(run: LegRun, step: Step & { readonly kind: "wait" }): Promise<void> {
-  const { services, ref, stored } = run;
-  const { clock, log, work } = services;
-  const now = clock.now();
-  const call = callOf(stored.leg);
-  // The stop of a process is no failure.
-  const isStopping = work.stop.endsAt !== undefined && step.seconds === 0;
-  const seconds = isStopping ? 0 : nextCallSeconds(call, now, Math.random(), step.seconds);
-  if (seconds === null) return endCall(run, { kind: "failed", failure: step.failure });
-  const back = callPostponed(stored.leg, call, now, seconds);
-  if (!(await save(run, back))) return giveLegBack(run);
-  const { network, notBefore } = back;
-  const { code: reason, networkCode } = step.failure;
-  const { state } = callOf(back);
-  run.timeline.record({ step: "leg_waiting", outcome: state, note: `until ${notBefore}` });
-  log.info("call delayed", { network, kind: call.kind, until: notBefore, reason, networkCode });
+/** Gives the leg back until its time, and sends a hint; the sweep finds a leg whose hint is lost. */
+async function wait(run: LegRun, asked: Wait): Promise<void> {
+  const { services, ref, before } = run;
+  const { leg: taken } = run.stored;
+  const { retrySeconds } = services.config.publishing;
+  const schedule = { before, now: services.clock.now(), retrySeconds, random: Math.random() };
+  const leg = waiting(taken, asked, schedule);
+  const failure = "failure" in asked ? asked.failure : undefined;
+  if (leg === undefined) {
+    invariant(failure !== undefined, "a leg waits for too long, and nothing failed");
+    return endCall(run, { kind: "failed", failure });
+  }
+  if (!(await save(run, leg))) return giveLegBack(run);
+  const { network, notBefore } = leg;
+  const call = callOf(leg);
+  const isPublishing = call.kind === "publish";
+  const outcome = isPublishing ? leg.phase : call.state;
+  run.timeline.record({ step: "leg_waiting", outcome, note: `until ${notBefore}` });
+  // An early look-up is no failure.
+  const isCounted = !isPublishing || leg.retries > taken.retries;
+  reportWait(run, call, isCounted ? failure : undefined);
   await hint(services, ref, { networks: [network], startAt: notBefore });
 }
 
-/** Writes what a phase of the leg's call came to. */
+/** Writes what a phase of the leg's call came to. Nothing else postpones or ends a call. */
 export async function applyStep(run: LegRun, step: Step): Promise<void> {
   switch (step.kind) {
     case "continue":

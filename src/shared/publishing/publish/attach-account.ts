@@ -1,13 +1,12 @@
-import { type Connection, freshCredentials } from "../../connections/connections.ts";
-import type { LegFailure } from "../../networks/contract/outcome.ts";
+import type { Connection } from "../../connections/connections.ts";
 import { accountOf } from "../accounts/account-quota.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
-import { asBeforeClaim, movedTo } from "./leg-attempt.ts";
-import { fail, reconcileLater, asUnknown, reject, tryLater } from "./settle.ts";
-import { firstRemote, saveAndHint, save, type LegRun } from "./leg-run.ts";
+import { movedTo } from "./leg-attempt.ts";
+import { firstRemote, save, type LegRun } from "./leg-run.ts";
+import { failed, GO_ON, LOST, plain, type Step } from "./step.ts";
 
 /** The delay of a leg that was claimed under another account than it is published to. */
 const MOVED_SECONDS = 1;
@@ -72,26 +71,19 @@ async function callNext(
 
 /**
  * Moves the leg to the account that is linked now. What was prepared for another account is dropped, and a call that
- * may have been made there can't be looked up any more. Returns false when the leg ended or waits.
+ * may have been made there can't be looked up any more.
  */
-async function followAccount(run: LegRun, linked: Connection): Promise<boolean> {
+export async function followAccount(run: LegRun, linked: Connection): Promise<Step> {
   const account = accountOf(linked);
-  if (run.accountLease?.account.accountId === account.accountId) return true;
+  if (run.accountLease?.account.accountId === account.accountId) return GO_ON;
   const { leg } = run.stored;
-  if (leg.sentAt !== null && !leg.resend) {
-    await fail(run, asUnknown({ code: "outcome_unknown", networkCode: "account_replaced" }));
-    return false;
-  }
+  if (leg.sentAt !== null && !leg.resend)
+    return failed(plain("outcome_unknown", "account_replaced"));
   const moved = movedTo(leg, linked, firstRemote(run, run.services.clock.now()));
-  if (!(await save(run, moved))) return false;
+  if (!(await save(run, moved))) return LOST;
   await releaseAccount(run);
-  if (await takeAccount(run, account)) return true;
-  await saveAndHint(run, asBeforeClaim(run.before, moved, run.services.clock.now(), MOVED_SECONDS));
-  return false;
-}
-
-async function failUnlinked(run: LegRun, code: LegFailure["code"]): Promise<undefined> {
-  await fail(run, { code, networkCode: null });
+  if (await takeAccount(run, account)) return GO_ON;
+  return { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS };
 }
 
 /** Returns the account that is linked now, with its secrets, or why nothing can be sent to it. */
@@ -100,19 +92,4 @@ export async function openLinked({ services, ref, stored }: LegRun) {
   const opened = await services.connections.stores.connections.open({ ...ref, network });
   if (opened === undefined || opened.connection.status === "revoked") return "connection_missing";
   return opened.connection.status === "needs_reauth" ? "connection_needs_reauth" : opened;
-}
-
-/** Returns the linked account and its credentials; undefined when the leg ended or waits for them. */
-export async function attachAccount(run: LegRun) {
-  const { services } = run;
-  const opened = await openLinked(run);
-  if (typeof opened === "string") return failUnlinked(run, opened);
-  const linked = opened.connection;
-  if (!(await followAccount(run, linked))) return undefined;
-  const fresh = await freshCredentials(services.connections, linked, opened);
-  if (fresh.kind === "usable") return fresh;
-  if (fresh.kind === "rejected") await reject(run, linked, fresh);
-  else if (run.stored.leg.sentAt === null) await tryLater(run, fresh);
-  else await reconcileLater(run, { failure: fresh.failure });
-  return undefined;
 }

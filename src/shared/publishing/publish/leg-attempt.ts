@@ -1,14 +1,40 @@
 import type { Connection } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import type { LegFailure, Published } from "../../networks/contract/outcome.ts";
-import { type Call, claimedCall, waitingCall } from "../call.ts";
-import { accountOn, openCall, unclaimed, withCall, type Leg } from "../leg.ts";
+import { invariant } from "../../runtime/errors.ts";
+import {
+  claimedCall,
+  endedCall,
+  nextCallSeconds,
+  type Call,
+  type CallEnd,
+  type LaterCall,
+  type WaitsFor,
+  waitingCall,
+} from "../call.ts";
+import {
+  earlyLookSeconds,
+  lastReconcileSeconds,
+  nextReconcileSeconds,
+  nextRetrySeconds,
+} from "../leg-times.ts";
+import { accountOn, currentCall, withCall, type Leg } from "../leg.ts";
 import { problemOf } from "../problems.ts";
+import type { Wait } from "./step.ts";
 
-/* What a worker's attempt makes of a leg. The table of all transitions is in `leg.ts`. */
+/*
+ * What a worker's attempt makes of a leg: of its claim, and of the call under way, whose states `call.ts` has. A leg with a
+ * claim (`claimId`, `leaseUntil`) belongs to one worker until the lease ends.
+ */
 
 const after = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1000).toISOString();
+
+/** Returns the call that is under way. */
+export function callOf(leg: Leg): Call {
+  const call = currentCall(leg);
+  invariant(call !== undefined, "a call that is under way is not open");
+  return call;
+}
 
 interface Claim {
   readonly id: string;
@@ -17,29 +43,10 @@ interface Claim {
   readonly afterCrash: boolean;
 }
 
-/**
- * Returns the leg claimed by a worker until the lease ends. Keeps what the network chose before (`remote`). Of a leg that
- * has ended, the next of the calls that follow is claimed.
- */
-export function claimed(leg: Leg, claim: Claim): Leg {
-  const call = openCall(leg);
-  if (call !== undefined) {
-    const leaseUntil = after(claim.now, claim.leaseSeconds);
-    const taken = withCall(leg, claimedCall(call, claim.afterCrash));
-    return { ...taken, claimId: claim.id, leaseUntil, notBefore: null };
-  }
-  const begins = leg.phase === "idle" && !claim.afterCrash;
-  return {
-    ...leg,
-    status: "publishing",
-    phase: leg.sentAt === null ? "claimed" : "sent",
-    claimId: claim.id,
-    leaseUntil: after(claim.now, claim.leaseSeconds),
-    notBefore: null,
-    attempts: leg.attempts + (begins ? 1 : 0),
-    crashes: leg.crashes + (claim.afterCrash ? 1 : 0),
-    lastAttemptAt: begins ? claim.now.toISOString() : leg.lastAttemptAt,
-  };
+/** Returns the leg with its next call claimed by a worker until the lease ends. */
+export function claimed(leg: Leg, { id: claimId, now, leaseSeconds, afterCrash }: Claim): Leg {
+  const taken = withCall(leg, claimedCall(callOf(leg), now, afterCrash));
+  return { ...taken, claimId, leaseUntil: after(now, leaseSeconds), notBefore: null };
 }
 
 /** Returns the leg with a lease that runs from now, for a step that takes longer than one lease. */
@@ -63,53 +70,56 @@ export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null
   return { ...leg, connectionId: linked.id, account: accountOn(linked), remote };
 }
 
-/**
- * Returns the leg with the sent marker, which is written before the one visible call: any worker that finds it looks
- * the outcome up before it sends again. `doubtSince` is the time of an earlier call whose outcome is unknown as well.
- * Uses up the owner's permission to send without a look-up.
- */
-export function markedSent(
-  leg: Leg,
-  remote: NetworkData,
-  doubtSince: string | null,
-  now: Date,
-): Leg {
-  const calledAt = now.toISOString();
-  const sentAt = doubtSince ?? calledAt;
-  return { ...leg, phase: "sent", remote, sentAt, calledAt, resend: false };
-}
+/** Nobody has the leg. */
+export const free = { claimId: null, leaseUntil: null, notBefore: null } as const;
 
-/** Returns the leg after a call that was certainly not made: the permission to send without a look-up is kept. */
-export function unsent(marked: Leg, before: Leg): Leg {
-  return { ...marked, resend: before.resend };
-}
-
-/** Returns the leg as it was before the worker took it, except for the account. A lease that ended stays counted. */
+/** Returns the leg as it was before the worker took it, except for the account and what was prepared. */
 export function asBeforeClaim(before: Leg, taken: Leg, now: Date, seconds: number): Leg {
-  return {
-    ...before,
-    phase: before.phase === "claimed" ? "waiting" : before.phase,
-    claimId: null,
-    leaseUntil: null,
-    notBefore: after(now, seconds),
-    crashes: taken.crashes,
-    connectionId: taken.connectionId,
-    account: taken.account,
-    remote: taken.remote,
-  };
+  const { connectionId, account, warnings } = taken;
+  // A lease that ended stays counted.
+  const { crashes, remote } = callOf(taken);
+  const call = callOf(before);
+  const waits = call.state === "claimed" ? ({ state: "waiting" } as const) : {};
+  const back = withCall(before, { ...call, ...waits, crashes, remote });
+  return { ...back, ...free, notBefore: after(now, seconds), connectionId, account, warnings };
 }
 
-/** Returns the leg without its lease, to be worked on in `seconds`. Keeps the mark that the leg was sent. */
-export function postponed(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
-  return {
-    ...leg,
-    status: "publishing",
-    phase: leg.sentAt === null ? "waiting" : "sent",
-    claimId: null,
-    leaseUntil: null,
-    notBefore: after(now, seconds),
-    remote: remote ?? leg.remote,
-  };
+/** Returns the leg without its lease, to be worked on in `seconds`. Keeps the mark that a call was sent. */
+export function postponed(leg: Leg, waitsFor: WaitsFor, now: Date, seconds: number): Leg {
+  const waiting = withCall(leg, waitingCall(callOf(leg), waitsFor));
+  return { ...waiting, ...free, notBefore: after(now, seconds) };
+}
+
+/** What the next attempt or look-up is computed from. */
+interface Schedule {
+  /** The leg before the claim. */
+  readonly before: Leg;
+  readonly now: Date;
+  readonly retrySeconds: readonly number[];
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/** Returns the leg as it waits; undefined when the time of its call is over. */
+export function waiting(leg: Leg, wait: Wait, schedule: Schedule): Leg | undefined {
+  const { now, before } = schedule;
+  if (!("failure" in wait))
+    return wait.waitsFor === "turn"
+      ? asBeforeClaim(before, leg, now, wait.seconds)
+      : postponed(leg, wait.waitsFor, now, wait.seconds);
+  const call = callOf(leg);
+  if (call.kind !== "publish") {
+    const seconds = nextCallSeconds(call, now, schedule.random, wait.seconds);
+    return seconds === null ? undefined : postponed(leg, wait.waitsFor, now, seconds);
+  }
+  const early = wait.isPoll === true ? earlyLookSeconds(call, now) : null;
+  if (early !== null) return postponed(leg, "network", now, early);
+  const next = wait.waitsFor === "look" ? nextReconcileSeconds : nextRetrySeconds;
+  const seconds = next(schedule.retrySeconds, call.retries, schedule.random, wait.seconds);
+  if (seconds !== null) return postponed(leg, wait.waitsFor, now, seconds);
+  // After the last attempt, an earlier one may still show an effect.
+  const last = call.sentAt === null ? null : lastReconcileSeconds(call, now);
+  return last === null ? undefined : postponed(leg, "look", now, last);
 }
 
 /**
@@ -118,77 +128,59 @@ export function postponed(leg: Leg, remote: NetworkData | null, now: Date, secon
  */
 export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) {
   const notBefore = [after(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";
-  const call = openCall(leg);
-  const back =
-    call === undefined ? postponed(leg, null, now, seconds) : callPostponed(leg, call, now, 0);
-  return { ...back, notBefore };
-}
-
-/** Returns the leg with this call of it put off, without its lease, to be worked on in `seconds`. */
-export function callPostponed(leg: Leg, call: Call, now: Date, seconds: number): Leg {
-  return { ...withCall(leg, waitingCall(call)), ...free, notBefore: after(now, seconds) };
+  return { ...postponed(leg, "network", now, 0), notBefore };
 }
 
 /** Returns the time at which a call that was begun has certainly ended; the epoch if none was begun. */
 function callEnd(leg: Leg, callMs: number): string {
-  const call = openCall(leg);
-  const phase = call?.state ?? leg.phase;
-  const calledAt = call === undefined ? leg.calledAt : call.sentAt;
-  const isCalled = phase === "sent" && calledAt !== null;
+  const call = callOf(leg);
+  const calledAt = call.kind === "publish" ? call.calledAt : call.sentAt;
+  const isCalled = call.state === "sent" && calledAt !== null;
   return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();
 }
 
-/** Returns the leg with its outcome to be looked up in `seconds`, which counts as a retry. */
-export function toReconcile(leg: Leg, remote: NetworkData | null, now: Date, seconds: number): Leg {
-  return { ...postponed(leg, remote, now, seconds), retries: leg.retries + 1 };
-}
-
-/**
- * Returns the leg to wait for its next attempt, because the network certainly did not get this one. `sentAt` is the
- * time of an earlier call whose outcome is still unknown.
- */
-export function toRetry(leg: Leg, now: Date, seconds: number, sentAt: string | null): Leg {
-  return {
-    ...leg,
-    ...unclaimed,
-    notBefore: after(now, seconds),
-    retries: leg.retries + 1,
-    sentAt,
-    calledAt: sentAt === null ? null : leg.calledAt,
-  };
-}
-
-/** Nobody has the leg. */
-export const free = { claimId: null, leaseUntil: null, notBefore: null } as const;
-const ended = { phase: "idle", ...free } as const;
-
 /** Returns the leg as published, with its tokens captured. */
-export function succeeded(leg: Leg, published: Published, now: Date): Leg {
+function succeeded(leg: Leg, { externalId, url }: Done, now: Date): Leg {
   return {
     ...leg,
-    ...ended,
     status: "succeeded",
-    networkPostId: published.networkPostId,
-    url: published.url,
+    networkPostId: externalId,
+    url,
     publishedAt: now.toISOString(),
     error: null,
-    resend: false,
     reservation: { ...leg.reservation, state: "captured" },
     tokensCharged: leg.tokensCharged + leg.reservation.tokens,
   };
 }
 
-/** Returns the leg as failed, with its tokens released. It stays marked as sent only if the outcome is unknown. */
-export function failed(leg: Leg, failure: LegFailure): Leg {
+type Done = Extract<CallEnd, { kind: "done" }>;
+
+/** Returns the leg as not published, with its tokens released. It stays marked as sent only if the outcome is unknown. */
+function notPublished(leg: Leg, { failure, isUnknown }: Exclude<CallEnd, Done>): Leg {
   return {
     ...leg,
-    ...ended,
     status: "failed",
     error: problemOf(failure),
-    resend: false,
-    sentAt: failure.code === "outcome_unknown" ? leg.sentAt : null,
-    calledAt: failure.code === "outcome_unknown" ? leg.calledAt : null,
+    ...(isUnknown !== true && { sentAt: null, calledAt: null }),
     reservation: { ...leg.reservation, state: "released" },
     tokensReleased: leg.tokensReleased + leg.reservation.tokens,
   };
+}
+
+/** Returns the leg with the warning that its first comment is not there, or may not be. */
+function withCommentWarning(leg: Leg, { kind, error, state }: LaterCall): Leg {
+  if (kind !== "comment" || error === null) return leg;
+  const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
+  const code = error.code === "permission_missing" ? error.code : known;
+  return { ...leg, warnings: [...leg.warnings, { code, message: error.message }] };
+}
+
+/** Returns the leg with the call under way ended, without its lease. */
+export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
+  if (call.kind !== "publish") {
+    const last = endedCall(call, end, now);
+    return { ...withCommentWarning(withCall(leg, last), last), ...free };
+  }
+  const settled = end.kind === "done" ? succeeded(leg, end, now) : notPublished(leg, end);
+  return { ...settled, ...free, phase: "idle", resend: false };
 }

@@ -1,14 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { BACKGROUND_LIMITS, createNetworkTools } from "../../connections/connections.ts";
+import {
+  BACKGROUND_LIMITS,
+  type Connection,
+  createNetworkTools,
+} from "../../connections/connections.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaFile } from "../../networks/contract/media.ts";
-import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { findAvailable } from "../../networks/lookup.ts";
+import { invariant } from "../../runtime/errors.ts";
 import type { AccountLease } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
-import { openCall, type Leg } from "../leg.ts";
-import { endingAt, givenBack, renewed } from "./leg-attempt.ts";
+import type { Call } from "../call.ts";
+import { openCall, withCall, type Leg } from "../leg.ts";
+import { callOf, endingAt, givenBack, renewed } from "./leg-attempt.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import type { Post, PostRef } from "../post.ts";
@@ -16,6 +22,12 @@ import { createTimelineRecorder, type TimelineRecorder } from "./timeline-record
 
 /** Renewals within one lease, so that one may fail. */
 const LEASE_RENEWALS = 3;
+
+/** The account that a leg is worked on for. */
+export interface Attached {
+  readonly connection: Connection;
+  readonly credentials: NetworkData;
+}
 
 /**
  * One worker's work on one leg, from the claim to its end. When another worker takes the leg, the next write fails and
@@ -45,8 +57,8 @@ export interface LegRun {
   writing: Promise<unknown>;
   /** Set while the leg has its account. */
   accountLease: AccountLease | null;
-  /** When an earlier call was made whose outcome is unknown. No failure may then say that nothing was published. */
-  doubtSince: string | null;
+  /** The account that is linked now, once it is usable. */
+  attached: Attached | null;
 }
 
 /** Returns a worker's work on the leg that it has read, before the claim. */
@@ -56,7 +68,7 @@ export function beginRun(
   stored: StoredLeg,
   { post, etag: postEtag }: PostToPublish,
 ): LegRun {
-  const { network, sentAt } = stored.leg;
+  const { network } = stored.leg;
   const attempt = () => (openCall(run.stored.leg) ?? run.stored.leg).attempts;
   const timeline = createTimelineRecorder(network, attempt, services.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
@@ -76,7 +88,7 @@ export function beginRun(
     before: stored.leg,
     writing: Promise.resolve(),
     accountLease: null,
-    doubtSince: sentAt,
+    attached: null,
   };
   return run;
 }
@@ -84,6 +96,18 @@ export function beginRun(
 /** Returns what the network chooses once for the leg, such as a key of the post; null if that is nothing. */
 export const firstRemote = ({ services, stored: { leg } }: LegRun, now: Date) =>
   findAvailable(leg.network, services.config.networkApps)?.begin({ key: leg.key, now }) ?? null;
+
+/** Returns the account that the first phase has attached. */
+export function attachedOf({ attached }: LegRun): Attached {
+  invariant(attached !== null, "a call has no account");
+  return attached;
+}
+
+/** Notes in the run what its next write makes of the call under way. */
+export function note(run: LegRun, change: (call: Call) => Call): void {
+  const { leg } = run.stored;
+  run.stored = { ...run.stored, leg: withCall(leg, change(callOf(leg))) };
+}
 
 /** Writes the leg's next state. Returns false when another worker has taken the leg. */
 export function save(run: LegRun, leg: Leg): Promise<boolean> {
@@ -155,25 +179,6 @@ export function timeSuffices({ services, stored, callsEndAt }: LegRun): boolean 
   const leaseMs = Date.parse(stored.leg.leaseUntil ?? "") - services.clock.now().getTime();
   const leftMs = Math.min(leaseMs, callsEndAt - performance.now());
   return leftMs > services.config.publishing.networkTimeoutMs;
-}
-
-/**
- * Gives the leg back until its time, and sends a hint; the sweep finds a leg whose hint is lost. `failure` is absent
- * when the leg only waits for its account or its media.
- */
-export async function saveAndHint(run: LegRun, leg: Leg, failure?: LegFailure): Promise<void> {
-  const { services, ref } = run;
-  if (!(await save(run, leg)) || leg.notBefore === null) return;
-  const { network, phase, retries, notBefore } = leg;
-  run.timeline.record({ step: "leg_waiting", outcome: phase, note: `until ${notBefore}` });
-  const { code: reason, networkCode = null } = failure ?? {};
-  const until = { phase, retries, until: notBefore };
-  if (reason === undefined) services.log.info("leg waits", { network, ...until });
-  else {
-    services.work.metrics.count("legs.delayed", { network, reason });
-    services.log.info("leg delayed", { network, ...until, reason, networkCode });
-  }
-  await hint(services, ref, { networks: [network], startAt: notBefore });
 }
 
 /** How long a leg waits that was given back because storage did not answer: the next worker should find it well again. */

@@ -1,19 +1,19 @@
-import type { Connection } from "../../connections/connections.ts";
 import { repairWarning } from "../../networks/contract/media-check.ts";
 import type { Problem } from "../../networks/contract/rules.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { MediaFacts, MediaRepair } from "../../networks/contract/media.ts";
-import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import type { Network } from "../../networks/contract/network.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
 import type { Leg } from "../leg.ts";
 import { nextPollSeconds } from "../leg-times.ts";
-import { postponed } from "./leg-attempt.ts";
 import { legDraft } from "../post.ts";
 import { toLegWarnings } from "../problems.ts";
-import { fail, reject, tryLater } from "./settle.ts";
-import { renewingLease, saveAndHint, type LegRun } from "./leg-run.ts";
+import { type CallWork, refused, tryLater } from "./call-work.ts";
+import { attachedOf, note, renewingLease, type LegRun } from "./leg-run.ts";
+import { failed, GO_ON, plain, type Step } from "./step.ts";
+import { toPublish } from "./to-publish.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
@@ -21,48 +21,39 @@ const PROCESSING_MS_MAX = 60 * 60 * 1000;
 /** How soon a leg checks again whether another one with the same text was published. */
 const DUPLICATE_SECONDS = 5;
 
-/**
- * Claims the account's text and quota for a leg before anything is sent. May be repeated. Returns false when the leg
- * ended, or waits for another one with the same text.
- */
-export async function claimTextAndQuota(run: LegRun, connection: Connection): Promise<boolean> {
+/** Claims the account's text for a leg before anything is sent. May be repeated. */
+export async function claimOwnText({ run }: CallWork): Promise<Step> {
   const { services, ref, post, stored } = run;
-  const { network, key } = stored.leg;
-  const account = accountOf(connection);
+  const { network, key: legKey } = stored.leg;
   const hash = textHash(legDraft(post.draft, network).text);
-  if (hash !== undefined) {
-    const state = await claimText(services, account, hash, { ref, legKey: key });
-    const failure = { code: "duplicate_content", networkCode: null } as const;
-    if (state.kind === "pending")
-      await tryLater(run, { kind: "try_later", failure, retryAfterSeconds: DUPLICATE_SECONDS });
-    if (state.kind === "published") await fail(run, failure);
-    if (state.kind !== "free") return false;
-  }
-  return claimQuota(run, connection);
+  if (hash === undefined) return GO_ON;
+  const account = accountOf(attachedOf(run).connection);
+  const { kind } = await claimText(services, account, hash, { ref, legKey });
+  const failure = plain("duplicate_content");
+  if (kind === "pending")
+    return { kind: "wait", waitsFor: "attempt", failure, seconds: DUPLICATE_SECONDS };
+  return kind === "published" ? failed(failure) : GO_ON;
 }
 
 /**
  * Claims the quota that the draft counts towards; `remote` is the prepared draft, which may count towards another one. A
- * leg claims a quota once, and returns one that it no longer counts towards. False when the quota is used up and the leg
- * has ended.
+ * leg claims a quota once, and returns one that it no longer counts towards.
  */
-export async function claimQuota(
-  run: LegRun,
-  connection: Connection,
-  remote?: NetworkData,
-): Promise<boolean> {
+async function claimQuota(run: LegRun, remote?: NetworkData): Promise<Step> {
   const { services, post, stored } = run;
   const { network, key } = stored.leg;
+  const { connection } = attachedOf(run);
   const { limits } = connection;
-  const account = accountOf(connection);
   const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
   if (remote !== undefined) await returnUnusedQuota(run, remote);
-  if (quota === undefined) return true;
+  if (quota === undefined) return GO_ON;
   const now = services.clock.now();
-  if (await services.stores.networkAccounts.claimQuota(account, quota, key, now)) return true;
-  await fail(run, { code: "quota_exceeded", networkCode: null });
-  return false;
+  const { networkAccounts } = services.stores;
+  const isClaimed = await networkAccounts.claimQuota(accountOf(connection), quota, key, now);
+  return isClaimed ? GO_ON : failed(plain("quota_exceeded"));
 }
+
+export const claimFirstQuota = ({ run }: CallWork): Promise<Step> => claimQuota(run);
 
 /** Gives back what the leg took and does not count towards any more, now that `remote` is made of it. */
 export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promise<void> {
@@ -114,13 +105,9 @@ function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly
 }
 
 /** Returns a warning for each alternative text that was cut: the account's limit may not be what it was on accepting. */
-function cutWarnings(
-  { post, stored }: LegRun,
-  network: Network,
-  { limits }: Connection,
-  { files }: Noted,
-): readonly Problem[] {
-  const draft = legDraft(post.draft, stored.leg.network);
+function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly Problem[] {
+  const { limits } = attachedOf(run).connection;
+  const draft = legDraft(run.post.draft, run.stored.leg.network);
   const seen = draft.media.map(({ url }) => files.get(url) ?? null);
   return [
     ...network.check(draft, limits),
@@ -128,47 +115,45 @@ function cutWarnings(
   ].filter(({ code }) => code === "alt_text_shortened");
 }
 
-/** Uploads media and makes containers. Returns the prepared leg, or undefined when it ended or waits. */
-export async function prepare(
-  run: LegRun,
-  network: Network,
-  connection: Connection,
-  leg: LegToPublish,
-): Promise<LegToPublish | undefined> {
+/** Uploads media and makes containers. */
+export async function prepareFiles(work: CallWork): Promise<Step> {
+  const { run, network } = work;
   const noted: Noted = { repairs: [], files: new Map() };
   const tools = noting(run.tools, noted);
   const { repairs } = noted;
-  const outcome = await renewingLease(run, () => network.prepare(leg, tools));
+  const outcome = await renewingLease(run, () => network.prepare(toPublish(work), tools));
   // Written with the leg's next state.
-  const found = [
-    ...cutWarnings(run, network, connection, noted),
-    ...repairWarnings(network.name, repairs),
-  ];
+  const found = [...cutWarnings(run, network, noted), ...repairWarnings(network.name, repairs)];
   run.stored = { ...run.stored, leg: withWarnings(run.stored.leg, found) };
-  const now = run.services.clock.now();
   switch (outcome.kind) {
-    case "ready":
-      run.services.log.info("leg prepared", {
-        network: network.name,
-        form: outcome.remote["form"] ?? null,
-        repairs: repairs.length,
-      });
-      return { ...leg, remote: outcome.remote };
-    case "processing": {
-      const since = Date.parse(run.stored.leg.lastAttemptAt ?? now.toISOString());
-      const attemptMs = now.getTime() - since;
-      const { remote, pollAfterSeconds, isPoll = false } = outcome;
-      const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
-      if (attemptMs > PROCESSING_MS_MAX)
-        await fail(run, { code: "media_not_ready", networkCode: null });
-      else await saveAndHint(run, postponed(run.stored.leg, remote, now, seconds));
-      return undefined;
+    case "ready": {
+      const form = outcome.remote["form"] ?? null;
+      const { log } = run.services;
+      log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
+      // What was made may count towards another quota than the draft: a video that is no reel.
+      const step = await claimQuota(run, outcome.remote);
+      note(run, (call) => ({ ...call, remote: outcome.remote }));
+      return step;
     }
+    case "processing":
+      note(run, (call) => ({ ...call, remote: outcome.remote }));
+      return processing(run, outcome);
     case "try_later":
-      await tryLater(run, outcome, outcome.remote);
-      return undefined;
+      note(run, (call) => ({ ...call, remote: outcome.remote ?? call.remote }));
+      return tryLater(outcome);
     case "rejected":
-      await reject(run, connection, outcome);
-      return undefined;
+      return refused(work, outcome.failure);
   }
+}
+
+/** Waits for the network's work on the files, for an hour at most. */
+function processing(
+  { services, stored: { leg } }: LegRun,
+  { pollAfterSeconds, isPoll = false }: { pollAfterSeconds: number; isPoll?: boolean },
+): Step {
+  const now = services.clock.now().getTime();
+  const attemptMs = leg.lastAttemptAt === null ? 0 : now - Date.parse(leg.lastAttemptAt);
+  if (attemptMs > PROCESSING_MS_MAX) return failed(plain("media_not_ready"));
+  const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
+  return { kind: "wait", waitsFor: "network", seconds };
 }

@@ -1,20 +1,15 @@
-import { findAvailable } from "../../networks/lookup.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { NewerRow } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { queueLegs } from "../hints.ts";
-import { CRASHES_MAX, nextLegStep, openCall } from "../leg.ts";
+import { nextLegStep, withCall } from "../leg.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import type { PostRef } from "../post.ts";
-import { attachAccount, passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
-import { claimed } from "./leg-attempt.ts";
+import { applyStep } from "./apply-step.ts";
+import { passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
+import { callOf, claimed } from "./leg-attempt.ts";
 import { beginRun, change, firstRemote, giveLegBack, save, type LegRun } from "./leg-run.ts";
 import { makeCall } from "./make-call.ts";
-import { claimTextAndQuota, claimQuota, prepare } from "./prepare.ts";
-import { reconcile } from "./reconcile.ts";
-import { send } from "./send.ts";
-import { fail } from "./settle.ts";
-import { toPublish } from "./to-publish.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
 const EARLY_SECONDS_MAX = 5;
@@ -41,7 +36,7 @@ export async function publishLeg(
     if (account !== null && !(await takeAccount(run, { network, accountId: account.id }))) return;
     if (services.work.stop.endsAt !== undefined)
       await queueLegs(services, ref, [network], HAND_BACK_SECONDS);
-    else if (await claim(run)) await whileClaimed(run, () => runPhases(run));
+    else if (await claim(run)) await whileClaimed(run);
   } catch (error) {
     const isUnavailable = error instanceof AppError && error.code === "service_unavailable";
     if (isUnavailable || error instanceof NewerRow) await giveLegBack(run);
@@ -49,30 +44,6 @@ export async function publishLeg(
   } finally {
     await releaseAccount(run);
   }
-}
-
-/**
- * Runs the phases of a claimed leg in order. Each goes on to the next, ends the leg or postpones it. Of a leg that has
- * ended, the next call that follows is made.
- */
-async function runPhases(run: LegRun): Promise<void> {
-  const { leg } = run.stored;
-  const network = findAvailable(leg.network, run.services.config.networkApps);
-  if (openCall(leg) !== undefined) return makeCall(run, network);
-  if (network === undefined) return fail(run, { code: "app_misconfigured", networkCode: null });
-  if (leg.crashes >= CRASHES_MAX) return giveUp(run);
-  const usable = await attachAccount(run);
-  if (usable === undefined) return;
-  const { connection } = usable;
-  const ready = toPublish(run, network, usable);
-  if (ready.sentAt !== null && !(await reconcile(run, network, connection, ready))) return;
-  if (!(await claimTextAndQuota(run, connection))) return;
-  const isUnpublished = run.doubtSince === null;
-  const prepared = await prepare(run, network, connection, { ...ready, isUnpublished });
-  if (prepared === undefined) return;
-  // What was made may count towards another quota than the draft: a video that is no reel.
-  if (await claimQuota(run, connection, prepared.remote))
-    await send(run, network, connection, prepared);
 }
 
 async function isDue(run: LegRun): Promise<boolean> {
@@ -101,15 +72,13 @@ async function claim(run: LegRun): Promise<boolean> {
   const afterCrash = stored.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
   const taken = claimed(stored.leg, { id: run.claimId, now, leaseSeconds, afterCrash });
-  const call = openCall(taken);
-  const chosen = taken.remote ?? (call === undefined ? firstRemote(run, now) : null);
-  const leg = { ...taken, remote: chosen };
-  if (!(await save(run, leg))) return false;
+  const call = callOf(taken);
+  const remote = call.kind === "publish" ? (call.remote ?? firstRemote(run, now)) : call.remote;
+  if (!(await save(run, withCall(taken, { ...call, remote })))) return false;
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
-  const { network } = leg;
-  const { attempts } = call ?? leg;
-  const phase = call?.state ?? leg.phase;
-  services.log.info("leg claimed", { network, attempt: attempts, phase, afterCrash });
+  const { network } = taken;
+  const { attempts: attempt, state: phase } = call;
+  services.log.info("leg claimed", { network, attempt, phase, afterCrash });
   return true;
 }
 
@@ -117,7 +86,7 @@ async function claim(run: LegRun): Promise<boolean> {
  * Works on a claimed leg. When the process is told to stop, the leg is written: its lease then ends with the process, and
  * another one goes on. In any case the steps are kept in the timeline, and no file stays open.
  */
-async function whileClaimed(run: LegRun, work: () => Promise<void>): Promise<void> {
+async function whileClaimed(run: LegRun): Promise<void> {
   const { services, claimId } = run;
   const { postId } = run.ref;
   const forget = services.work.stop.before(async () => {
@@ -128,20 +97,10 @@ async function whileClaimed(run: LegRun, work: () => Promise<void>): Promise<voi
     }
   });
   try {
-    await work();
+    await applyStep(run, await makeCall(run));
   } finally {
     await run.timeline.save(services, postId, claimId);
     forget();
     await run.files.close();
   }
-}
-
-async function giveUp(run: LegRun): Promise<void> {
-  const { services, ref, stored } = run;
-  services.log.error("leg given up after crashes", {
-    event: "leg_given_up",
-    postId: ref.postId,
-    network: stored.leg.network,
-  });
-  await fail(run, { code: "internal_error", networkCode: null });
 }

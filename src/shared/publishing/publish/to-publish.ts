@@ -1,17 +1,15 @@
-import type { Connection } from "../../connections/connections.ts";
 import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
-import type { NetworkData } from "../../networks/contract/draft.ts";
-import type { LegToPublish, Network } from "../../networks/contract/network.ts";
+import type { LegToPublish } from "../../networks/contract/network.ts";
 import { legDraft } from "../post.ts";
-import type { LegRun } from "./leg-run.ts";
+import type { CallWork } from "./call-work.ts";
+import { attachedOf } from "./leg-run.ts";
 
-/** Returns what the network needs to publish the leg to this account, or to look it up there. */
-export function toPublish(
-  run: LegRun,
-  network: Network,
-  { connection, credentials }: { connection: Connection; credentials: NetworkData },
-): LegToPublish {
+/** Returns what the network needs to publish the leg to its account, or to look it up there. */
+export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
   const { leg } = run.stored;
+  const { connection, credentials } = attachedOf(run);
+  // A call that is known to have had no effect was attempted all the same.
+  const { sentAt } = run.written.leg;
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {
     key: leg.key,
@@ -21,7 +19,7 @@ export function toPublish(
     instanceUrl: connection.instanceUrl,
     limits: connection.limits,
     remote: leg.remote ?? {},
-    sentAt: leg.sentAt === null ? null : new Date(leg.sentAt),
-    isUnpublished: leg.sentAt === null,
+    sentAt: sentAt === null ? null : new Date(sentAt),
+    isUnpublished: (unsent ?? leg).sentAt === null,
   };
 }

@@ -1,7 +1,7 @@
 import type { Connection } from "../../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
-import { type Call, isFinal } from "../call.ts";
+import { isFinal, type LaterCall } from "../call.ts";
 import { isEnded, latestCall, type Leg } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { firstCommentOf, type Draft } from "../post.ts";
@@ -52,7 +52,7 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
 }
 
 /** Returns the first comment as readers see it; pending before the leg is published. */
-function commentRecord({ state, result, at, error }: Partial<Call> = {}) {
+function commentRecord({ state, result, at, error }: Partial<LaterCall> = {}) {
   const ended = state === "failed" || state === "unknown" ? state : "pending";
   return {
     status: state === "done" ? "succeeded" : ended,
@@ -63,7 +63,7 @@ function commentRecord({ state, result, at, error }: Partial<Call> = {}) {
   } as const;
 }
 
-function removalRecord(call: Call | undefined) {
+function removalRecord(call: LaterCall | undefined) {
   if (call === undefined) return null;
   const { state, requestedAt, at, error } = call;
   const ended = error?.code === "feature_unsupported" ? "unsupported" : "failed";

@@ -1,0 +1,69 @@
+import { blamed, type Connection } from "../../connections/connections.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
+import type { Network } from "../../networks/contract/network.ts";
+import type {
+  FollowUpDone,
+  FollowUpLookUp,
+  FollowUpOutcome,
+  LegFailure,
+} from "../../networks/contract/outcome.ts";
+import type { Call } from "../call.ts";
+import { callOf } from "./leg-attempt.ts";
+import { attachedOf, type LegRun } from "./leg-run.ts";
+import { failed, type Step } from "./step.ts";
+
+/** A worker's work on one call. */
+export interface CallWork {
+  readonly run: LegRun;
+  readonly network: Network;
+  readonly how: CallKind;
+  /** The call as it was before its marker was written; absent until then. */
+  unsent?: Call;
+}
+
+/** What a look-up came to. `isUncertain`: a call that was made may have an effect all the same, now or later. */
+export type Found =
+  | Exclude<FollowUpLookUp, Uncertain | { kind: "ask_again" }>
+  | (Extract<FollowUpLookUp, Uncertain> & { readonly isUncertain?: boolean })
+  | (Extract<FollowUpLookUp, { kind: "ask_again" }> & { readonly isPoll?: true });
+
+interface Uncertain {
+  readonly kind: "may_perform" | "rejected";
+}
+
+/** What the visible call came to. `state`: what the network wants to know again. */
+export type Made =
+  | FollowUpDone
+  | (Exclude<FollowUpOutcome, FollowUpDone> & {
+      readonly state?: NetworkData;
+      readonly isPoll?: true;
+    });
+
+/** What differs between the kinds of calls. */
+export interface CallKind {
+  /** Checks, or follows, the account that is linked now. */
+  attach(work: CallWork, linked: Connection): Promise<Step> | Step;
+  /** Finds out whether an earlier call had its effect. Changes nothing. */
+  lookUp(work: CallWork): Promise<Found>;
+  /** What comes before the marker. May be repeated, and shows nothing to anyone. */
+  readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
+  /** Makes the visible call. */
+  perform(work: CallWork): Promise<Made>;
+}
+
+/** Returns the end of a call that the network refused, for which its account may be to blame. */
+export async function refused({ run }: CallWork, failure: LegFailure): Promise<Step> {
+  // A permission that later calls alone need says nothing of the account.
+  const isOwn = failure.code === "permission_missing" && callOf(run.stored.leg).kind !== "publish";
+  if (isOwn) return failed(failure);
+  return failed(await blamed(run.services.connections, attachedOf(run).connection, failure));
+}
+
+/** Returns the step after something that was certainly not done, and may succeed later. */
+export const tryLater = ({
+  failure,
+  retryAfterSeconds: seconds,
+}: {
+  readonly failure: LegFailure;
+  readonly retryAfterSeconds?: number;
+}): Step => ({ kind: "wait", waitsFor: "attempt", failure, seconds });

@@ -1,0 +1,92 @@
+import type { FollowUp, FollowUpCall } from "../../networks/contract/network.ts";
+import type { LegFailure } from "../../networks/contract/outcome.ts";
+import { invariant } from "../../runtime/errors.ts";
+import type { LaterCall } from "../call.ts";
+import { lastReconcileSeconds } from "../leg-times.ts";
+import { openCall } from "../leg.ts";
+import { firstCommentOf } from "../post.ts";
+import { type CallKind, type CallWork, refused } from "./call-work.ts";
+import { attachedOf, note, type LegRun } from "./leg-run.ts";
+import { failed, GO_ON, plain, type Step } from "./step.ts";
+import { toPublish } from "./to-publish.ts";
+
+/* A call that follows the one that publishes: a first comment, a removal. */
+
+const OTHER_ACCOUNT: LegFailure = {
+  code: "connection_missing",
+  networkCode: "account_replaced",
+  message: "The account that published the post is no longer the linked one.",
+  remediation: "Link the account that published the post, then ask again.",
+};
+
+function laterCallOf({ stored: { leg } }: LegRun): LaterCall {
+  const call = openCall(leg);
+  invariant(call !== undefined, "a later call is not open");
+  return call;
+}
+
+/**
+ * Finds the post of a leg that ended with an unknown outcome, which is to be removed. What is certainly not there counts
+ * as removed.
+ */
+async function findPost(work: CallWork): Promise<Step> {
+  const { run, network } = work;
+  const { leg } = run.stored;
+  if ((leg.networkPostId ?? laterCallOf(run).target) !== null) return GO_ON;
+  const shownIn = lastReconcileSeconds(leg, run.services.clock.now());
+  const found = await network.reconcile(toPublish(work), run.tools);
+  const failure = plain("outcome_unknown");
+  const wait = { kind: "wait", waitsFor: "look", failure } as const;
+  switch (found.kind) {
+    case "published":
+      note(run, () => ({ ...laterCallOf(run), target: found.networkPostId }));
+      return GO_ON;
+    case "may_publish":
+      if (!found.isAbsent) return wait;
+      if (shownIn !== null) return { ...wait, seconds: shownIn };
+      return { kind: "end", end: { kind: "done", externalId: null, url: null } };
+    case "ask_again":
+      return { ...wait, seconds: found.pollAfterSeconds };
+    case "unknowable":
+      return failed(failure);
+    case "rejected":
+      return refused(work, found.failure);
+  }
+}
+
+/** Returns the text that the call writes, from what was asked for. */
+function textOf({ post, stored }: LegRun, { kind }: LaterCall): string | null {
+  return kind === "comment" ? firstCommentOf(post.draft, stored.leg.network) : null;
+}
+
+function toFollowUp({ run }: CallWork): FollowUp {
+  const { leg } = run.stored;
+  const call = laterCallOf(run);
+  const { connection, credentials } = attachedOf(run);
+  const { account, instanceUrl, limits } = connection;
+  const externalId = leg.networkPostId ?? call.target;
+  invariant(externalId !== null, "a call has no post");
+  return {
+    key: call.key,
+    leg: { account, credentials, instanceUrl, limits, remote: leg.remote ?? {}, externalId },
+    text: textOf(run, call),
+    sentAt: call.sentAt === null ? null : new Date(call.sentAt),
+    state: call.remote ?? {},
+  };
+}
+
+/** Returns how a network makes a call of this kind. */
+export function laterCall(how: FollowUpCall): CallKind {
+  return {
+    // Another account can't change the post of the one that published it.
+    attach({ run: { stored } }, { account, scopes }) {
+      if (account.id !== stored.leg.account?.id) return failed(OTHER_ACCOUNT);
+      const missing = how.missingScopes?.(scopes) ?? [];
+      return missing.length > 0 ? failed(plain("permission_missing", "scope_missing")) : GO_ON;
+    },
+    lookUp: (work) => how.lookUp(toFollowUp(work), work.run.tools),
+    prepare: [findPost],
+    // Its own marker is no earlier attempt.
+    perform: (work) => how.perform({ ...toFollowUp(work), sentAt: null }, work.run.tools),
+  };
+}

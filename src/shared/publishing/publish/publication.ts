@@ -1,0 +1,76 @@
+import type { Published } from "../../networks/contract/outcome.ts";
+import { checkRefusal, countRefusal } from "../../networks/contract/refusals.ts";
+import { lastReconcileSeconds } from "../leg-times.ts";
+import { followAccount } from "./attach-account.ts";
+import type { CallKind, CallWork, Found, Made } from "./call-work.ts";
+import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "./prepare.ts";
+import { toPublish } from "./to-publish.ts";
+
+/* The call that publishes a leg. */
+
+const done = ({ networkPostId: externalId, url }: Published) =>
+  ({ kind: "done", externalId, url }) as const;
+
+/**
+ * Returns whether the answer of a look-up covers the latest call: there was only one, or enough time has passed for its
+ * effect to show.
+ */
+function coversLatestCall({ run }: CallWork): boolean {
+  const { calledAt, sentAt } = run.stored.leg;
+  return (
+    calledAt === sentAt || lastReconcileSeconds({ calledAt }, run.services.clock.now()) === null
+  );
+}
+
+async function lookUp(work: CallWork): Promise<Found> {
+  const leg = toPublish(work);
+  const found = countRefusal(await work.network.reconcile(leg, work.run.tools), leg);
+  const isCovered = coversLatestCall(work);
+  switch (found.kind) {
+    case "published":
+      return done(found);
+    case "may_publish":
+      return { ...found, kind: "may_perform", isUncertain: !found.isAbsent || !isCovered };
+    case "rejected":
+      return { ...found, isUncertain: !isCovered };
+    case "ask_again":
+    case "unknowable":
+      return found;
+  }
+}
+
+async function perform(work: CallWork): Promise<Made> {
+  const { run, network } = work;
+  const leg = toPublish(work);
+  const answered = await network.publish(leg, run.tools);
+  const outcome = await checkRefusal(answered, network, leg, run.tools);
+  switch (outcome.kind) {
+    case "published":
+      return done(outcome);
+    case "prepare_again": {
+      const { failure, remote: state, pollAfterSeconds: retryAfterSeconds } = outcome;
+      await returnUnusedQuota(run, state);
+      // The check accepted it and the network refused it: our rule is not the network's.
+      if (failure.rule !== undefined)
+        run.services.log.warn("network.fact_doubtful", {
+          network: network.name,
+          fact: failure.rule,
+        });
+      return { kind: "try_later", failure, state, retryAfterSeconds };
+    }
+    case "in_doubt": {
+      const { remote: state, ...doubt } = outcome;
+      return { ...doubt, ...(state && { state }) };
+    }
+    case "try_later":
+    case "rejected":
+      return outcome;
+  }
+}
+
+export const publication: CallKind = {
+  attach: ({ run }, linked) => followAccount(run, linked),
+  lookUp,
+  prepare: [claimOwnText, claimFirstQuota, prepareFiles],
+  perform,
+};
