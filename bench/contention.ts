@@ -10,7 +10,8 @@ const PROCESSES = [1, 4, 8];
 /** Share of one process's rate, by the number of processes. */
 const GOALS: Readonly<Record<number, number>> = { 4: 0.8, 8: 0.6 };
 const GOAL_WAIT_MS = 5_000;
-const GOAL_MORE_REQUESTS = 6;
+/** Requests of a life beyond those with one process, by the number of processes. */
+const GOALS_OF_A_LIFE: Readonly<Record<number, number>> = { 4: 6 };
 /** The same callers, however many processes they are spread over. They never rest. */
 const CALLERS = 64;
 const SECONDS = 12;
@@ -118,10 +119,13 @@ runBench(async () => {
   for (const { processes, ofOne, longestMs, lifeRequests: life } of all.slice(1)) {
     const more = life - (all[0]?.lifeRequests ?? 0);
     const goal = GOALS[processes] ?? 0;
-    const isMet = ofOne >= goal && longestMs <= GOAL_WAIT_MS && more <= GOAL_MORE_REQUESTS;
-    const text = `${processes} processes: ${goal} of one, no wait over ${GOAL_WAIT_MS} ms, ${GOAL_MORE_REQUESTS} requests more for a life`;
-    const measured = `${ofOne}, ${longestMs.toFixed(0)} ms, ${more}`;
-    console.log(goalText({ text, measured, isMet }));
+    const text = `${processes} processes: ${goal} of one, no wait over ${GOAL_WAIT_MS} ms`;
+    const isMet = ofOne >= goal && longestMs <= GOAL_WAIT_MS;
+    console.log(goalText({ text, measured: `${ofOne}, ${longestMs.toFixed(0)} ms`, isMet }));
+    const mostMore = GOALS_OF_A_LIFE[processes];
+    if (mostMore === undefined) continue;
+    const lifeText = `${processes} processes: at most ${mostMore} requests more for a life`;
+    console.log(goalText({ text: lifeText, measured: `${more}`, isMet: more <= mostMore }));
   }
   const results = all.map(({ processes, ofOne, ofApart, lifeRequests: life }) => {
     return [`${processes} processes`, { ofOne, ofApart, lifeRequests: life }];

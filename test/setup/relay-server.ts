@@ -16,7 +16,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 
 /**
  * The relay of this process over real HTTP on loopback, for programs that speak nothing else. Queued work is done
- * after each call, so that who reads again sees what became of it. A port is given where addresses have to name it.
+ * after each write, so that who reads then sees what became of it; a read may come from work that is being done, such as
+ * a network's for a file. A port is given where addresses have to name it.
  */
 export async function serveRelay(relay: Relay, ownPort = 0): Promise<RelayServer> {
   const prefix = new URL(relay.services.config.publicBaseUrl).pathname;
@@ -29,7 +30,7 @@ export async function serveRelay(relay: Relay, ownPort = 0): Promise<RelayServer
       const path = (request.url ?? "/").slice(prefix.length);
       const options = { headers: Object.fromEntries(headers), rawBody };
       const answer = await relay.call(request.method ?? "GET", path, options);
-      await relay.drain();
+      if (request.method !== "GET") await relay.drain();
       const { status, body } = answer;
       const isSent = typeof body === "string" || body instanceof Uint8Array || body === undefined;
       const sent = isSent ? body : JSON.stringify(body);
