@@ -30,6 +30,10 @@ export const linkPage = {
     new Reply(await useLink(call.services.tenants, visitOf(call, fields))),
   refuse: (error: AppError, { services, headers }: RefusedCall) =>
     new Reply(
-      refuseLink(services.tenants, headers, { code: error.code, status: ERROR_STATUS[error.code] }),
+      refuseLink(services.tenants, headers, {
+        code: error.code,
+        status: ERROR_STATUS[error.code],
+        retryAfterSeconds: error.retryAfterSeconds,
+      }),
     ),
 } as const;

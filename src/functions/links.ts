@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { anyone, anySession, sessionOnly, signingIn } from "../shared/http/access/access.ts";
+import { anySession, sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { route, type RefusedCall } from "../shared/http/route.ts";
 import { shape } from "../shared/runtime/shape.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
@@ -124,7 +124,7 @@ export const linkRoutes = [
     summary: "The page behind a one-time link, for a browser.",
     description:
       "`kind` is `verify`, `email` or `reset`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
-    access: anyone,
+    access: signingIn,
     query: LinkFields,
     browserFields: linkFields,
     refused,

@@ -50,6 +50,7 @@ const COMBINED = [
   "test/domain/billing/group-commit.test.ts",
   "test/limits/instances.test.ts",
   "test/limits/signing-in.test.ts",
+  "test/mail",
   "test/media/verdicts.test.ts",
   "test/networks/contract",
   "test/peers",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { aPlatform, dataOf } from "../setup/factories.ts";
+import { aPlatform, dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 let relay: Relay;
@@ -17,9 +17,10 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 
 /** What a request for a reset asks storage for, in any order, and what it is answered. */
-async function reset(email: string) {
+async function reset(email: string, deviceToken?: string) {
   calls = [];
-  const { status, body } = await relay.call("POST", "/v1/auth/reset", { body: { email } });
+  const asked = { email, ...(deviceToken === undefined ? {} : { deviceToken }) };
+  const { status, body } = await relay.call("POST", "/v1/auth/reset", { body: asked });
   return { status, body, calls: calls.toSorted() };
 }
 
@@ -44,4 +45,17 @@ test("a reset asks storage for the same, whether the e-mail is known, suspended 
     expect(ended).toEqual(known);
     expect(unknown).toEqual(known);
   }
+});
+
+test("so does one with a device token, whosever it is, and one for an e-mail that is not verified", async () => {
+  const body = { email: "new@example.com", password: PASSWORD, platformName: "New" };
+  const { deviceToken } = dataOf(await relay.call("POST", "/v1/auth/signup", { body }));
+  const plain = await reset("unknown@example.com");
+  for (const [email, device] of [
+    ["new@example.com", undefined],
+    ["new@example.com", deviceToken],
+    ["other@example.com", deviceToken],
+    ["third@example.com", "no token"],
+  ] as const)
+    expect(await reset(email, device)).toEqual(plain);
 });

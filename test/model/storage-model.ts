@@ -19,6 +19,11 @@ export const WRITE_FAULTS_BY_NAME: Readonly<Record<TableFault, WriteFault | unde
   unavailable: "unavailable",
 };
 
+/** What else a test may choose: the process ends with this call, which has not arrived or has. */
+export type CallFate = TableFault | "dies_before" | "dies_after";
+
+const never = <T>() => new Promise<T>(() => undefined);
+
 /** How often a page is short or empty although there is more: often enough for each test of a list to meet it. */
 const ODD_PAGES = 0.2;
 /** What a call takes, as far as writes that land late are concerned: within forty calls. */
@@ -31,7 +36,22 @@ export class CalmMachine extends Machine {
     await Promise.resolve();
     const { counts, time } = this.nature;
     if (counts.lateWrites > 0) await time.pass(time.now + CALL_MS);
-    return reach();
+    if (this.isDead) return never();
+    let answer: T;
+    try {
+      answer = reach();
+    } catch (error) {
+      if (this.isDead) return never();
+      throw error;
+    }
+    return this.isDead ? never() : answer;
+  }
+
+  /** Chooses the fate of a call. One that ends the process is its last: it gets no answer from then on. */
+  choose(fate: CallFate): WriteFault | undefined {
+    if (fate !== "dies_before" && fate !== "dies_after") return WRITE_FAULTS_BY_NAME[fate];
+    this.kill();
+    return fate === "dies_before" ? "error_before" : undefined;
   }
 }
 
@@ -47,12 +67,12 @@ export class StorageModel {
 
   /** The tables as one process reaches them. */
   open(
-    choose?: (call: FatedCall) => TableFault,
+    choose?: (call: FatedCall) => CallFate,
     hold?: (call: FatedCall) => Promise<void> | undefined,
   ): Tables {
     const machine = new CalmMachine("test", this.#nature);
     machine.hold = hold;
-    if (choose !== undefined) machine.fate = (call) => WRITE_FAULTS_BY_NAME[choose(call)];
+    if (choose !== undefined) machine.fate = (call) => machine.choose(choose(call));
     return tablesOver(this.#model, machine);
   }
 

@@ -1,28 +1,61 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Where a connection is cut: before the greeting, at a command, or after the mail was taken and before it is said so. */
-export const CUTS = ["greeting", "EHLO", "MAIL", "RCPT", "DATA", "taken"] as const;
-type Cut = (typeof CUTS)[number];
+/**
+ * Where a connection is cut: before the greeting, in the middle of it, at a command, in the middle of the mail, or after
+ * the mail was taken and before it is said so.
+ */
+export const CUTS = [
+  "connect",
+  "greeting",
+  "EHLO",
+  "STARTTLS",
+  "AUTH",
+  "MAIL",
+  "RCPT",
+  "DATA",
+  "body",
+  "taken",
+] as const;
+type Cut = (typeof CUTS)[number] | "QUIT";
 
-/** A mail server of a few lines that ends a connection where it is told to, or gives another answer there. */
+/** What is said without end: one line, lines of one answer, whole answers, or a character now and then. */
+export type Endless = "line" | "lines" | "answers" | "drops";
+
+const SAID: Readonly<Record<Endless, string>> = {
+  line: "2".repeat(64 * 1024),
+  lines: `250-${"x".repeat(1_000)}\r\n`.repeat(64),
+  answers: "250 ok\r\n".repeat(8 * 1024),
+  drops: "2",
+};
+const DROP_MS = 5;
+
+/** A mail server of a few lines that ends a connection where it is told to, or says something else there. */
 export interface CuttingMailServer {
   readonly port: number;
   /** The cut of the next connections; undefined takes every mail. */
   cut: Cut | undefined;
-  /** What is answered at the cut instead of ending the connection. */
+  /** What is answered at the cut instead of ending the connection; "" for nothing at all. */
   answer: string | undefined;
-  /** The mails that were taken, with the answer lost or not, and when. */
+  /** What is said at the cut until the other side goes away. */
+  endless: Endless | undefined;
+  /** Whom the next connections' mails are for that are answered with `answer` at RCPT; absent: all. */
+  readonly refused: Set<string>;
+  /** The mails that were taken, with the answer lost or not. */
   readonly taken: string[];
+  /** The addresses of the envelopes. */
+  readonly recipients: string[];
+  /** What the last connection was sent, in bytes. */
+  bytesSaid: number;
   stop(): Promise<void>;
 }
 
 export async function startCuttingMailServer(): Promise<CuttingMailServer> {
-  const taken: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
+    socket.on("close", () => (state.bytesSaid = socket.bytesWritten));
     serve(socket, state);
   });
   server.listen(0, "127.0.0.1");
@@ -31,7 +64,11 @@ export async function startCuttingMailServer(): Promise<CuttingMailServer> {
     port: (server.address() as AddressInfo).port,
     cut: undefined,
     answer: undefined,
-    taken,
+    endless: undefined,
+    refused: new Set(),
+    taken: [],
+    recipients: [],
+    bytesSaid: 0,
     stop: async () => {
       const closed = once(server, "close");
       server.close();
@@ -42,29 +79,60 @@ export async function startCuttingMailServer(): Promise<CuttingMailServer> {
   return state;
 }
 
+function goOn(socket: Socket, endless: Endless): void {
+  if (endless === "drops") {
+    const timer = setInterval(() => socket.write(SAID.drops), DROP_MS);
+    socket.on("close", () => clearInterval(timer));
+    return;
+  }
+  const fill = () => {
+    while (!socket.destroyed && socket.write(SAID[endless]));
+    socket.once("drain", fill);
+  };
+  fill();
+}
+
+const ANSWERS: Readonly<Record<string, string>> = {
+  DATA: "354 go on",
+  QUIT: "221 bye",
+  AUTH: "235 come in",
+};
+
 function serve(socket: Socket, state: CuttingMailServer): void {
   let text = "";
   let isData = false;
   const say = (line: string) => socket.write(`${line}\r\n`);
   const isOver = (step: Cut): boolean => {
     if (state.cut !== step) return false;
-    if (state.answer === undefined) socket.destroy();
-    else say(state.answer);
+    if (state.endless !== undefined) goOn(socket, state.endless);
+    else if (state.answer === undefined) socket.destroy();
+    else if (state.answer !== "") say(state.answer);
     return true;
   };
   const take = (mail: string) => {
     isData = false;
-    if (state.cut === "taken" && state.answer !== undefined) return say(state.answer);
+    if (state.cut === "taken" && state.answer !== undefined) return isOver("taken");
     state.taken.push(mail);
     if (!isOver("taken")) say("250 taken");
   };
+  const isRefused = (line: string) => {
+    const [, to = ""] = /^RCPT TO:<(.*)>/i.exec(line) ?? [];
+    if (to === "") return false;
+    state.recipients.push(to);
+    return state.refused.has(to);
+  };
   const command = (line: string) => {
-    const name = line.slice(0, 4).toUpperCase();
-    if (CUTS.some((cut) => cut === name) && isOver(name as Cut)) return;
+    const name = (line.split(/[ :]/, 1)[0] ?? "").toUpperCase();
+    if (state.cut === name && isOver(state.cut)) return;
+    if (isRefused(line)) return say("450 try again later");
     if (name === "DATA") isData = true;
-    say(name === "DATA" ? "354 go on" : name === "QUIT" ? "221 bye" : "250 ok");
+    const offer = state.cut === "STARTTLS" ? "STARTTLS" : "SIZE";
+    say(
+      name === "EHLO" ? `250-here\r\n250-AUTH PLAIN\r\n250 ${offer}` : (ANSWERS[name] ?? "250 ok"),
+    );
   };
   socket.on("data", (chunk) => {
+    if (isData && isOver("body")) return;
     text += chunk.toString("utf8");
     for (;;) {
       const end = text.indexOf(isData ? "\r\n.\r\n" : "\r\n");
@@ -75,5 +143,8 @@ function serve(socket: Socket, state: CuttingMailServer): void {
       else command(part);
     }
   });
+  if (state.cut === "connect") return void socket.resetAndDestroy();
+  const isCutInGreeting = state.cut === "greeting" && state.answer === undefined;
+  if (isCutInGreeting && state.endless === undefined) socket.write("22");
   if (!isOver("greeting")) say("220 here");
 }

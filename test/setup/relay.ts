@@ -17,7 +17,7 @@ import { createClock, type TestClock } from "./test-clock.ts";
 import { runWalks } from "./walks.ts";
 import { QueueModel } from "../model/queue-model.ts";
 import type { FatedCall } from "../model/machine.ts";
-import { StorageModel, type TableFault } from "../model/storage-model.ts";
+import { StorageModel, type CallFate } from "../model/storage-model.ts";
 import { openTables, type Tables } from "../../src/shared/runtime/storage/tables.ts";
 
 export interface RelayOptions {
@@ -32,7 +32,7 @@ export interface RelayOptions {
   /** The emulator's tables instead of the model's, for tests that are about storage itself. */
   readonly emulatedTables?: boolean;
   /** What becomes of each call to the model's tables. */
-  readonly tableFault?: (call: FatedCall) => TableFault;
+  readonly tableFault?: (call: FatedCall) => CallFate;
   /** What a write to the model's tables waits for before it arrives. */
   readonly holdWrite?: (call: FatedCall) => Promise<void> | undefined;
   /** The clock of another relay, for two instances of one deployment. */

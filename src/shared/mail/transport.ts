@@ -2,10 +2,16 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Config } from "../config/config.ts";
 
+/** How long the mail server may take, in milliseconds. */
+const LIMITS = {
+  /** To take the connection, and again to greet. */
+  connect: 10_000,
+  silence: 20_000,
+  /** For everything after the connection. */
+  talk: 35_000,
+};
 /** Longest that one mail may take, from the first byte to the last. */
-export const SEND_MS_MAX = 45_000;
-const CONNECT_MS_MAX = 10_000;
-const SILENCE_MS_MAX = 20_000;
+export const SEND_MS_MAX = LIMITS.connect + LIMITS.talk;
 /** A server that could not be reached is left alone for so long. */
 const DOWN_MS = 5_000;
 
@@ -39,11 +45,14 @@ type MailConfig = NonNullable<Config["mail"]>;
 
 /** Loads the library, when the first mail is sent. */
 const loadLibrary = async () => (await import("nodemailer")).default;
+type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
-async function dial({ host, port }: MailConfig): Promise<Socket> {
+async function dial({ host, port }: MailConfig, ms: number): Promise<Socket> {
   const socket = connect({ host, port });
+  // The end of a connection while nobody listens would end the process.
+  socket.on("error", () => undefined);
   try {
-    await once(socket, "connect", { signal: AbortSignal.timeout(CONNECT_MS_MAX) });
+    await once(socket, "connect", { signal: AbortSignal.timeout(ms) });
     return socket;
   } catch (error) {
     socket.destroy();
@@ -51,9 +60,22 @@ async function dial({ host, port }: MailConfig): Promise<Socket> {
   }
 }
 
-async function handOver(mail: MailConfig, message: Message, socket: Socket): Promise<void> {
+/** A connection to the mail server, who speaks on it, and how long the server may take. */
+interface Line {
+  readonly library: Library;
+  readonly socket: Socket;
+  readonly limits: typeof LIMITS;
+}
+
+/** What ends a line somewhere, and other control characters. */
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+async function handOver(
+  mail: MailConfig,
+  message: Message,
+  { library, socket, limits }: Line,
+): Promise<void> {
   const { host, port, isSecure, needsTls, user, password, from, name } = mail;
-  const library = await loadLibrary();
   const options = {
     host,
     port,
@@ -61,8 +83,8 @@ async function handOver(mail: MailConfig, message: Message, socket: Socket): Pro
     requireTLS: needsTls,
     ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
     tls: { servername: host },
-    greetingTimeout: CONNECT_MS_MAX,
-    socketTimeout: SILENCE_MS_MAX,
+    greetingTimeout: limits.connect,
+    socketTimeout: limits.silence,
     disableFileAccess: true,
     disableUrlAccess: true,
     getSocket: (
@@ -72,6 +94,7 @@ async function handOver(mail: MailConfig, message: Message, socket: Socket): Pro
   };
   await library.createTransport(options).sendMail({
     ...message,
+    subject: message.subject.replaceAll(BREAKS, " "),
     from: { name, address: from },
     // As an object, so that nothing in an address is taken for a second one.
     to: { name: "", address: message.to },
@@ -88,13 +111,15 @@ interface Failure {
 
 /** Failures after which the server certainly has no mail, whether it answered or not. */
 const BEFORE_THE_MAIL = new Set(["EAUTH", "EENVELOPE", "ETLS", "EDNS"]);
+/** As much of a server's answer as is logged. */
+const ANSWER_MAX = 500;
 /** Steps at which a permanent answer is about this mail alone. Before them it is about the settings. */
 const OF_THE_MAIL = new Set(["RCPT TO", "DATA"]);
 
 /** Returns what a failure of the library means. */
 function outcomeOf(error: unknown): SendOutcome {
   const { code, command, responseCode, message } = error as Failure;
-  const answer = String(message);
+  const answer = String(message).slice(0, ANSWER_MAX);
   const isAnswered = typeof responseCode === "number";
   if (isAnswered && responseCode >= 500 && OF_THE_MAIL.has(String(command)))
     return { kind: "refused", answer };
@@ -103,22 +128,29 @@ function outcomeOf(error: unknown): SendOutcome {
 }
 
 /** Makes the way to the mail server of the settings. */
-export function createTransport({ mail }: Pick<Config, "mail">, now: () => number): Transport {
+export function createTransport(
+  { mail }: Pick<Config, "mail">,
+  now: () => number,
+  limits = LIMITS,
+): Transport {
   let downUntil = 0;
   return {
     isDown: () => now() < downUntil,
     async send(message) {
       if (mail === undefined) return { kind: "not_sent", answer: "MAIL_URL is not set" };
+      let library: Library;
       let socket: Socket;
       try {
-        socket = await dial(mail);
+        // Before the connection, whose server could speak or go while it is loaded.
+        library = await loadLibrary();
+        socket = await dial(mail, limits.connect);
       } catch (error) {
         downUntil = now() + DOWN_MS;
         return { kind: "not_sent", answer: String(error) };
       }
-      const timer = setTimeout(() => socket.destroy(), SEND_MS_MAX - CONNECT_MS_MAX);
+      const timer = setTimeout(() => socket.destroy(), limits.talk);
       try {
-        await handOver(mail, message, socket);
+        await handOver(mail, message, { library, socket, limits });
         return { kind: "accepted" };
       } catch (error) {
         return outcomeOf(error);

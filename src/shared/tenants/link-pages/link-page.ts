@@ -141,6 +141,15 @@ async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkPage): Pro
   await confirmReset(services, scope, body.data);
 }
 
+/** Says when a later try may succeed. */
+function withWait(
+  answer: BrowserAnswer,
+  { retryAfterSeconds = 1 }: Pick<AppError, "retryAfterSeconds">,
+): BrowserAnswer {
+  if (answer.status !== 429 && answer.status !== 503) return answer;
+  return { ...answer, headers: [...answer.headers, ["retry-after", String(retryAfterSeconds)]] };
+}
+
 async function pageOf(
   services: TenantsDeps,
   visit: LinkVisit,
@@ -155,7 +164,7 @@ async function pageOf(
     return answer(await step(kind, words));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return answer(refused(visit, kind, words, error));
+    return withWait(answer(refused(visit, kind, words, error)), error);
   }
 }
 
@@ -179,8 +188,9 @@ export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<Browse
 export function refuseLink(
   services: TenantsDeps,
   headers: Headers,
-  { code, status }: { readonly code: string; readonly status: number },
+  error: Pick<AppError, "code" | "retryAfterSeconds"> & { readonly status: number },
 ): BrowserAnswer {
+  const { code, status } = error;
   const locale = chooseLocale(headers.get("accept-language"));
   const words = WORDS[locale];
   const page =
@@ -189,5 +199,5 @@ export function refuseLink(
       : status >= 500
         ? notice(status, words.failedTitle, words.failed)
         : notice(status, words.invalidTitle, words.invalid);
-  return answerWith(services, locale, page);
+  return withWait(answerWith(services, locale, page), error);
 }

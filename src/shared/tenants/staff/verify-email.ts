@@ -51,7 +51,8 @@ export async function verifyEmail(
     await checkPassword(services, scope, user, password);
   }
   if (link.kind === "email") return await finishEmailChange(services, scope, user, link.newEmail);
-  if (user.emailVerified) return;
+  // Again, for a process may have ended before the credit: it is made once, however often it is asked for.
+  if (user.emailVerified) return await startWithCredit(services, user, scope.requestId);
   const verified = await services.stores.users.update(user, (present) =>
     present.email === user.email ? { emailVerified: true } : undefined,
   );

@@ -1,0 +1,133 @@
+import { simpleParser } from "mailparser";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { MailKind } from "../../src/shared/mail/mail.ts";
+import { en } from "../../src/shared/mail/words/en.ts";
+import { LOCALES, type Locale } from "../../src/shared/runtime/locale.ts";
+import { startCuttingMailServer, type CuttingMailServer } from "../setup/cutting-mail-server.ts";
+import { PASSWORD } from "../setup/factories.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { runWalks } from "../setup/walks.ts";
+
+let server: CuttingMailServer;
+let relay: Relay;
+beforeAll(async () => {
+  server = await startCuttingMailServer();
+  relay = await startRelay({
+    settings: {
+      MAIL_URL: `smtp://127.0.0.1:${server.port}`,
+      MAIL_FROM: "relay@example.net",
+      SERVICE_NAME: 'The "Relay", Example & <Sons>',
+      SUPPORT_URL: "https://help.example.net/?a=1&b=2",
+    },
+  });
+});
+afterAll(async () => {
+  await relay.stop();
+  await server.stop();
+});
+beforeEach(() => {
+  server.taken.length = 0;
+  server.recipients.length = 0;
+});
+
+const KINDS = Object.keys(en.mails) as readonly MailKind[];
+
+const BREAKS = ["\r\n", "\n", "\r", "\u2028", "\u0085", "\0", "=?utf-8?q?=0D=0A?=", "%0d%0a"];
+const ATTACKS: readonly string[] = [
+  ...BREAKS.map(
+    (end) =>
+      `Ann${end}Bcc: victim@example.com${end}Subject: Free${end}${end}<script>alert(1)</script>`,
+  ),
+  `Ann\t\u202e\u0007 <b onclick="x">&amp;</b>`,
+  "A".repeat(20_000),
+];
+const READER = "reader@example.com";
+
+/** The placeholders of a mail, and others that somebody may think of. */
+function placeholdersOf(kind: MailKind): readonly string[] {
+  const names = JSON.stringify(en.mails[kind]).matchAll(/\{(\w+)\}/g);
+  return [...names].map(([, name = ""]) => name).filter((name) => name !== "service");
+}
+
+async function send(kind: MailKind, locale: Locale, attack: string, to = READER): Promise<void> {
+  const { mails } = relay.services.tenants.mail.stores;
+  const now = relay.clock.now();
+  const values = Object.fromEntries(placeholdersOf(kind).map((name) => [name, attack]));
+  const content = { kind, to, locale, values, link: "https://relay.example.net/?token=A" };
+  const until = new Date(now.getTime() + 3_600_000);
+  await mails.insert("attacked", mails.rowOf("attacked", content, { now, until }));
+  const at = now.toISOString();
+  const mark = { kind: "mail", id: "attacked", at, platformId: "", profileId: "" } as const;
+  await relay.services.tenants.mail.wakes.add(mark, now);
+  await runWalks(relay.services, "send-mails");
+}
+
+const HEADERS = [
+  "from",
+  "to",
+  "subject",
+  "message-id",
+  "auto-submitted",
+  "date",
+  "mime-version",
+  "content-type",
+];
+/** Of mails that a reader can end. */
+const OPTIONAL = ["list-unsubscribe", "list-unsubscribe-post"];
+
+describe.each(KINDS)("a mail of the kind %s", (kind) => {
+  test.each(LOCALES)(
+    "in %s has its own headers alone, whatever is written into it",
+    async (locale) => {
+      for (const attack of ATTACKS) {
+        server.taken.length = 0;
+        server.recipients.length = 0;
+        await send(kind, locale, attack);
+        expect(server.recipients).toEqual([READER]);
+        expect(server.taken).toHaveLength(1);
+        const { headerLines, subject = "", html } = await simpleParser(server.taken[0] ?? "");
+        const names = headerLines.map(({ key }) => key).filter((name) => !OPTIONAL.includes(name));
+        expect(names.toSorted()).toEqual(HEADERS.toSorted());
+        // oxlint-disable-next-line no-control-regex -- that is what must not be there
+        expect(subject).not.toMatch(/[\u0000-\u001f\u007f\u0085\u2028\u2029]/);
+        expect(html).not.toMatch(/<script|<b |onclick="x"/);
+      }
+    },
+  );
+});
+
+test.each([
+  ...BREAKS.slice(0, 6).map((end) => `a${end}Bcc: victim@example.com${end}@example.com`),
+  "reader@example.com, victim@example.com",
+  "reader@example.com>\r\nRCPT TO:<victim@example.com",
+  "Ann <victim@example.com>",
+  "victim@example.com;reader@example.com",
+])("a row with the address %j reaches nobody else", async (to) => {
+  await send("reset", "en", "", to);
+  expect(server.recipients).not.toContain("victim@example.com");
+  for (const mail of server.taken) {
+    const { headerLines } = await simpleParser(mail);
+    expect(headerLines.map(({ key }) => key).toSorted()).toEqual(HEADERS.toSorted());
+  }
+});
+
+test.each([
+  "a@example.com\r\nBcc: victim@example.com",
+  "a\n@example.com",
+  "a@example.com,victim@example.com",
+  "a@example.com victim@example.com",
+  "Ann <a@example.com>",
+  '"a\r\nBcc: victim@example.com"@example.com',
+  "a@[127.0.0.1]",
+  "a@example.com\0",
+  "a@example.com\u2028",
+  `${"a".repeat(250)}@example.com`,
+])("nobody signs up with the address %j", async (email) => {
+  const body = { email, password: PASSWORD, platformName: "Example" };
+  const { status } = await relay.call("POST", "/v1/auth/signup", { body });
+  await relay.drain();
+  const to = server.recipients.at(0);
+  // What is trimmed is an address like any other.
+  if (status === 201) expect(to).toBe("a@example.com");
+  else expect([status, to]).toEqual([400, undefined]);
+});

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { dataOf, PASSWORD } from "../setup/factories.ts";
+import { casesOf, IS_LONG } from "../setup/long-check.ts";
+import type { Relay } from "../setup/relay.ts";
+import { dying, repeatsOf, startWorld, type Dying, type World } from "./dying.ts";
+import {
+  askForReset,
+  lastToken,
+  logIn,
+  NEW_PASSWORD,
+  newEmail,
+  operatorLink,
+  post,
+  resetWith,
+  signUpAs,
+  tokenOf,
+  unverified,
+  verified,
+} from "./people.ts";
+
+const CREDIT = 25;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ SIGNUP_CREDIT_TOKENS: String(CREDIT) });
+});
+afterAll(() => world.stop());
+
+const isIn = async (on: Relay, email: string, password = PASSWORD) =>
+  (await logIn(on, email, password)).status === 200;
+
+const isVerified = async (on: Relay, email: string) =>
+  dataOf(await logIn(on, email)).user.emailVerified as boolean;
+
+async function expectCredit(on: Relay, email: string, password = PASSWORD): Promise<void> {
+  const { token: session } = dataOf(await logIn(on, email, password));
+  const { tokenBalance } = dataOf(await on.call("GET", "/v1/me", { session }));
+  expect(tokenBalance).toBe(CREDIT);
+}
+
+const mailsTo = async ({ mailed }: World, email: string, subject: RegExp) =>
+  (await mailed.mailsTo(email)).filter((mail) => subject.test(mail.subject));
+
+const VERIFY = /^Confirm your e-mail address/;
+const RESET = /^Choose a new password/;
+const NEW_ADDRESS = /^Confirm your new e-mail address/;
+const CHANGED = /^Your password .* was changed$/;
+
+/** Everything that writes on the way in, with what its user is owed when it is over. */
+const FLOWS: Readonly<Record<string, Dying>> = {
+  "a sign-up": dying({
+    prepare: async () => newEmail(),
+    ask: (email, on) => signUpAs(on, email),
+    isDone: (email, { mailed }) => isIn(mailed.relay, email),
+    mails: (to) => [{ to, subject: VERIFY, eachTime: true }],
+    async end(email, { mailed }) {
+      const body = { token: await lastToken(mailed, email), password: PASSWORD };
+      expect((await post(mailed.relay, "/v1/auth/verify", body)).status).toBe(204);
+      await expectCredit(mailed.relay, email);
+    },
+  }),
+  "a verification": dying({
+    async prepare({ mailed }) {
+      const { email } = await unverified(mailed);
+      return { email, token: await lastToken(mailed, email) };
+    },
+    ask: ({ token }, on) => post(on, "/v1/auth/verify", { token, password: PASSWORD }),
+    isDone: ({ email }, { mailed }) => isVerified(mailed.relay, email),
+    end: ({ email }, { mailed }) => expectCredit(mailed.relay, email),
+  }),
+  "another link of a verification": dying({
+    async prepare({ mailed }) {
+      const person = await unverified(mailed);
+      await mailed.relay.drain();
+      return person;
+    },
+    ask: ({ session }, on) => post(on, "/v1/auth/verify/resend", {}, session),
+    isDone: async ({ email }, made) => (await mailsTo(made, email, VERIFY)).length > 1,
+    async end({ email, session }, { mailed }) {
+      const token = await lastToken(mailed, email);
+      expect((await post(mailed.relay, "/v1/auth/verify", { token }, session)).status).toBe(204);
+    },
+  }),
+  "a request for a reset": dying({
+    prepare: ({ mailed }) => verified(mailed),
+    ask: (person, on) => askForReset(on, person),
+    isDone: async ({ email }, made) => (await mailsTo(made, email, RESET)).length > 0,
+    mails: ({ email: to }) => [{ to, subject: RESET, eachTime: true }],
+    async end({ email }, { mailed }) {
+      expect((await resetWith(mailed.relay, await lastToken(mailed, email))).status).toBe(200);
+    },
+  }),
+  "a reset": dying({
+    async prepare({ mailed }) {
+      const person = await verified(mailed);
+      await askForReset(mailed.relay, person);
+      return { ...person, token: await lastToken(mailed, person.email) };
+    },
+    ask: ({ token }, on) => resetWith(on, token),
+    isDone: ({ email }, { mailed }) => isIn(mailed.relay, email, NEW_PASSWORD),
+    mails: ({ email: to }) => [{ to, subject: CHANGED }],
+    async end({ email, session }, { mailed: { relay } }) {
+      expect(await isIn(relay, email)).toBe(false);
+      expect((await relay.call("GET", "/v1/me", { session })).status).toBe(401);
+      await expectCredit(relay, email, NEW_PASSWORD);
+    },
+  }),
+  "a change of the password": dying({
+    prepare: ({ mailed }) => verified(mailed),
+    ask: ({ session }, on) =>
+      post(
+        on,
+        "/v1/auth/password",
+        { currentPassword: PASSWORD, newPassword: NEW_PASSWORD },
+        session,
+      ),
+    isDone: ({ email }, { mailed }) => isIn(mailed.relay, email, NEW_PASSWORD),
+    mails: ({ email: to }) => [{ to, subject: CHANGED }],
+  }),
+  "a request for another e-mail": dying({
+    async prepare({ mailed }) {
+      return { ...(await verified(mailed)), to: newEmail() };
+    },
+    ask: ({ session, to }, on) =>
+      post(on, "/v1/auth/email", { newEmail: to, password: PASSWORD }, session),
+    isDone: async ({ to }, made) => (await mailsTo(made, to, NEW_ADDRESS)).length > 0,
+    mails: ({ email, to }) => [
+      { to: email, subject: /is about to change$/, eachTime: true },
+      { to, subject: NEW_ADDRESS, eachTime: true },
+    ],
+    async end({ to }, { mailed }) {
+      const body = { token: await lastToken(mailed, to), password: PASSWORD };
+      expect((await post(mailed.relay, "/v1/auth/verify", body)).status).toBe(204);
+    },
+  }),
+  "a change of the e-mail": dying({
+    async prepare({ mailed }) {
+      const { email, session } = await verified(mailed);
+      const to = newEmail();
+      await post(mailed.relay, "/v1/auth/email", { newEmail: to, password: PASSWORD }, session);
+      return { email, to, token: await lastToken(mailed, to) };
+    },
+    ask: ({ token }, on) => post(on, "/v1/auth/verify", { token, password: PASSWORD }),
+    isDone: ({ to }, { mailed }) => isIn(mailed.relay, to),
+    mails: ({ email }) => [{ to: email, subject: /e-mail address .* was changed$/ }],
+    async end({ email }, { mailed: { relay } }) {
+      expect(await isIn(relay, email)).toBe(false);
+      // By now a claim that the dead process left is old enough for the next one.
+      relay.advance(11 * 60_000);
+      expect((await signUpAs(relay, email)).status).toBe(201);
+    },
+  }),
+  "an operator's reset link": dying({
+    prepare: ({ mailed }) => verified(mailed),
+    ask: (person, on) => operatorLink(on, person),
+    isDone: async ({ email }, made) => (await mailsTo(made, email, /^An operator/)).length > 0,
+    mails: ({ email: to }) => [{ to, subject: /^An operator/, eachTime: true }],
+    async end(person, { mailed: { relay } }) {
+      const { url } = dataOf(await operatorLink(relay, person));
+      expect((await resetWith(relay, tokenOf(url))).status).toBe(200);
+    },
+  }),
+};
+
+/** More than any of these writes. */
+const WRITES_MAX = 60;
+const MOMENTS = casesOf(["before", "after"] as const);
+// Each write in the long check; here each is met by one flow or another.
+const STEP = IS_LONG ? 1 : 3;
+
+let deaths = 0;
+
+test.each(Object.entries(FLOWS).map(([name, die], index) => [name, die, index] as const))(
+  "%s is neither lost nor told twice, whichever write its process dies at",
+  async (_name, die, index) => {
+    for (const moment of MOMENTS) {
+      let nth = 1 + (index % STEP);
+      while ((await die(world, { nth, moment })) === "died") {
+        deaths += 1;
+        nth += STEP;
+        expect(nth).toBeLessThan(WRITES_MAX);
+      }
+      // The last run is one without a death.
+      expect(nth).toBeGreaterThan(STEP);
+    }
+  },
+);
+
+test("a mail that may have arrived came again after a minute at the earliest", () => {
+  const repeats = repeatsOf(world.arrivals);
+  const figures = `${deaths} deaths, ${world.arrivals.length} mails, ${repeats} of them again`;
+  if (IS_LONG) process.stdout.write(`${figures}\n`);
+  expect(deaths).toBeGreaterThan(Object.keys(FLOWS).length);
+  if (IS_LONG) expect(repeats).toBeGreaterThan(0);
+});

@@ -1,0 +1,40 @@
+import type { FatedCall } from "../model/machine.ts";
+import { startRelay, type Relay } from "./relay.ts";
+
+/** At which of its writes a process dies, counted from 1, and whether that write has arrived. */
+export interface Death {
+  readonly nth: number;
+  readonly moment: "before" | "after";
+}
+
+/** What is written beside a request and comes in no order: rates, failed log-ins, when a key was used. */
+const isBeside = ({ table, rowKeys }: FatedCall) =>
+  table === "ratewindows" || (table === "keys" && rowKeys[0] === "U");
+
+/**
+ * Runs `act` on one more process of a deployment, which dies at one of its writes: from then on it writes, reads and sends
+ * nothing, and what it was asked is never answered. Returns whether it lived to the end of `act`.
+ */
+export async function dyingAt(
+  calm: Relay,
+  { nth, moment }: Death,
+  act: (doomed: Relay) => Promise<unknown>,
+): Promise<"died" | "lived"> {
+  const died = Promise.withResolvers<"died">();
+  let writes = 0;
+  const doomed = await startRelay({
+    sameDeploymentAs: calm,
+    tableFault(call) {
+      if (call.method === "GET" || isBeside(call)) return "pass";
+      writes += 1;
+      if (writes !== nth) return "pass";
+      doomed.queues.onSend = () => "lose";
+      died.resolve("died");
+      return moment === "before" ? "dies_before" : "dies_after";
+    },
+  });
+  const lived = act(doomed).then(() => "lived" as const);
+  const end = await Promise.race([lived, died.promise]);
+  await doomed.stop();
+  return end;
+}
