@@ -79,7 +79,7 @@ export function continueErasures(services: ErasureDeps, system: SystemScope): Ta
         return isMore ? { rest: "" } : {};
       } catch (error) {
         const { stage } = stored.erasure;
-        log.error("not erased, the next run goes on", { erasing: id, stage, error });
+        log.error("an erasure failed, the next run goes on", { erasedId: id, stage, error });
         return { counts: { failed: 1 } };
       }
     },
