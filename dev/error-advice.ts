@@ -89,6 +89,7 @@ export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     again: "after that",
   },
   mail_disabled: { advice: "Ask the operators for a link.", again: NO },
+  invitation_required: { advice: "Invite them with `POST /v1/invitations`.", again: NO },
   signup_disabled: { advice: "Ask the operators for an account.", again: NO },
   not_found: { advice: "Check the id, and whose key you use.", again: NO },
   method_not_allowed: { advice: "Use a method of `details.allow`.", again: NO },

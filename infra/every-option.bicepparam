@@ -32,6 +32,7 @@ param tuning = {
   PLATFORM_RATE_PER_MINUTE: 'tuned'
   AUTH_RATE_PER_MINUTE: 'tuned'
   LOGIN_ATTEMPTS: 'tuned'
+  ALLOW_DIRECT_USERS: 'tuned'
   SIGNUP_CREDIT_TOKENS: 'tuned'
   SIGNUPS_PER_ADDRESS_DAY: 'tuned'
   TRUSTED_PROXY_HOPS: 'tuned'

@@ -33,6 +33,7 @@ type Tuning = {
   PLATFORM_RATE_PER_MINUTE: string?
   AUTH_RATE_PER_MINUTE: string?
   LOGIN_ATTEMPTS: string?
+  ALLOW_DIRECT_USERS: string?
   SIGNUP_CREDIT_TOKENS: string?
   SIGNUPS_PER_ADDRESS_DAY: string?
   TRUSTED_PROXY_HOPS: string?

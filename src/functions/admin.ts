@@ -2,9 +2,18 @@ import {
   createdPlatform,
   createdPlatformExample,
   CreatePlatformBody,
+  FindUserQuery,
+  foundUser,
+  foundUserExample,
+  ListUsersQuery,
+  user,
+  userExample,
 } from "../shared/tenants/staff/schema.ts";
 import { ResetLinkBody, resetLink, resetLinkExample } from "../shared/tenants/links/schema.ts";
 import {
+  findUserByEmail,
+  listUsersOfPlatform,
+  removeUser,
   makeResetLink,
   ListPlatformsQuery,
   platformAccount,
@@ -93,6 +102,47 @@ export const adminRoutes = [
     },
     run: ({ services, scope, params, body }) =>
       updatePlatform(services.tenants, scope, { ...params, ...body }),
+  }),
+  route("GET", "v1/admin/users", {
+    operationId: "findUsers",
+    summary: "Find out whose e-mail it is.",
+    description:
+      "A list of one user, with the platform that they belong to; empty where nobody signs in with the e-mail.",
+    access: operator("Admin", "Operator"),
+    query: FindUserQuery,
+    status: 200,
+    list: true,
+    response: foundUser,
+    examples: () => ({ answer: foundUserExample() }),
+    run: ({ services, scope, query }) =>
+      services.audit.readBy(scope, { action: "user.searched" }, () =>
+        findUserByEmail(services.tenants, scope, query),
+      ),
+  }),
+  route("GET", "v1/admin/platforms/{platformId}/users", {
+    operationId: "listPlatformUsers",
+    summary: "List a platform's staff, newest first.",
+    access: operator("Admin", "Operator"),
+    query: ListUsersQuery,
+    status: 200,
+    list: true,
+    response: user,
+    errors: ["not_found"],
+    examples: () => ({ answer: userExample() }),
+    run: ({ services, scope, params: { platformId }, query }) =>
+      services.audit.readBy(scope, { action: "user.listed", platformId }, () =>
+        listUsersOfPlatform(services.tenants, scope, { platformId, ...query }),
+      ),
+  }),
+  route("DELETE", "v1/admin/platforms/{platformId}/users/{userId}", {
+    operationId: "removePlatformUser",
+    summary: "Remove a user of a platform, which frees the e-mail.",
+    description:
+      "Their sessions, links and the invitations that they made end at once. A platform that is left without an owner is suspended.",
+    access: operator("Admin"),
+    status: 204,
+    errors: ["not_found"],
+    run: ({ services, scope, params }) => removeUser(services.tenants, scope, params),
   }),
   route("POST", "v1/admin/platforms/{platformId}/users/{userId}/reset-link", {
     operationId: "makeResetLink",

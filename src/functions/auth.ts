@@ -1,6 +1,5 @@
 import { anySession, sessionOnly, signingIn } from "../shared/http/access/access.ts";
 import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
-import { chooseLocale, type Locale } from "../shared/runtime/locale.ts";
 import { route } from "../shared/http/route.ts";
 import {
   confirmSession,
@@ -45,12 +44,7 @@ import {
   user,
   userExample,
 } from "../shared/tenants/staff/schema.ts";
-
-/** Returns the body with the language of the caller where it names none. */
-const withLocale = <Body extends { readonly locale?: Locale | undefined }>(
-  body: Body,
-  headers: Headers,
-) => ({ ...body, locale: body.locale ?? chooseLocale(headers.get("accept-language")) });
+import { withLocale } from "./with-locale.ts";
 
 export const authRoutes = [
   route("POST", "v1/auth/signup", {
@@ -113,6 +107,8 @@ export const authRoutes = [
     summary: "Change the password, and end every other session of the user.",
     access: sessionOnly,
     body: ChangePasswordBody,
+    issuesBeside: ({ services, body: { newPassword: password } }) =>
+      passwordIssues(services.tenants, { path: "newPassword", password, email: undefined }),
     status: 204,
     errors: ["invalid_credentials", "rate_limited"],
     examples: () => ({ body: changePasswordExample() }),
@@ -182,13 +178,14 @@ export const userRoutes = [
   route("POST", "v1/users", {
     operationId: "createUser",
     summary: "Add a colleague, who can sign in at once.",
-    description: "Tell them the password, which they change with `POST /v1/auth/password`.",
+    description:
+      "Tell them the password, which they change with `POST /v1/auth/password`. Only where `ALLOW_DIRECT_USERS` is on, which it is by default where the relay sends no mail. Otherwise invite them.",
     access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
     issuesBeside: ({ services, scope, body }) => colleagueIssues(services.tenants, scope, body),
     status: 201,
     response: user,
-    errors: ["conflict"],
+    errors: ["invitation_required", "conflict"],
     examples: () => ({
       body: createUserExample(),
       answer: {
@@ -203,13 +200,14 @@ export const userRoutes = [
   }),
   route("PATCH", "v1/users/{userId}", {
     operationId: "updateUser",
-    summary: "Give a colleague or yourself another role.",
-    description: "A platform has at least one owner.",
-    access: confirmed(ofOwner(sessionOnly)),
+    summary: "Give a colleague or yourself another role, or change your own language.",
+    description:
+      "A role takes an owner and a fresh confirmation; a platform has at least one owner. `locale` is for yourself alone.",
+    access: sessionOnly,
     body: UpdateUserBody,
     status: 200,
     response: user,
-    errors: ["not_found", "invalid_state"],
+    errors: ["owner_required", "confirmation_required", "not_found", "invalid_state"],
     examples: () => ({ body: { role: "owner" as const }, answer: userExample() }),
     run: ({ services, scope, params, body }) =>
       updateUser(services.tenants, scope, { ...params, ...body }),

@@ -18,6 +18,7 @@ import {
   askForEmailChange,
   askForReset,
   confirmReset,
+  passwordIssues,
   resendVerification,
   verifyEmail,
 } from "../shared/tenants/tenants.ts";
@@ -33,6 +34,7 @@ const accepted = shape(() => z.strictObject({}));
 
 const PAGE_ANSWERS = {
   400: "The link does not work, or the address is damaged.",
+  403: "The platform is suspended or closed.",
   429: "Too many attempts.",
   500: "Our fault; it was recorded.",
   503: "Not possible right now.",
@@ -91,6 +93,8 @@ export const linkRoutes = [
       "Ends every session and every other link of the user, and verifies the e-mail. A second factor stays on.",
     access: signingIn,
     body: ConfirmResetBody,
+    issuesBeside: ({ services, body: { newPassword: password } }) =>
+      passwordIssues(services.tenants, { path: "newPassword", password, email: undefined }),
     status: 200,
     response: knownDevice,
     errors: ["invalid_link"],
@@ -123,7 +127,7 @@ export const linkRoutes = [
     operationId: "showLinkPage",
     summary: "The page behind a one-time link, for a browser.",
     description:
-      "`kind` is `verify`, `email` or `reset`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
+      "`kind` is `verify`, `email`, `reset` or `invitation`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
     access: signingIn,
     query: LinkFields,
     browserFields: linkFields,
@@ -146,6 +150,7 @@ export const linkRoutes = [
     answers: {
       200: "Done.",
       ...PAGE_ANSWERS,
+      409: "Somebody else signs in with the address.",
       413: "The form is too long.",
       415: "That is no form.",
       422: "The page again, with what is wrong.",

@@ -4,6 +4,7 @@ import { adminRoutes } from "./admin.ts";
 import { authRoutes, userRoutes } from "./auth.ts";
 import { billingRoutes } from "./billing.ts";
 import { connectRoutes } from "./connect.ts";
+import { acceptInvitationRoute, invitationRoutes } from "./invitations.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes, postRoutes } from "./posts.ts";
 import { linkRoutes } from "./links.ts";
@@ -22,9 +23,13 @@ export const chapters: readonly Chapter[] = [
   {
     name: "Signing in",
     about: "Dashboard sessions of a platform's staff: sign-up, log-in, TOTP.",
-    routes: [...authRoutes, ...linkRoutes],
+    routes: [...authRoutes, ...linkRoutes, acceptInvitationRoute],
   },
-  { name: "Staff", about: "Who can sign in for a platform.", routes: userRoutes },
+  {
+    name: "Staff",
+    about: "Who can sign in for a platform, and who is invited to.",
+    routes: [...userRoutes, ...invitationRoutes],
+  },
   {
     name: "Platform",
     about: "The paying customer: who is calling, what things cost, what was done.",

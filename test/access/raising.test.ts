@@ -6,6 +6,7 @@ import { ConnectSessionStore } from "../../src/shared/connections/connect-sessio
 import { ConnectionStore } from "../../src/shared/connections/connection-store.ts";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { ApplicationStore } from "../../src/shared/tenants/applications/application-store.ts";
+import { InvitationStore } from "../../src/shared/tenants/invitations/invitation-store.ts";
 import { KeyStore } from "../../src/shared/tenants/keys/key-store.ts";
 import { ClosingStore } from "../../src/shared/tenants/platforms/closing-store.ts";
 import { PlatformStore } from "../../src/shared/tenants/platforms/platform-store.ts";
@@ -114,7 +115,20 @@ const DECLARED = new Map<{ readonly name: string; readonly prototype: object }, 
       create: NEW,
       update: "raises",
       deleteUnlessLast: "raises",
-      setRole: "raises",
+      deleteOrSuspend: "raises",
+      change: "raises",
+    },
+  ],
+  [
+    InvitationStore,
+    {
+      find: "reads",
+      findLatest: "reads",
+      list: "reads",
+      issue: { raisesNot: "an invitation allows nothing until it is accepted" },
+      accept: NEW,
+      withdraw: { raisesNot: "nothing is answered from a cached invitation" },
+      removeEndedBefore: { raisesNot: "it removes what has ended" },
     },
   ],
   [

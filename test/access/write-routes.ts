@@ -218,6 +218,21 @@ export const WRITES: Readonly<Record<string, Write>> = {
     callers: "session",
     ask: async (customer, relay) => ({ path: `/v1/users/${await aStranger(customer, relay)}` }),
   },
+  "POST v1/invitations": {
+    callers: "session",
+    ask: ({ unique }) => ({
+      path: "/v1/invitations",
+      body: { email: `invited-${unique}@example.com` },
+    }),
+  },
+  "DELETE v1/invitations/{invitationId}": {
+    callers: "session",
+    async ask({ unique, owner }, relay) {
+      const body = { email: `invited-${unique}@example.com` };
+      const { id } = await call(relay, "POST", "/v1/invitations", { session: owner, body });
+      return { path: `/v1/invitations/${id}` };
+    },
+  },
   "POST v1/applications": {
     callers: "session",
     ask: () => ({ path: "/v1/applications", body: { name: "Another" } }),
@@ -399,6 +414,7 @@ export const NOT_CHECKED: Readonly<Record<string, string>> = {
   "POST v1/auth/verify/resend": "it mails a link to the session's own user, which allows nothing",
   "POST v1/auth/reset": LINKS,
   "POST v1/auth/reset/confirm": LINKS,
+  "POST v1/auth/invitations/accept": LINKS,
   "POST v1/auth/ui/{kind}": LINKS,
   "POST v1/profile-grants": "nothing is stored, and a grant ends with the key or user it is from",
   "POST v1/connect/ui/done": BROWSERS,
@@ -409,5 +425,6 @@ export const NOT_CHECKED: Readonly<Record<string, string>> = {
   "POST v1/admin/platforms": OPERATORS,
   "PATCH v1/admin/platforms/{platformId}": OPERATORS,
   "POST v1/admin/platforms/{platformId}/users/{userId}/reset-link": OPERATORS,
+  "DELETE v1/admin/platforms/{platformId}/users/{userId}": OPERATORS,
   "POST v1/admin/webhooks/redrive-dead": OPERATORS,
 };

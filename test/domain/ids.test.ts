@@ -5,6 +5,7 @@ import { inverted, isId, newId, timeOfId, type IdKind } from "../../src/shared/r
 const PREFIXES: Readonly<Record<IdKind, string>> = {
   platform: "plt_",
   user: "usr_",
+  invitation: "inv_",
   application: "app_",
   key: "key_",
   profile: "prf_",

@@ -38,6 +38,7 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "POST v1/auth/email": "session",
   "POST v1/auth/reset": "anyone",
   "POST v1/auth/reset/confirm": "anyone",
+  "POST v1/auth/invitations/accept": "anyone",
   "GET v1/auth/ui/{kind}": "anyone",
   "POST v1/auth/ui/{kind}": "anyone",
   "POST v1/auth/totp": "session confirmed",
@@ -48,6 +49,9 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "POST v1/users": "session owner confirmed",
   "PATCH v1/users/{userId}": "session owner confirmed",
   "DELETE v1/users/{userId}": "session confirmed",
+  "GET v1/invitations": "session",
+  "POST v1/invitations": "session owner confirmed",
+  "DELETE v1/invitations/{invitationId}": "session owner",
   "GET v1/me": "platform",
   "GET v1/audit": "platform",
   "POST v1/platform/close": "session owner confirmed",
@@ -114,6 +118,9 @@ const RULES: Readonly<Record<string, Rule | `${Rule} ${Narrowed}`>> = {
   "GET v1/admin/platforms/{platformId}": "operator:",
   "PATCH v1/admin/platforms/{platformId}": "operator:Admin",
   "POST v1/admin/platforms/{platformId}/users/{userId}/reset-link": "operator:Admin",
+  "GET v1/admin/users": "operator:Admin,Operator",
+  "GET v1/admin/platforms/{platformId}/users": "operator:Admin,Operator",
+  "DELETE v1/admin/platforms/{platformId}/users/{userId}": "operator:Admin",
   "GET v1/admin/audit": "operator:Admin,Operator",
 };
 
@@ -161,6 +168,7 @@ interface World {
   readonly owner: TestApplication;
   readonly profile: TestProfile;
   readonly connectSessionId: string;
+  readonly invitationId: string;
   readonly webhookId: string;
   readonly callers: Readonly<Record<string, CallOptions>>;
 }
@@ -231,6 +239,10 @@ beforeAll(async () => {
     key: owner.key,
     body: { url: "https://hooks.example.com/relay" },
   });
+  const invitation = await relay.call("POST", "/v1/invitations", {
+    session: owner.platform.session,
+    body: { email: "invited@example.com" },
+  });
   const disabled = await aDisabledApplication(owner);
   // Longer than a confirmation lasts.
   relay.advance(11 * 60_000);
@@ -239,6 +251,7 @@ beforeAll(async () => {
     owner,
     profile,
     connectSessionId: dataOf(connectSession).id,
+    invitationId: dataOf(invitation).id,
     webhookId: dataOf(webhook).id,
     callers: {
       nobody: {},
@@ -336,17 +349,18 @@ function expected(route: Route, caller: string): string {
   return ofProduct(
     rule,
     caller,
-    /\{(applicationId|keyId|profileId|userId|webhookId)\}/.test(route.path),
+    /\{(applicationId|invitationId|keyId|profileId|userId|webhookId)\}/.test(route.path),
   );
 }
 
 /** The path with the owner's objects, or with ids that nobody has. */
 function pathOf(route: Route, whose: "the owner's" | "nobody's"): string {
-  const { owner, profile, connectSessionId, webhookId } = world;
+  const { owner, profile, connectSessionId, invitationId, webhookId } = world;
   const unknown = "0".repeat(26);
   const ids: Readonly<Record<string, readonly [string, string]>> = {
     applicationId: [owner.id, `app_${unknown}`],
     keyId: [owner.keyId, `key_${unknown}`],
+    invitationId: [invitationId, `inv_${unknown}`],
     userId: [owner.platform.userId, `usr_${unknown}`],
     profileId: [profile.id, `prf_${unknown}`],
     connectionId: [`con_${unknown}`, `con_${unknown}`],

@@ -67,6 +67,27 @@ describe.each(faultsAtWrites(WRITES_MAX))("with %s at write %i", (fault, nth) =>
     expect(all.body.data.map(({ id }: { id: string }) => id)).toEqual([platform.id]);
   });
 
+  test("an invitation and its use end in one user who can sign in", async () => {
+    const { session } = await aPlatform(calm, { tokens: 0 });
+    const email = "invited@example.com";
+    const invite = () => relay.call("POST", "/v1/invitations", { session, body: { email } });
+    const { url } = dataOf(await persistently(fault, nth, invite));
+    const token = new URL(url).searchParams.get("token");
+    const body = { token, password: PASSWORD };
+    const accept = () => relay.call("POST", "/v1/auth/invitations/accept", { body });
+    const accepted = await persistently(fault, nth, accept);
+    // The link is used up where the first call was applied, and its answer was lost.
+    expect([201, 400]).toContain(accepted.status);
+    const logIn = { body: { email, password: PASSWORD } };
+    const { user } = dataOf(await relay.call("POST", "/v1/auth/login", logIn));
+    const users = dataOf(await relay.call("GET", "/v1/users", { session }));
+    expect(
+      users.map(({ id }: { id: string }) => id).filter((id: string) => id === user.id),
+    ).toEqual([user.id]);
+    expect(users).toHaveLength(2);
+    expect(dataOf(await relay.call("GET", "/v1/invitations", { session }))).toEqual([]);
+  });
+
   test("a key that was made works, one that was ended does not", async () => {
     const application: TestApplication = await anApplication(calm);
     const { key } = application;

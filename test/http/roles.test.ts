@@ -138,6 +138,30 @@ describe("a platform always has an owner", () => {
     expect(outcomeOf(await remove(platform.session, platform.userId))).toBe("409 invalid_state");
   });
 
+  test("each user chooses their own language, and nobody else's", async () => {
+    const platform = await aPlatform(relay);
+    const member = await aColleague(platform);
+    const change = (session: string, userId: string, body: object) =>
+      relay.call("PATCH", `/v1/users/${userId}`, { session, body });
+    const { session, id } = member;
+    expect(dataOf(await change(session, id, { locale: "de" })).locale).toBe("de");
+    expect(dataOf(await relay.call("GET", "/v1/me", { session })).user.locale).toBe("de");
+    expect(outcomeOf(await change(session, platform.userId, { locale: "de" }))).toBe(DENIED);
+    expect(outcomeOf(await change(session, id, { locale: "de", role: "owner" }))).toBe(DENIED);
+    const foreign = await change(platform.session, id, { locale: "fr" });
+    expect(foreign.body.error.details.issues).toEqual([
+      { path: "locale", code: "custom", message: expect.stringContaining("their own") },
+    ]);
+    const own = await change(platform.session, platform.userId, { locale: "pt", role: "owner" });
+    expect(dataOf(own)).toMatchObject({ locale: "pt", role: "owner" });
+    for (const body of [{}, { locale: "it" }])
+      expect(outcomeOf(await change(session, id, body))).toBe("400 validation_failed");
+    relay.advance(11 * 60_000);
+    expect(outcomeOf(await change(session, id, { locale: "es" }))).toBe("200");
+    const stale = await change(platform.session, id, { role: "owner" });
+    expect(outcomeOf(stale)).toBe("403 confirmation_required");
+  });
+
   test.each(["usr_", "P", `usr_${"0".repeat(26)}`])("%s has no role", async (userId) => {
     const { session } = await aPlatform(relay);
     expect(outcomeOf(await setRole(session, userId, "owner"))).toBe("404 not_found");

@@ -21,6 +21,10 @@ import { withdrawalRow } from "../../src/shared/connections/withdrawal-store.ts"
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { mailCountRow } from "../../src/shared/mail/mail-count-store.ts";
 import { mailRow } from "../../src/shared/mail/mail-store.ts";
+import {
+  invitationRow,
+  invitedEmailRow,
+} from "../../src/shared/tenants/invitations/invitation-store.ts";
 import { linkRow, userLinksRow } from "../../src/shared/tenants/links/link-store.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { endpointStateRow } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
@@ -104,6 +108,8 @@ const KINDS = [
   fanOutRow,
   mailRow,
   mailCountRow,
+  invitationRow,
+  invitedEmailRow,
   linkRow,
   userLinksRow,
 ] as unknown as readonly RowCodec<never>[];

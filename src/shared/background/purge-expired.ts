@@ -19,6 +19,8 @@ const KEYS_YOUNG_MS = DAY_MS;
 /** Once ended, a session only tells how it ended. */
 const SESSIONS_KEPT_MS = 30 * DAY_MS;
 const STATES_KEPT_MS = DAY_MS;
+/** Long enough to see who was invited, and by whom. */
+const INVITATIONS_KEPT_MS = 90 * DAY_MS;
 /** Each is found with a query of its own. */
 const ENDPOINTS_OF_PAGE = 50;
 
@@ -148,6 +150,13 @@ const platformWalks: readonly Walk[] = [
     services.connections.stores.connectSessions.removeBefore(
       id,
       ago(services, SESSIONS_KEPT_MS),
+      after,
+    ),
+  ),
+  removeOfPlatforms<string>("invitations", (services, id, after) =>
+    services.tenants.stores.invitations.removeEndedBefore(
+      id,
+      ago(services, INVITATIONS_KEPT_MS),
       after,
     ),
   ),

@@ -27,6 +27,8 @@ export interface Config {
   };
   readonly identity: {
     readonly allowSignup: boolean;
+    /** Whether owners may make users without an invitation. */
+    readonly allowDirectUsers: boolean;
     readonly signupCreditTokens: number;
     readonly sessionSecret: string;
     /** Still accepted, like the previous ones below, but not used to sign or hash anything new. */
@@ -202,6 +204,7 @@ function identityConfig(settings: Settings): Config["identity"] {
   const keys = settings.DATA_KEYS ?? developmentDataKey;
   return {
     allowSignup: settings.ALLOW_SIGNUP,
+    allowDirectUsers: settings.ALLOW_DIRECT_USERS ?? settings.MAIL_URL === undefined,
     signupCreditTokens: settings.SIGNUP_CREDIT_TOKENS,
     sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
     previousSessionSecret: settings.SESSION_SECRET_PREVIOUS,

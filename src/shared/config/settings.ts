@@ -104,6 +104,11 @@ const OWN_SETTINGS = {
     "false",
     "Whether anybody may create a platform with POST /v1/auth/signup.",
   ),
+  ALLOW_DIRECT_USERS: setting(
+    flag,
+    null,
+    "Whether an owner may make users with a password (POST /v1/users) instead of inviting them; by default only where the relay sends no mail.",
+  ),
   SIGNUP_CREDIT_TOKENS: withDefault(
     integer(0, 1_000_000),
     "0",

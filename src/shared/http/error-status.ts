@@ -33,6 +33,7 @@ export const ERROR_STATUS = {
   platform_closed: 403,
   email_unverified: 403,
   mail_disabled: 403,
+  invitation_required: 403,
   signup_disabled: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -4,7 +4,13 @@ import type { Clock } from "../runtime/process.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { BadCredentials } from "./bad-credentials.ts";
 import { LoginHistoryStore } from "./login-history-store.ts";
-import { admitPasswords, admitSignUp, beginLoginAttempt, type Trier } from "./password-limits.ts";
+import {
+  admitInvitation,
+  admitPasswords,
+  admitSignUp,
+  beginLoginAttempt,
+  type Trier,
+} from "./password-limits.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { RateWindowStore } from "./rate-window-store.ts";
 
@@ -38,6 +44,7 @@ export function createLimits({ config, clock, log, table }: LimitsDeps) {
     badCredentials: new BadCredentials(badMax),
     beginLoginAttempt: (trier: Trier) => beginLoginAttempt({ logins, loginAttempts, now }, trier),
     admitSignUp: (ip: string) => admitSignUp({ windows, signUpsPerDay, now }, ip),
+    admitInvitation: (platformId: string) => admitInvitation({ windows, now }, platformId),
     admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),
     /** Removes a page of what no longer counts: minutes of requests, or failed log-ins. */
     purge: {

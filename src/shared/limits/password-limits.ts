@@ -46,10 +46,13 @@ export interface LoginAttempt {
   succeeded(what?: Tried): Promise<void>;
 }
 
-interface SignUpDeps {
+interface DayDeps {
   readonly windows: RateWindowStore;
-  readonly signUpsPerDay: number;
   readonly now: () => number;
+}
+
+interface SignUpDeps extends DayDeps {
+  readonly signUpsPerDay: number;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -151,7 +154,10 @@ class Attempt implements LoginAttempt {
 }
 
 const tooManyFailures = (retryAfter: number) =>
-  rateLimited(retryAfter, `Too many passwords or codes were wrong. Try again in ${retryAfter} s.`);
+  rateLimited(
+    retryAfter,
+    `Too many passwords or codes were wrong. Try again in ${retryAfter} s, or set a new password with a reset link.`,
+  );
 
 /**
  * Begins a try of a password, TOTP code or recovery code, whether the e-mail is known or not. Concurrent tries gain
@@ -165,22 +171,33 @@ export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promis
   return attempt;
 }
 
+/** Counts one of what there may be so many of a UTC day. @throws AppError `rate_limited` */
+async function admitOfDay(
+  { windows, now }: DayDeps,
+  subject: string,
+  { max, what }: { readonly max: number; readonly what: string },
+): Promise<void> {
+  const at = now();
+  if (await windows.countOfDay(subject, at, max)) return;
+  const seconds = Math.ceil((DAY_MS - (at % DAY_MS)) / 1000);
+  throw rateLimited(seconds, `Too many ${what} today. Try again in ${seconds} s.`);
+}
+
 /**
  * Counts a sign-up of an address, whatever becomes of it.
  * @throws AppError `rate_limited` when there were as many today as allowed
  */
-export async function admitSignUp(
-  { windows, signUpsPerDay, now }: SignUpDeps,
-  ip: string,
-): Promise<void> {
-  const at = now();
+export function admitSignUp({ signUpsPerDay: max, ...deps }: SignUpDeps, ip: string) {
   const subject = `signups|${sha256Hex(addressGroup(ip))}`;
-  if (await windows.countOfDay(subject, at, signUpsPerDay)) return;
-  const seconds = Math.ceil((DAY_MS - (at % DAY_MS)) / 1000);
-  throw rateLimited(
-    seconds,
-    `Too many sign-ups from this address today. Try again in ${seconds} s.`,
-  );
+  return admitOfDay(deps, subject, { max, what: "sign-ups from this address" });
+}
+
+const INVITATIONS_PER_DAY = 50;
+
+/** Counts an invitation of a platform, or a new link of one. @throws AppError `rate_limited` */
+export function admitInvitation(deps: DayDeps, platformId: string) {
+  const what = "invitations of this platform";
+  return admitOfDay(deps, `invitations|${platformId}`, { max: INVITATIONS_PER_DAY, what });
 }
 
 /** New passwords per minute. Each takes a core for a third of a second, which all customers share. */

@@ -12,4 +12,6 @@ export interface MailContent {
   /** A one-time link, which the mail's button leads to. */
   readonly link?: string;
   readonly values?: Readonly<Record<string, string>>;
+  /** What customers wrote, such as the name of a platform. It is quoted, or left out. */
+  readonly names?: Readonly<Record<"platform", string>>;
 }

@@ -3,6 +3,7 @@ import { fillText, type Locale } from "../runtime/locale.ts";
 import { html, Markup } from "../runtime/markup.ts";
 import type { StoredMail } from "./mail-store.ts";
 import type { MailContent } from "./mail-content.ts";
+import { quotable } from "./quotable.ts";
 import type { Message } from "./transport.ts";
 import { de } from "./words/de.ts";
 import { en, type MailText, type Words } from "./words/en.ts";
@@ -56,15 +57,24 @@ function htmlPart({ locale, subject, lines, button, footer }: Letter): string {
     </html> `.text;
 }
 
+/** Returns the name of a platform, which its owner wrote, as a part of a sentence. */
+export function quotedPlatform(locale: Locale, name = ""): string {
+  const { quote, aTeam } = WORDS[locale];
+  const text = quotable(name);
+  return text === undefined ? aTeam : fillText(quote, { text });
+}
+
 /** Returns a mail as it is handed to the server: a text part and an HTML part, in the reader's language. */
 export function renderMail(
   { service, mail }: Pick<Config, "service" | "mail">,
   { id, createdAt }: Pick<StoredMail, "id" | "createdAt">,
-  { kind, locale, to, link, values }: MailContent,
+  { kind, locale, to, link, values, names }: MailContent,
 ): Message {
   const words = WORDS[locale];
   const text: MailText = words.mails[kind];
-  const filled = (sentence: string) => fillText(sentence, { service: service.name, ...values });
+  const platform = quotedPlatform(locale, names?.platform);
+  const filled = (sentence: string) =>
+    fillText(sentence, { service: service.name, platform, ...values });
   const support = service.supportUrl;
   const letter: Letter = {
     locale,

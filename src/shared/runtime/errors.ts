@@ -31,6 +31,7 @@ export const ERROR_CODES = [
   "platform_closed",
   "email_unverified",
   "mail_disabled",
+  "invitation_required",
   "signup_disabled",
   "not_found",
   "method_not_allowed",

@@ -4,6 +4,7 @@ import { decodeTime, encodeTime, monotonicFactory } from "ulid";
 const PREFIXES = {
   platform: "plt_",
   user: "usr_",
+  invitation: "inv_",
   application: "app_",
   key: "key_",
   profile: "prf_",

@@ -47,12 +47,22 @@ export function disabledColumns(row: Row, applicationId: string, isDisabled: boo
   return replacedChunks("disabled", ids.join(" "), row);
 }
 
-/** Returns the write that counts a user more or less of a platform. @throws DamagedRow */
-export function userCountWrite(stored: StoredRow, by: 1 | -1, role: UserRole): RowWrite {
-  const { users, owners } = platformRow.decode(stored.row);
+/**
+ * Returns the write that counts a user more or less of a platform, and suspends an active one at a time.
+ * @throws DamagedRow
+ */
+export function userCountWrite(
+  stored: StoredRow,
+  by: 1 | -1,
+  role: UserRole,
+  suspendedAt?: string,
+): RowWrite {
+  const { users, owners, status } = platformRow.decode(stored.row);
+  const isSuspended = suspendedAt !== undefined && status === "active";
   return mergeCounts(stored, {
     users: users + by,
     owners: role === "owner" ? owners + by : owners,
+    ...(isSuspended ? { status: "suspended", updatedAt: suspendedAt } : {}),
   });
 }
 
@@ -63,7 +73,12 @@ export function ownerCountWrite(stored: StoredRow, by: 1 | -1): RowWrite {
 
 function mergeCounts(
   { etag }: StoredRow,
-  counts: { readonly users?: number; readonly owners: number },
+  counts: {
+    readonly users?: number;
+    readonly owners: number;
+    readonly status?: "suspended";
+    readonly updatedAt?: string;
+  },
 ): RowWrite {
   const columns = platformRow.encodePart(counts);
   return { kind: "merge", row: { ...columns, rowKey: PLATFORM_ROW_KEY }, etag };

@@ -2,6 +2,7 @@ import type { Commit } from "../core/core.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { ApplicationStore } from "./applications/application-store.ts";
 import { ErasureStore } from "./erasure/erasure-store.ts";
+import { InvitationStore } from "./invitations/invitation-store.ts";
 import { KeyStore } from "./keys/key-store.ts";
 import { LinkStore } from "./links/link-store.ts";
 import { ClosingStore } from "./platforms/closing-store.ts";
@@ -20,6 +21,7 @@ export function createTenantStores({ core, keys, emails, links }: Tables, commit
     users: new UserStore(core, commit),
     emails: new EmailStore(emails),
     links: new LinkStore(links),
+    invitations: new InvitationStore(core, commit),
     applications: new ApplicationStore(core, commit),
     keys: new KeyStore(keys, core, commit),
     profiles: new ProfileStore(core, commit),

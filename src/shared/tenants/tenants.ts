@@ -22,6 +22,9 @@ export { askForEmailChange } from "./staff/change-email.ts";
 export { makeResetLink } from "./staff/operator-reset.ts";
 export { resendVerification } from "./links/send-verification.ts";
 export { verifyEmail } from "./staff/verify-email.ts";
+export { acceptInvitation } from "./invitations/accept-invitation.ts";
+export { invite, listInvitations, withdrawInvitation } from "./invitations/manage-invitations.ts";
+export { findUserByEmail, listUsersOfPlatform, removeUser } from "./staff/operate-users.ts";
 export { linkGuard } from "./link-guard.ts";
 export {
   closedPlatform,

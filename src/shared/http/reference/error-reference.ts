@@ -81,6 +81,7 @@ export const ERROR_REFERENCE = {
   invalid_link: plain("A one-time link is unknown, used, expired, replaced or of another kind."),
   email_unverified: plain("The user's e-mail is not verified, so that they may only read."),
   mail_disabled: plain("The relay sends no mail."),
+  invitation_required: plain("Users are invited here, and not made with a password."),
   signup_disabled: plain("Signing up is closed."),
   not_found: plain("It does not exist, or belongs to somebody else: the answer is the same."),
   method_not_allowed: {

@@ -35,6 +35,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
       }),
   sessionId: () => idOf("connectSession"),
   userId: () => idOf("user"),
+  invitationId: () => idOf("invitation"),
   webhookId: () => idOf("endpoint"),
   token: shape(() =>
     z

@@ -68,7 +68,17 @@ export const de: Words = {
         "Wenn Sie sie behalten möchten, melden Sie sich vorher bei uns.",
       ],
     },
+    invitation: {
+      subject: "Einladung zu {service}",
+      lines: [
+        "Sie sind eingeladen, bei {service} Mitglied von {platform} zu werden. Öffnen Sie den Link und wählen Sie ein Passwort. Er gilt einmal und 7 Tage lang.",
+        "Wenn Sie das nicht möchten, ignorieren Sie diese Mail. Dann passiert nichts.",
+      ],
+      button: "Einladung annehmen",
+    },
   },
+  quote: "„{text}“",
+  aTeam: "einem Team",
   footer: {
     sentBy:
       "Gesendet von {service}. Diese Mail wurde automatisch erstellt. Antworten liest niemand.",

@@ -17,7 +17,12 @@ export interface Words {
     readonly operatorReset: MailText;
     readonly platformClosed: MailText;
     readonly platformEnding: MailText;
+    readonly invitation: MailText;
   };
+  /** Around the name of a platform, which its owner wrote. */
+  readonly quote: string;
+  /** In the place of a name that could be taken for a link. */
+  readonly aTeam: string;
   readonly footer: {
     /** Under every mail. */
     readonly sentBy: string;
@@ -94,7 +99,17 @@ export const en: Words = {
         "If you want to keep it, tell us before then.",
       ],
     },
+    invitation: {
+      subject: "You're invited to {service}",
+      lines: [
+        "You're invited to join {platform} at {service}. Follow the link and choose a password. It works once, for 7 days.",
+        "If you don't want to join, ignore this mail. Nothing happens then.",
+      ],
+      button: "Accept invitation",
+    },
   },
+  quote: "“{text}”",
+  aTeam: "a team",
   footer: {
     sentBy: "Sent by {service}. This mail was made automatically. Nobody reads replies.",
     support: "Help: {url}",

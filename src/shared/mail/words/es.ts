@@ -68,7 +68,17 @@ export const es: Words = {
         "Si quieres conservarla, avísanos antes de esa fecha.",
       ],
     },
+    invitation: {
+      subject: "Invitación a {service}",
+      lines: [
+        "Te invitan a unirte a {platform} en {service}. Abre el enlace y elige una contraseña. Vale una vez, durante 7 días.",
+        "Si no quieres unirte, ignora este correo. No pasará nada.",
+      ],
+      button: "Aceptar invitación",
+    },
   },
+  quote: "«{text}»",
+  aTeam: "un equipo",
   footer: {
     sentBy: "Enviado por {service}. Este correo es automático. Nadie lee las respuestas.",
     support: "Ayuda: {url}",

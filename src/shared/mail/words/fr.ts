@@ -68,7 +68,17 @@ export const fr: Words = {
         "Si vous voulez la garder, prévenez-nous avant cette date.",
       ],
     },
+    invitation: {
+      subject: "Invitation à rejoindre {service}",
+      lines: [
+        "Vous êtes invité à rejoindre {platform} sur {service}. Ouvrez le lien et choisissez un mot de passe. Il ne sert qu'une fois et reste valable 7 jours.",
+        "Si vous ne le souhaitez pas, ignorez ce message. Il ne se passera rien.",
+      ],
+      button: "Accepter l'invitation",
+    },
   },
+  quote: "« {text} »",
+  aTeam: "une équipe",
   footer: {
     sentBy: "Envoyé par {service}. Ce message est automatique. Personne ne lit les réponses.",
     support: "Aide : {url}",

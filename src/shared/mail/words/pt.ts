@@ -68,7 +68,17 @@ export const pt: Words = {
         "Se quiser mantê-la, avise-nos antes dessa data.",
       ],
     },
+    invitation: {
+      subject: "Convite para {service}",
+      lines: [
+        "Recebeu um convite para se juntar a {platform} em {service}. Abra o link e escolha uma palavra-passe. Funciona uma vez, durante 7 dias.",
+        "Se não quiser juntar-se, ignore este e-mail. Nada acontece.",
+      ],
+      button: "Aceitar convite",
+    },
   },
+  quote: "«{text}»",
+  aTeam: "uma equipa",
   footer: {
     sentBy: "Enviado por {service}. Este e-mail é automático. Ninguém lê as respostas.",
     support: "Ajuda: {url}",

@@ -1,9 +1,12 @@
+import { quotedPlatform } from "../../mail/mail.ts";
 import { CHECK, layout, pageAnswer, type BrowserAnswer } from "../../connections/connections.ts";
 import type { RequestScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
-import { chooseLocale, type Locale } from "../../runtime/locale.ts";
+import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "../../runtime/markup.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { followInvitation, join } from "../invitations/accept-invitation.ts";
+import { AcceptInvitationBody } from "../invitations/schema.ts";
 import { followLink } from "../links/links.ts";
 import { confirmReset } from "../staff/reset-password.ts";
 import {
@@ -40,8 +43,8 @@ interface Page {
 
 const isLinkPage = (text: string): text is LinkPage => LINK_PAGES.some((page) => page === text);
 
-/** The kinds of links that a page takes. */
-const KINDS: Readonly<Record<LinkPage, readonly LinkKind[]>> = {
+/** The kinds of links of users that a page takes. */
+const KINDS: Readonly<Record<Exclude<LinkPage, "invitation">, readonly LinkKind[]>> = {
   verify: ["verify"],
   reset: ["reset", "operator_reset"],
   email: ["email"],
@@ -65,17 +68,40 @@ const notice = (status: number, title: string, text: string): Page => ({
   </div>`,
 });
 
-function form(visit: LinkVisit, kind: LinkPage, words: PageWords, problem: string | null): Page {
+/** Finds what a link leads to. Uses nothing up. Returns what the texts of its page name. @throws AppError */
+async function follow(
+  services: TenantsDeps,
+  { token = "" }: LinkVisit["fields"],
+  { kind, locale }: { readonly kind: LinkPage; readonly locale: Locale },
+): Promise<Readonly<Record<string, string>>> {
+  if (kind !== "invitation") {
+    await followLink(services, KINDS[kind], token);
+    return {};
+  }
+  const { invitation, platform } = await followInvitation(services, token);
+  const service = services.config.service.name;
+  return { email: invitation.email, platform: quotedPlatform(locale, platform.name), service };
+}
+
+/** What a form shows: the texts with their values, and what is wrong with what was sent. */
+interface FormParts {
+  readonly kind: LinkPage;
+  readonly words: PageWords;
+  readonly named: Readonly<Record<string, string>>;
+  readonly problem: string | null;
+}
+
+function form(visit: LinkVisit, { kind, words, named, problem }: FormParts): Page {
   const { title, intro, label, hint, button } = words.kinds[kind];
   const described = [problem === null ? "" : "problem", hint === "" ? "" : "hint"].join(" ").trim();
-  const isNew = kind === "reset";
+  const isNew = kind === "reset" || kind === "invitation";
   return {
     status: problem === null ? 200 : 422,
     title,
     hasProblem: problem !== null,
     body: html`<div class="card">
       <h1>${title}</h1>
-      <p class="soft">${intro}</p>
+      <p class="soft">${fillText(intro, named)}</p>
       <form method="post" action="${kind}" class="end">
         <input type="hidden" name="token" value="${visit.fields["token"] ?? ""}" />
         <div class="field">
@@ -109,17 +135,22 @@ function done(kind: LinkPage, words: PageWords): Page {
   return { status: 200, title, body };
 }
 
-/** Returns the page for what a step was refused with; undefined for what is no answer to a reader. */
-function refused(visit: LinkVisit, kind: LinkPage, words: PageWords, error: AppError): Page {
-  switch (error.code) {
+/** Returns what is wrong with what was typed; undefined where something else was refused. */
+function typedProblem(words: PageWords, { code }: AppError): string | undefined {
+  if (code === "invalid_credentials") return words.wrongPassword;
+  return code === "validation_failed" ? words.badNewPassword : undefined;
+}
+
+/** Returns the page for what a step was refused with, where the form is of no use any more. */
+function refused(kind: LinkPage, words: PageWords, { code }: AppError): Page {
+  switch (code) {
     case "invalid_link":
       return notice(400, words.invalidTitle, words.invalid);
     case "conflict":
-      return notice(409, words.failedTitle, words.taken);
-    case "invalid_credentials":
-      return form(visit, kind, words, words.wrongPassword);
-    case "validation_failed":
-      return form(visit, kind, words, words.badNewPassword);
+      return notice(409, words.failedTitle, kind === "invitation" ? words.hasAccount : words.taken);
+    case "platform_suspended":
+    case "platform_closed":
+      return notice(403, words.failedTitle, words.suspended);
     case "rate_limited":
       return notice(429, words.tooManyTitle, words.tooMany);
     default:
@@ -130,15 +161,27 @@ function refused(visit: LinkVisit, kind: LinkPage, words: PageWords, error: AppE
 async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkPage): Promise<void> {
   const { scope, fields } = visit;
   const { token = "", password = "" } = fields;
-  const invalid = () => new AppError("validation_failed", "The form is incomplete.");
-  if (kind !== "reset") {
-    const body = VerifyBody().safeParse({ token, password });
-    if (!body.success) throw invalid();
-    return await verifyEmail(services, scope, { ...body.data, headers: new Headers() });
+  const checked = <Data>({ data }: { readonly data?: Data | undefined }): Data => {
+    if (data === undefined) throw new AppError("validation_failed", "The form is incomplete.");
+    return data;
+  };
+  if (kind === "invitation") {
+    const body = checked(AcceptInvitationBody().safeParse({ token, password }));
+    await join(services, scope, body);
+  } else if (kind === "reset") {
+    const body = checked(ConfirmResetBody().safeParse({ token, newPassword: password }));
+    await confirmReset(services, scope, body);
+  } else {
+    const body = checked(VerifyBody().safeParse({ token, password }));
+    await verifyEmail(services, scope, { ...body, headers: new Headers() });
   }
-  const body = ConfirmResetBody().safeParse({ token, newPassword: password });
-  if (!body.success) throw invalid();
-  await confirmReset(services, scope, body.data);
+}
+
+/** What the steps of a page go by. */
+interface Step {
+  readonly kind: LinkPage;
+  readonly locale: Locale;
+  readonly words: PageWords;
 }
 
 /** Says when a later try may succeed. */
@@ -153,7 +196,7 @@ function withWait(
 async function pageOf(
   services: TenantsDeps,
   visit: LinkVisit,
-  step: (kind: LinkPage, words: PageWords) => Promise<Page>,
+  step: (of: Step) => Promise<Page>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(visit.headers.get("accept-language"));
   const words = WORDS[locale];
@@ -161,26 +204,32 @@ async function pageOf(
   const answer = (page: Page) => answerWith(services, locale, page);
   if (!isLinkPage(kind)) return answer(notice(400, words.invalidTitle, words.invalid));
   try {
-    return answer(await step(kind, words));
+    return answer(await step({ kind, locale, words }));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return withWait(answer(refused(visit, kind, words, error)), error);
+    return withWait(answer(refused(kind, words, error)), error);
   }
 }
 
 /** Shows the page of a link. Uses nothing up: mail scanners follow links. */
 export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return pageOf(services, visit, async (kind, words) => {
-    await followLink(services, KINDS[kind], visit.fields["token"] ?? "");
-    return form(visit, kind, words, null);
+  return pageOf(services, visit, async (of) => {
+    const named = await follow(services, visit.fields, of);
+    return form(visit, { ...of, named, problem: null });
   });
 }
 
 /** Uses a link by the form of its page. */
 export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return pageOf(services, visit, async (kind, words) => {
-    await use(services, visit, kind);
-    return done(kind, words);
+  return pageOf(services, visit, async (of) => {
+    try {
+      await use(services, visit, of.kind);
+      return done(of.kind, of.words);
+    } catch (error) {
+      const problem = error instanceof AppError ? typedProblem(of.words, error) : undefined;
+      if (problem === undefined) throw error;
+      return form(visit, { ...of, named: await follow(services, visit.fields, of), problem });
+    }
   });
 }
 

@@ -7,8 +7,9 @@ import { LINK_KINDS, type LinkKind } from "./schema.ts";
 export const linkRow = rowCodec("link", {
   kind: oneOf(LINK_KINDS),
   platformId: text(),
+  /** Whom it is for: a user or an invitation. */
   userId: text(),
-  /** What the user's password and e-mail were: the link ends when one of them changes. */
+  /** What the user's password and e-mail were, or the mark of the invitation: the link ends when one of them changes. */
   binding: text(),
   /** The address that a change of the e-mail is to; "" for other links. */
   newEmail: text(),
@@ -38,12 +39,16 @@ export interface Link {
   readonly expiresAt: string;
 }
 
-/** How many links of a kind a user has at a time: a new one ends the oldest. */
-const AT_A_TIME: Readonly<Record<LinkKind, number>> = {
+/**
+ * How many links of a kind a user has at a time: a new one ends the oldest. That of an invitation ends with its mark, in
+ * the transaction that brings a new one.
+ */
+const AT_A_TIME: Readonly<Record<LinkKind, number | null>> = {
   verify: 1,
   reset: 3,
   operator_reset: 1,
   email: 1,
+  invitation: null,
 };
 
 /** Stores one-time links by the hashes of their tokens. */
@@ -59,10 +64,12 @@ export class LinkStore {
     const { kind, userId, expiresAt } = link;
     const row: Row = { ...linkRow.encode(link), rowKey: LINK };
     await this.#links.put(hash, row);
+    const atATime = AT_A_TIME[kind];
+    if (atATime === null) return;
     await this.#links.change(userId, kind, (stored) => {
       const known = stored === undefined ? "" : userLinksRow.decode(stored.row).hashes;
       const others = known.split(",").filter((one) => one !== "" && one !== hash);
-      const hashes = [...others, hash].slice(-AT_A_TIME[kind]).join(",");
+      const hashes = [...others, hash].slice(-atATime).join(",");
       return { kind: "keep", columns: userLinksRow.encode({ hashes, expiresAt }) };
     });
   }
@@ -72,6 +79,7 @@ export class LinkStore {
     const stored = await this.#links.find(hash, LINK);
     if (stored === undefined) return undefined;
     const link = linkRow.decode(stored.row);
+    if (AT_A_TIME[link.kind] === null) return link;
     const own = await this.#links.find(link.userId, link.kind);
     if (own === undefined) return undefined;
     return userLinksRow.decode(own.row).hashes.split(",").includes(hash) ? link : undefined;

@@ -1,6 +1,7 @@
 import { AppError } from "../../runtime/errors.ts";
 import { deriveKey, hmacSha256, randomToken } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { Platform } from "../platform.ts";
 import type { Link } from "./link-store.ts";
 import type { LinkKind, LinkPage } from "./schema.ts";
 
@@ -12,6 +13,7 @@ const LIFE_MS: Readonly<Record<LinkKind, number>> = {
   reset: 60 * MINUTE_MS,
   operator_reset: 60 * MINUTE_MS,
   email: 7 * DAY_MS,
+  invitation: 7 * DAY_MS,
 };
 
 /** A user as stored. */
@@ -30,40 +32,61 @@ export const mailDisabled = () =>
 const hashWith = (pepper: string, kind: LinkKind, text: string) =>
   hmacSha256(deriveKey(pepper, "one-time links"), `${kind}|${text}`).toString("hex");
 
-/** Returns what ends a user's links when it changes. */
-function bindingOf({ config }: TenantsDeps, kind: LinkKind, user: LinkOwner): string {
-  return hashWith(config.identity.keyPepper, kind, `${user.passwordVersion}|${user.email}`);
-}
-
 /** Whom a link is for. */
 export type LinkOwner = Pick<StoredUser, "id" | "platformId" | "email" | "passwordVersion">;
+
+/** What a link is for. It ends when the state is another one than the link was made with. */
+interface LinkTarget {
+  readonly id: string;
+  readonly platformId: string;
+  readonly state: string;
+}
+
+const stateOf = ({ passwordVersion, email }: LinkOwner) => `${passwordVersion}|${email}`;
 
 const PAGE: Readonly<Record<LinkKind, LinkPage>> = {
   verify: "verify",
   reset: "reset",
   operator_reset: "reset",
   email: "email",
+  invitation: "invitation",
 };
 
 /** What a link does beyond its kind. */
 type LinkEffect = Partial<Pick<Link, "newEmail" | "removesTotp">>;
 
-/** Makes a link. Returns its address, which is in the mail alone, and when it ends. */
-export async function makeLink(
+/** Makes a link of a user. Returns its address, which is in the mail alone, and when it ends. */
+export function makeLink(
   services: TenantsDeps,
   kind: LinkKind,
   user: LinkOwner,
+  effect?: LinkEffect,
+): Promise<MadeLink> {
+  const { id, platformId } = user;
+  return addLink(services, kind, { id, platformId, state: stateOf(user) }, effect);
+}
+
+interface MadeLink {
+  readonly url: string;
+  readonly expiresAt: Date;
+}
+
+/** Makes a link of a user or of something else. */
+export async function addLink(
+  { config, clock, stores }: TenantsDeps,
+  kind: LinkKind,
+  { id, platformId, state }: LinkTarget,
   { newEmail = "", removesTotp = false }: LinkEffect = {},
-): Promise<{ readonly url: string; readonly expiresAt: Date }> {
-  const { config, clock, stores } = services;
+): Promise<MadeLink> {
+  const { keyPepper } = config.identity;
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + LIFE_MS[kind]);
   const token = randomToken();
-  await stores.links.add(hashWith(config.identity.keyPepper, kind, token), {
+  await stores.links.add(hashWith(keyPepper, kind, token), {
     kind,
-    platformId: user.platformId,
-    userId: user.id,
-    binding: bindingOf(services, kind, user),
+    platformId,
+    userId: id,
+    binding: hashWith(keyPepper, kind, state),
     newEmail,
     removesTotp,
     createdAt: now.toISOString(),
@@ -72,38 +95,48 @@ export async function makeLink(
   return { url: `${config.publicBaseUrl}/v1/auth/ui/${PAGE[kind]}?token=${token}`, expiresAt };
 }
 
-/** Finds the link of a token, of one of the kinds. */
-async function findLink(
-  { config, stores }: TenantsDeps,
+interface FoundLink {
+  readonly link: Link;
+  /** Returns whether the link was made with the state. */
+  readonly isOf: (state: string) => boolean;
+}
+
+/** Finds the link of a token, of one of the kinds, before its end. @throws AppError `invalid_link` */
+export async function findLink(
+  { config, clock, stores }: TenantsDeps,
   kinds: readonly LinkKind[],
   token: string,
-): Promise<Link | undefined> {
+): Promise<FoundLink> {
   const { keyPepper, previousKeyPepper } = config.identity;
   const peppers = [keyPepper, previousKeyPepper].filter((one) => one !== undefined);
-  for (const kind of kinds)
-    for (const pepper of peppers) {
-      const found = await stores.links.find(hashWith(pepper, kind, token));
-      if (found !== undefined) return found;
-    }
-  return undefined;
+  if (TOKEN.test(token))
+    for (const kind of kinds)
+      for (const pepper of peppers) {
+        const link = await stores.links.find(hashWith(pepper, kind, token));
+        if (link === undefined) continue;
+        if (link.expiresAt <= clock.now().toISOString()) throw invalidLink();
+        return { link, isOf: (state) => link.binding === hashWith(pepper, kind, state) };
+      }
+  throw invalidLink();
 }
+
+/** Returns whether the platform was suspended since the link was made, also when it is active again: that ends links. */
+export const isOlderThanStatus = (link: Link, { updatedAt }: Platform) =>
+  updatedAt > link.createdAt;
 
 /** Finds a link of one of the kinds, and the user that it is for. Uses nothing up. @throws AppError `invalid_link` */
 export async function followLink(
   services: TenantsDeps,
   kinds: readonly LinkKind[],
   token: string,
-): Promise<{ readonly link: Link; readonly user: StoredUser }> {
-  const { clock, stores } = services;
-  const link = TOKEN.test(token) ? await findLink(services, kinds, token) : undefined;
-  if (link === undefined || link.expiresAt <= clock.now().toISOString()) throw invalidLink();
+): Promise<{ readonly link: Link; readonly user: StoredUser; readonly platform: Platform }> {
+  const { stores } = services;
+  const { link, isOf } = await findLink(services, kinds, token);
   const [user, platform] = await Promise.all([
     stores.users.find(link.platformId, link.userId),
     stores.platforms.find(link.platformId),
   ]);
   if (user === undefined || platform?.status !== "active") throw invalidLink();
-  // A platform that was suspended since has ended its links, also when it is active again.
-  if (platform.updatedAt > link.createdAt) throw invalidLink();
-  if (link.binding !== bindingOf(services, link.kind, user)) throw invalidLink();
-  return { link, user };
+  if (isOlderThanStatus(link, platform) || !isOf(stateOf(user))) throw invalidLink();
+  return { link, user, platform };
 }

@@ -11,17 +11,17 @@ const DEVICE_LENGTH_MAX = 2_000;
 const TYPED_LENGTH_MAX = 1_000;
 
 /** What links are for. A token of one kind is none of another. */
-export const LINK_KINDS = ["verify", "reset", "operator_reset", "email"] as const;
+export const LINK_KINDS = ["verify", "reset", "operator_reset", "email", "invitation"] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
 /** The pages of links. That of a reset takes the links of operators too. */
-export const LINK_PAGES = ["verify", "reset", "email"] as const;
+export const LINK_PAGES = ["verify", "reset", "email", "invitation"] as const;
 export type LinkPage = (typeof LINK_PAGES)[number];
 
 /** The language of a user's mails. */
 export const locale = shape(() => z.enum(LOCALES));
 
-const token = shape(() =>
+export const token = shape(() =>
   z.string().max(TOKEN_LENGTH_MAX).describe("Of the link that was sent: what follows `token=`."),
 );
 

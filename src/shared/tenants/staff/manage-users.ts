@@ -1,7 +1,13 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import { isMailOn } from "../../mail/mail.ts";
-import { AppError, notFound, type Issue } from "../../runtime/errors.ts";
-import { isId, newId } from "../../runtime/ids.ts";
+import {
+  AppError,
+  notFound,
+  refuseIssues,
+  type ErrorCode,
+  type Issue,
+} from "../../runtime/errors.ts";
+import { newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -9,7 +15,7 @@ import { withVerification } from "../links/send-verification.ts";
 import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
 import { passwordIssues, refuseWeak } from "./weak-passwords.ts";
-import { requireOwner } from "./session-rules.ts";
+import { requireConfirmed, requireOwner } from "./session-rules.ts";
 import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.ts";
 
 /** A claim of this age without a user was left behind by a crash. */
@@ -44,14 +50,15 @@ export async function claimEmail(
   if (await services.stores.emails.claim(email, owner, at)) return;
   const existing = await services.stores.emails.find(email);
   if (existing === undefined) throw taken();
-  if (existing.userId === owner.userId) return;
   const stored = await services.stores.users.find(existing.platformId, existing.userId);
   // A user who signs in with another address meanwhile has left the claim behind.
   const user = stored !== undefined && isEmailOf(stored, email) ? stored : undefined;
   const isYoung = now.getTime() - Date.parse(existing.claimedAt) < ABANDONED_MS;
-  if (user === undefined && isYoung) throw taken();
-  if (user !== undefined && !(await giveWay(services, user))) throw taken();
-  if (!(await services.stores.emails.takeOver(email, existing, owner, at))) throw taken();
+  // An earlier try's, which the purge leaves alone while it is young.
+  if (existing.userId === owner.userId && (user !== undefined || isYoung)) return;
+  const isFree = user === undefined ? !isYoung : await giveWay(services, user);
+  const { emails } = services.stores;
+  if (!isFree || !(await emails.takeOver(email, existing, owner, at))) throw taken();
 }
 
 /**
@@ -85,7 +92,18 @@ async function store(services: TenantsDeps, user: User): Promise<void> {
   }
 }
 
-const isRefusal = ({ code }: AppError) => code === "conflict" || code === "rate_limited";
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "conflict",
+  "rate_limited",
+  "invitation_required",
+]);
+const isRefusal = ({ code }: AppError) => REFUSALS.has(code);
+
+const invitationRequired = () =>
+  new AppError(
+    "invitation_required",
+    "Users choose their own password here. Invite them with POST /v1/invitations.",
+  );
 
 /** Returns the password of a colleague who is to be made, and what a guesser would try first. */
 async function newColleague(
@@ -108,7 +126,8 @@ export async function colleagueIssues(
 
 /**
  * Creates a colleague of the caller. The e-mail is claimed first; a claim that a crash leaves can be taken over.
- * @throws AppError `conflict` when somebody signs in with the e-mail already; `rate_limited`, `service_unavailable`
+ * @throws AppError `invitation_required`, `rate_limited`, `service_unavailable`; `conflict` when somebody signs in with
+ * the e-mail already
  */
 export async function createUser(
   services: TenantsDeps,
@@ -118,6 +137,7 @@ export async function createUser(
   const { platformId } = scope;
   const action = "user.created";
   try {
+    if (!services.config.identity.allowDirectUsers) throw invitationRequired();
     await services.limits.admitPasswords({ kind: "platform", id: platformId });
     await refuseWeak(services, await newColleague(services, scope, { email, password }));
     const now = services.clock.now();
@@ -160,9 +180,18 @@ export async function removeStrayClaims(
 }
 
 /** Lists the staff of the caller's platform, newest first. @throws AppError `invalid_cursor` */
-export async function listUsers(
+export function listUsers(
   services: TenantsDeps,
   { platformId }: SessionScope,
+  query: ListUsers,
+): Promise<Page<UserView>> {
+  return pageOfUsers(services, platformId, query);
+}
+
+/** Returns a page of a platform's staff, newest first. @throws AppError `invalid_cursor` */
+export async function pageOfUsers(
+  services: TenantsDeps,
+  platformId: string,
   { limit, cursor }: ListUsers,
 ): Promise<Page<UserView>> {
   const bound = { list: "users", platformId };
@@ -175,19 +204,28 @@ export async function listUsers(
 const lastOwner = (message: string) => new AppError("invalid_state", message);
 
 /**
- * Gives a user another role. It holds on every instance when this is answered.
- * @throws AppError `not_found`; `invalid_state` when no owner would be left
+ * Changes a user: an owner the role of anybody, and each user their own language. A role holds on every instance when
+ * this is answered.
+ * @throws AppError `owner_required`, `confirmation_required`, `not_found`, `validation_failed`; `invalid_state` when no
+ * owner would be left
  */
 export async function updateUser(
   services: TenantsDeps,
   scope: SessionScope,
-  { userId, role }: UpdateUser & { readonly userId: string },
+  { userId, ...change }: UpdateUser & { readonly userId: string },
 ): Promise<UserView> {
-  if (!isId("user", userId)) throw notFound();
-  const outcome = await services.stores.users.setRole(scope.platformId, userId, role);
+  const isOwn = userId === scope.caller.userId;
+  const isRole = change.role !== undefined;
+  if (isRole || !isOwn) requireOwner(services, scope);
+  if (isRole) requireConfirmed(services, scope);
+  const { users } = services.stores;
+  const { platformId } = scope;
+  if (!isOwn && !(await users.isStored(platformId, userId))) throw notFound();
+  refuseIssues(isOwn ? [] : foreignIssues(change));
+  const outcome = await users.change(platformId, userId, change);
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
-  const action = "user.role_changed";
+  const action = isRole ? "user.role_changed" : "user.locale_changed";
   if (outcome === "last") {
     services.audit.record(scope, { action, target, outcome: "denied" });
     throw lastOwner("A platform has at least one owner. Make somebody else one first.");
@@ -195,6 +233,18 @@ export async function updateUser(
   services.audit.record(scope, { action, target });
   return viewUser(outcome);
 }
+
+/** Returns the issues of a change of somebody else. */
+const foreignIssues = ({ locale }: Omit<UpdateUser, "userId">): readonly Issue[] =>
+  locale === undefined
+    ? []
+    : [
+        {
+          path: "locale",
+          code: "custom",
+          message: "must be left out: each user changes their own",
+        },
+      ];
 
 /**
  * Removes a colleague, or the caller. Their sessions and the grants that they minted end at once, and the e-mail is free.

@@ -60,8 +60,13 @@ export async function confirmReset(
   scope: RequestScope,
   { token, newPassword }: ConfirmReset,
 ): Promise<{ readonly deviceToken: string }> {
-  const { user, link } = await followLink(services, ["reset", "operator_reset"], token);
-  await refuseWeak(services, { path: "newPassword", password: newPassword, email: user.email });
+  const { user, link, platform } = await followLink(services, ["reset", "operator_reset"], token);
+  await refuseWeak(services, {
+    path: "newPassword",
+    password: newPassword,
+    email: user.email,
+    platformName: platform.name,
+  });
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
     present.passwordVersion === user.passwordVersion && present.email === user.email

@@ -13,15 +13,15 @@ import {
 } from "../platform-schema.ts";
 import { locale } from "../links/schema.ts";
 import type { RecoveryCodes, TotpSecret } from "./second-factor.ts";
-import type { SignedIn, UserView } from "./user.ts";
+import type { FoundUser, SignedIn, UserView } from "./user.ts";
 
 const EMAIL_LENGTH_MAX = 254;
 const TOKENS_MAX = 10_000_000;
 const DEVICE_TOKEN_LENGTH_MAX = 2_000;
 
-const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
+export const email = shape(() => z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()));
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
-const newPassword = shape(() =>
+export const newPassword = shape(() =>
   z
     .string()
     .min(PASSWORD_LENGTH.min)
@@ -39,7 +39,7 @@ export const role = shape(() =>
 );
 const name = shape(() => z.string().trim().min(1).max(120));
 
-const chosenLocale = shape(() =>
+export const chosenLocale = shape(() =>
   locale()
     .optional()
     .describe("The language of the mails to this user; that of `Accept-Language` without it."),
@@ -128,11 +128,34 @@ export const CreateUserBody = shape(() =>
 );
 export type CreateUser = ShapeOf<typeof CreateUserBody>;
 
-export const UpdateUserBody = shape(() => z.strictObject({ role: role() }));
+export const UpdateUserBody = shape(() =>
+  z
+    .strictObject({
+      role: role().optional(),
+      locale: locale()
+        .optional()
+        .describe("The language of the mails to this user; each changes their own."),
+    })
+    .refine(({ role, locale }) => role !== undefined || locale !== undefined, {
+      error: "must have `role` or `locale`",
+    }),
+);
 export type UpdateUser = ShapeOf<typeof UpdateUserBody>;
 
 export const ListUsersQuery = shape(() => z.strictObject(pageQuery()));
 export type ListUsers = ShapeOf<typeof ListUsersQuery>;
+
+export const FindUserQuery = shape(() =>
+  z.strictObject({
+    email: z
+      .string()
+      .min(1)
+      .max(EMAIL_LENGTH_MAX)
+      .describe("The whole address. Upper and lower case are the same.")
+      .meta({ examples: ["owner@example.com"] }),
+  }),
+);
+export type FindUser = ShapeOf<typeof FindUserQuery>;
 
 export const CreatePlatformBody = shape(() =>
   z.strictObject({
@@ -147,25 +170,33 @@ export const CreatePlatformBody = shape(() =>
 );
 export type CreatePlatform = ShapeOf<typeof CreatePlatformBody>;
 
+const userFields = shape(() => ({
+  id: idOf("user"),
+  email: z.string(),
+  role: role(),
+  emailVerified: z
+    .boolean()
+    .describe("A user who is not verified may only read, where the relay sends mail."),
+  locale: locale().describe("The language of the mails to this user."),
+  totpEnabled: z.boolean(),
+  createdAt: time(),
+  lastLoginAt: time().nullable(),
+}));
+
 export const user = shape(
   () =>
-    z
-      .strictObject({
-        id: idOf("user"),
-        email: z.string(),
-        role: role(),
-        emailVerified: z
-          .boolean()
-          .describe("A user who is not verified may only read, where the relay sends mail."),
-        locale: locale().describe("The language of the mails to this user."),
-        totpEnabled: z.boolean(),
-        createdAt: time(),
-        lastLoginAt: time().nullable(),
-      })
-      .meta({
-        id: "User",
-        description: "A member of a platform's staff.",
-      }) satisfies z.ZodType<UserView>,
+    z.strictObject(userFields()).meta({
+      id: "User",
+      description: "A member of a platform's staff.",
+    }) satisfies z.ZodType<UserView>,
+);
+
+export const foundUser = shape(
+  () =>
+    z.strictObject({ ...userFields(), platformId: idOf("platform") }).meta({
+      id: "UserFound",
+      description: "A user, and the platform that they belong to.",
+    }) satisfies z.ZodType<FoundUser>,
 );
 
 export const signedIn = shape(
@@ -231,6 +262,11 @@ export const userExample = (): ShapeOf<typeof user> => ({
   totpEnabled: false,
   createdAt: AT,
   lastLoginAt: AT,
+});
+
+export const foundUserExample = (): ShapeOf<typeof foundUser> => ({
+  ...userExample(),
+  platformId: exampleId("platform"),
 });
 
 export const sessionExample = (): ShapeOf<typeof signedIn> => ({

@@ -24,7 +24,7 @@ import {
 } from "./user.ts";
 
 /** Opens a session for a user who has proved their identity. */
-async function openSession(
+export async function openSession(
   services: TenantsDeps,
   platform: Platform,
   user: User,

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { USER_ROLES, type UserRole } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../core/core.ts";
 import { invariant } from "../../runtime/errors.ts";
-import { LOCALES } from "../../runtime/locale.ts";
+import { isId } from "../../runtime/ids.ts";
+import { LOCALES, type Locale } from "../../runtime/locale.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { shape } from "../../runtime/shape.ts";
 import {
@@ -137,6 +138,7 @@ export class UserStore {
 
   /** Returns whether a user is stored, damaged or not. */
   async isStored(platformId: string, userId: string): Promise<boolean> {
+    if (!isId("user", userId)) return false;
     return (await this.#core.find(platformId, userKey(userId))) !== undefined;
   }
 
@@ -199,6 +201,25 @@ export class UserStore {
 
   /** Removes a user unless it is the platform's last owner. When two remove each other at once, one stays. */
   deleteUnlessLast(platformId: string, userId: string): Promise<"deleted" | "absent" | "last"> {
+    return this.#delete(platformId, userId, undefined);
+  }
+
+  /** Removes a user; a platform without an owner is suspended then, at the time. */
+  async deleteOrSuspend(
+    platformId: string,
+    userId: string,
+    at: string,
+  ): Promise<"deleted" | "absent"> {
+    const outcome = await this.#delete(platformId, userId, at);
+    invariant(outcome !== "last", "the last owner was kept");
+    return outcome;
+  }
+
+  #delete(
+    platformId: string,
+    userId: string,
+    suspendedAt: string | undefined,
+  ): Promise<"deleted" | "absent" | "last"> {
     const key = userKey(userId);
     return this.#commit<"deleted" | "absent" | "last">(
       platformId,
@@ -208,16 +229,23 @@ export class UserStore {
         const stored = row(key);
         if (stored === undefined || platform === undefined) return tried ?? { answer: "absent" };
         const { role } = toUser(platformId, stored.row);
-        if (role === "owner" && isLastOwner(platform.row)) return { answer: "last" };
+        const isLast = role === "owner" && isLastOwner(platform.row);
+        if (isLast && suspendedAt === undefined) return { answer: "last" };
         const removed = { kind: "delete", rowKey: key } as const;
-        const writes = [removed, userCountWrite(platform, -1, role)];
+        const counted = userCountWrite(platform, -1, role, isLast ? suspendedAt : undefined);
+        const writes = [removed, counted];
         return { answer: "deleted", writes, raises: true };
       }),
     );
   }
 
-  /** Gives a user another role, unless that takes the last owner away. May be repeated. */
-  setRole(platformId: string, userId: string, role: UserRole): Promise<User | "absent" | "last"> {
+  /** Gives a user another role or language, unless that takes the last owner away. May be repeated. */
+  change(
+    platformId: string,
+    userId: string,
+    change: { readonly role?: UserRole | undefined; readonly locale?: Locale | undefined },
+  ): Promise<User | "absent" | "last"> {
+    if (!isId("user", userId)) return Promise.resolve("absent");
     const key = userKey(userId);
     return this.#commit<User | "absent" | "last">(
       platformId,
@@ -225,14 +253,16 @@ export class UserStore {
         const [stored, platform] = [row(key), row(PLATFORM_ROW_KEY)];
         if (stored === undefined || platform === undefined) return { answer: "absent" };
         const user = toUser(platformId, stored.row);
-        if (user.role === role) return { answer: user };
-        if (role !== "owner" && isLastOwner(platform.row)) return { answer: "last" };
-        const columns = { ...userRow.encodePart({ role }), rowKey: key };
+        const { role = user.role, locale = user.locale } = change;
+        const isOtherRole = role !== user.role;
+        if (!isOtherRole && locale === user.locale) return { answer: user };
+        if (isOtherRole && role !== "owner" && isLastOwner(platform.row)) return { answer: "last" };
+        const columns = { ...userRow.encodePart({ role, locale }), rowKey: key };
         const writes = [
           { kind: "merge", row: columns, etag: stored.etag } as const,
-          ownerCountWrite(platform, role === "owner" ? 1 : -1),
+          ...(isOtherRole ? [ownerCountWrite(platform, role === "owner" ? 1 : -1)] : []),
         ];
-        return { answer: { ...user, role }, writes, raises: true };
+        return { answer: { ...user, role, locale }, writes, raises: isOtherRole };
       }),
     );
   }

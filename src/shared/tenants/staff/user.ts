@@ -44,6 +44,11 @@ export interface UserView {
   readonly lastLoginAt: string | null;
 }
 
+/** A user as operators find one. */
+export interface FoundUser extends UserView {
+  readonly platformId: string;
+}
+
 /** Returns a user as one is created. */
 export function newUser(
   identity: Pick<

@@ -30,6 +30,15 @@ export const de: PageWords = {
       doneTitle: "Adresse geändert",
       done: "Melden Sie sich ab jetzt mit der neuen Adresse an. Sie können dieses Fenster schließen.",
     },
+    invitation: {
+      title: "Einladung annehmen",
+      intro: "Sie werden bei {service} Mitglied von {platform}. Sie melden sich als {email} an.",
+      label: "Passwort",
+      hint: "12 bis 128 Zeichen.",
+      button: "Einladung annehmen",
+      doneTitle: "Sie sind dabei",
+      done: "Melden Sie sich mit Ihrer E-Mail-Adresse und diesem Passwort an. Sie können dieses Fenster schließen.",
+    },
   },
   invalidTitle: "Dieser Link funktioniert nicht",
   invalid:
@@ -39,6 +48,10 @@ export const de: PageWords = {
   tooManyTitle: "Zu viele Versuche",
   tooMany: "Warten Sie einige Minuten und öffnen Sie den Link dann noch einmal.",
   taken: "Mit dieser Adresse meldet sich schon jemand anderes an.",
+  hasAccount:
+    "Zu dieser E-Mail-Adresse gibt es schon ein Konto. Bitten Sie um eine Einladung an eine andere Adresse.",
+  suspended:
+    "Das Konto Ihres Teams ist gesperrt oder geschlossen. Fragen Sie die Person, die Sie eingeladen hat.",
   failedTitle: "Das hat nicht geklappt",
   failed: "Der Dienst kann gerade nicht antworten. Öffnen Sie den Link gleich noch einmal.",
 };

@@ -11,7 +11,7 @@ interface KindWords {
 
 /** The texts of the pages behind one-time links, in one language. */
 export interface PageWords {
-  readonly kinds: Readonly<Record<"verify" | "reset" | "email", KindWords>>;
+  readonly kinds: Readonly<Record<"verify" | "reset" | "email" | "invitation", KindWords>>;
   readonly invalidTitle: string;
   readonly invalid: string;
   readonly wrongPassword: string;
@@ -19,6 +19,8 @@ export interface PageWords {
   readonly tooManyTitle: string;
   readonly tooMany: string;
   readonly taken: string;
+  readonly hasAccount: string;
+  readonly suspended: string;
   readonly failedTitle: string;
   readonly failed: string;
 }
@@ -52,6 +54,15 @@ export const en: PageWords = {
       doneTitle: "Address changed",
       done: "Log in with the new address from now on. You can close this window.",
     },
+    invitation: {
+      title: "Accept your invitation",
+      intro: "You're joining {platform} at {service}. You will sign in as {email}.",
+      label: "Password",
+      hint: "12 to 128 characters.",
+      button: "Accept invitation",
+      doneTitle: "You've joined",
+      done: "Log in with your e-mail address and this password. You can close this window.",
+    },
   },
   invalidTitle: "This link doesn't work",
   invalid: "It was used, has expired, or was replaced by a newer one. Ask for a new link.",
@@ -60,6 +71,9 @@ export const en: PageWords = {
   tooManyTitle: "Too many attempts",
   tooMany: "Wait a few minutes, then open the link again.",
   taken: "Somebody else signs in with this address.",
+  hasAccount:
+    "There's an account with this e-mail address already. Ask for an invitation to another address.",
+  suspended: "The account of your team is suspended or closed. Ask the person who invited you.",
   failedTitle: "That didn't work",
   failed: "The service can't answer right now. Open the link again in a moment.",
 };

@@ -30,6 +30,15 @@ export const es: PageWords = {
       doneTitle: "Dirección cambiada",
       done: "Inicia sesión con la nueva dirección a partir de ahora. Puedes cerrar esta ventana.",
     },
+    invitation: {
+      title: "Acepta la invitación",
+      intro: "Te unes a {platform} en {service}. Iniciarás sesión como {email}.",
+      label: "Contraseña",
+      hint: "De 12 a 128 caracteres.",
+      button: "Aceptar invitación",
+      doneTitle: "Ya formas parte",
+      done: "Inicia sesión con tu dirección de correo y esta contraseña. Puedes cerrar esta ventana.",
+    },
   },
   invalidTitle: "Este enlace no funciona",
   invalid: "Ya se usó, ha caducado o se sustituyó por otro más reciente. Pide un enlace nuevo.",
@@ -38,6 +47,9 @@ export const es: PageWords = {
   tooManyTitle: "Demasiados intentos",
   tooMany: "Espera unos minutos y vuelve a abrir el enlace.",
   taken: "Otra persona inicia sesión con esta dirección.",
+  hasAccount:
+    "Ya hay una cuenta con esta dirección de correo. Pide una invitación para otra dirección.",
+  suspended: "La cuenta de tu equipo está suspendida o cerrada. Pregunta a quien te invitó.",
   failedTitle: "No ha funcionado",
   failed: "El servicio no puede responder ahora. Vuelve a abrir el enlace dentro de un momento.",
 };

@@ -30,6 +30,15 @@ export const fr: PageWords = {
       doneTitle: "Adresse modifiée",
       done: "Connectez-vous désormais avec la nouvelle adresse. Vous pouvez fermer cette fenêtre.",
     },
+    invitation: {
+      title: "Accepter l'invitation",
+      intro: "Vous rejoignez {platform} sur {service}. Vous vous connecterez avec {email}.",
+      label: "Mot de passe",
+      hint: "De 12 à 128 caractères.",
+      button: "Accepter l'invitation",
+      doneTitle: "C'est fait",
+      done: "Connectez-vous avec votre adresse e-mail et ce mot de passe. Vous pouvez fermer cette fenêtre.",
+    },
   },
   invalidTitle: "Ce lien ne fonctionne pas",
   invalid:
@@ -39,6 +48,10 @@ export const fr: PageWords = {
   tooManyTitle: "Trop de tentatives",
   tooMany: "Attendez quelques minutes, puis ouvrez de nouveau le lien.",
   taken: "Quelqu'un d'autre se connecte avec cette adresse.",
+  hasAccount:
+    "Un compte existe déjà pour cette adresse e-mail. Demandez une invitation pour une autre adresse.",
+  suspended:
+    "Le compte de votre équipe est suspendu ou fermé. Demandez à la personne qui vous a invité.",
   failedTitle: "Cela n'a pas fonctionné",
   failed:
     "Le service ne peut pas répondre pour l'instant. Ouvrez de nouveau le lien dans un moment.",

@@ -29,6 +29,15 @@ export const pt: PageWords = {
       doneTitle: "Endereço alterado",
       done: "Inicie sessão com o novo endereço a partir de agora. Pode fechar esta janela.",
     },
+    invitation: {
+      title: "Aceitar o convite",
+      intro: "Vai juntar-se a {platform} em {service} e iniciar sessão como {email}.",
+      label: "Palavra-passe",
+      hint: "De 12 a 128 caracteres.",
+      button: "Aceitar convite",
+      doneTitle: "Já faz parte",
+      done: "Inicie sessão com o seu endereço de e-mail e esta palavra-passe. Pode fechar esta janela.",
+    },
   },
   invalidTitle: "Este link não funciona",
   invalid: "Já foi usado, expirou ou foi substituído por um mais recente. Peça um novo link.",
@@ -37,6 +46,9 @@ export const pt: PageWords = {
   tooManyTitle: "Demasiadas tentativas",
   tooMany: "Espere alguns minutos e abra o link de novo.",
   taken: "Outra pessoa inicia sessão com este endereço.",
+  hasAccount:
+    "Já existe uma conta com este endereço de e-mail. Peça um convite para outro endereço.",
+  suspended: "A conta da sua equipa está suspensa ou fechada. Pergunte a quem o convidou.",
   failedTitle: "Não funcionou",
   failed: "O serviço não consegue responder agora. Abra o link de novo daqui a pouco.",
 };

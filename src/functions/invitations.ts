@@ -1,0 +1,85 @@
+import { sessionOnly, signingIn } from "../shared/http/access/access.ts";
+import { confirmed, ofOwner } from "../shared/http/access/narrowed-access.ts";
+import { withStatus } from "../shared/http/reply.ts";
+import { route } from "../shared/http/route.ts";
+import {
+  AcceptInvitationBody,
+  acceptInvitationExample,
+  invitation,
+  invitationExample,
+  InviteBody,
+  inviteExample,
+  ListInvitationsQuery,
+  madeInvitation,
+} from "../shared/tenants/invitations/schema.ts";
+import { sessionExample, signedIn } from "../shared/tenants/staff/schema.ts";
+import {
+  acceptInvitation,
+  invite,
+  listInvitations,
+  passwordIssues,
+  withdrawInvitation,
+} from "../shared/tenants/tenants.ts";
+import { withLocale } from "./with-locale.ts";
+
+export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept", {
+  operationId: "acceptInvitation",
+  summary: "Become a user with the link of an invitation, and sign in.",
+  description:
+    "The e-mail counts as verified. If somebody signs in with it already, the answer is 409 `conflict`, and the link stays valid. It works once, for 7 days.",
+  access: signingIn,
+  body: AcceptInvitationBody,
+  issuesBeside: ({ services, body: { password } }) =>
+    passwordIssues(services.tenants, { path: "password", password, email: undefined }),
+  status: 201,
+  response: signedIn,
+  errors: ["invalid_link", "conflict", "platform_suspended", "platform_closed"],
+  examples: () => ({ body: acceptInvitationExample(), answer: sessionExample() }),
+  run: ({ services, scope, body }) => acceptInvitation(services.tenants, scope, body),
+});
+
+export const invitationRoutes = [
+  route("GET", "v1/invitations", {
+    operationId: "listInvitations",
+    summary: "List the platform's invitations, newest first.",
+    description:
+      "Those that are open, unless `status` says another one. A page may be short without being the last. Invitations are kept for 90 days after their end.",
+    access: sessionOnly,
+    query: ListInvitationsQuery,
+    status: 200,
+    list: true,
+    response: invitation,
+    examples: () => ({ answer: invitationExample() }),
+    run: ({ services, scope, query }) => listInvitations(services.tenants, scope, query),
+  }),
+  route("POST", "v1/invitations", {
+    operationId: "createInvitation",
+    summary: "Invite a colleague, who chooses a password.",
+    description:
+      "Where the relay sends mail, the link is mailed. Otherwise `url` has it: hand it over. Repeated while the invitation of the address is open, the answer is 200 with that invitation, the role asked for now, and a new link, which ends the one before. An invitation claims no e-mail. A platform may send 50 a day, and an address gets at most three an hour and ten a day.",
+    access: confirmed(ofOwner(sessionOnly)),
+    body: InviteBody,
+    status: 201,
+    answers: { 200: "The open invitation, with a new link.", 201: "Created." },
+    response: madeInvitation,
+    errors: ["conflict", "rate_limited"],
+    examples: () => ({ body: inviteExample(), answer: invitationExample() }),
+    run: async ({ services, scope, body, headers }) => {
+      const { isNew, invitation: made } = await invite(
+        services.tenants,
+        scope,
+        withLocale(body, headers),
+      );
+      return isNew ? made : withStatus(200, made);
+    },
+  }),
+  route("DELETE", "v1/invitations/{invitationId}", {
+    operationId: "withdrawInvitation",
+    summary: "Withdraw an invitation, which ends its link.",
+    access: ofOwner(sessionOnly),
+    status: 204,
+    errors: ["not_found", "invalid_state"],
+    run: ({ services, scope, params }) =>
+      withdrawInvitation(services.tenants, scope, params.invitationId),
+  }),
+];

@@ -1,0 +1,86 @@
+import type { RequestScope } from "../../callers/scope.ts";
+import { AppError } from "../../runtime/errors.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { findLink, invalidLink, isOlderThanStatus } from "../links/links.ts";
+import { recordUser } from "../links/record-user.ts";
+import type { Platform } from "../platform.ts";
+import { claimEmail } from "../staff/manage-users.ts";
+import { openSession } from "../staff/sign-in.ts";
+import { newUser, type SignedIn, type User } from "../staff/user.ts";
+import { refuseWeak } from "../staff/weak-passwords.ts";
+import { statusOf, type Invitation } from "./invitation.ts";
+import { stateOfInvitation } from "./manage-invitations.ts";
+import type { AcceptInvitation } from "./schema.ts";
+
+/** An invitation that its link leads to, and the platform that it is to. */
+interface FollowedInvitation {
+  readonly invitation: Invitation;
+  readonly platform: Platform;
+}
+
+/**
+ * Finds the open invitation of a link. Uses nothing up.
+ * @throws AppError `invalid_link`, `platform_suspended`, `platform_closed`
+ */
+export async function followInvitation(
+  services: TenantsDeps,
+  token: string,
+): Promise<FollowedInvitation> {
+  const { stores, clock } = services;
+  const { link, isOf } = await findLink(services, ["invitation"], token);
+  const { platformId, userId: invitationId } = link;
+  const [invitation, platform] = await Promise.all([
+    stores.invitations.find(platformId, invitationId),
+    stores.platforms.find(platformId),
+  ]);
+  if (invitation === undefined || platform === undefined) throw invalidLink();
+  const inviter = await stores.users.find(platformId, invitation.invitedBy);
+  if (statusOf(invitation, inviter, clock.now()) !== "open") throw invalidLink();
+  if (!isOf(stateOfInvitation(invitation))) throw invalidLink();
+  if (platform.status === "closed")
+    throw new AppError("platform_closed", "The platform is closed.");
+  if (platform.status !== "active")
+    throw new AppError("platform_suspended", "The platform is suspended.");
+  if (isOlderThanStatus(link, platform)) throw invalidLink();
+  return { invitation, platform };
+}
+
+/**
+ * Makes the user of an invitation, who chooses a password. The e-mail is claimed first, for a user id that every use of the
+ * invitation has: a use after a crash goes on where that one ended, and of uses at one time one stores the user.
+ * @throws AppError `validation_failed`, as `followInvitation`; `conflict`, and the link stays valid
+ */
+export async function join(
+  services: TenantsDeps,
+  scope: RequestScope,
+  { token, password }: AcceptInvitation,
+): Promise<{ readonly platform: Platform; readonly user: User }> {
+  const { invitation, platform } = await followInvitation(services, token);
+  const { userId: id, platformId, email, role, locale } = invitation;
+  const platformName = platform.name;
+  await refuseWeak(services, { path: "password", password, email, platformName });
+  await claimEmail(services, email, { platformId, userId: id });
+  const user = newUser({
+    id,
+    platformId,
+    email,
+    role,
+    emailVerified: true,
+    locale,
+    passwordHash: await services.secrets.passwords.hash(password),
+    createdAt: services.clock.now().toISOString(),
+  });
+  if (!(await services.stores.invitations.accept(invitation, user))) throw invalidLink();
+  recordUser(services, scope, user, "invitation.accepted");
+  return { platform, user };
+}
+
+/** Makes the user of an invitation and signs them in. @throws AppError as `join` */
+export async function acceptInvitation(
+  services: TenantsDeps,
+  scope: RequestScope,
+  input: AcceptInvitation,
+): Promise<SignedIn> {
+  const { platform, user } = await join(services, scope, input);
+  return await openSession(services, platform, user);
+}
