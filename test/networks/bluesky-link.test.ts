@@ -504,7 +504,7 @@ describe("Bluesky credentials", () => {
       },
     });
     const ready = leg({}, { remote: { ...leg().remote, record: { text: "Hello" } } });
-    expect(await bluesky.publish(ready, tools)).toMatchObject({
+    expect(await bluesky.calls.publish.perform(ready, tools)).toMatchObject({
       kind: "try_later",
       failure: { code: "network_unavailable", networkCode: "ExpiredToken" },
       retryAfterSeconds: 0,
@@ -524,7 +524,9 @@ describe("Bluesky credentials", () => {
       media: { "https://files.example/a.jpg": image() },
     });
     const withImage = leg({ media: [{ url: "https://files.example/a.jpg", altText: null }] });
-    expect(await bluesky.prepare(withImage, tools)).toMatchObject({ kind: "try_later" });
+    expect(await bluesky.calls.publish.prepare(withImage, tools)).toMatchObject({
+      kind: "try_later",
+    });
     expect(await bluesky.freshen(credentials, PDS, tools)).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth" },

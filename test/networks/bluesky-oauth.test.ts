@@ -284,7 +284,7 @@ describe("publishing with an OAuth session", () => {
     const linked = await link();
     sandbox.networks.bluesky.expireAccessTokens();
     const walk = await walkLeg(bluesky, linked, { text: "After the end" }, tools);
-    expect(walk.steps).toEqual(["prepare ready", "publish try_later", "publish published"]);
+    expect(walk.steps).toEqual(["prepare ready", "perform try_later", "perform published"]);
     expect(sandbox.posts("bluesky")).toHaveLength(1);
   });
 
@@ -300,9 +300,11 @@ describe("publishing with an OAuth session", () => {
       sentAt: null,
       isUnpublished: true,
     };
-    const prepared = await bluesky.prepare(leg, tools);
+    const prepared = await bluesky.calls.publish.prepare(leg, tools);
     if (prepared.kind !== "ready") throw new Error(prepared.kind);
-    expect(await bluesky.publish({ ...leg, remote: prepared.remote }, tools)).toMatchObject({
+    expect(
+      await bluesky.calls.publish.perform({ ...leg, remote: prepared.remote }, tools),
+    ).toMatchObject({
       kind: "try_later",
       failure: { networkCode: "invalid_token" },
       retryAfterSeconds: 0,

@@ -26,7 +26,7 @@ function blobOf(request: HttpRequest) {
 }
 
 async function preparedRecord(draft: Partial<LegDraft>, script: Script = {}) {
-  const outcome = await bluesky.prepare(leg(draft), scriptedTools(script));
+  const outcome = await bluesky.calls.publish.prepare(leg(draft), scriptedTools(script));
   if (outcome.kind !== "ready") throw new Error(`not ready: ${JSON.stringify(outcome)}`);
   return outcome.remote["record"] as Record<string, unknown>;
 }
@@ -44,7 +44,7 @@ describe("preparing a Bluesky post", () => {
     });
     const options = { langs: ["en"], labels: ["nudity"], linkCard: false };
     const draft = { text: "Hi @alice.test @nobody.test", options };
-    const outcome = await bluesky.prepare(leg(draft), tools);
+    const outcome = await bluesky.calls.publish.prepare(leg(draft), tools);
     expect(outcome).toMatchObject({
       kind: "ready",
       remote: {
@@ -61,16 +61,18 @@ describe("preparing a Bluesky post", () => {
     });
     if (outcome.kind !== "ready") return;
     const again = scriptedTools();
-    expect(await bluesky.prepare(leg(draft, { remote: outcome.remote }), again)).toEqual(outcome);
+    expect(
+      await bluesky.calls.publish.prepare(leg(draft, { remote: outcome.remote }), again),
+    ).toEqual(outcome);
     expect(again.calls).toEqual([]);
   });
 
   test("takes a new key and the time of each attempt, until one may have published it", async () => {
-    const first = await bluesky.prepare(leg(), scriptedTools());
+    const first = await bluesky.calls.publish.prepare(leg(), scriptedTools());
     if (first.kind !== "ready") throw new Error("not ready");
     const later = new Date(NOW.getTime() + 3 * 86_400_000);
     const prepareLater = (overrides: Partial<LegToPublish>) =>
-      bluesky.prepare(
+      bluesky.calls.publish.prepare(
         leg({}, { remote: first.remote, ...overrides }),
         scriptedTools({ now: later }),
       );
@@ -100,9 +102,9 @@ describe("preparing a Bluesky post", () => {
     };
     const draft = { media: [{ url, altText: null }] };
     const { remote } = leg();
-    await bluesky.prepare(leg(draft), tools);
+    await bluesky.calls.publish.prepare(leg(draft), tools);
     const again = { ...remote, reuploadedAt: NOW.toISOString() };
-    await bluesky.prepare(leg(draft, { remote: again }), tools);
+    await bluesky.calls.publish.prepare(leg(draft, { remote: again }), tools);
     expect(asked).toEqual([2_000_000, 1_000_000]);
   });
 
@@ -187,7 +189,10 @@ describe("preparing a Bluesky post", () => {
       isMovingTaken = plays.length > 0;
       return Promise.resolve({ ...image(), repairs: ["stilled"] });
     };
-    const outcome = await bluesky.prepare(leg({ media: [{ url, altText: null }] }), tools);
+    const outcome = await bluesky.calls.publish.prepare(
+      leg({ media: [{ url, altText: null }] }),
+      tools,
+    );
     expect(outcome).toMatchObject({
       remote: { record: { embed: { $type: "app.bsky.embed.images" } } },
     });
@@ -196,7 +201,7 @@ describe("preparing a Bluesky post", () => {
 
   test("refuses a MOV where no video service makes an MP4 of it", async () => {
     const url = "https://files.example/a.mov";
-    const outcome = await bluesky.prepare(
+    const outcome = await bluesky.calls.publish.prepare(
       leg({ media: [{ url, altText: null }] }),
       scriptedTools({
         http: noService,
@@ -220,7 +225,7 @@ describe("preparing a Bluesky post", () => {
     ["an AVI video", image({ contentType: "video/x-msvideo" }), {}, "bluesky.media.type"],
   ])("refuses %s by its content", async (_what, file, limits, rule) => {
     const url = "https://files.example/a";
-    const outcome = await bluesky.prepare(
+    const outcome = await bluesky.calls.publish.prepare(
       leg({ media: [{ url, altText: null }] }, { limits }),
       scriptedTools({ media: { [url]: file } }),
     );
@@ -233,7 +238,7 @@ describe("preparing a Bluesky post", () => {
   test("refuses a video among images, whatever their names", async () => {
     const urls = names(2);
     const script = withFiles(urls);
-    const outcome = await bluesky.prepare(
+    const outcome = await bluesky.calls.publish.prepare(
       leg({ media: urls.map((url) => ({ url, altText: null })) }),
       scriptedTools({
         ...script,
@@ -255,7 +260,7 @@ describe("preparing a Bluesky post", () => {
     [refusedToConnect, "try_later", "network_unavailable"],
   ])("publishes nothing when an upload fails (%#)", async (reply, kind, code) => {
     const [url = ""] = names(1);
-    const outcome = await bluesky.prepare(
+    const outcome = await bluesky.calls.publish.prepare(
       leg({ media: [{ url, altText: null }] }),
       scriptedTools({
         http: { [UPLOAD]: reply, [PLC]: documentAt(PDS) },
@@ -270,7 +275,7 @@ describe("preparing a Bluesky post", () => {
     [new MediaFailure("media_rejected", "too large"), "rejected", "media_rejected"],
   ])("says that a file was not to be had (%#)", async (failure, kind, code) => {
     const [url = ""] = names(1);
-    const outcome = await bluesky.prepare(
+    const outcome = await bluesky.calls.publish.prepare(
       leg({ media: [{ url, altText: null }] }),
       scriptedTools({ media: { [url]: failure } }),
     );
@@ -363,13 +368,13 @@ describe("a Bluesky link card", () => {
       asked.push(bytesMax);
       return Promise.resolve({ ...image(), repairs: ["recompressed"] });
     };
-    const outcome = await bluesky.prepare(leg(draft), tools);
+    const outcome = await bluesky.calls.publish.prepare(leg(draft), tools);
     if (outcome.kind !== "ready") throw new Error("not ready");
     expect(external(outcome.remote["record"] as Record<string, unknown>)).toMatchObject({
       thumb: { size: 7 },
     });
     expect(asked).toEqual([1_000_000]);
-    await bluesky.prepare(leg(draft, { limits: { blobBytesMax: 400_000 } }), tools);
+    await bluesky.calls.publish.prepare(leg(draft, { limits: { blobBytesMax: 400_000 } }), tools);
     expect(asked).toEqual([1_000_000, 400_000]);
   });
 
@@ -392,7 +397,7 @@ describe("a Bluesky link card", () => {
     [image({ contentType: "text/html" }), "rejected", "media_rejected"],
   ])("that was given is not shown without its picture (%#)", async (thumbnail, kind, code) => {
     const linkCard = { url: "https://other.example", title: "Mine", thumbnailUrl: THUMB };
-    const outcome = await bluesky.prepare(
+    const outcome = await bluesky.calls.publish.prepare(
       leg({ options: { linkCard } }),
       scriptedTools({ media: { [THUMB]: thumbnail } }),
     );

@@ -25,7 +25,7 @@ describe("publishing to Bluesky", () => {
   const remote = { ...leg().remote, record };
   const publish = ({ http, ...rest }: Script, server = PDS) => {
     const tools = scriptedTools({ ...rest, http: { [PLC]: documentAt(server), ...http } });
-    return bluesky.publish(leg({}, { remote, sentAt: NOW }), tools);
+    return bluesky.calls.publish.perform(leg({}, { remote, sentAt: NOW }), tools);
   };
 
   test.each([
@@ -54,7 +54,7 @@ describe("publishing to Bluesky", () => {
     const tools = scriptedTools({ http });
     const behind = { ...credentials, pds: old, service: "https://bsky.social" };
     const ready = leg({}, { remote, sentAt: NOW, credentials: behind });
-    expect(await bluesky.publish(ready, tools)).toMatchObject({
+    expect(await bluesky.calls.publish.perform(ready, tools)).toMatchObject({
       kind: "try_later",
       isProof: true,
       retryAfterSeconds: 0,
@@ -65,8 +65,8 @@ describe("publishing to Bluesky", () => {
   test("puts the record under its own key, the same bytes each time", async () => {
     const tools = scriptedTools({ http: { [PUT]: answer(200, { uri, cid: "bafy" }) } });
     const ready = leg({}, { remote, sentAt: NOW });
-    expect(await bluesky.publish(ready, tools)).toEqual(published);
-    expect(await bluesky.publish(ready, tools)).toEqual(published);
+    expect(await bluesky.calls.publish.perform(ready, tools)).toEqual(published);
+    expect(await bluesky.calls.publish.perform(ready, tools)).toEqual(published);
     expect(tools.calls[0]).toEqual(tools.calls[1]);
     expect(sentJson(tools.calls[0])).toEqual({
       repo: DID,
@@ -99,26 +99,30 @@ describe("publishing to Bluesky", () => {
       reuploadedAt: NOW.toISOString(),
     });
     const again = leg({}, { remote: { ...outcome.remote, record } });
-    expect(await bluesky.publish(again, scriptedTools(reply))).toMatchObject({
+    expect(await bluesky.calls.publish.perform(again, scriptedTools(reply))).toMatchObject({
       kind: "rejected",
       failure: { code: "media_processing_failed" },
     });
     const later = scriptedTools({ ...reply, now: new Date(NOW.getTime() + 3_600_000) });
-    expect(await bluesky.publish(again, later)).toMatchObject({ kind: "prepare_again" });
+    expect(await bluesky.calls.publish.perform(again, later)).toMatchObject({
+      kind: "prepare_again",
+    });
   });
 
   test("is a defect without a record", async () => {
-    await expect(bluesky.publish(leg(), scriptedTools())).rejects.toThrow("not prepared");
+    await expect(bluesky.calls.publish.perform(leg(), scriptedTools())).rejects.toThrow(
+      "not prepared",
+    );
   });
 });
 
 describe("an unknown outcome at Bluesky", () => {
-  const reconcile = (http: NonNullable<Script["http"]>) =>
-    bluesky.reconcile(leg({}, { sentAt: NOW }), scriptedTools({ http }));
+  const lookUp = (http: NonNullable<Script["http"]>) =>
+    bluesky.calls.publish.lookUp(leg({}, { sentAt: NOW }), scriptedTools({ http }));
 
   test("is a published post when the record is there", async () => {
     const tools = scriptedTools({ http: { [GET]: answer(200, { uri, cid: "bafy", value: {} }) } });
-    expect(await bluesky.reconcile(leg({}, { sentAt: NOW }), tools)).toEqual(published);
+    expect(await bluesky.calls.publish.lookUp(leg({}, { sentAt: NOW }), tools)).toEqual(published);
     expect(tools.calls[0]?.headers).toBeUndefined();
     expect(tools.calls[0]?.url).toContain(`rkey=${rkey}`);
   });
@@ -127,17 +131,20 @@ describe("an unknown outcome at Bluesky", () => {
     answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
     answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
   ])("may be repeated when there is no record (%#)", async (reply) => {
-    expect(await reconcile({ [GET]: reply })).toEqual({ kind: "may_publish", isAbsent: false });
+    expect(await lookUp({ [GET]: reply })).toEqual({ kind: "may_perform", isAbsent: false });
   });
 
   test("is known not to be published only when no call can be on its way any more", async () => {
     const reply = answer(400, { error: "RecordNotFound", message: "Could not locate record" });
     const after = (seconds: number) => {
       const sentAt = new Date(NOW.getTime() - seconds * 1000);
-      return bluesky.reconcile(leg({}, { sentAt }), scriptedTools({ http: { [GET]: reply } }));
+      return bluesky.calls.publish.lookUp(
+        leg({}, { sentAt }),
+        scriptedTools({ http: { [GET]: reply } }),
+      );
     };
-    expect(await after(29)).toEqual({ kind: "may_publish", isAbsent: false });
-    expect(await after(30)).toEqual({ kind: "may_publish", isAbsent: true });
+    expect(await after(29)).toEqual({ kind: "may_perform", isAbsent: false });
+    expect(await after(30)).toEqual({ kind: "may_perform", isAbsent: true });
   });
 
   test.each([
@@ -151,7 +158,7 @@ describe("an unknown outcome at Bluesky", () => {
     answer(200, { uri: `at://${DID}/app.bsky.feed.post/3mbd3542k2222`, value: {} }),
     answer(429, { error: "RateLimitExceeded" }, { "ratelimit-reset": "7" }),
   ])("is asked again when the server does not say (%#)", async (reply) => {
-    expect(await reconcile({ [GET]: reply })).toMatchObject({
+    expect(await lookUp({ [GET]: reply })).toMatchObject({
       kind: "ask_again",
       failure: { code: "outcome_unknown" },
     });

@@ -72,7 +72,7 @@ describe.each([
       "prepare processing",
       "prepare processing",
       "prepare ready",
-      "publish published",
+      "perform published",
     ]);
     expect(callsTo("uploadVideo")).toBe(1);
     expect(callsTo("uploadBlob")).toBe(0);
@@ -126,7 +126,7 @@ describe.each([
     const linked = await link();
     publishedBy(await walkLeg(bluesky, linked, { ...clip, text: "First" }, tools));
     const again = await walkLeg(bluesky, linked, { ...clip, text: "Second" }, tools);
-    expect(again.steps).toEqual(["prepare ready", "publish published"]);
+    expect(again.steps).toEqual(["prepare ready", "perform published"]);
     expect(sandbox.posts("bluesky")).toHaveLength(2);
   });
 });
@@ -176,9 +176,9 @@ describe("a video that the service does not make playable", () => {
     const walk = await walkLeg(bluesky, linked, clip, tools);
     publishedBy(walk);
     expect(walk.steps.slice(-3)).toEqual([
-      "publish prepare_again",
+      "perform prepare_again",
       "prepare ready",
-      "publish published",
+      "perform published",
     ]);
     expect(callsTo("uploadBlob")).toBe(1);
   });

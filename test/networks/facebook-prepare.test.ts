@@ -33,7 +33,7 @@ describe("preparing photos for Facebook", () => {
     http: NonNullable<Script["http"]>,
     draft: Partial<LegDraft> = { media: files(FILE, SECOND) },
     overrides: Partial<LegToPublish> = {},
-  ) => facebook.prepare(leg(draft, overrides), tools({ http }));
+  ) => facebook.calls.publish.prepare(leg(draft, overrides), tools({ http }));
 
   test("makes them unpublished, with their descriptions", async () => {
     const used = tools({
@@ -43,7 +43,7 @@ describe("preparing photos for Facebook", () => {
       { url: "https://files.example/ä b.jpg", altText: "A lake" },
       { url: SECOND, altText: null },
     ];
-    expect(await facebook.prepare(leg({ media }), used)).toMatchObject({
+    expect(await facebook.calls.publish.prepare(leg({ media }), used)).toMatchObject({
       kind: "ready",
       remote: { form: "photos", photos: ["1", "2"], photosSince: NOW.toISOString() },
     });
@@ -63,7 +63,7 @@ describe("preparing photos for Facebook", () => {
     const used = tools({ http: { [PHOTOS]: answer(200, { id: "1" }) } });
     used.fitImage = () =>
       Promise.resolve({ ...image({ contentType: "image/png" }), repairs: ["converted"] });
-    await facebook.prepare(leg({ media: [{ url: FILE, altText: "A lake" }] }), used);
+    await facebook.calls.publish.prepare(leg({ media: [{ url: FILE, altText: "A lake" }] }), used);
     // Safe: a photo is uploaded as a form.
     expect(Object.fromEntries(used.calls[0]?.body as FormData)).toEqual({
       published: "false",
@@ -79,7 +79,7 @@ describe("preparing photos for Facebook", () => {
     if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
     const used = tools({ http: { [PHOTOS]: answer(200, { id: "2" }) } });
     const again = leg({ media: files(FILE, SECOND) }, { remote: first.remote });
-    expect(await facebook.prepare(again, used)).toMatchObject({
+    expect(await facebook.calls.publish.prepare(again, used)).toMatchObject({
       kind: "ready",
       remote: { photos: ["1", "2"] },
     });
@@ -135,7 +135,7 @@ describe("preparing photos for Facebook", () => {
   test("hands over no address of a photo that we can't have, in which a place may be", async () => {
     const failure = new MediaFailure("media_unreachable", "busy");
     const used = tools({ http: {}, media: { [FILE]: failure } });
-    expect(await facebook.prepare(leg({ media: files(FILE) }), used)).toMatchObject({
+    expect(await facebook.calls.publish.prepare(leg({ media: files(FILE) }), used)).toMatchObject({
       kind: "try_later",
       failure: { code: "media_unreachable" },
     });
@@ -152,7 +152,9 @@ describe("preparing photos for Facebook", () => {
     const draft = { media: files(bare) };
     expect(await prepare(asks("video/mp4"), draft)).toMatchObject({ remote: { form: "reel" } });
     const photo = tools({ http: asks("image/jpeg"), media: { [bare]: image() } });
-    expect(await facebook.prepare(leg(draft), photo)).toMatchObject({ remote: { form: "photos" } });
+    expect(await facebook.calls.publish.prepare(leg(draft), photo)).toMatchObject({
+      remote: { form: "photos" },
+    });
     expect(await prepare(asks("video/mp4"), { media: files(FILE, bare) })).toMatchObject({
       kind: "rejected",
       failure: { code: "media_rejected", rule: "facebook.media.mixed" },
@@ -184,7 +186,7 @@ describe("preparing a video for Facebook", () => {
     http: NonNullable<Script["http"]>,
     remote: NetworkData = {},
     options: LegDraft["options"] = {},
-  ) => facebook.prepare(leg({ ...draft, options }, { remote }), tools({ http }));
+  ) => facebook.calls.publish.prepare(leg({ ...draft, options }, { remote }), tools({ http }));
   const begun = {
     form: "reel",
     photos: [],
@@ -202,7 +204,7 @@ describe("preparing a video for Facebook", () => {
     const kinds: string[] = [];
     let remote: NetworkData = {};
     for (let turn = 0; turn < 4; turn += 1) {
-      const outcome = await facebook.prepare(leg(draft, { remote }), used);
+      const outcome = await facebook.calls.publish.prepare(leg(draft, { remote }), used);
       kinds.push(outcome.kind);
       if ("remote" in outcome) remote = JSON.parse(JSON.stringify(outcome.remote)) as NetworkData;
     }
@@ -292,7 +294,7 @@ describe("preparing a video for Facebook", () => {
           durationSeconds,
         });
       const options = kind === undefined ? {} : { kind };
-      const outcome = await facebook.prepare(
+      const outcome = await facebook.calls.publish.prepare(
         leg({ media: files("https://files.example/a"), options }),
         used,
       );

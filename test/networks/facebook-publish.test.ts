@@ -47,7 +47,7 @@ describe("publishing to Facebook", () => {
     remote: NetworkData = asText,
     draft: Partial<LegDraft> = {},
     sentAt = NOW,
-  ) => facebook.publish(leg(draft, { remote, sentAt }), tools({ http }));
+  ) => facebook.calls.publish.perform(leg(draft, { remote, sentAt }), tools({ http }));
 
   test("sends text and link in one call and reads the address with it", async () => {
     const created = answer(200, {
@@ -56,7 +56,7 @@ describe("publishing to Facebook", () => {
     });
     const used = tools({ http: { [FEED]: created } });
     const ready = leg({ options: { link: "https://a.example" } }, { remote: asText, sentAt: NOW });
-    expect(await facebook.publish(ready, used)).toEqual({
+    expect(await facebook.calls.publish.perform(ready, used)).toEqual({
       kind: "published",
       networkPostId: "42_5",
       url: "https://www.facebook.com/42/posts/5",
@@ -76,7 +76,7 @@ describe("publishing to Facebook", () => {
   test("attaches the photos, and leaves a link out then", async () => {
     const used = tools({ http: { [FEED]: answer(200, { id: "42_5" }) } });
     const draft = { text: "", media: files(FILE, SECOND), options: { link: "https://a.example" } };
-    await facebook.publish(leg(draft, { remote: asPhotos, sentAt: NOW }), used);
+    await facebook.calls.publish.perform(leg(draft, { remote: asPhotos, sentAt: NOW }), used);
     expect(sentJson(used.calls[0])).toEqual({
       attached_media: [{ media_fbid: "1" }, { media_fbid: "2" }],
       published: true,
@@ -87,7 +87,10 @@ describe("publishing to Facebook", () => {
   test("finishes a reel, and is done when it can be seen", async () => {
     const used = tools({ http: { [REELS]: answer(200, { success: true }), [LOOK]: live } });
     const draft = { media: files(CLIP), options: { title: "Clip" } };
-    const outcome = await facebook.publish(leg(draft, { remote: asReel, sentAt: NOW }), used);
+    const outcome = await facebook.calls.publish.perform(
+      leg(draft, { remote: asReel, sentAt: NOW }),
+      used,
+    );
     expect(outcome).toEqual({
       kind: "published",
       networkPostId: "9",
@@ -210,7 +213,11 @@ describe("publishing to Facebook", () => {
       http: NonNullable<Script["http"]>,
       remote: NetworkData = asText,
       sentAt = NOW,
-    ) => network.publish(leg({}, { remote, sentAt, isUnpublished: true }), tools({ http }));
+    ) =>
+      network.calls.publish.perform(
+        leg({}, { remote, sentAt, isUnpublished: true }),
+        tools({ http }),
+      );
     const listed = answer(200, { data: [{ id: "42_5", message: "Hello" }] });
     const empty = answer(200, { data: [] });
     const duplicate = error(506);
@@ -232,7 +239,7 @@ describe("publishing to Facebook", () => {
       expect(outcome).toMatchObject({ kind: "in_doubt", pollAfterSeconds: 60 });
       const remote = JSON.parse(JSON.stringify(outcome)).remote as NetworkData;
       const later = leg({}, { remote, sentAt: ago(60) });
-      expect(await network.reconcile(later, tools({ http }))).toMatchObject({
+      expect(await network.calls.publish.lookUp(later, tools({ http }))).toMatchObject({
         kind: "rejected",
         failure: { code: "duplicate_content", networkCode: "506" },
       });

@@ -28,7 +28,7 @@ describe("preparing a post for Instagram", () => {
     http: NonNullable<Script["http"]>,
     draft: Partial<LegDraft> = {},
     overrides: Partial<LegToPublish> = {},
-  ) => instagram.prepare(leg(draft, overrides), tools({ http }));
+  ) => instagram.calls.publish.prepare(leg(draft, overrides), tools({ http }));
 
   test("makes an image's container as a form, and looks whether it is finished", async () => {
     const used = tools({
@@ -36,7 +36,7 @@ describe("preparing a post for Instagram", () => {
     });
     const media = [{ url: "https://files.example/ä.jpg", altText: "A lake" }];
     const options = { collaborators: ["@a.b", "c"] };
-    expect(await instagram.prepare(leg({ media, options }), used)).toEqual({
+    expect(await instagram.calls.publish.prepare(leg({ media, options }), used)).toEqual({
       kind: "ready",
       remote: ofForm("image", ["image"], {
         container: { id: "1", createdAt: NOW.toISOString(), isReady: false },
@@ -58,7 +58,7 @@ describe("preparing a post for Instagram", () => {
   test("hands over no address of an image that we can't have, in which a place may be", async () => {
     const failure = new MediaFailure("media_unreachable", "busy");
     const used = tools({ http: {}, media: { [FILE]: failure } });
-    expect(await instagram.prepare(leg({ media: files(FILE) }), used)).toMatchObject({
+    expect(await instagram.calls.publish.prepare(leg({ media: files(FILE) }), used)).toMatchObject({
       kind: "try_later",
       failure: { code: "media_unreachable" },
     });
@@ -105,7 +105,7 @@ describe("preparing a post for Instagram", () => {
     const used = tools({
       http: { [MEDIA]: answer(200, { id: "1" }), [LOOK("1")]: state("FINISHED") },
     });
-    await instagram.prepare(leg(draft), used);
+    await instagram.calls.publish.prepare(leg(draft), used);
     expect(sentForm(used.calls[0])).toEqual(fields);
   });
 
@@ -125,7 +125,7 @@ describe("preparing a post for Instagram", () => {
     const kinds: string[] = [];
     let remote: NetworkData = {};
     for (let turn = 0; turn < 3; turn += 1) {
-      const outcome = await instagram.prepare(leg({ media }, { remote }), used);
+      const outcome = await instagram.calls.publish.prepare(leg({ media }, { remote }), used);
       kinds.push(outcome.kind);
       if ("remote" in outcome) remote = JSON.parse(JSON.stringify(outcome.remote)) as NetworkData;
     }
@@ -147,7 +147,7 @@ describe("preparing a post for Instagram", () => {
     if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
     const used = tools({ http: { [MEDIA]: answer(200, { id: "2" }) } });
     const again = leg({ media }, { remote: first.remote });
-    expect(await instagram.prepare(again, used)).toMatchObject({
+    expect(await instagram.calls.publish.prepare(again, used)).toMatchObject({
       kind: "processing",
       remote: { children: [{ id: "1" }, { id: "2" }] },
     });
@@ -182,7 +182,7 @@ describe("preparing a post for Instagram", () => {
         [MEDIA]: answer(200, { id: "1" }),
       },
     });
-    const outcome = await instagram.prepare(leg({ media: files(bare) }), used);
+    const outcome = await instagram.calls.publish.prepare(leg({ media: files(bare) }), used);
     expect(outcome).toMatchObject({ kind: "processing", remote: { form: "reel" } });
   });
 

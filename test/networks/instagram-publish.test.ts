@@ -26,14 +26,16 @@ describe("publishing to Instagram", () => {
     http: NonNullable<Script["http"]>,
     remote: NetworkData = anImage,
     draft: Partial<LegDraft> = {},
-  ) => instagram.publish(leg(draft, { remote, sentAt: NOW }), tools({ http }));
+  ) => instagram.calls.publish.perform(leg(draft, { remote, sentAt: NOW }), tools({ http }));
 
   test("publishes the container and reads the address", async () => {
     const permalink = "https://www.instagram.com/p/x/";
     const used = tools({
       http: { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: answer(200, { permalink }) },
     });
-    expect(await instagram.publish(leg({}, { remote: anImage, sentAt: NOW }), used)).toEqual({
+    expect(
+      await instagram.calls.publish.perform(leg({}, { remote: anImage, sentAt: NOW }), used),
+    ).toEqual({
       kind: "published",
       networkPostId: "5",
       url: permalink,
@@ -52,7 +54,7 @@ describe("publishing to Instagram", () => {
   describe("a refusal that proves nothing", () => {
     const network = checkingRefusals(networkOf("instagram"));
     const checked = (look: Reply, remote: NetworkData = anImage, refusal = gone) =>
-      network.publish(
+      network.calls.publish.perform(
         leg({}, { remote, sentAt: NOW }),
         tools({ http: { [PUBLISH]: refusal, [LOOK("1")]: look, [LIST]: listed } }),
       );
@@ -97,7 +99,7 @@ describe("publishing to Instagram", () => {
       );
       const later = leg({}, { remote: remote as NetworkData, sentAt: ago(60) });
       const http = { [LOOK("1")]: state("FINISHED") };
-      expect(await network.reconcile(later, tools({ http }))).toMatchObject({
+      expect(await network.calls.publish.lookUp(later, tools({ http }))).toMatchObject({
         kind: "rejected",
         failure: { code: "content_rejected", networkCode: "4/2207051" },
       });
@@ -105,7 +107,9 @@ describe("publishing to Instagram", () => {
 
     test("is checked no more than needed: a proof is none", async () => {
       const used = tools({ http: { [PUBLISH]: error(190, 460) } });
-      expect(await network.publish(leg({}, { remote: anImage, sentAt: NOW }), used)).toMatchObject({
+      expect(
+        await network.calls.publish.perform(leg({}, { remote: anImage, sentAt: NOW }), used),
+      ).toMatchObject({
         kind: "rejected",
       });
       expect(used.asked).toEqual([PUBLISH]);
@@ -115,7 +119,9 @@ describe("publishing to Instagram", () => {
   test("does not call for a container that is published already", async () => {
     const done = { ...anImage, container: container("1", { isPublished: true }) };
     const used = tools({ http: { [LIST]: answer(200, { data: [] }) } });
-    expect(await instagram.publish(leg({}, { remote: done, sentAt: NOW }), used)).toEqual({
+    expect(
+      await instagram.calls.publish.perform(leg({}, { remote: done, sentAt: NOW }), used),
+    ).toEqual({
       kind: "published",
       networkPostId: "1",
       url: null,
@@ -125,7 +131,9 @@ describe("publishing to Instagram", () => {
 
   test("sees that a container was published when it prepares again", async () => {
     const used = tools({ http: { [LOOK("1")]: state("PUBLISHED") } });
-    expect(await instagram.prepare(leg({}, { remote: anImage, sentAt: NOW }), used)).toMatchObject({
+    expect(
+      await instagram.calls.publish.prepare(leg({}, { remote: anImage, sentAt: NOW }), used),
+    ).toMatchObject({
       kind: "ready",
       remote: { container: { isPublished: true } },
     });
@@ -133,12 +141,13 @@ describe("publishing to Instagram", () => {
 });
 
 describe("an unknown outcome at Instagram", () => {
-  const reconcile = (
+  const lookUp = (
     http: NonNullable<Script["http"]>,
     seconds = 5,
     remote: NetworkData = anImage,
     draft: Partial<LegDraft> = {},
-  ) => instagram.reconcile(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
+  ) =>
+    instagram.calls.publish.lookUp(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
   const item = (overrides: Record<string, unknown> = {}) => ({
     id: "5",
     caption: "Hello",
@@ -154,8 +163,8 @@ describe("an unknown outcome at Instagram", () => {
 
   test("is nothing when nothing was sent", async () => {
     const used = tools();
-    expect(await instagram.reconcile(leg({}, { remote: anImage }), used)).toEqual({
-      kind: "may_publish",
+    expect(await instagram.calls.publish.lookUp(leg({}, { remote: anImage }), used)).toEqual({
+      kind: "may_perform",
       isAbsent: true,
     });
     expect(used.calls).toEqual([]);
@@ -168,7 +177,7 @@ describe("an unknown outcome at Instagram", () => {
       item({ caption: " Hello\r\n" }),
       item({ id: "4", timestamp: ago(300).toISOString() }),
     ];
-    expect(await reconcile(published(...others))).toEqual({
+    expect(await lookUp(published(...others))).toEqual({
       kind: "published",
       networkPostId: "5",
       url: "https://www.instagram.com/p/x/",
@@ -177,7 +186,7 @@ describe("an unknown outcome at Instagram", () => {
 
   test("of several without words is none of them: it goes by its container's id", async () => {
     const both = [item({ id: "6", caption: undefined }), item({ caption: undefined })];
-    expect(await reconcile(published(...both), 5, anImage, { text: "" })).toMatchObject({
+    expect(await lookUp(published(...both), 5, anImage, { text: "" })).toMatchObject({
       networkPostId: "1",
       url: null,
     });
@@ -189,28 +198,28 @@ describe("an unknown outcome at Instagram", () => {
       [LOOK("1")]: state("PUBLISHED"),
       [STORIES]: answer(200, { data: [item({ caption: undefined })] }),
     };
-    expect(await reconcile(http, 5, story)).toMatchObject({ networkPostId: "5" });
+    expect(await lookUp(http, 5, story)).toMatchObject({ networkPostId: "5" });
   });
 
   test.each([lost, answer(500, ""), answer(200, { data: [] })])(
     "is known to be published even when no list shows it (%#)",
     async (reply) => {
       const http = { [LOOK("1")]: state("PUBLISHED"), [LIST]: reply };
-      expect(await reconcile(http)).toEqual({ kind: "published", networkPostId: "1", url: null });
+      expect(await lookUp(http)).toEqual({ kind: "published", networkPostId: "1", url: null });
     },
   );
 
   test.each<[string, ReturnType<typeof answer>, number, unknown]>([
-    ["finished, early", state("FINISHED"), 5, { kind: "may_publish", isAbsent: false }],
-    ["finished, late", state("FINISHED"), 60, { kind: "may_publish", isAbsent: true }],
-    ["failed", state("ERROR"), 5, { kind: "may_publish", isAbsent: true }],
-    ["expired", state("EXPIRED"), 5, { kind: "may_publish", isAbsent: true }],
+    ["finished, early", state("FINISHED"), 5, { kind: "may_perform", isAbsent: false }],
+    ["finished, late", state("FINISHED"), 60, { kind: "may_perform", isAbsent: true }],
+    ["failed", state("ERROR"), 5, { kind: "may_perform", isAbsent: true }],
+    ["expired", state("EXPIRED"), 5, { kind: "may_perform", isAbsent: true }],
     ["in a state that nobody knows", state("RELEASING"), 600, { kind: "ask_again" }],
     ["in work", state("IN_PROGRESS"), 5, { kind: "ask_again" }],
     ["not known", error(100, 33), 5, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, { kind: "ask_again" }],
     ["not told to us", error(190), 5, { kind: "ask_again", failure: { code: "outcome_unknown" } }],
   ])("of a container that is %s", async (_what, look, seconds, expected) => {
-    expect(await reconcile({ [LOOK("1")]: look }, seconds)).toMatchObject(expected as object);
+    expect(await lookUp({ [LOOK("1")]: look }, seconds)).toMatchObject(expected as object);
   });
 });

@@ -23,9 +23,13 @@ export function legsOf(
 }
 
 /** Returns the call and the look-up with the network's refusals checked, as a leg makes them. */
-export const checkingRefusals = (network: Network) => ({
-  publish: async (leg: LegToPublish, tools: NetworkTools) =>
-    checkRefusal(await network.publish(leg, tools), network, leg, tools),
-  reconcile: async (leg: LegToPublish, tools: NetworkTools) =>
-    countRefusal(await network.reconcile(leg, tools), leg),
+export const checkingRefusals = ({ calls: { publish } }: Network) => ({
+  calls: {
+    publish: {
+      perform: async (leg: LegToPublish, tools: NetworkTools) =>
+        checkRefusal(await publish.perform(leg, tools), publish, leg, tools),
+      lookUp: async (leg: LegToPublish, tools: NetworkTools) =>
+        countRefusal(await publish.lookUp(leg, tools), leg),
+    },
+  },
 });

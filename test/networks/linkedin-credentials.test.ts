@@ -114,7 +114,7 @@ describe("LinkedIn credentials", () => {
   test("that LinkedIn refuses before their time are renewed once", async () => {
     const scripted = tools({ http: { [POST]: revoked, [TOKEN]: renewal } });
     const attempt = (credentials: NetworkData) =>
-      linkedin.publish(leg({}, { credentials, sentAt: NOW }), scripted);
+      linkedin.calls.publish.perform(leg({}, { credentials, sentAt: NOW }), scripted);
     expect(await attempt(renewable)).toMatchObject({ kind: "try_later", retryAfterSeconds: 0 });
     const fresh = await linkedin.freshen(renewable, null, scripted);
     if (fresh.kind !== "refreshed") throw new Error("not renewed");

@@ -47,7 +47,7 @@ describe("preparing a LinkedIn post", () => {
     });
     const draft = { media: files(FILE, SECOND) };
     const credentials = organization;
-    const outcome = await linkedin.prepare(leg(draft, { credentials }), scripted);
+    const outcome = await linkedin.calls.publish.prepare(leg(draft, { credentials }), scripted);
     const remote = uploaded(asset("image", "A"), asset("image", "B"));
     expect(outcome).toEqual({ kind: "ready", remote });
     const [initialize, put, , putSecond] = scripted.calls;
@@ -58,7 +58,9 @@ describe("preparing a LinkedIn post", () => {
     expect(put?.headers).toEqual({ authorization: "Bearer token", "content-type": "image/jpeg" });
     expect(putSecond?.headers?.["content-type"]).toBe("image/png");
     const again = tools();
-    expect(await linkedin.prepare(leg(draft, { credentials, remote }), again)).toEqual({
+    expect(
+      await linkedin.calls.publish.prepare(leg(draft, { credentials, remote }), again),
+    ).toEqual({
       kind: "ready",
       remote,
     });
@@ -76,14 +78,17 @@ describe("preparing a LinkedIn post", () => {
       },
     });
     const draft = { media: files(FILE, SECOND) };
-    let outcome = await linkedin.prepare(leg(draft), scripted);
+    let outcome = await linkedin.calls.publish.prepare(leg(draft), scripted);
     expect(outcome.kind).toBe("ready");
     const waits: number[] = [];
     const notReady = answer(400, { code: "MEDIA_ASSET_WAITING_UPLOAD" });
     for (let round = 0; round < 4 && outcome.kind === "ready"; round += 1) {
       const { remote } = outcome;
       const http = { [`POST ${REST}/posts`]: notReady, [LOOK("image", "A")]: denied };
-      const posted = await linkedin.publish(leg(draft, { remote, sentAt: NOW }), tools({ http }));
+      const posted = await linkedin.calls.publish.perform(
+        leg(draft, { remote, sentAt: NOW }),
+        tools({ http }),
+      );
       if (posted.kind !== "prepare_again") throw new Error(`not refused: ${posted.kind}`);
       expect(posted).toMatchObject({ isProof: true, pollAfterSeconds: 0 });
       const waiting = await prepare(http, draft, { remote: posted.remote });
@@ -101,7 +106,8 @@ describe("preparing a LinkedIn post", () => {
     const remote = uploaded(asset("image", "A", false));
     expect(first).toEqual({ kind: "processing", remote, pollAfterSeconds: 3, isPoll: true });
     const scripted = tools({ http: { [LOOK("image", "A")]: [working, available] } });
-    const look = () => linkedin.prepare(leg({ media: files(FILE) }, { remote }), scripted);
+    const look = () =>
+      linkedin.calls.publish.prepare(leg({ media: files(FILE) }, { remote }), scripted);
     expect(await look()).toMatchObject({ kind: "processing" });
     expect(scripted.calls).toHaveLength(1);
     expect(await look()).toEqual({ kind: "ready", remote: uploaded(asset("image", "A")) });
@@ -121,7 +127,7 @@ describe("preparing a LinkedIn post", () => {
       failure: { code: "media_processing_failed", mediaIndex: 0, note: "codec" },
     });
     const tomorrow = tools({ http, now: later(DAY_MS) });
-    expect(await linkedin.prepare(leg(draft, again), tomorrow)).toMatchObject({
+    expect(await linkedin.calls.publish.prepare(leg(draft, again), tomorrow)).toMatchObject({
       kind: "processing",
     });
   });
@@ -138,7 +144,7 @@ describe("preparing a LinkedIn post", () => {
   test("uploads the picture of a link card, not beside media", async () => {
     const link = { url: "https://a.example", title: "A", thumbnailUrl: FILE };
     const scripted = tools({ ...script, http: { ...oneImage, [LOOK("image", "A")]: available } });
-    const outcome = await linkedin.prepare(leg({ options: { link } }), scripted);
+    const outcome = await linkedin.calls.publish.prepare(leg({ options: { link } }), scripted);
     expect(outcome).toEqual({ kind: "ready", remote: uploaded(asset("image", "A")) });
     const beside = { ...oneImage, [LOOK("image", "A")]: available };
     const both = await prepare(beside, { media: files(SECOND), options: { link } });
@@ -189,7 +195,7 @@ describe("preparing a LinkedIn post", () => {
       ...script,
       http: { [`POST ${REST}/images`]: initialized("image", "A", address) },
     });
-    const outcome = await linkedin.prepare(leg({ media: files(FILE) }), scripted);
+    const outcome = await linkedin.calls.publish.prepare(leg({ media: files(FILE) }), scripted);
     expect(outcome).toMatchObject({ kind: "try_later" });
     expect(scripted.calls).toHaveLength(1);
   });
@@ -202,7 +208,7 @@ describe("preparing a LinkedIn post", () => {
     [image({ contentType: "image/webp" }), "rejected", { rule: "linkedin.media.type" }],
     [image({ contentType: "video/quicktime" }), "rejected", { rule: "linkedin.media.type" }],
   ])("refuses what LinkedIn would (%#)", async (file, kind, failure) => {
-    const outcome = await linkedin.prepare(
+    const outcome = await linkedin.calls.publish.prepare(
       leg({ media: files(FILE) }),
       tools({ media: { [FILE]: file } }),
     );
@@ -211,7 +217,7 @@ describe("preparing a LinkedIn post", () => {
 
   test("refuses a video among images, whatever their names", async () => {
     const given = { [FILE]: image(), [SECOND]: image({ contentType: "video/mp4" }) };
-    const outcome = await linkedin.prepare(
+    const outcome = await linkedin.calls.publish.prepare(
       leg({ media: files(SECOND, FILE) }),
       tools({ media: given }),
     );

@@ -47,10 +47,12 @@ const processingFailed = answer(400, { code: "MEDIA_ASSET_PROCESSING_FAILED" });
 
 describe("publishing to LinkedIn", () => {
   const publish = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish> = {}) =>
-    linkedin.publish(leg({}, { sentAt: NOW, ...overrides }), tools({ http }));
+    linkedin.calls.publish.perform(leg({}, { sentAt: NOW, ...overrides }), tools({ http }));
   const sent = async (draft: Partial<LegDraft>, overrides: Partial<LegToPublish> = {}) => {
     const scripted = tools({ http: { [POST]: created } });
-    expect(await linkedin.publish(leg(draft, overrides), scripted)).toEqual(published);
+    expect(await linkedin.calls.publish.perform(leg(draft, overrides), scripted)).toEqual(
+      published,
+    );
     return scripted.calls[0];
   };
 
@@ -148,7 +150,9 @@ describe("publishing to LinkedIn", () => {
   });
 
   test("sends nothing whose files are not there", async () => {
-    await expect(linkedin.publish(leg({ media: files(FILE) }), tools())).rejects.toThrow();
+    await expect(
+      linkedin.calls.publish.perform(leg({ media: files(FILE) }), tools()),
+    ).rejects.toThrow();
   });
 
   test("takes the duplicate that it meets after an unknown outcome for its own post", async () => {
@@ -160,7 +164,7 @@ describe("publishing to LinkedIn", () => {
 
   test("does so after a crash, too, that left nothing but the time of sending", async () => {
     const sentAt = ago(120);
-    const prepared = await linkedin.prepare(leg({}, { sentAt }), tools());
+    const prepared = await linkedin.calls.publish.prepare(leg({}, { sentAt }), tools());
     if (prepared.kind !== "ready") throw new Error("not ready");
     const { remote } = prepared;
     expect(await publish({ [POST]: duplicate }, { remote, sentAt })).toEqual(published);
@@ -168,13 +172,16 @@ describe("publishing to LinkedIn", () => {
 
   test("forgets the doubt of an attempt that was later told to have failed", async () => {
     const remote = { ...begun, isRepeat: true, doubts: 1 };
-    const prepared = await linkedin.prepare(leg({}, { remote, sentAt: null }), tools());
+    const prepared = await linkedin.calls.publish.prepare(
+      leg({}, { remote, sentAt: null }),
+      tools(),
+    );
     expect(prepared).toEqual({ kind: "ready", remote: begun });
   });
 
   test("waits for files that are not ready after all", async () => {
     const remote = uploaded(asset("image", "A"));
-    const outcome = await linkedin.publish(
+    const outcome = await linkedin.calls.publish.perform(
       leg({ media: files(FILE) }, { remote, sentAt: NOW }),
       tools({ http: { [POST]: notReady } }),
     );
@@ -188,7 +195,7 @@ describe("publishing to LinkedIn", () => {
 
   test("uploads files anew that could not be processed, once, and never for a repeat", async () => {
     const run = (remote: NetworkData) =>
-      linkedin.publish(
+      linkedin.calls.publish.perform(
         leg({ media: files(FILE) }, { remote, sentAt: NOW }),
         tools({ http: { [POST]: processingFailed } }),
       );
@@ -203,29 +210,33 @@ describe("publishing to LinkedIn", () => {
 });
 
 describe("an unknown outcome at LinkedIn", () => {
-  const reconcile = (
+  const lookUp = (
     overrides: Partial<LegToPublish>,
     http: NonNullable<Script["http"]> = {},
     draft: Partial<LegDraft> = {},
-  ) => linkedin.reconcile(leg({ text: "Hi (all) #AI", ...draft }, overrides), tools({ http }));
+  ) =>
+    linkedin.calls.publish.lookUp(
+      leg({ text: "Hi (all) #AI", ...draft }, overrides),
+      tools({ http }),
+    );
 
   test("is nothing when nothing was sent", async () => {
-    const nothing = { kind: "may_publish", isAbsent: true };
-    expect(await reconcile({})).toEqual(nothing);
-    expect(await reconcile({ credentials: organization })).toEqual(nothing);
+    const nothing = { kind: "may_perform", isAbsent: true };
+    expect(await lookUp({})).toEqual(nothing);
+    expect(await lookUp({ credentials: organization })).toEqual(nothing);
   });
 
   describe("of a member", () => {
     test.each([
       [29, 1, { kind: "ask_again", pollAfterSeconds: 30 }],
-      [30, 1, { kind: "may_publish", isAbsent: false }],
-      [30, 0, { kind: "may_publish", isAbsent: false }],
-      [540, 1, { kind: "may_publish", isAbsent: false }],
+      [30, 1, { kind: "may_perform", isAbsent: false }],
+      [30, 0, { kind: "may_perform", isAbsent: false }],
+      [540, 1, { kind: "may_perform", isAbsent: false }],
       [541, 1, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
       [60, 2, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
     ])("after %s s and %s doubts", async (seconds, doubts, expected) => {
       const remote = { ...begun, isRepeat: doubts > 0, doubts };
-      expect(await reconcile({ remote, sentAt: ago(seconds) })).toMatchObject(expected);
+      expect(await lookUp({ remote, sentAt: ago(seconds) })).toMatchObject(expected);
     });
 
     test.each<[string, Partial<LegDraft>]>([
@@ -237,7 +248,7 @@ describe("an unknown outcome at LinkedIn", () => {
     ])("is not sent again with %s, of which no duplicate may be noticed", async (_what, draft) => {
       const remote = { ...uploaded(asset("image", "A")), isRepeat: true, doubts: 1 };
       const sent = { remote, sentAt: ago(60) };
-      expect(await reconcile(sent, {}, draft)).toMatchObject({ kind: "unknowable" });
+      expect(await lookUp(sent, {}, draft)).toMatchObject({ kind: "unknowable" });
     });
   });
 
@@ -256,12 +267,12 @@ describe("an unknown outcome at LinkedIn", () => {
       http: NonNullable<Script["http"]>,
       overrides: Partial<LegToPublish> = {},
       draft: Partial<LegDraft> = {},
-    ) => reconcile({ credentials: organization, sentAt: ago(100), ...overrides }, http, draft);
+    ) => lookUp({ credentials: organization, sentAt: ago(100), ...overrides }, http, draft);
 
     test("is looked up among its posts", async () => {
       const scripted = tools({ http: listed(post()) });
       const sent = leg({ text: "Hi (all) #AI" }, { credentials: organization, sentAt: ago(100) });
-      expect(await linkedin.reconcile(sent, scripted)).toEqual(published);
+      expect(await linkedin.calls.publish.lookUp(sent, scripted)).toEqual(published);
       expect(scripted.calls[0]?.url).toBe(
         `${REST}/posts?q=author&author=urn%3Ali%3Aorganization%3A7&start=0&count=10&sortBy=LAST_MODIFIED`,
       );
@@ -277,11 +288,11 @@ describe("an unknown outcome at LinkedIn", () => {
       const scripted = tools({ http: { [POST]: answer(422, { code: "NEW" }), [LIST]: forbidden } });
       const first = { credentials: organization, sentAt: NOW, isUnpublished };
       const network = checkingRefusals(networkOf("linkedin"));
-      const outcome = await network.publish(leg({}, first), scripted);
+      const outcome = await network.calls.publish.perform(leg({}, first), scripted);
       expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
       const { remote = {} } = outcome as { remote?: NetworkData };
       const later = leg({}, { credentials: organization, sentAt: ago(100), remote });
-      expect(await network.reconcile(later, scripted)).toMatchObject({ kind: end });
+      expect(await network.calls.publish.lookUp(later, scripted)).toMatchObject({ kind: end });
     });
 
     test.each([
@@ -289,7 +300,7 @@ describe("an unknown outcome at LinkedIn", () => {
       ["an older post", post({ createdAt: ago(300).getTime() })],
       ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
     ])("is not %s", async (_what, found) => {
-      expect(await ask(listed(found))).toEqual({ kind: "may_publish", isAbsent: true });
+      expect(await ask(listed(found))).toEqual({ kind: "may_perform", isAbsent: true });
     });
 
     test.each([
@@ -324,7 +335,7 @@ describe("an unknown outcome at LinkedIn", () => {
       "is not proven absent by a list with an entry that can't be read (%j)",
       async (odd) => {
         const entry = odd === null ? null : post({ commentary: "x", ...odd });
-        expect(await ask(listed(entry))).toEqual({ kind: "may_publish", isAbsent: false });
+        expect(await ask(listed(entry))).toEqual({ kind: "may_perform", isAbsent: false });
         const withFile = { remote: uploaded(asset("image", "A")) };
         expect(await ask(listed(entry), withFile, { media: files(FILE) })).toMatchObject({
           kind: "unknowable",
@@ -336,7 +347,7 @@ describe("an unknown outcome at LinkedIn", () => {
       const early = await ask(listed(), { sentAt: ago(59) });
       expect(early).toMatchObject({ kind: "ask_again", failure: { code: "outcome_unknown" } });
       expect(await ask(listed(), { sentAt: ago(60) })).toEqual({
-        kind: "may_publish",
+        kind: "may_perform",
         isAbsent: true,
       });
       expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "ask_again" });
@@ -353,8 +364,8 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(await ask(second)).toEqual(published);
       const scripted = tools({ http: { [LIST]: others(10) } });
       const sent = leg({}, { credentials: organization, sentAt: ago(100) });
-      expect(await linkedin.reconcile(sent, scripted)).toEqual({
-        kind: "may_publish",
+      expect(await linkedin.calls.publish.lookUp(sent, scripted)).toEqual({
+        kind: "may_perform",
         isAbsent: false,
       });
       expect(scripted.calls.map(({ url }) => /start=(\d+)/.exec(url)?.[1])).toEqual([
@@ -363,13 +374,13 @@ describe("an unknown outcome at LinkedIn", () => {
         "20",
       ]);
       const beyond = tools({ http: { [LIST]: others(900) } });
-      expect(await linkedin.reconcile(sent, beyond)).toMatchObject({ isAbsent: true });
+      expect(await linkedin.calls.publish.lookUp(sent, beyond)).toMatchObject({ isAbsent: true });
       expect(beyond.calls).toHaveLength(1);
     });
 
     test("that may not be listed is one of a member's", async () => {
       const http = { [LIST]: denied };
-      expect(await ask(http)).toEqual({ kind: "may_publish", isAbsent: false });
+      expect(await ask(http)).toEqual({ kind: "may_perform", isAbsent: false });
       expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
       expect(await ask(http, {}, { media: files(FILE) })).toMatchObject({ kind: "unknowable" });
     });

@@ -21,4 +21,4 @@ export const prepare = (
   http: NonNullable<Script["http"]>,
   draft: Partial<LegDraft> = { media: files(FILE) },
   overrides: Partial<LegToPublish> = {},
-) => linkedin.prepare(leg(draft, overrides), tools({ ...script, http }));
+) => linkedin.calls.publish.prepare(leg(draft, overrides), tools({ ...script, http }));

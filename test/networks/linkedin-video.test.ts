@@ -44,7 +44,7 @@ describe("preparing a LinkedIn post", () => {
           [LOOK("video", "V")]: answer(200, { status: "PROCESSING" }),
         },
       });
-      expect(await linkedin.prepare(leg(draft), scripted)).toEqual({
+      expect(await linkedin.calls.publish.prepare(leg(draft), scripted)).toEqual({
         kind: "processing",
         remote: uploaded(asset("video", "V", false)),
         pollAfterSeconds: 10,
@@ -91,7 +91,7 @@ describe("preparing a LinkedIn post", () => {
         ...script,
         http: { ...videos(), ...parts, [LOOK("video", "V")]: denied },
       });
-      expect(await linkedin.prepare(leg(draft, { remote }), scripted)).toMatchObject({
+      expect(await linkedin.calls.publish.prepare(leg(draft, { remote }), scripted)).toMatchObject({
         kind: "processing",
         pollAfterSeconds: 30,
       });
@@ -103,7 +103,7 @@ describe("preparing a LinkedIn post", () => {
       if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
       const { remote } = first;
       const scripted = tools({ http: { ...videos(), [LOOK("video", "V")]: available } });
-      expect(await linkedin.prepare(leg(draft, { remote }), scripted)).toEqual({
+      expect(await linkedin.calls.publish.prepare(leg(draft, { remote }), scripted)).toEqual({
         kind: "ready",
         remote: uploaded(asset("video", "V")),
       });
@@ -122,7 +122,7 @@ describe("preparing a LinkedIn post", () => {
         }),
         now: () => new Date(at),
       };
-      const outcome = await linkedin.prepare(leg(draft), scripted);
+      const outcome = await linkedin.calls.publish.prepare(leg(draft), scripted);
       expect(outcome).toMatchObject({ kind: "processing", pollAfterSeconds: 1 });
       expect(scripted.asked).toEqual([`POST ${REST}/videos`, PART(0), PART(1)]);
     });
@@ -134,7 +134,10 @@ describe("preparing a LinkedIn post", () => {
       const first = await prepare({ ...videos(), ...parts, [PART(1)]: lost }, draft);
       if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
       const { remote } = first;
-      const outcome = await linkedin.prepare(leg(draft, { remote }), tools({ ...given, http }));
+      const outcome = await linkedin.calls.publish.prepare(
+        leg(draft, { remote }),
+        tools({ ...given, http }),
+      );
       expect(outcome).toMatchObject({ kind: "processing", remote: { assets: [] } });
     });
 

@@ -24,7 +24,11 @@ describe("preparing a Mastodon post", () => {
     script: Script,
     overrides: Partial<LegToPublish> = {},
     draft: Partial<LegDraft> = {},
-  ) => mastodon.prepare(leg({ media: files(FILE), ...draft }, overrides), scriptedTools(script));
+  ) =>
+    mastodon.calls.publish.prepare(
+      leg({ media: files(FILE), ...draft }, overrides),
+      scriptedTools(script),
+    );
   const both = { [FILE]: image(), [CLIP]: image({ contentType: "video/mp4" }) };
 
   test("has nothing to do without files", async () => {
@@ -53,7 +57,7 @@ describe("preparing a Mastodon post", () => {
       { url: "https://files.example/c.png", altText: null },
     ];
     const options = { focus: [{ x: -0.5, y: 1 }, null] };
-    const outcome = await mastodon.prepare(leg({ media, options }), tools);
+    const outcome = await mastodon.calls.publish.prepare(leg({ media, options }), tools);
     const remote = { ...uploaded("1", "2"), keepsKeys: true };
     expect(outcome).toEqual({ kind: "ready", remote });
     expect(sent.map((form) => form.get("focus"))).toEqual(["-0.5,1", null]);
@@ -69,9 +73,9 @@ describe("preparing a Mastodon post", () => {
     expect(other instanceof File && other.name).toMatch(/-2\.png$/);
     if (outcome.kind !== "ready") return;
     const again = scriptedTools();
-    expect(await mastodon.prepare(leg({ media }, { remote: outcome.remote }), again)).toEqual(
-      outcome,
-    );
+    expect(
+      await mastodon.calls.publish.prepare(leg({ media }, { remote: outcome.remote }), again),
+    ).toEqual(outcome);
     expect(again.calls).toEqual([]);
   });
 
@@ -88,7 +92,10 @@ describe("preparing a Mastodon post", () => {
     });
     if (first.kind !== "processing") return;
     const tools = scriptedTools(script);
-    const second = await mastodon.prepare(leg(draft, { remote: first.remote }), tools);
+    const second = await mastodon.calls.publish.prepare(
+      leg(draft, { remote: first.remote }),
+      tools,
+    );
     expect(second.kind).toBe("processing");
     expect(tools.asked).toEqual([LOOK("9")]);
     for (const reply of [answer(200, { id: "9" }), answer(404, { error: "Record not found" })]) {
@@ -153,7 +160,9 @@ describe("preparing a Mastodon post", () => {
       failure: { code: "rate_limited", mediaIndex: 1 },
     });
     const tools = scriptedTools({ ...script, http: { [MEDIA]: answer(200, { id: "2" }) } });
-    expect(await mastodon.prepare(leg(draft, { remote: first.remote }), tools)).toEqual({
+    expect(
+      await mastodon.calls.publish.prepare(leg(draft, { remote: first.remote }), tools),
+    ).toEqual({
       kind: "ready",
       remote: { ...uploaded("1", "2"), keepsKeys: true },
     });
@@ -234,7 +243,7 @@ describe("what is noted before the visible call", () => {
     { id: "9", created_at: at(60) },
   ]);
   const prepare = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish>) =>
-    mastodon.prepare(leg({}, overrides), scriptedTools({ http }));
+    mastodon.calls.publish.prepare(leg({}, overrides), scriptedTools({ http }));
 
   test("is the account's list, where the server keeps no keys", async () => {
     const before = { newestAt: at(60), ids: ["8", "9"] };

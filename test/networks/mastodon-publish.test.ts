@@ -23,7 +23,7 @@ const status = { id: "7", url: `${ORIGIN}/@alice/7`, uri: `${ORIGIN}/users/alice
 
 describe("publishing to Mastodon", () => {
   const publish = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish> = {}) =>
-    mastodon.publish(leg({}, { sentAt: NOW, ...overrides }), scriptedTools({ http }));
+    mastodon.calls.publish.perform(leg({}, { sentAt: NOW, ...overrides }), scriptedTools({ http }));
 
   test("sends the same request under the same key each time", async () => {
     const tools = scriptedTools({ http: { [POST]: answer(200, status) } });
@@ -34,8 +34,8 @@ describe("publishing to Mastodon", () => {
       language: "en",
     };
     const ready = leg({ options }, { remote: uploaded("1"), sentAt: NOW });
-    expect(await mastodon.publish(ready, tools)).toEqual(published);
-    expect(await mastodon.publish(ready, tools)).toEqual(published);
+    expect(await mastodon.calls.publish.perform(ready, tools)).toEqual(published);
+    expect(await mastodon.calls.publish.perform(ready, tools)).toEqual(published);
     expect(tools.calls[0]).toEqual(tools.calls[1]);
     expect(sentJson(tools.calls[0])).toEqual({
       status: "Hello",
@@ -65,7 +65,7 @@ describe("publishing to Mastodon", () => {
   ])("sends a key to %s: %s", async (software, isSent) => {
     const tools = scriptedTools({ http: { [POST]: answer(200, status) } });
     const at = leg({}, { sentAt: NOW, credentials: { ...credentials, software } });
-    expect(await mastodon.publish(at, tools)).toEqual(published);
+    expect(await mastodon.calls.publish.perform(at, tools)).toEqual(published);
     expect(Object.hasOwn(tools.calls[0]?.headers ?? {}, "idempotency-key")).toBe(isSent);
   });
 
@@ -73,7 +73,7 @@ describe("publishing to Mastodon", () => {
     const tools = scriptedTools({
       http: { [POST]: answer(200, { id: 7, uri: "https://m.example/7" }) },
     });
-    expect(await mastodon.publish(leg(), tools)).toEqual({
+    expect(await mastodon.calls.publish.perform(leg(), tools)).toEqual({
       ...published,
       url: "https://m.example/7",
     });
@@ -120,7 +120,7 @@ describe("publishing to Mastodon", () => {
       draft: Partial<LegDraft>,
       sentAt: Date,
     ) =>
-      mastodon.publish(
+      mastodon.calls.publish.perform(
         leg({ media: files(FILE), ...draft }, { remote: uploaded("1"), sentAt }),
         scriptedTools({ http: { [POST]: gone, [LIST]: list } }),
       );
@@ -151,12 +151,12 @@ describe("publishing to Mastodon", () => {
 });
 
 describe("an unknown outcome at Mastodon", () => {
-  const reconcile = (
+  const lookUp = (
     http: NonNullable<Script["http"]>,
     overrides: Partial<LegToPublish> = {},
     draft: Partial<LegDraft> = {},
   ) =>
-    mastodon.reconcile(
+    mastodon.calls.publish.lookUp(
       leg({ text: "Hi @bob@b.example, see & say", ...draft }, { sentAt: minutes(1), ...overrides }),
       scriptedTools({ http }),
     );
@@ -170,14 +170,14 @@ describe("an unknown outcome at Mastodon", () => {
   });
 
   test("is nothing when nothing was sent", async () => {
-    expect(await reconcile({}, { sentAt: null })).toMatchObject({ kind: "may_publish" });
+    expect(await lookUp({}, { sentAt: null })).toMatchObject({ kind: "may_perform" });
   });
 
   test.each([minutes(1), minutes(120)])(
     "is the post with the same words (sent %s)",
     async (sentAt) => {
       const list = answer(200, [listed({ id: "8", content: "<p>Other</p>" }), listed()]);
-      expect(await reconcile({ [LIST]: list }, { sentAt })).toEqual(published);
+      expect(await lookUp({ [LIST]: list }, { sentAt })).toEqual(published);
     },
   );
 
@@ -186,8 +186,8 @@ describe("an unknown outcome at Mastodon", () => {
     ["an older post", listed({ created_at: minutes(10).toISOString() })],
     ["another content warning", listed({ spoiler_text: "cw" })],
   ])("is not %s", async (_what, found) => {
-    expect(await reconcile({ [LIST]: answer(200, [found]) })).toMatchObject({
-      kind: "may_publish",
+    expect(await lookUp({ [LIST]: answer(200, [found]) })).toMatchObject({
+      kind: "may_perform",
     });
   });
 
@@ -196,7 +196,7 @@ describe("an unknown outcome at Mastodon", () => {
       listed(),
       listed({ id: "9", content: "", media_attachments: [{ id: "1" }] }),
     ]);
-    const outcome = await reconcile(
+    const outcome = await lookUp(
       { [LIST]: list },
       { remote: uploaded("1") },
       { media: files(FILE) },
@@ -213,10 +213,10 @@ describe("an unknown outcome at Mastodon", () => {
     const http = { [LIST]: answer(200, []) };
     const at = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
     const noted = { credentials: own, remote: { ...begun, keepsKeys: true } };
-    const early = await reconcile(http, { ...noted, sentAt: at(29) });
+    const early = await lookUp(http, { ...noted, sentAt: at(29) });
     expect(early).toMatchObject({ kind: "ask_again", pollAfterSeconds: 30 });
-    const late = await reconcile(http, { ...noted, sentAt: at(30) });
-    expect(late).toMatchObject({ kind: "may_publish" });
+    const late = await lookUp(http, { ...noted, sentAt: at(30) });
+    expect(late).toMatchObject({ kind: "may_perform" });
   });
 
   test.each(["mastodon", "hometown"])(
@@ -227,8 +227,8 @@ describe("an unknown outcome at Mastodon", () => {
       const own = { credentials: { ...credentials, software }, sentAt: NOW };
       const verify = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
       const account = answer(200, { source: { privacy: "public" } });
-      expect(await reconcile({ [LIST]: list, [verify]: account }, own)).toEqual({
-        kind: "may_publish",
+      expect(await lookUp({ [LIST]: list, [verify]: account }, own)).toEqual({
+        kind: "may_perform",
         isAbsent: false,
       });
     },
@@ -236,8 +236,8 @@ describe("an unknown outcome at Mastodon", () => {
 
   test("is asked under the same key when the same words are from before the call", async () => {
     const earlier = listed({ created_at: new Date(minutes(1).getTime() - 20_000).toISOString() });
-    expect(await reconcile({ [LIST]: answer(200, [earlier]) })).toEqual({
-      kind: "may_publish",
+    expect(await lookUp({ [LIST]: answer(200, [earlier]) })).toEqual({
+      kind: "may_perform",
       isAbsent: false,
     });
   });
@@ -250,10 +250,10 @@ describe("an unknown outcome at Mastodon", () => {
           listed({ id: String(from - index), content: "x" }),
         ),
       );
-    const found = await reconcile({ [LIST]: [page(99), answer(200, [listed()])] });
+    const found = await lookUp({ [LIST]: [page(99), answer(200, [listed()])] });
     expect(found).toEqual(published);
     const tools = scriptedTools({ http: { [LIST]: page(99) } });
-    await mastodon.reconcile(leg({}, { sentAt: minutes(1) }), tools);
+    await mastodon.calls.publish.lookUp(leg({}, { sentAt: minutes(1) }), tools);
     expect(tools.calls).toHaveLength(3);
     expect(tools.calls[1]?.url).toContain("max_id=80");
   });
@@ -267,7 +267,7 @@ describe("an unknown outcome at Mastodon", () => {
         ],
       },
     });
-    expect(await mastodon.reconcile(leg({}, { sentAt: NOW }), tools)).toEqual(published);
+    expect(await mastodon.calls.publish.lookUp(leg({}, { sentAt: NOW }), tools)).toEqual(published);
     expect(tools.calls[0]?.headers?.["authorization"]).toBe("Bearer token");
     expect(tools.calls[1]?.headers?.["authorization"]).toBeUndefined();
   });
@@ -277,11 +277,11 @@ describe("an unknown outcome at Mastodon", () => {
     ["of words that cannot be read", { [LIST]: answer(401, {}) }, {}],
   ])("%s may be repeated only while the key is remembered", async (_what, http, draft) => {
     const script = { [LIST]: answer(200, []), ...http };
-    expect(await reconcile(script, { sentAt: minutes(49) }, draft)).toEqual({
-      kind: "may_publish",
+    expect(await lookUp(script, { sentAt: minutes(49) }, draft)).toEqual({
+      kind: "may_perform",
       isAbsent: false,
     });
-    expect(await reconcile(script, { sentAt: minutes(51) }, draft)).toMatchObject({
+    expect(await lookUp(script, { sentAt: minutes(51) }, draft)).toMatchObject({
       kind: "unknowable",
       failure: { code: "outcome_unknown" },
     });
@@ -292,22 +292,22 @@ describe("an unknown outcome at Mastodon", () => {
     const options = { visibility: "public" };
     const late = { sentAt: minutes(120), remote: uploaded("1") };
     const http = { [LIST]: answer(200, [other]) };
-    expect(await reconcile(http, late, { media: files(FILE), options })).toEqual({
-      kind: "may_publish",
+    expect(await lookUp(http, late, { media: files(FILE), options })).toEqual({
+      kind: "may_perform",
       isAbsent: true,
     });
   });
 
   test.each<[string, LegDraft["options"], ReturnType<typeof answer> | HttpFailure, string]>([
-    ["the file is free", {}, answer(200, { id: "1" }), "may_publish"],
-    ["the file is in work", {}, answer(206, { id: "1" }), "may_publish"],
-    ["the file failed", {}, answer(422, { error: "failed" }), "may_publish"],
+    ["the file is free", {}, answer(200, { id: "1" }), "may_perform"],
+    ["the file is in work", {}, answer(206, { id: "1" }), "may_perform"],
+    ["the file failed", {}, answer(422, { error: "failed" }), "may_perform"],
     ["the file is taken or gone", {}, answer(404, { error: "Record not found" }), "unknowable"],
     ["the file may not be read", {}, answer(401, {}), "unknowable"],
     ["the server does not say", {}, answer(503, {}), "ask_again"],
     ["the server is away", {}, lost, "ask_again"],
   ])("of files, late: %s", async (_what, options, look, kind) => {
-    const outcome = await reconcile(
+    const outcome = await lookUp(
       { [LIST]: answer(200, []), [LOOK("1")]: look },
       { sentAt: minutes(120), remote: uploaded("1") },
       { media: files(FILE), options },
@@ -319,7 +319,7 @@ describe("an unknown outcome at Mastodon", () => {
     answer(200, "ok"),
     answer(429, { error: "Too many requests" }, { "retry-after": "7" }),
   ])("is asked again when the server does not say (%#)", async (reply) => {
-    expect(await reconcile({ [LIST]: reply })).toMatchObject({
+    expect(await lookUp({ [LIST]: reply })).toMatchObject({
       kind: "ask_again",
       failure: { code: "outcome_unknown" },
     });
@@ -348,7 +348,7 @@ describe("an unknown outcome at a server without keys", () => {
     overrides: Partial<LegToPublish> = {},
     draft: Partial<LegDraft> = {},
   ) =>
-    mastodon.reconcile(
+    mastodon.calls.publish.lookUp(
       leg(
         { options: { visibility: "public" }, ...draft },
         { credentials: elsewhere, remote: noted, sentAt: minutes(1), ...overrides },
@@ -361,7 +361,7 @@ describe("an unknown outcome at a server without keys", () => {
   });
 
   test("is never an earlier post of the same words", async () => {
-    const nothing = { kind: "may_publish", isAbsent: true };
+    const nothing = { kind: "may_perform", isAbsent: true };
     expect(await run([old])).toEqual(nothing);
     const slid = made({ created_at: minutes(90).toISOString() });
     expect(await run([old, slid])).toEqual(nothing);
@@ -383,7 +383,7 @@ describe("an unknown outcome at a server without keys", () => {
 
   test("takes reposts for nothing", async () => {
     expect(await run([made({ content: "", reblog: old }), old])).toMatchObject({
-      kind: "may_publish",
+      kind: "may_perform",
     });
   });
 
@@ -416,13 +416,13 @@ describe("an unknown outcome at a server without keys", () => {
   test("asks for the account's own visibility where the post names none", async () => {
     const verify = `GET ${ORIGIN}/api/v1/accounts/verify_credentials`;
     const ask = (privacy: string) =>
-      mastodon.reconcile(
+      mastodon.calls.publish.lookUp(
         leg({}, { credentials: elsewhere, remote: noted, sentAt: minutes(1) }),
         scriptedTools({
           http: { [LIST]: answer(200, [old]), [verify]: answer(200, { source: { privacy } }) },
         }),
       );
-    expect(await ask("public")).toEqual({ kind: "may_publish", isAbsent: true });
+    expect(await ask("public")).toEqual({ kind: "may_perform", isAbsent: true });
     expect(await ask("private")).toMatchObject({ kind: "unknowable" });
   });
 });

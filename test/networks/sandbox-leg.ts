@@ -4,7 +4,7 @@ import type {
   PrepareOutcome,
   Published,
   PublishOutcome,
-  ReconcileOutcome,
+  LookUpOutcome,
 } from "../../src/shared/networks/contract/outcome.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish, Network } from "../../src/shared/networks/contract/network.ts";
@@ -119,7 +119,7 @@ type Outcome =
   | CredentialsOutcome
   | PrepareOutcome
   | PublishOutcome
-  | ReconcileOutcome
+  | LookUpOutcome
   | { readonly kind: "out_of_steps" };
 
 export interface Walk {
@@ -150,7 +150,7 @@ export async function walkLeg(
   return resumeLeg(network, { ...started, sentAt: null, isUnpublished: true }, tools);
 }
 
-type Step = "prepare" | "publish" | "reconcile";
+type Step = "prepare" | "perform" | "lookUp";
 
 /** What follows an outcome; nothing when it is the last one. */
 const NEXT: Readonly<
@@ -160,11 +160,11 @@ const NEXT: Readonly<
   rejected: null,
   unknowable: null,
   out_of_steps: null,
-  ready: "publish",
+  ready: "perform",
   processing: "prepare",
   prepare_again: "prepare",
-  in_doubt: "reconcile",
-  may_publish: "publish",
+  in_doubt: "lookUp",
+  may_perform: "perform",
   try_later: "same",
   ask_again: "same",
 };
@@ -175,18 +175,17 @@ async function resumeLeg(
   tools: SandboxTools,
 ): Promise<Walk> {
   let leg = stored;
-  let step: Step = leg.sentAt === null ? "prepare" : "reconcile";
+  let step: Step = leg.sentAt === null ? "prepare" : "lookUp";
   const steps: string[] = [];
   while (steps.length < STEPS_MAX) {
     const fresh = await network.freshen(leg.credentials, leg.instanceUrl, tools);
     if (fresh.kind === "rejected") return { outcome: fresh, steps, leg };
     if (fresh.kind === "refreshed") leg = { ...leg, credentials: fresh.credentials };
-    if (step === "publish")
+    if (step === "perform")
       leg = { ...leg, sentAt: leg.sentAt ?? tools.now(), isUnpublished: false };
-    const outcome: PrepareOutcome | PublishOutcome | ReconcileOutcome = await network[step](
-      leg,
-      tools,
-    );
+    const outcome: PrepareOutcome | PublishOutcome | LookUpOutcome = await network.calls.publish[
+      step
+    ](leg, tools);
     steps.push(`${step} ${outcome.kind}`);
     // Through JSON, as a leg is stored between its steps.
     if ("remote" in outcome) {

@@ -1,6 +1,6 @@
 import type { Wallet } from "../../src/shared/core/core.ts";
-import { NETWORKS } from "../../src/shared/networks/registry.ts";
-import type { Network } from "../../src/shared/networks/contract/network.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
+import type { PublishCall } from "../../src/shared/networks/contract/network.ts";
 import { STORM_EVERY } from "../model/weather.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { belated } from "./small-models.ts";
@@ -84,11 +84,11 @@ export const MUTANTS: readonly Mutant[] = [
     firstSeed: 252,
     install() {
       // Safe: put back after the run; the type only says that the product never does this.
-      const mastodon = NETWORKS.mastodon as { reconcile: Network["reconcile"] };
-      const { reconcile } = mastodon;
-      mastodon.reconcile = () => Promise.resolve({ kind: "may_publish", isAbsent: true });
+      const publish = networkOf("mastodon").calls.publish as { lookUp: PublishCall["lookUp"] };
+      const { lookUp } = publish;
+      publish.lookUp = () => Promise.resolve({ kind: "may_perform", isAbsent: true });
       return () => {
-        mastodon.reconcile = reconcile;
+        publish.lookUp = lookUp;
       };
     },
   },

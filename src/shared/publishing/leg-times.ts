@@ -57,7 +57,7 @@ export function earlyLookSeconds({ calledAt }: Called, now: Date): number | null
  * Returns the seconds until an unknown outcome is looked up again, or null when it will stay unknown. After the last
  * automatic attempt the schedule runs once more for look-ups alone, because a network that is down may come back.
  */
-export function nextReconcileSeconds(
+export function nextLookSeconds(
   schedule: readonly number[],
   retries: number,
   random: number,
@@ -72,7 +72,7 @@ export function nextReconcileSeconds(
  * when that was done. Most networks show the effect of a call within half a minute, all within a minute. Without these
  * look-ups, an outage of a few seconds would leave an outcome unknown for good.
  */
-export function lastReconcileSeconds({ calledAt }: Called, now: Date): number | null {
+export function lastLookSeconds({ calledAt }: Called, now: Date): number | null {
   if (calledAt === null) return null;
   const sinceSeconds = (now.getTime() - Date.parse(calledAt)) / 1000;
   const look = LAST_LOOKS_SECONDS.find((seconds) => seconds > sinceSeconds);

@@ -76,7 +76,9 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       expect(await findSoftware(ORIGIN, tools)).toBe("friendica");
       const remote = { ...begun, keepsKeys: true };
       const sent = leg({}, { remote, credentials, sentAt: NOW });
-      expect(await mastodon.reconcile(sent, tools)).toMatchObject({ networkPostId: "7" });
+      expect(await mastodon.calls.publish.lookUp(sent, tools)).toMatchObject({
+        networkPostId: "7",
+      });
     });
 
     test("does not hide Mastodon's error", () => {
@@ -93,7 +95,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
         [`GET ${GRAPH}/42/feed`]: answer(200, { data: [] }),
       };
       const sent = leg({}, { remote: asPhotos, sentAt: NOW });
-      expect(await facebook.reconcile(sent, tools({ http }))).toMatchObject({
+      expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject({
         kind: "published",
         networkPostId: "42_5",
       });
@@ -108,7 +110,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       };
       const sent = leg({}, { remote: asPhotos, sentAt: NOW });
       const found = { kind: "published", networkPostId: "42_5" };
-      expect(await facebook.reconcile(sent, tools({ http }))).toMatchObject(found);
+      expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject(found);
     });
 
     test("does not hide Instagram's token, its container or a post", async () => {
@@ -135,7 +137,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
         expiresAt: at(nothing === 7 ? 7 : 60 * DAY),
       });
       const sent = leg({}, { remote: anImage, sentAt: NOW });
-      expect(await instagram.reconcile(sent, tools({ http }))).toMatchObject({
+      expect(await instagram.calls.publish.lookUp(sent, tools({ http }))).toMatchObject({
         kind: "published",
         url: null,
       });

@@ -14,7 +14,7 @@ import { problemOf } from "../../../src/shared/publishing/problems.ts";
 import {
   earlyLookSeconds,
   nextPollSeconds,
-  nextReconcileSeconds,
+  nextLookSeconds,
   nextRetrySeconds,
 } from "../../../src/shared/publishing/leg-times.ts";
 import { inSeconds, legOf, NOW } from "./fixtures.ts";
@@ -386,10 +386,8 @@ describe("the delay before a retry", () => {
   });
 
   test("reconciling an unknown outcome runs through the schedule once more", () => {
-    const delays = Array.from({ length: 11 }, (_, looks) =>
-      nextReconcileSeconds(SCHEDULE, looks, 0.5),
-    );
+    const delays = Array.from({ length: 11 }, (_, looks) => nextLookSeconds(SCHEDULE, looks, 0.5));
     expect(delays).toEqual([...SCHEDULE, ...SCHEDULE, null]);
-    expect(nextReconcileSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);
+    expect(nextLookSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);
   });
 });

@@ -4,8 +4,8 @@ import { clientDocuments, missingScopes } from "./client-documents.ts";
 import { finish, oauthFields, start } from "./oauth-link.ts";
 import { blueskyOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish } from "./publish.ts";
-import { reconcile } from "./reconcile.ts";
+import { perform } from "./publish.ts";
+import { lookUp } from "./look-up.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen, revoke } from "./session.ts";
@@ -37,7 +37,7 @@ export const bluesky = network("bluesky", {
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
   calls: {
-    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    publish: steps.publishing({ prepare, perform, lookUp }),
     remove,
   },
 });

@@ -4,14 +4,14 @@ import { HttpFailure } from "../../runtime/http-call.ts";
 import { callAsAccount } from "./account-call.ts";
 import { COLLECTION, type Leg } from "./state.ts";
 import { classifyFor } from "./moved.ts";
-import { readRecord } from "./reconcile.ts";
+import { readRecord } from "./look-up.ts";
 import { procedure } from "./request.ts";
 
 /**
  * Puts the record under its own key: the server takes a repeat with the same content for the no-op that it is.
  * Creating it instead would fail with an error that looks like an outage.
  */
-export async function publish(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<PublishOutcome> {
   const { credentials, remote, tools } = leg;
   const { rkey, createdAt, record, reuploadedAt } = remote;
   if (record === undefined) throw new Error("the record was not prepared");

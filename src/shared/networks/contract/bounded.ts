@@ -203,12 +203,13 @@ function boundedFlow(link: LinkFlow): LinkFlow {
 /** Returns the network with everything bounded that its steps hand over. */
 export function bounded<Of extends Network>(network: Of): Of {
   const { accountCheck, calls } = network;
-  const { comment, remove } = calls;
+  const { publish, comment, remove } = calls;
   return {
     ...network,
     link: boundedFlow(network.link),
-    ...boundedSteps(network, "freshen", "prepare", "publish", "reconcile"),
+    ...boundedSteps(network, "freshen"),
     calls: {
+      publish: { ...publish, ...boundedSteps(publish, "prepare", "perform", "lookUp") },
       ...(comment && { comment: { ...comment, ...boundedSteps(comment, "perform", "lookUp") } }),
       ...(remove && { remove: { ...remove, ...boundedSteps(remove, "perform", "lookUp") } }),
     },

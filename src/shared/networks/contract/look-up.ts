@@ -1,7 +1,7 @@
-import { askAgain, type Lookup, outcomeUnknown, type ReconcileOutcome } from "./outcome.ts";
+import { askAgain, type Lookup, outcomeUnknown, type LookUpOutcome } from "./outcome.ts";
 import type { OwnLeg } from "./state.ts";
 
-type Decided = ReconcileOutcome | Promise<ReconcileOutcome>;
+type Decided = LookUpOutcome | Promise<LookUpOutcome>;
 
 /** A look that showed no post. */
 interface Looked<Leg> {
@@ -25,14 +25,14 @@ interface LookUp<Leg> {
 }
 
 /** Returns the decision after a lost answer. A network that does not answer is asked again. */
-export function lookUp<Credentials, Remote>({
+export function lookingUp<Credentials, Remote>({
   find,
   settledMs,
   early,
   late,
 }: LookUp<OwnLeg<Credentials, Remote>>) {
-  return async (leg: OwnLeg<Credentials, Remote>): Promise<ReconcileOutcome> => {
-    if (leg.sentAt === null) return { kind: "may_publish", isAbsent: true };
+  return async (leg: OwnLeg<Credentials, Remote>): Promise<LookUpOutcome> => {
+    if (leg.sentAt === null) return { kind: "may_perform", isAbsent: true };
     const lookup = await find(leg);
     if (lookup.kind === "found") return lookup.published;
     if (lookup.kind === "unavailable") return askAgain(lookup.note, lookup.retryAfterSeconds);
@@ -46,6 +46,6 @@ export function lookUp<Credentials, Remote>({
 }
 
 /** Returns the end of a leg of which nothing will tell whether it was published. */
-export function unknowable(note: string): ReconcileOutcome {
+export function unknowable(note: string): LookUpOutcome {
   return { kind: "unknowable", failure: outcomeUnknown(note) };
 }

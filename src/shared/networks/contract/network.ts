@@ -11,7 +11,7 @@ import type {
   Rejected,
   PrepareOutcome,
   PublishOutcome,
-  ReconcileOutcome,
+  LookUpOutcome,
   CredentialsOutcome,
   LimitsOutcome,
   FollowUpLookUp,
@@ -88,7 +88,7 @@ export interface WithdrawalNotices {
 
 /**
  * A social network. Generic code never names one: it calls these steps, each of which may be repeated after a crash:
- * `begin` → `prepare` (until ready) → sent marker → `publish`. `reconcile` is called instead of a second `publish`.
+ * `begin` → `prepare` (until ready) → sent marker → `perform`. `lookUp` is called instead of a second `perform`.
  */
 export interface Network {
   /** The name in the registry, in requests and in rows; part of its rules' ids. */
@@ -156,18 +156,21 @@ export interface Network {
   ): Promise<CredentialsOutcome>;
   /** The check of an idle account; absent: `freshen` is called once a week. */
   readonly accountCheck?: AccountCheck;
+  readonly calls: NetworkCalls;
+  /** Revokes the authorisation at the network, if possible. */
+  revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
+}
+
+/** The visible call that publishes. The caller stores `sentAt`, then calls `perform`. */
+export interface PublishCall {
   /** Makes uploads and containers. May be repeated, and shows nothing to anyone. Reads a status once and never waits. */
   prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome>;
   /** Makes the one visible call. */
-  publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome>;
-  /** Finds out whether an earlier `publish` had its effect. Changes nothing. */
-  reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome>;
-  /** Returns whether `reconcile` can show a post of the leg at all; absent: always. Pure. */
+  perform(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome>;
+  /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
+  lookUp(leg: LegToPublish, tools: NetworkTools): Promise<LookUpOutcome>;
+  /** Returns whether `lookUp` can show a post of the leg at all; absent: always. Pure. */
   canTell?(leg: LegToPublish): boolean;
-  /** The calls that follow a published post. */
-  readonly calls: FollowUpCalls;
-  /** Revokes the authorisation at the network, if possible. */
-  revoke(credentials: NetworkData, instanceUrl: string | null, tools: NetworkTools): Promise<void>;
 }
 
 /** What was published, to whom, and how the network is reached for it. */
@@ -227,25 +230,15 @@ export interface FollowUpCalls {
   readonly remove?: FollowUpCall;
 }
 
-/** A visible call to a network, in the phases of a leg. */
-export interface NetworkCall {
-  readonly prepare: Network["prepare"];
-  /** Makes the visible call itself. */
-  readonly perform: Network["publish"];
-  readonly lookUp: Network["reconcile"];
-  readonly canTell?: NonNullable<Network["canTell"]>;
+/** The visible calls of a network. */
+interface NetworkCalls extends FollowUpCalls {
+  readonly publish: PublishCall;
 }
 
-type Defined = Omit<Network, "name" | "prepare" | "publish" | "reconcile" | "canTell" | "calls"> & {
-  readonly calls: FollowUpCalls & { readonly publish: NetworkCall };
-};
-
 /** Returns the network that a folder defines: its rules, its way of linking, and its calls. */
-export function network<const Name extends string, const Of extends Defined>(
+export function network<const Name extends string, const Of extends Omit<Network, "name">>(
   name: Name,
-  { calls: { publish: call, ...calls }, ...rest }: Of,
+  rest: Of,
 ) {
-  const { prepare, perform, lookUp, canTell } = call;
-  const steps = { prepare, publish: perform, reconcile: lookUp };
-  return { name, ...rest, ...steps, calls, ...(canTell && { canTell }) };
+  return { name, ...rest };
 }

@@ -69,8 +69,8 @@ export type PublishOutcome =
       readonly pollAfterSeconds: number;
     }
   /**
-   * The call may have had its effect, or the network still works on it: `reconcile` comes next, never a second
-   * `publish`. `remote` is what it will want to know of the answer.
+   * The call may have had its effect, or the network still works on it: `lookUp` comes next, never a second
+   * `perform`. `remote` is what it will want to know of the answer.
    */
   | {
       readonly kind: "in_doubt";
@@ -82,14 +82,14 @@ export type PublishOutcome =
   | TryLater
   | Rejected;
 
-export type ReconcileOutcome =
+export type LookUpOutcome =
   | Published
   /**
-   * `publish` may be called (again): a repeat is harmless. `isAbsent` says more: nothing of the earlier calls was
+   * `perform` may be called (again): a repeat is harmless. `isAbsent` says more: nothing of the earlier calls was
    * published, so that a failure from here on is a plain one.
    */
   | {
-      readonly kind: "may_publish";
+      readonly kind: "may_perform";
       readonly isAbsent: boolean;
       /** Why the call has to be repeated, if its network said so: what the leg ends with if no attempt is left. */
       readonly failure?: LegFailure;
@@ -275,7 +275,7 @@ export type Lookup =
       readonly retryAfterSeconds: number | null;
     };
 
-type AskAgain = Extract<ReconcileOutcome, { kind: "ask_again" }>;
+type AskAgain = Extract<LookUpOutcome, { kind: "ask_again" }>;
 
 /** Returns the outcome when it can't be told yet whether the post was published. */
 export function askAgain(note: string, seconds: number | null = null): AskAgain {

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { spare } from "./fields.ts";
-import type { LegToPublish, Network } from "./network.ts";
-import type { LegFailure, PublishOutcome, ReconcileOutcome } from "./outcome.ts";
+import type { LegToPublish, PublishCall } from "./network.ts";
+import type { LegFailure, PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /*
@@ -38,19 +38,19 @@ function isRefusal(outcome: PublishOutcome): outcome is Refusal {
   return outcome.kind !== "published" && outcome.kind !== "in_doubt";
 }
 
-function mayShowLater(seen: ReconcileOutcome, ageMs: number): boolean {
+function mayShowLater(seen: LookUpOutcome, ageMs: number): boolean {
   return seen.kind === "ask_again" || (isUncertain(seen) && ageMs < SHOWN_MS);
 }
 
-function isUncertain(seen: ReconcileOutcome): boolean {
-  return seen.kind === "may_publish" && !seen.isAbsent;
+function isUncertain(seen: LookUpOutcome): boolean {
+  return seen.kind === "may_perform" && !seen.isAbsent;
 }
 
 /** Returns the outcome while nobody knows yet whether the refused call published the post. */
 function waiting(
   refusal: Refusal,
   { remote, isUnpublished }: LegToPublish,
-  { seen, ageMs }: { readonly seen: ReconcileOutcome; readonly ageMs: number },
+  { seen, ageMs }: { readonly seen: LookUpOutcome; readonly ageMs: number },
 ): PublishOutcome {
   const { kind, failure } = refusal;
   return {
@@ -65,26 +65,26 @@ function waiting(
 /** Returns what the call that publishes came to. If the network refused it, it is asked for the post first. */
 export async function checkRefusal(
   outcome: PublishOutcome,
-  network: Network,
+  call: PublishCall,
   leg: LegToPublish,
   tools: NetworkTools,
 ): Promise<PublishOutcome> {
   if (!isRefusal(outcome) || outcome.isProof === true) return outcome;
-  if (network.canTell?.(leg) === false) return outcome;
-  const seen = await network.reconcile(leg, tools);
+  if (call.canTell?.(leg) === false) return outcome;
+  const seen = await call.lookUp(leg, tools);
   const ageMs = tools.now().getTime() - (leg.sentAt ?? tools.now()).getTime();
   if (seen.kind === "published") return seen;
   return mayShowLater(seen, ageMs) ? waiting(outcome, leg, { seen, ageMs }) : outcome;
 }
 
 /** Returns what a look-up came to. If it shows no post, a refusal that was saved with the leg counts. */
-export function countRefusal(seen: ReconcileOutcome, { remote }: LegToPublish): ReconcileOutcome {
+export function countRefusal(seen: LookUpOutcome, { remote }: LegToPublish): LookUpOutcome {
   const { refusal } = savedShape().safeParse(remote).data ?? {};
   if (refusal === undefined || seen.kind === "published" || seen.kind === "ask_again") return seen;
-  const isCertain = seen.kind === "rejected" || (seen.kind === "may_publish" && seen.isAbsent);
+  const isCertain = seen.kind === "rejected" || (seen.kind === "may_perform" && seen.isAbsent);
   if (refusal.isRepeat && !isCertain)
     return { kind: "unknowable", failure: { ...refusal.failure, code: "outcome_unknown" } };
   return refusal.kind === "rejected"
     ? { kind: "rejected", failure: refusal.failure }
-    : { kind: "may_publish", isAbsent: true, failure: refusal.failure };
+    : { kind: "may_perform", isAbsent: true, failure: refusal.failure };
 }

@@ -1,9 +1,9 @@
 import type * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import type { NetworkData } from "./draft.ts";
-import type { FollowUp, FollowUpCall, LegToPublish, NetworkCall } from "./network.ts";
+import type { FollowUp, FollowUpCall, LegToPublish, PublishCall } from "./network.ts";
 import type { FollowUpLookUp, FollowUpOutcome, PrepareOutcome } from "./outcome.ts";
-import type { PublishOutcome, ReconcileOutcome } from "./outcome.ts";
+import type { PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /** Returns the reader of what a network once wrote of a leg or an account. Anything else is a defect, and thrown. */
@@ -31,7 +31,7 @@ export type OwnFollowUp<Credentials, Remote> = Omit<FollowUp, "leg"> &
 interface OwnCall<Credentials, Remote> {
   readonly prepare: (leg: OwnLeg<Credentials, Remote>) => Promise<PrepareOutcome>;
   readonly perform: (leg: OwnLeg<Credentials, Remote>) => Promise<PublishOutcome>;
-  readonly lookUp: (leg: OwnLeg<Credentials, Remote>) => Promise<ReconcileOutcome>;
+  readonly lookUp: (leg: OwnLeg<Credentials, Remote>) => Promise<LookUpOutcome>;
   readonly canTell?: (credentials: Credentials) => boolean;
 }
 
@@ -61,7 +61,7 @@ export function ownSteps<Credentials, Remote>({
     ...own(leg, tools),
   });
   return {
-    publishing({ canTell, ...steps }: OwnCall<Credentials, Remote>): NetworkCall {
+    publishing({ canTell, ...steps }: OwnCall<Credentials, Remote>): PublishCall {
       return {
         prepare: async (leg, tools) => steps.prepare(legOf(leg, tools)),
         perform: async (leg, tools) => steps.perform(legOf(leg, tools)),

@@ -5,8 +5,8 @@ import { comment } from "./comment.ts";
 import { facebookAccountCheck, facebookLink, revoke } from "./link.ts";
 import { facebookOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish } from "./publish.ts";
-import { reconcile } from "./reconcile.ts";
+import { perform } from "./publish.ts";
+import { lookUp } from "./look-up.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { facebookSettings } from "./settings.ts";
@@ -35,7 +35,7 @@ export const facebook = network("facebook", {
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
   calls: {
-    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    publish: steps.publishing({ prepare, perform, lookUp }),
     comment,
     remove,
   },

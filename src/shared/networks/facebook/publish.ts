@@ -18,7 +18,7 @@ import { lookAtVideo } from "./video-status.ts";
 
 const LOOK_AGAIN_SECONDS = 5;
 
-export async function publish(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<PublishOutcome> {
   const answer = await exchange(leg.tools, visibleCall(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const accepted = inForm(acceptedShape)(answer);

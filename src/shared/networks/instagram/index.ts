@@ -5,8 +5,8 @@ import { comment } from "./comment.ts";
 import { instagramLink } from "./link.ts";
 import { instagramOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish } from "./publish.ts";
-import { reconcile } from "./reconcile.ts";
+import { perform } from "./publish.ts";
+import { lookUp } from "./look-up.ts";
 import { check, checkFiles, measure, media, quotaOf, rules } from "./rules.ts";
 import { freshen, instagramAccountCheck, postsPerDayMax } from "./session.ts";
 import { instagramSettings } from "./settings.ts";
@@ -36,7 +36,7 @@ export const instagram = network("instagram", {
   /** Instagram chooses all ids itself. */
   begin: () => ({}),
   calls: {
-    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    publish: steps.publishing({ prepare, perform, lookUp }),
     comment,
   },
 });

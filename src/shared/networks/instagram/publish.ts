@@ -6,7 +6,7 @@ import { graphPostForm, graphRead } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
-import { findOwnMedia } from "./reconcile.ts";
+import { findOwnMedia } from "./look-up.ts";
 import { restarted, withoutContainers } from "./prepare.ts";
 import { accessOf, type Leg } from "./state.ts";
 
@@ -14,7 +14,7 @@ const NOT_READY_SECONDS = 10;
 const RESTART_SECONDS = 5;
 
 /** Publishes the container. A second call for it changes nothing. */
-export async function publish(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<PublishOutcome> {
   const { container } = leg.remote;
   if (container === undefined) throw new Error("the leg was not prepared");
   if (container.isPublished === true) return findOwnMedia(leg);

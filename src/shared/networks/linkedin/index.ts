@@ -3,8 +3,8 @@ import { comment } from "./comment.ts";
 import { linkedinLink } from "./link.ts";
 import { linkedinOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish } from "./publish.ts";
-import { canTell, reconcile } from "./reconcile.ts";
+import { perform } from "./publish.ts";
+import { canTell, lookUp } from "./look-up.ts";
 import { remove } from "./remove.ts";
 import { versionEnd } from "./request.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
@@ -34,7 +34,7 @@ export const linkedin = network("linkedin", {
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
   calls: {
-    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile, canTell }),
+    publish: steps.publishing({ prepare, perform, lookUp, canTell }),
     comment,
     remove,
   },

@@ -13,7 +13,7 @@ import type { Asset, Leg, Remote } from "./state.ts";
 
 const POST_URN = /^urn:li:(?:share|ugcPost|activity):\d+$/;
 
-export async function publish(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<PublishOutcome> {
   const answer = await exchange(leg.tools, restPost("posts", postBody(leg), leg));
   if (answer instanceof HttpFailure) {
     const lost = unconfirmed(answer);

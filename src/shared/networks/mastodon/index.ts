@@ -5,8 +5,8 @@ import { limitsOf } from "./limits.ts";
 import { mastodonLink, revoke } from "./link.ts";
 import { mastodonOptions } from "./options.ts";
 import { prepare } from "./prepare.ts";
-import { publish } from "./publish.ts";
-import { reconcile } from "./reconcile.ts";
+import { perform } from "./publish.ts";
+import { lookUp } from "./look-up.ts";
 import { remove } from "./remove.ts";
 import { check, checkFiles, measure, media, rules } from "./rules.ts";
 import { freshen } from "./session.ts";
@@ -28,7 +28,7 @@ export const mastodon = network("mastodon", {
   revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
   begin,
   calls: {
-    publish: steps.publishing({ prepare, perform: publish, lookUp: reconcile }),
+    publish: steps.publishing({ prepare, perform, lookUp }),
     remove,
   },
 });

@@ -5,14 +5,14 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import { MEDIA_TAKEN, classify, errorText } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
 import { readStatus } from "./own-posts.ts";
-import { findOwnPost, isKeyAlive } from "./reconcile.ts";
+import { findOwnPost, isKeyAlive } from "./look-up.ts";
 import { traitsOf } from "./servers.ts";
 import { keepsKeysOf } from "./software.ts";
 import { type Leg, requestHeaders } from "./state.ts";
 
 const NOT_READY_SECONDS = 5;
 
-export async function publish(leg: Leg): Promise<PublishOutcome> {
+export async function perform(leg: Leg): Promise<PublishOutcome> {
   const answer = await exchange(leg.tools, postStatus(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const isRefusal = answer.status >= 400 && answer.status < 500;

@@ -2,7 +2,7 @@ import type { FollowUp, FollowUpCall } from "../../networks/contract/network.ts"
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { invariant } from "../../runtime/errors.ts";
 import type { LaterCall } from "../call.ts";
-import { lastReconcileSeconds } from "../leg-times.ts";
+import { lastLookSeconds } from "../leg-times.ts";
 import { openCall } from "../leg.ts";
 import { firstCommentOf } from "../post.ts";
 import { type CallKind, type CallWork, refused } from "./call-work.ts";
@@ -33,15 +33,15 @@ async function findPost(work: CallWork): Promise<Step> {
   const { run, network } = work;
   const { leg } = run.stored;
   if ((leg.networkPostId ?? laterCallOf(run).target) !== null) return GO_ON;
-  const shownIn = lastReconcileSeconds(leg, run.services.clock.now());
-  const found = await network.reconcile(toPublish(work), run.tools);
+  const shownIn = lastLookSeconds(leg, run.services.clock.now());
+  const found = await network.calls.publish.lookUp(toPublish(work), run.tools);
   const failure = plain("outcome_unknown");
   const wait = { kind: "wait", waitsFor: "look", failure } as const;
   switch (found.kind) {
     case "published":
       note(run, () => ({ ...laterCallOf(run), target: found.networkPostId }));
       return GO_ON;
-    case "may_publish":
+    case "may_perform":
       if (!found.isAbsent) return wait;
       if (shownIn !== null) return { ...wait, seconds: shownIn };
       return { kind: "end", end: { kind: "done", externalId: null, url: null } };

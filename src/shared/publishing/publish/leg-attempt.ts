@@ -13,8 +13,8 @@ import {
 } from "../call.ts";
 import {
   earlyLookSeconds,
-  lastReconcileSeconds,
-  nextReconcileSeconds,
+  lastLookSeconds,
+  nextLookSeconds,
   nextRetrySeconds,
 } from "../leg-times.ts";
 import { accountOn, currentCall, withCall, type Leg } from "../leg.ts";
@@ -114,11 +114,11 @@ export function waiting(leg: Leg, wait: Wait, schedule: Schedule): Leg | undefin
   }
   const early = wait.isPoll === true ? earlyLookSeconds(call, now) : null;
   if (early !== null) return postponed(leg, "network", now, early);
-  const next = wait.waitsFor === "look" ? nextReconcileSeconds : nextRetrySeconds;
+  const next = wait.waitsFor === "look" ? nextLookSeconds : nextRetrySeconds;
   const seconds = next(schedule.retrySeconds, call.retries, schedule.random, wait.seconds);
   if (seconds !== null) return postponed(leg, wait.waitsFor, now, seconds);
   // After the last attempt, an earlier one may still show an effect.
-  const last = call.sentAt === null ? null : lastReconcileSeconds(call, now);
+  const last = call.sentAt === null ? null : lastLookSeconds(call, now);
   return last === null ? undefined : postponed(leg, "look", now, last);
 }
 

@@ -121,7 +121,9 @@ export async function prepareFiles(work: CallWork): Promise<Step> {
   const noted: Noted = { repairs: [], files: new Map() };
   const tools = noting(run.tools, noted);
   const { repairs } = noted;
-  const outcome = await renewingLease(run, () => network.prepare(toPublish(work), tools));
+  const outcome = await renewingLease(run, () =>
+    network.calls.publish.prepare(toPublish(work), tools),
+  );
   // Written with the leg's next state.
   const found = [...cutWarnings(run, network, noted), ...repairWarnings(network.name, repairs)];
   run.stored = { ...run.stored, leg: withWarnings(run.stored.leg, found) };

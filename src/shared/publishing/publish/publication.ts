@@ -1,6 +1,6 @@
 import type { Published } from "../../networks/contract/outcome.ts";
 import { checkRefusal, countRefusal } from "../../networks/contract/refusals.ts";
-import { lastReconcileSeconds } from "../leg-times.ts";
+import { lastLookSeconds } from "../leg-times.ts";
 import { followAccount } from "./attach-account.ts";
 import type { CallKind, CallWork, Found, Made } from "./call-work.ts";
 import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "./prepare.ts";
@@ -17,19 +17,17 @@ const done = ({ networkPostId: externalId, url }: Published) =>
  */
 function coversLatestCall({ run }: CallWork): boolean {
   const { calledAt, sentAt } = run.stored.leg;
-  return (
-    calledAt === sentAt || lastReconcileSeconds({ calledAt }, run.services.clock.now()) === null
-  );
+  return calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
 }
 
 async function lookUp(work: CallWork): Promise<Found> {
   const leg = toPublish(work);
-  const found = countRefusal(await work.network.reconcile(leg, work.run.tools), leg);
+  const found = countRefusal(await work.network.calls.publish.lookUp(leg, work.run.tools), leg);
   const isCovered = coversLatestCall(work);
   switch (found.kind) {
     case "published":
       return done(found);
-    case "may_publish":
+    case "may_perform":
       return { ...found, kind: "may_perform", isUncertain: !found.isAbsent || !isCovered };
     case "rejected":
       return { ...found, isUncertain: !isCovered };
@@ -42,8 +40,9 @@ async function lookUp(work: CallWork): Promise<Found> {
 async function perform(work: CallWork): Promise<Made> {
   const { run, network } = work;
   const leg = toPublish(work);
-  const answered = await network.publish(leg, run.tools);
-  const outcome = await checkRefusal(answered, network, leg, run.tools);
+  const { publish } = network.calls;
+  const answered = await publish.perform(leg, run.tools);
+  const outcome = await checkRefusal(answered, publish, leg, run.tools);
   switch (outcome.kind) {
     case "published":
       return done(outcome);

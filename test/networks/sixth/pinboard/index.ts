@@ -1,8 +1,8 @@
 import { network } from "../../../../src/shared/networks/contract/network.ts";
 import { pinboardLink } from "./link.ts";
 import { pinboardOptions } from "./options.ts";
-import { publish } from "./publish.ts";
-import { reconcile } from "./reconcile.ts";
+import { perform } from "./publish.ts";
+import { lookUp } from "./look-up.ts";
 import { check, measure, rules } from "./rules.ts";
 import { pinboardSettings } from "./settings.ts";
 
@@ -23,8 +23,8 @@ export const pinboard = network("pinboard", {
   calls: {
     publish: {
       prepare: ({ remote }) => Promise.resolve({ kind: "ready", remote }),
-      perform: publish,
-      lookUp: reconcile,
+      perform,
+      lookUp,
     },
   },
 });

@@ -12,10 +12,10 @@ import type { NetworkTools } from "../../../../src/shared/networks/contract/tool
 import { classify } from "./errors.ts";
 import { ORIGIN } from "./link.ts";
 import { boardOf } from "./options.ts";
-import { headersOf, readPin } from "./reconcile.ts";
+import { headersOf, readPin } from "./look-up.ts";
 
 /** Publishes under a key of the leg's own: Pinboard keeps one pin per key. */
-export async function publish(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
+export async function perform(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome> {
   const answer = await exchange(tools, {
     method: "POST",
     url: `${ORIGIN}/pins`,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { askAgain, legFailure } from "../contract/outcome.ts";
-import type { Published, ReconcileOutcome } from "../contract/outcome.ts";
+import type { Published, LookUpOutcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type Remote, COLLECTION, type Leg } from "./state.ts";
 import { classify, xrpcError } from "./errors.ts";
@@ -16,7 +16,7 @@ const SETTLED_MS = 30_000;
  * Reads the record under its key, which shows whether the post was published. It is public, so that it can be read for
  * an account that lost its authorisation.
  */
-export async function reconcile(leg: Leg): Promise<ReconcileOutcome> {
+export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
   const { credentials, remote, sentAt, tools } = leg;
   const record = { repo: credentials.did, collection: COLLECTION, rkey: remote.rkey };
   const request = query(credentials.pds, "com.atproto.repo.getRecord", record);
@@ -27,7 +27,7 @@ export async function reconcile(leg: Leg): Promise<ReconcileOutcome> {
   if (isNotFound(answer)) {
     // Repeating is harmless at any time; that nothing was published is certain only when no call is under way.
     const isSettled = sentAt === null || tools.now().getTime() - sentAt.getTime() >= SETTLED_MS;
-    return { kind: "may_publish", isAbsent: isSettled };
+    return { kind: "may_perform", isAbsent: isSettled };
   }
   const classified = classify(answer, tools.now());
   return {

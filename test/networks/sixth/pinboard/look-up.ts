@@ -3,7 +3,7 @@ import { exchange } from "../../../../src/shared/networks/contract/answers.ts";
 import {
   askAgain,
   type Published,
-  type ReconcileOutcome,
+  type LookUpOutcome,
 } from "../../../../src/shared/networks/contract/outcome.ts";
 import { HttpFailure, type HttpResponse } from "../../../../src/shared/runtime/http-call.ts";
 import { shape } from "../../../../src/shared/runtime/shape.ts";
@@ -30,7 +30,7 @@ export function headersOf({ credentials }: LegToPublish) {
   };
 }
 
-export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise<ReconcileOutcome> {
+export async function lookUp(leg: LegToPublish, tools: NetworkTools): Promise<LookUpOutcome> {
   const answer = await exchange(tools, {
     method: "GET",
     url: `${ORIGIN}/pins/${encodeURIComponent(leg.key)}`,
@@ -40,7 +40,7 @@ export async function reconcile(leg: LegToPublish, tools: NetworkTools): Promise
   const pin = readPin(answer);
   if (pin !== undefined) return pin;
   const ageMs = tools.now().getTime() - (leg.sentAt?.getTime() ?? 0);
-  if (answer.status === 404) return { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
+  if (answer.status === 404) return { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
   const classified = classify(answer, tools.now());
   return askAgain(classified.note, classified.retryAfterSeconds);
 }

@@ -4,9 +4,9 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { entries, spare } from "../contract/fields.ts";
-import { lookUp, unknowable } from "../contract/look-up.ts";
+import { lookingUp, unknowable } from "../contract/look-up.ts";
 import { askAgain, unavailable } from "../contract/outcome.ts";
-import type { Lookup, ReconcileOutcome } from "../contract/outcome.ts";
+import type { Lookup, LookUpOutcome } from "../contract/outcome.ts";
 import { composed } from "../contract/text.ts";
 import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -26,7 +26,7 @@ const DOUBTS_MAX = 2;
 const UNKNOWABLE = unknowable("the network can't tell any more whether the post was made");
 
 /** Looks for an organisation's post. A member's can't be listed: there the call is repeated once. */
-export const reconcile = lookUp({
+export const lookUp = lookingUp({
   find: (leg: Leg) => (canTell(leg.credentials) ? findOwnPost(leg) : UNREADABLE),
   settledMs: LISTED_MS,
   early: ({ leg, lookup, ageMs }) =>
@@ -35,7 +35,7 @@ export const reconcile = lookUp({
       : askAgain("the list may not show the post yet"),
   late({ leg, lookup, ageMs, isMissing }) {
     if (lookup.kind === "ambiguous") return UNKNOWABLE;
-    return isMissing ? { kind: "may_publish", isAbsent: true } : repeatOnce(leg, ageMs);
+    return isMissing ? { kind: "may_perform", isAbsent: true } : repeatOnce(leg, ageMs);
   },
 });
 
@@ -50,11 +50,11 @@ export function canTell({ kind }: Credentials): boolean {
  * Repeats a call while LinkedIn would recognise a duplicate and name the first post. Its documents say so of texts (UGC
  * Post API, "Content is a duplicate of"), and nowhere of posts with files: those are never repeated.
  */
-function repeatOnce(leg: Leg, ageMs: number): ReconcileOutcome {
+function repeatOnce(leg: Leg, ageMs: number): LookUpOutcome {
   if (ageMs < SETTLED_MS) return askAgain("an attempt may still be under way");
   const isLast = leg.remote.doubts >= DOUBTS_MAX;
   if (isLast || ageMs > REPEATABLE_MS || wantedFiles(leg.draft).length > 0) return UNKNOWABLE;
-  return { kind: "may_publish", isAbsent: false };
+  return { kind: "may_perform", isAbsent: false };
 }
 
 const PAGE_LENGTH = 10;

@@ -1,6 +1,6 @@
-import { lookUp, unknowable } from "../contract/look-up.ts";
+import { lookingUp, unknowable } from "../contract/look-up.ts";
 import { askAgain, legFailure, mayStartOver, stillWorking } from "../contract/outcome.ts";
-import type { LegFailure, ReconcileOutcome } from "../contract/outcome.ts";
+import type { LegFailure, LookUpOutcome } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { isOutdated } from "./prepare.ts";
 import type { Leg } from "./state.ts";
@@ -15,13 +15,13 @@ const VIDEO_SETTLED_MS = 30 * 60_000;
 const STUCK_MS = 5 * 60_000;
 
 /** Finds a video or a story by its own id, and any other post in the page's lists. */
-export function reconcile(leg: Leg): Promise<ReconcileOutcome> {
+export function lookUp(leg: Leg): Promise<LookUpOutcome> {
   const { remote, sentAt } = leg;
-  if (remote.form === "photo_story") return reconcileStory(leg);
+  if (remote.form === "photo_story") return lookUpStory(leg);
   const videoId = remote.postedVideoId ?? remote.video?.id;
   return videoId === undefined || sentAt === null
-    ? reconcilePost(leg)
-    : reconcileVideo(leg, videoId, leg.tools.now().getTime() - sentAt.getTime());
+    ? lookUpPost(leg)
+    : lookUpVideo(leg, videoId, leg.tools.now().getTime() - sentAt.getTime());
 }
 
 /**
@@ -30,27 +30,27 @@ export function reconcile(leg: Leg): Promise<ReconcileOutcome> {
  * latest ("Duplicate posts cannot be published consecutively", error 506 in
  * https://developers.facebook.com/docs/graph-api/guides/error-handling).
  */
-const reconcilePost = lookUp({
+const lookUpPost = lookingUp({
   find: findOwnPost,
   settledMs: ({ remote }) => (remote.form === "video" ? VIDEO_SETTLED_MS : SETTLED_MS),
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
     remote.form === "video" || remote.form === "text" || isOutdated(remote, tools.now())
       ? unknowable("the post is in none of the page's lists")
-      : { kind: "may_publish", isAbsent: false },
+      : { kind: "may_perform", isAbsent: false },
 });
 
-const reconcileStory = lookUp({
+const lookUpStory = lookingUp({
   find: (leg: Leg) => findStory(leg, leg.remote.photos[0] ?? ""),
   settledMs: SETTLED_MS,
   early: waitOut,
   late: ({ leg: { remote, tools } }) =>
     isOutdated(remote, tools.now())
       ? unknowable("the story is not listed")
-      : { kind: "may_publish", isAbsent: true },
+      : { kind: "may_perform", isAbsent: true },
 });
 
-async function reconcileVideo(leg: Leg, videoId: string, ageMs: number): Promise<ReconcileOutcome> {
+async function lookUpVideo(leg: Leg, videoId: string, ageMs: number): Promise<LookUpOutcome> {
   const { remote } = leg;
   const state = await lookAtVideo(videoId, leg);
   switch (state.kind) {
@@ -71,19 +71,19 @@ async function reconcileVideo(leg: Leg, videoId: string, ageMs: number): Promise
         return stillWorking("Facebook has yet to begin with the video");
       return remote.form === "video"
         ? askAgain("Facebook has yet to begin with the video")
-        : { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
+        : { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
   }
 }
 
 /** Allows another attempt for a video that nobody will see: in another form, or from the beginning. */
-function afterFailure(leg: Leg, failure: LegFailure): ReconcileOutcome {
+function afterFailure(leg: Leg, failure: LegFailure): LookUpOutcome {
   const { remote, tools } = leg;
   const isWorthAnother =
     remote.form !== "video" &&
     (mayBeFeedVideo(leg, failure) || mayStartOver(remote.restartedAt, tools.now()));
-  return isWorthAnother ? { kind: "may_publish", isAbsent: true } : { kind: "rejected", failure };
+  return isWorthAnother ? { kind: "may_perform", isAbsent: true } : { kind: "rejected", failure };
 }
 
-function waitOut({ leftMs }: { readonly leftMs: number }): ReconcileOutcome {
+function waitOut({ leftMs }: { readonly leftMs: number }): LookUpOutcome {
   return askAgain("the page's lists may show the post later", Math.ceil(leftMs / 1000));
 }

@@ -24,18 +24,21 @@ import {
 } from "./facebook-script.ts";
 
 describe("an unknown outcome at Facebook", () => {
-  const reconcile = (
+  const lookUp = (
     http: NonNullable<Script["http"]>,
     remote: NetworkData,
     seconds: number,
     draft: Partial<LegDraft> = {},
-  ) => facebook.reconcile(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
+  ) => facebook.calls.publish.lookUp(leg(draft, { remote, sentAt: ago(seconds) }), tools({ http }));
   const list = (...posts: readonly Record<string, unknown>[]) => answer(200, { data: posts });
   const empty = { [POSTS]: list(), [FEED_LIST]: list() };
 
   test("is nothing when nothing was sent", async () => {
     const used = tools();
-    expect(await facebook.reconcile(leg(), used)).toEqual({ kind: "may_publish", isAbsent: true });
+    expect(await facebook.calls.publish.lookUp(leg(), used)).toEqual({
+      kind: "may_perform",
+      isAbsent: true,
+    });
     expect(used.calls).toEqual([]);
   });
 
@@ -44,7 +47,7 @@ describe("an unknown outcome at Facebook", () => {
       http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", message: " Hello\n" }) },
     });
     const stored = leg({}, { remote: asText, sentAt: ago(5) });
-    expect(await facebook.reconcile(stored, used)).toMatchObject({
+    expect(await facebook.calls.publish.lookUp(stored, used)).toMatchObject({
       kind: "published",
       networkPostId: "42_5",
     });
@@ -107,7 +110,7 @@ describe("an unknown outcome at Facebook", () => {
   ])("knows the leg's post by %s", async (...[, draft, remote, post, isOurs]) => {
     const posts = list({ id: "42_1", message: "older" }, { id: "42_5", ...post });
     const http = { [POSTS]: posts, [FEED_LIST]: posts };
-    const outcome = await reconcile(http, remote, 5, draft);
+    const outcome = await lookUp(http, remote, 5, draft);
     expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
   });
 
@@ -123,7 +126,7 @@ describe("an unknown outcome at Facebook", () => {
       [{ text: "", options: { link } }, { attachments: wrapped }],
     ] as const) {
       const found = list({ id: "42_5", created_time: at, ...content });
-      const outcome = await reconcile({ ...empty, [POSTS]: found }, asText, 5, draft);
+      const outcome = await lookUp({ ...empty, [POSTS]: found }, asText, 5, draft);
       expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
     }
   });
@@ -131,7 +134,7 @@ describe("an unknown outcome at Facebook", () => {
   test.each<[string, NetworkData, number, unknown]>([
     ["text, early", asText, 40, { kind: "ask_again", pollAfterSeconds: 20 }],
     ["text, after a minute", asText, 60, { kind: "unknowable" }],
-    ["photos, after a minute", asPhotos, 60, { kind: "may_publish", isAbsent: false }],
+    ["photos, after a minute", asPhotos, 60, { kind: "may_perform", isAbsent: false }],
     [
       "photos that have to be made anew",
       { ...asPhotos, photosSince: ago(21 * 3600).toISOString() },
@@ -141,13 +144,13 @@ describe("an unknown outcome at Facebook", () => {
     ["a video, after a minute", { form: "video", photos: [] }, 60, { kind: "ask_again" }],
     ["a video, after half an hour", { form: "video", photos: [] }, 1800, { kind: "unknowable" }],
   ])("in no list: %s", async (_what, remote, seconds, expected) => {
-    expect(await reconcile(empty, remote, seconds)).toMatchObject(expected as object);
+    expect(await lookUp(empty, remote, seconds)).toMatchObject(expected as object);
   });
 
   test.each([lost, htmlPage(502), error(2, undefined, 500), error(190), answer(200, "ok")])(
     "is asked again when the list is not to be had (%#)",
     async (reply) => {
-      expect(await reconcile({ [POSTS]: reply }, asText, 3600)).toMatchObject({
+      expect(await lookUp({ [POSTS]: reply }, asText, 3600)).toMatchObject({
         kind: "ask_again",
         failure: { code: "outcome_unknown" },
       });
@@ -157,8 +160,8 @@ describe("an unknown outcome at Facebook", () => {
   test.each<[string, ReturnType<typeof answer>, number, NetworkData, unknown]>([
     ["live", live, 5, asReel, { kind: "published", url: "https://www.facebook.com/reel/9/" }],
     ["in work", working, 5, asReel, { kind: "ask_again" }],
-    ["not asked for, early", uploaded, 5, asReel, { kind: "may_publish", isAbsent: false }],
-    ["not asked for, late", uploaded, 60, asReel, { kind: "may_publish", isAbsent: true }],
+    ["not asked for, early", uploaded, 5, asReel, { kind: "may_perform", isAbsent: false }],
+    ["not asked for, late", uploaded, 60, asReel, { kind: "may_perform", isAbsent: true }],
     [
       "taken, but not begun with",
       uploaded,
@@ -171,7 +174,7 @@ describe("an unknown outcome at Facebook", () => {
       uploaded,
       301,
       { ...asReel, postedVideoId: "9" },
-      { kind: "may_publish", isAbsent: true },
+      { kind: "may_perform", isAbsent: true },
     ],
     [
       "a feed video that was taken",
@@ -180,7 +183,7 @@ describe("an unknown outcome at Facebook", () => {
       { form: "video", postedVideoId: "9" },
       { kind: "ask_again" },
     ],
-    ["failed", failed, 5, asReel, { kind: "may_publish", isAbsent: true }],
+    ["failed", failed, 5, asReel, { kind: "may_perform", isAbsent: true }],
     [
       "failed again",
       failed,
@@ -192,7 +195,7 @@ describe("an unknown outcome at Facebook", () => {
     ["not to be read", error(100, 33), 5, asReel, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, asReel, { kind: "ask_again" }],
   ])("of a video: %s", async (...[, look, seconds, remote, expected]) => {
-    const outcome = await reconcile({ [LOOK]: look }, remote, seconds, { media: files(CLIP) });
+    const outcome = await lookUp({ [LOOK]: look }, remote, seconds, { media: files(CLIP) });
     expect(outcome).toMatchObject(expected as object);
   });
 
@@ -209,11 +212,11 @@ describe("an unknown outcome at Facebook", () => {
       5,
       { kind: "ask_again", pollAfterSeconds: 55 },
     ],
-    ["absent", answer(200, { data: [] }), 60, { kind: "may_publish", isAbsent: true }],
+    ["absent", answer(200, { data: [] }), 60, { kind: "may_perform", isAbsent: true }],
     ["not told", answer(500, ""), 60, { kind: "ask_again" }],
   ])("of a story: %s", async (_what, stories, seconds, expected) => {
     const story = { form: "photo_story", photos: ["1"], photosSince: ago(100).toISOString() };
-    const outcome = await reconcile({ [STORIES]: stories }, story, seconds);
+    const outcome = await lookUp({ [STORIES]: stories }, story, seconds);
     expect(outcome).toMatchObject(expected as object);
   });
 
@@ -221,7 +224,10 @@ describe("an unknown outcome at Facebook", () => {
     const seen: HttpRequest[] = [];
     for (const remote of [asText, asPhotos, asReel, { form: "photo_story", photos: ["1"] }]) {
       const used = tools({ http: { ...empty, [LOOK]: live, [STORIES]: list() } });
-      await facebook.reconcile(leg({ media: files(CLIP) }, { remote, sentAt: NOW }), used);
+      await facebook.calls.publish.lookUp(
+        leg({ media: files(CLIP) }, { remote, sentAt: NOW }),
+        used,
+      );
       seen.push(...used.calls);
     }
     expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);

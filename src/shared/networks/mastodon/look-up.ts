@@ -1,6 +1,6 @@
 import { exchange } from "../contract/answers.ts";
-import { lookUp, unknowable } from "../contract/look-up.ts";
-import { askAgain, type Lookup, type ReconcileOutcome } from "../contract/outcome.ts";
+import { lookingUp, unknowable } from "../contract/look-up.ts";
+import { askAgain, type Lookup, type LookUpOutcome } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { ownOptionsOf } from "./options.ts";
 import { hasOurFile, hasOurFiles, hasOurWords, isNewerThan, listOwnPosts } from "./own-posts.ts";
@@ -24,17 +24,17 @@ const SECOND_MS = 1_000;
  * call while it remembers the key. Of any other server only the account's own posts tell, and they are believed where
  * they would show the post: else the outcome stays unknown, and nothing is sent again.
  */
-export const reconcile = lookUp({
+export const lookUp = lookingUp({
   find: findOwnPost,
   settledMs: SETTLED_MS,
   // Where the server holds no lock for a key, a repeat must not run beside the first attempt.
   early: ({ leg }) =>
     keepsKeysOf(leg) && locksKeys(leg)
-      ? { kind: "may_publish", isAbsent: false }
+      ? { kind: "may_perform", isAbsent: false }
       : askAgain("an attempt may still be under way"),
   late({ leg, isMissing }) {
     const isRepeatable = keepsKeysOf(leg) && isKeyAlive(leg);
-    if (isMissing || isRepeatable) return { kind: "may_publish", isAbsent: isMissing };
+    if (isMissing || isRepeatable) return { kind: "may_perform", isAbsent: isMissing };
     return keepsKeysOf(leg) ? lookAtFile(leg) : UNKNOWABLE;
   },
 });
@@ -42,7 +42,7 @@ export const reconcile = lookUp({
 const UNKNOWABLE = unknowable("the network can't tell whether the post was made");
 
 /** Asks for the leg's first file: one that is still free is in no post, and this leg's post would have it. */
-async function lookAtFile(leg: Leg): Promise<ReconcileOutcome> {
+async function lookAtFile(leg: Leg): Promise<LookUpOutcome> {
   const { remote, tools } = leg;
   const [first] = remote.media;
   if (first === undefined) return UNKNOWABLE;
@@ -51,7 +51,7 @@ async function lookAtFile(leg: Leg): Promise<ReconcileOutcome> {
   if (answer.status === 404) return UNKNOWABLE;
   const state = readMedia(answer, tools.now());
   if (typeof state === "string" || state.kind === "broken")
-    return { kind: "may_publish", isAbsent: true };
+    return { kind: "may_perform", isAbsent: true };
   return state.kind === "rejected"
     ? UNKNOWABLE
     : { kind: "ask_again", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };

@@ -1,4 +1,4 @@
-import { askAgain, type ReconcileOutcome, type Published } from "../contract/outcome.ts";
+import { askAgain, type LookUpOutcome, type Published } from "../contract/outcome.ts";
 import { lookAtContainer } from "./container.ts";
 import { accessOf, type Leg, type Remote } from "./state.ts";
 import * as z from "zod";
@@ -12,19 +12,19 @@ import { isStory } from "./rules.ts";
 const SETTLED_MS = 60_000;
 
 /** Reads the container's status, which shows whether it was published. */
-export async function reconcile(leg: Leg): Promise<ReconcileOutcome> {
+export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
   const { container } = leg.remote;
   if (leg.sentAt === null || container === undefined)
-    return { kind: "may_publish", isAbsent: true };
+    return { kind: "may_perform", isAbsent: true };
   const state = await lookAtContainer(leg, container);
   const ageMs = leg.tools.now().getTime() - leg.sentAt.getTime();
   switch (state.kind) {
     case "published":
       return findOwnMedia(leg);
     case "finished":
-      return { kind: "may_publish", isAbsent: ageMs >= SETTLED_MS };
+      return { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
     case "failed":
-      return { kind: "may_publish", isAbsent: true };
+      return { kind: "may_perform", isAbsent: true };
     case "working":
       return askAgain("the container is being worked on");
     case "gone":
