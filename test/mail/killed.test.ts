@@ -4,7 +4,10 @@ import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import type { Relay } from "../setup/relay.ts";
 import { dying, repeatsOf, startWorld, type Dying, type World } from "./dying.ts";
 import {
+  acceptWith,
   askForReset,
+  invited,
+  inviteBy,
   lastToken,
   logIn,
   NEW_PASSWORD,
@@ -44,6 +47,7 @@ const mailsTo = async ({ mailed }: World, email: string, subject: RegExp) =>
 const VERIFY = /^Confirm your e-mail address/;
 const RESET = /^Choose a new password/;
 const NEW_ADDRESS = /^Confirm your new e-mail address/;
+const INVITED = /^You're invited/;
 const CHANGED = /^Your password .* was changed$/;
 
 /** Everything that writes on the way in, with what its user is owed when it is over. */
@@ -158,6 +162,56 @@ const FLOWS: Readonly<Record<string, Dying>> = {
     async end(person, { mailed: { relay } }) {
       const { url } = dataOf(await operatorLink(relay, person));
       expect((await resetWith(relay, tokenOf(url))).status).toBe(200);
+    },
+  }),
+  "the use of an invitation": dying({
+    prepare: ({ mailed }) => invited(mailed),
+    ask: ({ token }, on) => acceptWith(on, token),
+    isDone: ({ email }, { mailed }) => isIn(mailed.relay, email),
+    async end({ owner: { session } }, { mailed: { relay } }) {
+      expect(dataOf(await relay.call("GET", "/v1/users", { session }))).toHaveLength(2);
+      expect(dataOf(await relay.call("GET", "/v1/invitations", { session }))).toEqual([]);
+    },
+  }),
+  "a removal by an operator": dying({
+    async prepare({ mailed }) {
+      const { owner, email, token } = await invited(mailed);
+      const { user } = dataOf(await acceptWith(mailed.relay, token));
+      return { email, path: `/v1/admin/platforms/${owner.platformId}/users/${user.id}` };
+    },
+    ask: ({ path }, on) => on.call("DELETE", path, { operator: ["Admin"] }),
+    isDone: async ({ email }, { mailed }) => !(await isIn(mailed.relay, email)),
+    async end({ email }, { mailed: { relay } }) {
+      // By now a claim that the dead process left is old enough for the next one.
+      relay.advance(11 * 60_000);
+      expect((await signUpAs(relay, email)).status).toBe(201);
+    },
+  }),
+  "an invitation": dying({
+    async prepare({ mailed }) {
+      return { owner: await verified(mailed), email: newEmail() };
+    },
+    ask: ({ owner, email }, on) => inviteBy(owner, on, email),
+    async isDone({ owner: { session } }, { mailed: { relay } }) {
+      const open = dataOf(await relay.call("GET", "/v1/invitations", { session }));
+      expect(open.length).toBeLessThan(2);
+      return open.length === 1;
+    },
+    mails: ({ email: to }) => [{ to, subject: INVITED, eachTime: true }],
+    async end({ email }, { mailed }) {
+      const { status } = await acceptWith(mailed.relay, await lastToken(mailed, email));
+      expect(status).toBe(201);
+    },
+  }),
+  "another link of an invitation": dying({
+    prepare: ({ mailed }) => invited(mailed),
+    ask: ({ owner, email }, on) => inviteBy(owner, on, email),
+    // Either link works, and never both.
+    isDone: async ({ email }, made) => (await mailsTo(made, email, INVITED)).length > 1,
+    async end({ email, token }, { mailed }) {
+      expect((await acceptWith(mailed.relay, token)).status).toBe(400);
+      const { status } = await acceptWith(mailed.relay, await lastToken(mailed, email));
+      expect(status).toBe(201);
     },
   }),
 };

@@ -3,7 +3,9 @@ import { dataOf, PASSWORD } from "../setup/factories.ts";
 import type { MailedRelay } from "../setup/mail.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import {
+  acceptWith,
   askForReset,
+  invited,
   lastToken,
   logIn,
   newEmail,
@@ -87,5 +89,17 @@ export const LINKS: Readonly<Partial<Record<LinkKind, Make>>> = {
     const person = await verified(mailed);
     const { url } = dataOf(await operatorLink(mailed.relay, person));
     return resetting(mailed, person.email, tokenOf(url));
+  },
+  async invitation(mailed) {
+    const { email, token } = await invited(mailed);
+    const { stores } = mailed.relay.services.tenants;
+    return {
+      page: "invitation",
+      token,
+      use: (on, nth = 0) => acceptWith(on, token, PASSWORDS[nth]),
+      wins: 201,
+      loses: 400,
+      isUsed: async () => (await stores.emails.find(email)) !== undefined,
+    };
   },
 };

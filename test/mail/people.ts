@@ -66,5 +66,19 @@ export const operatorLink = (on: Relay, { platformId, id }: Pick<Person, "platfo
     body: {},
   });
 
+export const inviteBy = ({ session }: Pick<Person, "session">, on: Relay, email: string) =>
+  post(on, "/v1/invitations", { email }, session);
+
+/** Somebody who is invited, the token of the link, and the owner who did it. */
+export async function invited(mailed: MailedRelay) {
+  const owner = await verified(mailed);
+  const email = newEmail();
+  dataOf(await inviteBy(owner, mailed.relay, email));
+  return { owner, email, token: await lastToken(mailed, email) };
+}
+
+export const acceptWith = (on: Relay, token: string, password = PASSWORD) =>
+  post(on, "/v1/auth/invitations/accept", { token, password });
+
 /** Returns the token of a link's address. */
 export const tokenOf = (url: string) => new URL(url).searchParams.get("token") ?? "";
