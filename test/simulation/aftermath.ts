@@ -112,8 +112,9 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
   const platformIds = [...new Set(tenants.map(({ scope }) => scope.platformId))];
   const reconcile = async () => {
     let isOver = false;
-    const { services } = await hosts.any();
     const round = async () => {
+      // While time passes: at this moment no process may be alive.
+      const { services } = await hosts.any();
       // Many platforms at once keep their partition busy.
       for (let tries = 0; !isOver && tries < ROUNDS_MAX; tries += 1)
         try {
