@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { dataOf, PASSWORD } from "../setup/factories.ts";
+import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import type { Relay } from "../setup/relay.ts";
 import { dying, repeatsOf, startWorld, type Dying, type World } from "./dying.ts";
@@ -213,6 +213,13 @@ const FLOWS: Readonly<Record<string, Dying>> = {
       const { status } = await acceptWith(mailed.relay, await lastToken(mailed, email));
       expect(status).toBe(201);
     },
+  }),
+  "a closing of the platform": dying({
+    prepare: ({ mailed }) => verified(mailed),
+    ask: ({ session }, on) => post(on, "/v1/platform/close", { name: "Example" }, session),
+    isDone: async ({ email }, { mailed: { relay } }) =>
+      outcomeOf(await logIn(relay, email)) === "403 platform_closed",
+    mails: ({ email: to }) => [{ to, subject: /^Your platform .* was closed$/ }],
   }),
 };
 
