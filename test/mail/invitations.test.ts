@@ -111,6 +111,8 @@ describe("a name in a mail", () => {
     "WWW.evil",
     "evil.example",
     "ünı.example",
+    "http:\u202e//203.0.113.5/",
+    "evil\u0007.example",
     "",
   ])("%j is left out", (name) => {
     expect(quotable(name)).toBeUndefined();

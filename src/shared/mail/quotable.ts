@@ -9,8 +9,10 @@ const LINK = /:\/\/|@|www\.|[^\s\d!-/:-@[-`{-~]\.[^\s\d!-/:-@[-`{-~]/i;
  * could be taken for a link or an address.
  */
 export function quotable(text: string): string | undefined {
-  if (LINK.test(text)) return undefined;
-  const characters = Array.from(withoutMarks(text.replace(/\s+/g, " ")).trim());
+  // Looked at as it is shown: what is left out of it could stand in the middle of an address.
+  const shown = withoutMarks(text.replace(/\s+/g, " ")).trim();
+  if (LINK.test(shown)) return undefined;
+  const characters = Array.from(shown);
   if (characters.length === 0) return undefined;
   return characters.length <= LENGTH_MAX
     ? characters.join("")
