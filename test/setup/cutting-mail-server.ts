@@ -43,6 +43,8 @@ export interface CuttingMailServer {
   readonly refused: Set<string>;
   /** The mails that were taken, with the answer lost or not. */
   readonly taken: string[];
+  /** The commands that came. */
+  readonly said: string[];
   /** The addresses of the envelopes. */
   readonly recipients: string[];
   /** What the last connection was sent, in bytes. */
@@ -67,6 +69,7 @@ export async function startCuttingMailServer(): Promise<CuttingMailServer> {
     endless: undefined,
     refused: new Set(),
     taken: [],
+    said: [],
     recipients: [],
     bytesSaid: 0,
     stop: async () => {
@@ -122,6 +125,7 @@ function serve(socket: Socket, state: CuttingMailServer): void {
     return state.refused.has(to);
   };
   const command = (line: string) => {
+    state.said.push(line);
     const name = (line.split(/[ :]/, 1)[0] ?? "").toUpperCase();
     if (state.cut === name && isOver(state.cut)) return;
     if (isRefused(line)) return say("450 try again later");
