@@ -1,3 +1,4 @@
+import type { Texts } from "../contract/draft.ts";
 import { exchange } from "../contract/answers.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -54,7 +55,7 @@ function wantsNonce(answer: HttpResponse | HttpFailure): boolean {
   );
 }
 
-function withHeaders(request: HttpRequest, headers: Readonly<Record<string, string>>): HttpRequest {
+function withHeaders(request: HttpRequest, headers: Texts): HttpRequest {
   return { ...request, headers: { ...request.headers, ...headers } };
 }
 

@@ -1,3 +1,4 @@
+import type { Texts } from "../contract/draft.ts";
 import { exchange } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkErrorCode, linkFailed } from "../contract/link.ts";
@@ -52,10 +53,7 @@ export const appPasswordForm = {
   signIn,
 } as const satisfies LinkForm;
 
-async function signIn(
-  form: Readonly<Record<string, string>>,
-  tools: NetworkTools,
-): Promise<LinkOutcome> {
+async function signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome> {
   const typed = readForm(form);
   if ("code" in typed) return typed;
   const home = await findHome(typed, tools);
@@ -82,7 +80,7 @@ async function inactive(
   return linkFailed(hasMoved ? "account_moved" : "account_restricted", status);
 }
 
-function readForm(form: Readonly<Record<string, string>>): SignIn | LinkFailure {
+function readForm(form: Texts): SignIn | LinkFailure {
   const typedServer = typedText(form["server"]);
   const server = typedServer === "" ? null : serverOrigin(typedServer);
   const identifier = readIdentifier(typedText(form["identifier"]), server === null);

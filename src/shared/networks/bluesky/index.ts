@@ -33,8 +33,8 @@ export const bluesky = network("bluesky", {
     alternative: appPasswordForm,
   },
   missingScopes: (scopes) => missingScopes(scopes),
-  freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
-  revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
+  freshen: steps.account(freshen),
+  revoke: steps.account(revoke),
   begin,
   calls: {
     publish: steps.publishing({ prepare, perform, lookUp }),

@@ -1,3 +1,4 @@
+import type { Texts } from "../contract/draft.ts";
 import { spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
@@ -61,7 +62,7 @@ function readInputs(typed: string): readonly string[] {
 
 /** Starts an authorisation. The library chooses the state itself, and the callback comes back with it. */
 export async function start(
-  form: Readonly<Record<string, string>>,
+  form: Texts,
   oauth: OAuthStart,
   tools: NetworkTools,
 ): Promise<(OAuthRedirect & { readonly state: string }) | LinkFailure> {
@@ -149,7 +150,7 @@ function credentialsFrom(
 }
 
 function refusedFinish(
-  params: Readonly<Record<string, string>>,
+  params: Texts,
   { kind, status, networkCode, note }: OAuthProblem,
 ): LinkFailure {
   const words = noteOf(`${params["error"] ?? networkCode ?? ""} ${note}`);

@@ -3,7 +3,8 @@ import { shape } from "../../runtime/shape.ts";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
+import type { ImageTarget, MediaTargets } from "../contract/media.ts";
+import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { countGraphemes } from "../contract/text.ts";
@@ -136,11 +137,7 @@ export function check(draft: LegDraft): readonly Problem[] {
 }
 
 /** Returns problems that only the files show: a video with the name of an image, an image that becomes a video. */
-export function checkFiles(
-  draft: LegDraft,
-  _limits: NetworkData,
-  files: readonly (MediaFacts | null)[],
-): readonly Problem[] {
+export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const kinds = kindsOf(draft, files);
   const field = fieldOf("bluesky", draft, "mediaUrls");
   if (files.length > 1 && kinds.some((kind) => kind !== "image"))
@@ -150,7 +147,7 @@ export function checkFiles(
   const isTold = (item: MediaItem) => becomesVideo && !isVideo(item);
   const found = ofVideos(() => longAltTexts(draft, VIDEO_ALT_TEXT_MAX, isTold));
   return checkRules({ "bluesky.media.altTextVideo": found }, { draft });
-}
+};
 
 function isVideo({ url }: MediaItem): boolean {
   return mediaKindOf(url) === "video";

@@ -9,7 +9,7 @@ import type { NetworkData } from "../contract/draft.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { credentialsOf, isOAuth, type OAuthCredentials } from "./state.ts";
+import { isOAuth, type OAuthCredentials } from "./state.ts";
 import type { AsAccount, OAuthSessionData, PasswordCredentials } from "./state.ts";
 import { bearer, procedure } from "./request.ts";
 import { isTokenEnded } from "./account-call.ts";
@@ -68,9 +68,9 @@ function expiryOf(jwt: string): Date | undefined {
  * Renews the session when its token is about to end. Never logs in: the network allows few log-ins a day, and the
  * password is not stored.
  */
-export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
-  const credentials = credentialsOf(data);
-  const hasEnded = await isTokenEnded({ credentials, tools });
+export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
+  const { credentials, tools } = as;
+  const hasEnded = await isTokenEnded(as);
   const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   // The old token still works: a short outage of the log-in host need not delay anything.
   return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, async () => {
@@ -125,8 +125,7 @@ async function refusedRefresh(answer: HttpResponse, as: AsAccount): Promise<Cred
 const needsReauth = (networkCode: string | null, note?: string) =>
   renewalRejected("connection_needs_reauth", networkCode, note);
 
-export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
-  const credentials = credentialsOf(data);
+export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
   if (isOAuth(credentials)) return await endOAuth(credentials, tools);
   const { service, refreshJwt } = credentials;
   const request = procedure(service, "com.atproto.server.deleteSession");

@@ -134,8 +134,6 @@ export function credentialsOf(data: NetworkData): Credentials {
 export const steps = ownSteps({ credentialsOf, remoteOf });
 export type Leg = OwnLeg<Credentials, Remote>;
 export type Call = OwnFollowUp<Credentials, Remote>;
-
-/** In whose name something is asked for. */
 export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
 export function isOAuth(credentials: Credentials): credentials is OAuthCredentials {

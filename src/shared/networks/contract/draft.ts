@@ -3,6 +3,9 @@ import type { MediaFacts } from "./media.ts";
 /** JSON that only the network itself reads: it parses what it once wrote with a schema of its own. */
 export type NetworkData = Readonly<Record<string, unknown>>;
 
+/** Texts by name, such as the fields of a form. */
+export type Texts = Readonly<Record<string, string>>;
+
 export interface MediaItem {
   readonly url: string;
   readonly altText: string | null;

@@ -1,4 +1,4 @@
-import type { NetworkData } from "./draft.ts";
+import type { NetworkData, Texts } from "./draft.ts";
 import type { NetworkApp } from "./settings.ts";
 import type { NetworkTools } from "./tools.ts";
 import { noteOf } from "./answers.ts";
@@ -78,7 +78,7 @@ export interface LinkChoice {
 /** The authorisation is worth another try with these fields: the server refused what was asked for. */
 export interface LinkRestart {
   readonly kind: "restart";
-  readonly form: Readonly<Record<string, string>>;
+  readonly form: Texts;
 }
 
 /** A field of the network's form on the connect page. */
@@ -118,7 +118,7 @@ export interface OAuthRedirect {
 }
 
 export interface OAuthCallback {
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Texts;
   readonly codeVerifier: string;
   /** As it was given to `start`. */
   readonly redirectUri: string;
@@ -128,7 +128,7 @@ export interface OAuthCallback {
 /** Fields that are enough to sign in. */
 export interface LinkForm {
   readonly fields: readonly LinkField[];
-  signIn(form: Readonly<Record<string, string>>, tools: NetworkTools): Promise<LinkOutcome>;
+  signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome>;
 }
 
 /** By a form and the network's own authorisation page. */
@@ -146,11 +146,7 @@ export interface OAuthFlow {
    */
   readonly origins?: readonly [string, ...string[]];
   /** Begins the flow. `flow` is kept (sealed) until the callback and given to `finish`. */
-  start(
-    form: Readonly<Record<string, string>>,
-    oauth: OAuthStart,
-    tools: NetworkTools,
-  ): Promise<OAuthRedirect | LinkFailure>;
+  start(form: Texts, oauth: OAuthStart, tools: NetworkTools): Promise<OAuthRedirect | LinkFailure>;
   finish(
     callback: OAuthCallback,
     tools: NetworkTools,

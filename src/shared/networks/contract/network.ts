@@ -173,6 +173,8 @@ export interface PublishCall {
   canTell?(leg: LegToPublish): boolean;
 }
 
+export type CheckFiles = NonNullable<Network["checkFiles"]>;
+
 /** What was published, to whom, and how the network is reached for it. */
 interface PublishedLeg extends Pick<
   LegToPublish,

@@ -2,7 +2,7 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import { type Classified, exchange, oauthError } from "./answers.ts";
 import type { LegErrorCode } from "./errors.ts";
 import { scopesLacked } from "./fields.ts";
-import type { NetworkData } from "./draft.ts";
+import type { NetworkData, Texts } from "./draft.ts";
 import { type LinkErrorCode, type LinkFailure, linkFailed, type OAuthCallback } from "./link.ts";
 import type { LinkChoice, LinkOutcome, LinkRestart, OAuthFlow } from "./link.ts";
 import type { CredentialsOutcome } from "./outcome.ts";
@@ -25,7 +25,7 @@ const CALLBACK_ERRORS: CallbackErrors = {
 
 /** Returns the code of a callback, or why there is none. `own` has the network's own errors. */
 export function readCode(
-  { error, code = "" }: Readonly<Record<string, string>>,
+  { error, code = "" }: Texts,
   own: CallbackErrors = {},
 ): string | LinkFailure {
   if (error !== undefined)
@@ -78,7 +78,7 @@ export function formRequest(
 /** Posts a form to an authorisation server. */
 export function postForm(
   url: string,
-  fields: Readonly<Record<string, string>>,
+  fields: Texts,
   tools: NetworkTools,
 ): Promise<HttpResponse | HttpFailure> {
   return exchange(tools, formRequest(url, fields));
@@ -87,7 +87,7 @@ export function postForm(
 /** Returns the redirect to the network's own page, and keeps `flow` for the callback. */
 export function redirectTo(
   page: string,
-  query: Readonly<Record<string, string>>,
+  query: Texts,
   flow: NetworkData = {},
 ): ReturnType<OAuthFlow["start"]> {
   // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
@@ -114,20 +114,24 @@ export async function linkStep<Found>(
   return read(answer) ?? (await refuse(answer));
 }
 
+/** What came back with the browser from the network's page. */
+export interface Returned<Flow> {
+  readonly code: string;
+  readonly callback: OAuthCallback;
+  readonly flow: Flow;
+  readonly tools: NetworkTools;
+}
+
 /** A network's own part of what follows when its page has led back. */
 interface CodeFlow<Flow, Grant extends object, Linked, Code> {
   readonly flowOf: (data: NetworkData) => Flow;
   /** Returns the code that came back, or why there is none. */
   readonly codeOf: (callback: OAuthCallback, flow: Flow) => Code;
   /** Exchanges the code for tokens. */
-  readonly redeem: (
-    code: string,
-    given: { readonly callback: OAuthCallback; readonly flow: Flow },
-    tools: NetworkTools,
-  ) => Promise<Grant | LinkFailure>;
+  readonly redeem: (returned: Returned<Flow>) => Promise<Grant | LinkFailure>;
   /** Returns a failure if the grant lacks what publishing needs; absent: `link` looks. */
   readonly lacking?: (grant: Grant, flow: Flow) => LinkFailure | undefined;
-  readonly link: (grant: Grant, flow: Flow, tools: NetworkTools) => Promise<Linked>;
+  readonly link: (grant: Grant, returned: Returned<Flow>) => Promise<Linked>;
 }
 
 /** Returns the step that finishes a code flow: the code, its tokens, their scopes, the account. */
@@ -145,9 +149,10 @@ export function finishCode<
     const code = own.codeOf(callback, flow);
     // Safe: a code that is not a string has one of the other types of `Code`.
     if (typeof code !== "string") return code as Exclude<Code, string>;
-    const grant = await own.redeem(code, { callback, flow }, tools);
+    const returned = { code, callback, flow, tools };
+    const grant = await own.redeem(returned);
     if (isLinkFailure(grant)) return grant;
-    return own.lacking?.(grant, flow) ?? (await own.link(grant, flow, tools));
+    return own.lacking?.(grant, flow) ?? (await own.link(grant, returned));
   };
 }
 

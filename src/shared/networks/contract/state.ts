@@ -1,7 +1,13 @@
 import type * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import type { NetworkData } from "./draft.ts";
-import type { FollowUp, FollowUpCall, LegToPublish, PublishCall } from "./network.ts";
+import type {
+  CheckedAccount,
+  FollowUp,
+  FollowUpCall,
+  LegToPublish,
+  PublishCall,
+} from "./network.ts";
 import type { FollowUpLookUp, FollowUpOutcome, PrepareOutcome } from "./outcome.ts";
 import type { PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
@@ -27,6 +33,9 @@ export type OwnLeg<Credentials, Remote> = Own<LegToPublish, Credentials, Remote>
 /** A call that follows a post, with what the post's leg is. */
 export type OwnFollowUp<Credentials, Remote> = Omit<FollowUp, "leg"> &
   Own<FollowUp["leg"], Credentials, Remote>;
+
+/** In whose name something is asked for. */
+type AsAccount<Credentials> = Pick<OwnLeg<Credentials, unknown>, "credentials" | "tools">;
 
 interface OwnCall<Credentials, Remote> {
   readonly prepare: (leg: OwnLeg<Credentials, Remote>) => Promise<PrepareOutcome>;
@@ -68,6 +77,14 @@ export function ownSteps<Credentials, Remote>({
         lookUp: async (leg, tools) => steps.lookUp(legOf(leg, tools)),
         ...(canTell && { canTell: ({ credentials }) => canTell(credentialsOf(credentials)) }),
       };
+    },
+    account<Outcome>(step: (as: AsAccount<Credentials>) => Promise<Outcome>) {
+      return async (credentials: NetworkData, _instanceUrl: string | null, tools: NetworkTools) =>
+        step({ credentials: credentialsOf(credentials), tools });
+    },
+    checked<Outcome>(step: (as: AsAccount<Credentials>) => Promise<Outcome>) {
+      return async ({ credentials }: CheckedAccount, tools: NetworkTools) =>
+        step({ credentials: credentialsOf(credentials), tools });
     },
     following({ perform, lookUp }: OwnSteps<Credentials, Remote>) {
       return {

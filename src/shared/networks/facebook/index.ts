@@ -31,7 +31,7 @@ export const facebook = network("facebook", {
   /** A page's token has no end, and nothing tells that it was taken back but a call. */
   freshen: () => Promise.resolve({ kind: "usable" }),
   accountCheck: facebookAccountCheck,
-  revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
+  revoke: steps.account(revoke),
   /** Facebook chooses all ids itself. */
   begin: () => ({}),
   calls: {

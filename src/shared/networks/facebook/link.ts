@@ -5,13 +5,13 @@ import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { inForm, probe } from "../contract/ask.ts";
 import { isStorable } from "../contract/bounded.ts";
-import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkData, Texts } from "../contract/draft.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkFailure, LinkOutcome } from "../contract/link.ts";
-import type { OAuthCallback, OAuthFlow } from "../contract/link.ts";
+import type { OAuthFlow } from "../contract/link.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { finishCode, isLinkFailure, lacking, linkStep } from "../contract/oauth.ts";
-import { redirectTo, refusedLink } from "../contract/oauth.ts";
+import { redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
 import type { LimitsOutcome } from "../contract/outcome.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import { readerOf } from "../contract/state.ts";
@@ -20,7 +20,7 @@ import { readCallback } from "../graph/link.ts";
 import { graphDelete, graphGet, graphRead } from "../graph/request.ts";
 import { classify } from "./errors.ts";
 import { type FacebookPage, facebookPage, findPages, type FoundPages, readPage } from "./pages.ts";
-import { accessFor, appAccess, type Credentials, credentialsOf, pageOf } from "./state.ts";
+import { accessFor, appAccess, type AsAccount, pageOf, steps } from "./state.ts";
 
 const answerShape = shape(() =>
   z.object({ data: z.object({ data_access_expires_at: z.number().int().nonnegative() }) }),
@@ -31,11 +31,9 @@ const answerShape = shape(() =>
  * (`data_access_expires_at`, https://developers.facebook.com/docs/facebook-login/auth-vs-data). Meta's documents do not
  * say whether a page's token then still publishes: such pages are reported, and nothing else is done about it.
  */
-async function readDataAccess(
-  { userToken }: Credentials,
-  tools: NetworkTools,
-): Promise<LimitsOutcome> {
-  const answer = await graphRead(appAccess(tools), "debug_token", { input_token: userToken });
+async function readDataAccess({ credentials, tools }: AsAccount): Promise<LimitsOutcome> {
+  const query = { input_token: credentials.userToken };
+  const answer = await graphRead(appAccess(tools), "debug_token", query);
   // A look that fails says nothing of the account: there are other checks for that.
   const seen = answer instanceof HttpFailure ? undefined : inForm(answerShape)(answer);
   const endsAt = seen?.data.data_access_expires_at ?? 0;
@@ -71,7 +69,7 @@ const finish = finishCode({
   codeOf: ({ params }) => readCallback(params),
   redeem,
   lacking: ({ scopes }) => lacking(NEEDED, scopes),
-  async link(granted, _flow, tools): Promise<LinkOutcome | LinkChoice> {
+  async link(granted, { tools }): Promise<LinkOutcome | LinkChoice> {
     const access = accessFor(granted.userToken, tools);
     const user = await read(graphGet(access, "me", { fields: "id" }), userShape, tools);
     if (isLinkFailure(user)) return user;
@@ -81,6 +79,16 @@ const finish = finishCode({
     return offer({ ...granted, userId, pages: [...found.pages] }, found);
   },
 });
+
+const choose: OAuthFlow["choose"] = async (candidateId, data, tools) => {
+  const flow = choiceOf(data);
+  const page = flow.pages.find(({ id }) => id === candidateId);
+  if (page === undefined) return linkFailed("input_invalid", "not one of the pages");
+  const { token } = page;
+  if (token !== null) return linkPage({ ...page, token }, flow);
+  const found = await readPage(page.id, accessFor(flow.userToken, tools));
+  return found === undefined ? linkFailed("network_unavailable") : linkPage(found, flow);
+};
 
 export const facebookLink = {
   kind: "oauth",
@@ -113,11 +121,11 @@ function wanted({ loginConfigId, asksForBusiness = true, extraScopes = [] }: Net
 
 type Granted = Pick<Flow, "userToken" | "scopes">;
 
-async function redeem(
-  code: string,
-  { callback }: { readonly callback: OAuthCallback },
-  tools: NetworkTools,
-): Promise<Granted | LinkFailure> {
+async function redeem({
+  code,
+  callback,
+  tools,
+}: Returned<undefined>): Promise<Granted | LinkFailure> {
   const userToken = await longLivedToken({ code, redirect_uri: callback.redirectUri }, tools);
   if (typeof userToken !== "string") return userToken;
   const request = graphGet(accessFor(userToken, tools), "me/permissions");
@@ -136,19 +144,13 @@ const permissionsShape = () =>
  * Exchanges the code for a long-lived token. The code's own token lasts for hours, and a page's token lasts as long as
  * the token that it was requested with.
  */
-async function longLivedToken(
-  grant: Readonly<Record<string, string>>,
-  tools: NetworkTools,
-): Promise<string | LinkFailure> {
+async function longLivedToken(grant: Texts, tools: NetworkTools): Promise<string | LinkFailure> {
   const short = await requestToken(grant, tools);
   if (typeof short !== "string") return short;
   return requestToken({ grant_type: "fb_exchange_token", fb_exchange_token: short }, tools);
 }
 
-async function requestToken(
-  grant: Readonly<Record<string, string>>,
-  tools: NetworkTools,
-): Promise<string | LinkFailure> {
+async function requestToken(grant: Texts, tools: NetworkTools): Promise<string | LinkFailure> {
   const { id, secret, version } = appOf(tools);
   const query = new URLSearchParams({ client_id: id, client_secret: secret, ...grant });
   const url = `https://graph.facebook.com/${version}/oauth/access_token?${query.toString()}`;
@@ -200,20 +202,6 @@ function offer(flow: Flow, found: FoundPages): LinkOutcome | LinkChoice {
   return { kind: "choose", candidates, flow: kept, ...(isCut && { isCut }) };
 }
 
-async function choose(
-  candidateId: string,
-  data: NetworkData,
-  tools: NetworkTools,
-): Promise<LinkOutcome> {
-  const flow = choiceOf(data);
-  const page = flow.pages.find(({ id }) => id === candidateId);
-  if (page === undefined) return linkFailed("input_invalid", "not one of the pages");
-  const { token } = page;
-  if (token !== null) return linkPage({ ...page, token }, flow);
-  const found = await readPage(page.id, accessFor(flow.userToken, tools));
-  return found === undefined ? linkFailed("network_unavailable") : linkPage(found, flow);
-}
-
 function linkPage(
   page: FacebookPage,
   { userId, userToken, scopes }: Pick<Flow, "userId" | "userToken" | "scopes">,
@@ -242,18 +230,16 @@ function linkPage(
 }
 
 /** Takes back all that the person allowed, for all pages: who calls this looks first whether others live by it. */
-export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
-  const { userId, userToken } = credentialsOf(data);
+export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
+  const { userId, userToken } = credentials;
   await exchange(tools, graphDelete(accessFor(userToken, tools), `${userId}/permissions`));
 }
 
 /** A page's token has no end, and nothing tells that it was taken back but a call. */
 export const facebookAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  probe({ credentials: data }, tools) {
-    const credentials = credentialsOf(data);
-    const request = graphGet(pageOf({ credentials, tools }), credentials.pageId, { fields: "id" });
-    return probe(request, classify, tools);
-  },
-  readLimits: ({ credentials }, tools) => readDataAccess(credentialsOf(credentials), tools),
+  probe: steps.checked((as) =>
+    probe(graphGet(pageOf(as), as.credentials.pageId, { fields: "id" }), classify, as.tools),
+  ),
+  readLimits: steps.checked(readDataAccess),
 };

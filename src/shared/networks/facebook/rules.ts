@@ -2,6 +2,7 @@ import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt
 import { checkNames, extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import type { CheckFiles } from "../contract/network.ts";
 import { breach, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { checkForm, type FormFacts, noPost } from "../graph/post-form.ts";
@@ -179,11 +180,7 @@ const SECONDS = { min: 3, reelMax: 90, storyMax: 60 };
 const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
 
 /** Returns problems that only the files show: their kinds, and whether a video fits the requested form. */
-export function checkFiles(
-  draft: LegDraft,
-  _limits: NetworkData,
-  files: readonly (MediaFacts | null)[],
-): readonly Problem[] {
+export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { kind } = ownOptionsOf(draft);
   const form = formOf(kind, kindsOf(draft, files));
   const [video] = files;
@@ -193,7 +190,7 @@ export function checkFiles(
   return brokenByVideo(video, form === "reel" ? SECONDS.reelMax : SECONDS.storyMax).map((rule) =>
     breach(rules, rule, { field, mediaIndex: 0 }),
   );
-}
+};
 
 /** Returns whether a video is too wide, too small, too short or too long for a reel, as far as it shows. */
 export function isUnfitForReel(video: MediaFacts | null): boolean {

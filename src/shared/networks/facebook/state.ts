@@ -4,7 +4,7 @@ import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { type GraphAccess, secretProof } from "../graph/request.ts";
 import { FORMS } from "./rules.ts";
 
-export const credentialsOf = readerOf(() =>
+const credentialsOf = readerOf(() =>
   z.object({
     userId: z.string(),
     /** Ends what the person allowed; the page's own token can't. */
@@ -44,6 +44,7 @@ export type Remote = ReturnType<typeof remoteOf>;
 export const steps = ownSteps({ credentialsOf, remoteOf });
 export type Leg = OwnLeg<Credentials, Remote>;
 export type Call = OwnFollowUp<Credentials, Remote>;
+export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
 /** Returns access to the Graph API as the token's owner. */
 export function accessFor(token: string, tools: NetworkTools): GraphAccess {
@@ -59,6 +60,6 @@ export function appAccess(tools: NetworkTools): GraphAccess {
 }
 
 /** Returns access to the Graph API as the page. */
-export function pageOf({ credentials, tools }: Pick<Leg, "credentials" | "tools">): GraphAccess {
+export function pageOf({ credentials, tools }: AsAccount): GraphAccess {
   return accessFor(credentials.pageToken, tools);
 }

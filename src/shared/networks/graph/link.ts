@@ -1,9 +1,10 @@
+import type { Texts } from "../contract/draft.ts";
 import { readCode } from "../contract/oauth.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 
 /** Returns the code of a callback, or why there is none. */
-export function readCallback(params: Readonly<Record<string, string>>): string | LinkFailure {
+export function readCallback(params: Texts): string | LinkFailure {
   const { error_code: errorCode, error_message: message, code = "" } = params;
   if (params["error"] === undefined && errorCode !== undefined)
     return linkFailed("network_unavailable", `${errorCode} ${message ?? ""}`);

@@ -29,7 +29,7 @@ export const instagram = network("instagram", {
   link: instagramLink,
   missingScopes: lackedExtras,
   withdrawals: metaWithdrawals,
-  freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
+  freshen: steps.account(freshen),
   accountCheck: instagramAccountCheck,
   /** Documented for people only: in the settings of their account, under apps and websites. */
   revoke: () => Promise.resolve(),

@@ -7,7 +7,7 @@ import { scopesShape, spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { Account, LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
 import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
-import { linkStep, redirectTo, refusedLink } from "../contract/oauth.ts";
+import { linkStep, redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { readCallback } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
@@ -29,9 +29,9 @@ const SITE = "https://www.instagram.com";
 const finish = finishCode({
   flowOf: () => undefined,
   codeOf: ({ params }) => readCallback(params),
-  redeem: (code, { callback }, tools) => exchangeCode(code, callback.redirectUri, tools),
+  redeem,
   lacking: ({ scopes }) => lacking(SCOPES, scopes),
-  async link(granted, _flow, tools): Promise<LinkOutcome> {
+  async link(granted, { tools }): Promise<LinkOutcome> {
     const token = await longLivedToken(granted.token, tools);
     if (isLinkFailure(token)) return token;
     const found = await readAccount(token.accessToken, tools);
@@ -42,7 +42,7 @@ const finish = finishCode({
       authVariant: "instagram_login",
       ...token,
     };
-    const limits = await readLimits(credentials, tools);
+    const limits = await readLimits({ credentials, tools });
     return {
       kind: "linked",
       linked: {
@@ -92,13 +92,14 @@ function listedOrNot<Of extends z.ZodType>(one: Of) {
   return z.preprocess((body) => listed.safeParse(body).data?.data[0] ?? body, one);
 }
 
-async function exchangeCode(
-  code: string,
-  redirectUri: string,
-  tools: NetworkTools,
-): Promise<Granted | LinkFailure> {
+async function redeem({
+  code,
+  callback,
+  tools,
+}: Returned<undefined>): Promise<Granted | LinkFailure> {
   const { id, secret } = appOf(tools);
-  const fields = { client_id: id, client_secret: secret, redirect_uri: redirectUri, code };
+  const { redirectUri: redirect_uri } = callback;
+  const fields = { client_id: id, client_secret: secret, redirect_uri, code };
   const request = formRequest("https://api.instagram.com/oauth/access_token", {
     ...fields,
     grant_type: "authorization_code",

@@ -1,7 +1,8 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { checkNames, extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
-import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import type { ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
+import type { LegDraft, MediaItem, MediaKind } from "../contract/draft.ts";
+import type { ImageTarget, MediaTargets } from "../contract/media.ts";
+import type { CheckFiles } from "../contract/network.ts";
 import { breach, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { checkForm, type FormFacts, noPost } from "../graph/post-form.ts";
@@ -183,11 +184,7 @@ export function check(draft: LegDraft): readonly Problem[] {
 }
 
 /** Returns problems that only the files show: their kinds, and the length of a video. */
-export function checkFiles(
-  draft: LegDraft,
-  _limits: NetworkData,
-  files: readonly (MediaFacts | null)[],
-): readonly Problem[] {
+export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft);
   const form = formOf(kind, kindsOf(draft, files));
   if (!isForm(form)) return [noPost(rules, form, draft)];
@@ -195,7 +192,7 @@ export function checkFiles(
   if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
   const field = "platformOptions.instagram.thumbOffsetMs";
   return [breach(rules, "instagram.media.thumbOffset", { field, mediaIndex: 0 })];
-}
+};
 
 /** Returns a file whose name alone tells a type that Instagram does not take and that can't be converted. */
 function unusualFile({ url }: MediaItem, mediaIndex: number): readonly number[] {

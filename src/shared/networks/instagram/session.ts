@@ -6,10 +6,10 @@ import { ask, inForm } from "../contract/ask.ts";
 import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import type { CredentialsOutcome, LimitsOutcome } from "../contract/outcome.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
-import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkData, Texts } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { type Credentials, credentialsOf, GRAPH, accessOf } from "./state.ts";
+import { type AsAccount, type Credentials, GRAPH, accessOf, steps } from "./state.ts";
 import { graphGet } from "../graph/request.ts";
 import type { AccountCheck } from "../contract/network.ts";
 
@@ -53,26 +53,23 @@ export function readToken(answer: HttpResponse, now: Date): IssuedToken | undefi
  * Returns the address that issues or renews long-lived tokens. Both are documented without a version and take
  * everything in the query (https://developers.facebook.com/docs/instagram-platform/reference/refresh_access_token).
  */
-export function tokenUrl(
-  path: "access_token" | "refresh_access_token",
-  query: Readonly<Record<string, string>>,
-): string {
+export function tokenUrl(path: "access_token" | "refresh_access_token", query: Texts): string {
   return `${GRAPH}/${path}?${new URLSearchParams(query).toString()}`;
 }
 
 /** Renews a token at half its life: one that has ended can't be renewed. */
-export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
-  const credentials = credentialsOf(data);
+export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
+  const { credentials, tools } = as;
   const now = tools.now();
   const ageMs = now.getTime() - Date.parse(credentials.issuedAt);
   const leftMs = Date.parse(credentials.expiresAt) - now.getTime();
   if (leftMs <= 0) return ended();
   const isDue = ageMs >= AGE_MIN_MS && (leftMs < HALF_LIFE_MS || ageMs > HALF_LIFE_MS);
   // The old token still works: it is tried again with the next post.
-  return renewing({ isDue, isUsable: leftMs > MARGIN_MS }, () => refresh(credentials, tools));
+  return renewing({ isDue, isUsable: leftMs > MARGIN_MS }, () => refresh(as));
 }
 
-async function refresh(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
+async function refresh({ credentials, tools }: AsAccount): Promise<CredentialsOutcome> {
   const query = { grant_type: "ig_refresh_token", access_token: credentials.accessToken };
   const request = { method: "GET", url: tokenUrl("refresh_access_token", query) } as const;
   const read = (answer: HttpResponse) => readToken(answer, tools.now());
@@ -116,14 +113,11 @@ const answerShape = shape(() =>
 );
 
 /** Returns the number of posts that the account may publish in a day, which differs between accounts. */
-export async function readLimits(
-  credentials: Pick<Credentials, "accessToken" | "userId">,
-  tools: NetworkTools,
-): Promise<LimitsOutcome> {
+export async function readLimits(as: AsAccount): Promise<LimitsOutcome> {
   const query = { fields: "quota_usage,config" };
-  const path = `${credentials.userId}/content_publishing_limit`;
-  const request = graphGet(accessOf({ credentials, tools }), path, query);
-  const answer = await ask(request, { read: inForm(answerShape), classify }, tools);
+  const path = `${as.credentials.userId}/content_publishing_limit`;
+  const request = graphGet(accessOf(as), path, query);
+  const answer = await ask(request, { read: inForm(answerShape), classify }, as.tools);
   if ("failure" in answer) return answer;
   const [{ quota_usage: used = 0, config }] = answer.data;
   const doubts = doubtsOf(used, config.quota_total);
@@ -153,5 +147,5 @@ export const scopedIdShape = shape(() => spare(idShape().pipe(z.string().regex(/
 /** A token is renewed halfway through its life: a look a day leaves a month for many tries. */
 export const instagramAccountCheck: AccountCheck = {
   idleDaysMax: 0,
-  readLimits: ({ credentials }, tools) => readLimits(credentialsOf(credentials), tools),
+  readLimits: steps.checked(readLimits),
 };

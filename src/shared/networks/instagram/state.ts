@@ -50,12 +50,14 @@ export type Remote = ReturnType<typeof remoteOf>;
 export const steps = ownSteps({ credentialsOf, remoteOf });
 export type Leg = OwnLeg<Credentials, Remote>;
 
-export function accessOf({ credentials, tools }: AsAccount): GraphAccess {
+export type AsAccount = Pick<Leg, "credentials" | "tools">;
+
+export function accessOf({ credentials, tools }: AsHolder): GraphAccess {
   const { version } = appOf(tools);
   return { origin: GRAPH, version, token: credentials.accessToken, tools };
 }
 
-interface AsAccount {
+interface AsHolder {
   readonly credentials: Pick<Credentials, "accessToken">;
   readonly tools: NetworkTools;
 }

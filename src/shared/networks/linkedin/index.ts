@@ -28,10 +28,10 @@ export const linkedin = network("linkedin", {
   quotaOf: () => "posts",
   link: linkedinLink,
   missingScopes,
-  freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
+  freshen: steps.account(freshen),
   /** Asks the network only within a week of the token's end: a read of the member counts against the app's day. */
   accountCheck: { idleDaysMax: 0 },
-  revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
+  revoke: steps.account(revoke),
   begin,
   calls: {
     publish: steps.publishing({ prepare, perform, lookUp, canTell }),

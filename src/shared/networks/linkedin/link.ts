@@ -4,13 +4,13 @@ import { shape } from "../../runtime/shape.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkData, Texts } from "../contract/draft.ts";
 import { spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
-import type { OAuthCallback, OAuthFlow, OAuthRedirect, OAuthStart } from "../contract/link.ts";
+import type { OAuthFlow } from "../contract/link.ts";
 import { CLIENT_ERRORS, finishCode, isLinkFailure, lacking } from "../contract/oauth.ts";
-import { linkStep, readCode, redirectTo, refusedLink } from "../contract/oauth.ts";
+import { linkStep, readCode, redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
@@ -34,7 +34,7 @@ const finish = finishCode({
   codeOf: ({ params }) => readCode(params, CALLBACK_ERRORS),
   redeem,
   lacking: ({ scopes }: Grant, { kind }) => lacking(NEEDED[kind], scopes ?? SCOPES[kind]),
-  link: (grant, { kind }, tools): Promise<LinkOutcome | LinkChoice> =>
+  link: (grant, { flow: { kind }, tools }): Promise<LinkOutcome | LinkChoice> =>
     kind === "member" ? linkMember(grant, tools) : offerOrganizations(grant, tools),
 });
 
@@ -53,29 +53,23 @@ export const linkedinLink = {
       isAsked: (app) => app?.organizations !== undefined,
     },
   ],
-  start,
+  start(form, oauth, tools) {
+    const kind = kindShape().safeParse(form["kind"] || "member").data;
+    const client = kind && clientOf(kind, tools);
+    if (kind === undefined || client === undefined)
+      return Promise.resolve(linkFailed("input_invalid"));
+    const query = {
+      response_type: "code",
+      client_id: client.id,
+      redirect_uri: oauth.redirectUri,
+      state: oauth.state,
+      scope: askedScopes(kind, appOf(tools)).join(" "),
+    };
+    return redirectTo(`${OAUTH}/authorization`, query, { kind });
+  },
   finish,
   choose,
 } as const satisfies OAuthFlow;
-
-function start(
-  form: Readonly<Record<string, string>>,
-  oauth: OAuthStart,
-  tools: NetworkTools,
-): Promise<OAuthRedirect | LinkFailure> {
-  const kind = kindShape().safeParse(form["kind"] || "member").data;
-  const client = kind && clientOf(kind, tools);
-  if (kind === undefined || client === undefined)
-    return Promise.resolve(linkFailed("input_invalid"));
-  const query = {
-    response_type: "code",
-    client_id: client.id,
-    redirect_uri: oauth.redirectUri,
-    state: oauth.state,
-    scope: askedScopes(kind, appOf(tools)).join(" "),
-  };
-  return redirectTo(`${OAUTH}/authorization`, query, { kind });
-}
 
 const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   user_cancelled_login: "access_denied",
@@ -83,11 +77,12 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   unauthorized_scope_error: "network_unavailable",
 };
 
-async function redeem(
-  code: string,
-  { callback, flow }: { readonly callback: OAuthCallback; readonly flow: Flow },
-  tools: NetworkTools,
-): Promise<Grant | LinkFailure> {
+async function redeem({
+  code,
+  callback,
+  flow,
+  tools,
+}: Returned<Flow>): Promise<Grant | LinkFailure> {
   const client = clientOf(flow.kind, tools);
   if (client === undefined) return linkFailed("network_unavailable", "the app is gone");
   const { redirectUri: redirect_uri } = callback;

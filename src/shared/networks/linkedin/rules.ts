@@ -1,7 +1,8 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindOfType, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
-import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import type { MediaTargets } from "../contract/media.ts";
+import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { shortenedText } from "../contract/text.ts";
@@ -134,11 +135,7 @@ export function check(draft: LegDraft, limits: NetworkData): readonly Problem[] 
 }
 
 /** Returns problems that only the files show: kinds that can't share a post, and a document without a title. */
-export function checkFiles(
-  draft: LegDraft,
-  limits: NetworkData,
-  files: readonly (MediaFacts | null)[],
-): readonly Problem[] {
+export const checkFiles: CheckFiles = (draft, limits, files) => {
   const kinds = files.map((file) => (file === null ? "image" : assetKindOf(file.contentType)));
   if (draft.media.length === 1) {
     const title = { "linkedin.document.title": rules["linkedin.document.title"] };
@@ -148,7 +145,7 @@ export function checkFiles(
   return kinds.flatMap((kind, mediaIndex) =>
     kind === "image" ? [] : [breach(rules, "linkedin.media.mixed", { field, mediaIndex })],
   );
-}
+};
 
 /** Returns the kind of an upload by its content type, which LinkedIn takes. */
 export function assetKindOf(contentType: string): Asset["kind"] {

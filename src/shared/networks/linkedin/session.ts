@@ -8,7 +8,7 @@ import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import type { CredentialsOutcome } from "../contract/outcome.ts";
-import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkData, Texts } from "../contract/draft.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
@@ -97,9 +97,9 @@ export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }:
   return refreshExpiresAt > accessExpiresAt ? refreshExpiresAt : accessExpiresAt;
 }
 
-export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
-  const credentials = credentialsOf(data);
-  const isEnded = await hasEnded(credentials, tools);
+export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
+  const { credentials, tools } = as;
+  const isEnded = await hasEnded(as);
   const leftMs = isEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   const servesOn = (outcome: CredentialsOutcome) =>
     outcome.kind === "try_later" ||
@@ -107,9 +107,8 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   return renewing(
     { isDue: leftMs < FRESH_MS, isUsable: leftMs > USABLE_MS, servesOn },
     async () => {
-      if (!canRenew(credentials, tools))
-        return renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
-      const outcome = await renew(credentials, tools);
+      if (!canRenew(as)) return renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
+      const outcome = await renew(as);
       if (isEnded && outcome.kind === "refreshed") {
         const renewed = credentialsOf(outcome.credentials);
         await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
@@ -119,7 +118,8 @@ export async function freshen(data: NetworkData, tools: NetworkTools): Promise<C
   );
 }
 
-function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: NetworkTools): boolean {
+function canRenew({ credentials, tools }: AsAccount): boolean {
+  const { refreshToken, refreshExpiresAt } = credentials;
   if (refreshToken === undefined) return false;
   return refreshExpiresAt === undefined || Date.parse(refreshExpiresAt) > tools.now().getTime();
 }
@@ -127,12 +127,12 @@ function canRenew({ refreshToken, refreshExpiresAt }: Credentials, tools: Networ
 /** Returns the request for tokens in the name of an app. */
 export function tokenRequest(
   { id, secret }: Pick<NetworkApp, "id" | "secret">,
-  grant: Readonly<Record<string, string>>,
+  grant: Texts,
 ): HttpRequest {
   return formRequest(`${OAUTH}/accessToken`, { ...grant, client_id: id, client_secret: secret });
 }
 
-async function renew(credentials: Credentials, tools: NetworkTools): Promise<CredentialsOutcome> {
+async function renew({ credentials, tools }: AsAccount): Promise<CredentialsOutcome> {
   const client = clientOf(credentials.kind, tools);
   if (client === undefined) return renewalRejected("app_misconfigured", null);
   const { refreshToken = "" } = credentials;
@@ -159,15 +159,13 @@ const notedShape = shape(() =>
  * Returns what an answer means for the holder of these credentials. A token may end early. Publishing can't renew it,
  * because only `freshen` has its outcome stored, so the refused token is stored for `freshen` to find.
  */
-export async function classifyFor(
-  answer: HttpResponse,
-  { credentials, tools }: AsAccount,
-): Promise<Classified> {
+export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<Classified> {
+  const { credentials, tools } = as;
   const now = tools.now();
   const classified = classify(answer, now);
   const isRefusedToken = classified.code === "connection_needs_reauth";
-  if (!isRefusedToken || !canRenew(credentials, tools)) return classified;
-  const { renewedAt } = await notedFor(credentials, tools);
+  if (!isRefusedToken || !canRenew(as)) return classified;
+  const { renewedAt } = await notedFor(as);
   const sinceMs = now.getTime() - Date.parse(renewedAt ?? "1970-01-01T00:00:00Z");
   if (sinceMs < RENEWED_MS) return classified;
   const endedToken = digestOf(credentials.accessToken);
@@ -185,13 +183,13 @@ export function askAs<Found>(
   return ask(request, { read, classify: why, mediaIndex }, as.tools);
 }
 
-async function hasEnded(credentials: Credentials, tools: NetworkTools): Promise<boolean> {
-  if (credentials.refreshToken === undefined) return false;
-  const { endedToken } = await notedFor(credentials, tools);
-  return endedToken === digestOf(credentials.accessToken);
+async function hasEnded(as: AsAccount): Promise<boolean> {
+  if (as.credentials.refreshToken === undefined) return false;
+  const { endedToken } = await notedFor(as);
+  return endedToken === digestOf(as.credentials.accessToken);
 }
 
-async function notedFor(credentials: Credentials, tools: NetworkTools) {
+async function notedFor({ credentials, tools }: AsAccount) {
   return notedShape().safeParse(await tools.hosts.find(noteName(credentials))).data ?? {};
 }
 
@@ -208,8 +206,8 @@ function digestOf(token: string): string {
 }
 
 /** Revokes the token. No document of LinkedIn's names this address; it behaves as RFC 7009 says. */
-export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
-  const { kind, accessToken } = credentialsOf(data);
+export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
+  const { kind, accessToken } = credentials;
   const client = clientOf(kind, tools);
   if (client === undefined) return;
   await postForm(

@@ -77,8 +77,6 @@ export type Remote = ReturnType<typeof remoteOf>;
 export const steps = ownSteps({ credentialsOf, remoteOf });
 export type Leg = OwnLeg<Credentials, Remote>;
 export type Call = OwnFollowUp<Credentials, Remote>;
-
-/** In whose name something is asked for. */
 export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
 export function begin(): Remote {

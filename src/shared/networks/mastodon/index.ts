@@ -23,9 +23,9 @@ export const mastodon = network("mastodon", {
   altTextMax: (limits) => limitsOf(limits).altTextMax,
   link: mastodonLink,
   missingScopes,
-  freshen: (credentials, _instanceUrl, tools) => freshen(credentials, tools),
+  freshen: steps.account(freshen),
   accountCheck: mastodonAccountCheck,
-  revoke: (credentials, _instanceUrl, tools) => revoke(credentials, tools),
+  revoke: steps.account(revoke),
   begin,
   calls: {
     publish: steps.publishing({ prepare, perform, lookUp }),

@@ -7,14 +7,14 @@ import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf } from "../contract/text.ts";
-import type { TryLater } from "../contract/outcome.ts";
+import type { LimitsOutcome, TryLater } from "../contract/outcome.ts";
 import { inForm, probe } from "../contract/ask.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
 import { postTraits } from "./servers.ts";
 import { findSoftware } from "./software.ts";
 import { type InstanceLimits, limitsOf } from "./limits.ts";
-import { apiGet, credentialsOf, requestHeaders } from "./state.ts";
+import { apiGet, requestHeaders, steps } from "./state.ts";
 
 const MEDIA_TYPES_MAX = 100;
 
@@ -122,12 +122,11 @@ function stringsOf(value: unknown): readonly string[] {
 /** Tokens last until they are revoked, and nothing tells but a call. */
 export const mastodonAccountCheck: AccountCheck = {
   idleDaysMax: 3,
-  probe({ credentials }, tools) {
-    const request = apiGet(credentialsOf(credentials), "accounts/verify_credentials");
-    return probe(request, classify, tools);
-  },
-  async readLimits({ credentials }, tools) {
-    const { origin, accessToken, software: known } = credentialsOf(credentials);
+  probe: steps.checked(({ credentials, tools }) =>
+    probe(apiGet(credentials, "accounts/verify_credentials"), classify, tools),
+  ),
+  readLimits: steps.checked(async ({ credentials, tools }): Promise<LimitsOutcome> => {
+    const { origin, accessToken, software: known } = credentials;
     const shown = await findInstance(origin, tools);
     // Without a token where that is enough: what all accounts of a server are told is asked for once.
     const isHidden = "isHidden" in shown;
@@ -136,7 +135,7 @@ export const mastodonAccountCheck: AccountCheck = {
     const software = known ?? (await findSoftware(origin, tools));
     if (typeof software === "object" && software !== null) return notRead(null, software.note);
     return { kind: "read", limits: { ...instance.limits, ...postTraits(software) } };
-  },
+  }),
 };
 
 function notRead(networkCode: string | null, note: string | undefined): TryLater {

@@ -2,12 +2,13 @@ import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { idShape, oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import type { NetworkData } from "../contract/draft.ts";
+import type { NetworkData, Texts } from "../contract/draft.ts";
 import { spare } from "../contract/fields.ts";
 import { linkFailed, serverCallback } from "../contract/link.ts";
 import type { Account, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
-import type { OAuthCallback, OAuthFlow, OAuthRedirect, OAuthStart } from "../contract/link.ts";
-import { finishCode, isLinkFailure, linkStep, postForm, readCode } from "../contract/oauth.ts";
+import type { OAuthCallback, OAuthFlow } from "../contract/link.ts";
+import { finishCode, isLinkFailure, linkStep, postForm } from "../contract/oauth.ts";
+import { readCode, type Returned } from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
 import { readServer } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -19,7 +20,7 @@ import { findInstance } from "./instance.ts";
 import { canPublish, type IssuedToken, readToken, tokenRequest } from "./session.ts";
 import { postTraits } from "./servers.ts";
 import { findSoftware } from "./software.ts";
-import { apiGet, credentialsOf } from "./state.ts";
+import { apiGet, type AsAccount } from "./state.ts";
 
 const flowOf = readerOf(() =>
   z.object({
@@ -46,42 +47,36 @@ export const mastodonLink = {
       placeholder: "mastodon.social",
     },
   ],
-  start,
+  async start(form, oauth, tools) {
+    const typed = readServer(form["instance"] ?? "");
+    if (typed === undefined) return linkFailed("input_invalid");
+    const instance = await findServer(typed, tools);
+    if ("code" in instance) return instance;
+    const server = await discover(instance.origin, form["scopes"] === COARSE_SCOPES, tools);
+    const redirectUri = serverCallback(oauth.redirectUri, instance.origin);
+    const client = await findClient(server, redirectUri, tools);
+    if ("code" in client) return client;
+    const query = new URLSearchParams({
+      response_type: "code",
+      client_id: client.clientId,
+      redirect_uri: redirectUri,
+      scope: server.scope,
+      state: oauth.state,
+      force_login: "true",
+      ...(server.hasPkce
+        ? { code_challenge: oauth.codeChallenge, code_challenge_method: "S256" }
+        : {}),
+    });
+    const { origin, domain, limits, isHidden } = instance;
+    const { clientId, clientSecret } = client;
+    const { scope, hasPkce } = server;
+    const asked = { origin, domain, clientId, clientSecret, scope, hasPkce, limits: { ...limits } };
+    const flow: Flow = { ...asked, ...(isHidden === true && { isHidden }) };
+    const url = `${origin}/oauth/authorize?${query.toString()}`;
+    return { kind: "redirect", url, flow, server: origin };
+  },
   finish: finishCode({ flowOf, codeOf, redeem, lacking, link: linkAccount }),
 } as const satisfies OAuthFlow;
-
-async function start(
-  form: Readonly<Record<string, string>>,
-  oauth: OAuthStart,
-  tools: NetworkTools,
-): Promise<OAuthRedirect | LinkFailure> {
-  const typed = readServer(form["instance"] ?? "");
-  if (typed === undefined) return linkFailed("input_invalid");
-  const instance = await findServer(typed, tools);
-  if ("code" in instance) return instance;
-  const server = await discover(instance.origin, form["scopes"] === COARSE_SCOPES, tools);
-  const redirectUri = serverCallback(oauth.redirectUri, instance.origin);
-  const client = await findClient(server, redirectUri, tools);
-  if ("code" in client) return client;
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: client.clientId,
-    redirect_uri: redirectUri,
-    scope: server.scope,
-    state: oauth.state,
-    force_login: "true",
-    ...(server.hasPkce
-      ? { code_challenge: oauth.codeChallenge, code_challenge_method: "S256" }
-      : {}),
-  });
-  const { origin, domain, limits, isHidden } = instance;
-  const { clientId, clientSecret } = client;
-  const { scope, hasPkce } = server;
-  const asked = { origin, domain, clientId, clientSecret, scope, hasPkce, limits: { ...limits } };
-  const flow: Flow = { ...asked, ...(isHidden === true && { isHidden }) };
-  const url = `${origin}/oauth/authorize?${query.toString()}`;
-  return { kind: "redirect", url, flow, server: origin };
-}
 
 function codeOf({ params }: OAuthCallback, flow: Flow) {
   // The server has coarser scopes and does not list them.
@@ -91,11 +86,8 @@ function codeOf({ params }: OAuthCallback, flow: Flow) {
   return readCode(params, CALLBACK_ERRORS);
 }
 
-function redeem(
-  code: string,
-  { callback, flow }: { readonly callback: OAuthCallback; readonly flow: Flow },
-  tools: NetworkTools,
-): Promise<IssuedToken | LinkFailure> {
+function redeem(returned: Returned<Flow>): Promise<IssuedToken | LinkFailure> {
+  const { code, callback, flow, tools } = returned;
   const request = tokenRequest(flow, {
     grant_type: "authorization_code",
     code,
@@ -103,7 +95,7 @@ function redeem(
     code_verifier: flow.hasPkce ? callback.codeVerifier : undefined,
   });
   const read = (answer: HttpResponse) => readToken(answer, flow.scope, tools.now());
-  const refuse = (answer: HttpResponse) => refusedToken(answer, flow, tools);
+  const refuse = (answer: HttpResponse) => refusedToken(answer, returned);
   return linkStep({ request, read, refuse, unreachable: UNREACHABLE }, tools);
 }
 
@@ -116,14 +108,10 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   unsupported_response_type: "instance_unsupported",
 };
 
-async function refusedToken(
-  answer: HttpResponse,
-  flow: Flow,
-  tools: NetworkTools,
-): Promise<LinkFailure> {
+async function refusedToken(answer: HttpResponse, returned: Returned<Flow>): Promise<LinkFailure> {
   const error = oauthError(answer);
   if (error === "invalid_client") {
-    await forget(flow, tools);
+    await forget(returned);
     return linkFailed("network_unavailable", error);
   }
   return error === "invalid_grant" ? linkFailed("access_denied", error) : refused(answer);
@@ -133,16 +121,15 @@ async function refusedToken(
  * Forgets a registration that the server says it does not know, so that the next link registers again. A registration
  * made since this authorisation began stays.
  */
-async function forget({ origin, clientId }: Flow, tools: NetworkTools): Promise<void> {
-  const { host } = new URL(origin);
+async function forget({ flow, tools }: Returned<Flow>): Promise<void> {
+  const { host } = new URL(flow.origin);
   const kept = await tools.hosts.find(host);
-  if (kept?.["clientId"] === clientId) await tools.hosts.forget(host);
+  if (kept?.["clientId"] === flow.clientId) await tools.hosts.forget(host);
 }
 
 async function linkAccount(
   token: IssuedToken,
-  flow: Flow,
-  tools: NetworkTools,
+  { flow, tools }: Returned<Flow>,
 ): Promise<LinkOutcome> {
   const { origin, clientId, clientSecret } = flow;
   const { accessToken } = token;
@@ -204,8 +191,8 @@ function refusedAccount(answer: HttpResponse, now: Date): LinkFailure {
   return refused(answer);
 }
 
-export async function revoke(data: NetworkData, tools: NetworkTools): Promise<void> {
-  const { origin, accessToken, clientId, clientSecret } = credentialsOf(data);
+export async function revoke({ credentials, tools }: AsAccount): Promise<void> {
+  const { origin, accessToken, clientId, clientSecret } = credentials;
   const fields = { client_id: clientId, client_secret: clientSecret, token: accessToken };
   await postForm(`${origin}/oauth/revoke`, fields, tools);
 }

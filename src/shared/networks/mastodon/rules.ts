@@ -1,7 +1,8 @@
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { checkNames, fieldOf, kindsOf } from "../contract/draft.ts";
 import type { LegDraft, MediaKind, NetworkData } from "../contract/draft.ts";
-import type { MediaFacts, MediaTargets } from "../contract/media.ts";
+import type { MediaTargets } from "../contract/media.ts";
+import type { CheckFiles } from "../contract/network.ts";
 import { breach, checkRules, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
 import { countGraphemes } from "../contract/text.ts";
@@ -128,16 +129,12 @@ export function check(draft: LegDraft, data: NetworkData): readonly Problem[] {
 }
 
 /** Returns problems that only the files show: a video with the name of an image. */
-export function checkFiles(
-  draft: LegDraft,
-  limits: NetworkData,
-  files: readonly (MediaFacts | null)[],
-): readonly Problem[] {
+export const checkFiles: CheckFiles = (draft, limits, files) => {
   const field = fieldOf("mastodon", draft, "mediaUrls");
   return isMixed(kindsOf(draft, files), limitsOf(limits))
     ? [breach(rules, "mastodon.media.mixed", { field })]
     : [];
-}
+};
 
 /** Returns whether files can't share a post: on most servers only images can. */
 export function isMixed(kinds: readonly MediaKind[], { mixesFiles }: InstanceLimits): boolean {

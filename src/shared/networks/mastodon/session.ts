@@ -8,7 +8,7 @@ import { formRequest, refusedRenewal, renewalRejected, renewing } from "../contr
 import type { CredentialsOutcome } from "../contract/outcome.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
-import { type Credentials, credentialsOf } from "./state.ts";
+import type { AsAccount, Credentials } from "./state.ts";
 
 /** A token is renewed when a third of its life is left. */
 const RENEWED_SHARE = 2 / 3;
@@ -71,8 +71,7 @@ export function tokenRequest(
 }
 
 /** Renews a token that ends (RFC 6749, section 6). Mastodon's own last until they are revoked. */
-export async function freshen(data: NetworkData, tools: NetworkTools): Promise<CredentialsOutcome> {
-  const credentials = credentialsOf(data);
+export async function freshen({ credentials, tools }: AsAccount): Promise<CredentialsOutcome> {
   const { refreshToken, renewAt, accessExpiresAt } = credentials;
   if (refreshToken === undefined || renewAt === undefined) return { kind: "usable" };
   const nowMs = tools.now().getTime();

@@ -55,6 +55,7 @@ export type Baseline = NonNullable<Remote["before"]>;
 export const steps = ownSteps({ credentialsOf, remoteOf });
 export type Leg = OwnLeg<Credentials, Remote>;
 export type Call = OwnFollowUp<Credentials, Remote>;
+export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
 /** Returns the idempotency key, which is the same for every attempt at the same content. */
 export function begin(leg: { readonly key: string }): Remote {

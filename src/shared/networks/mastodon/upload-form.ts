@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HttpRequest, StreamedBody } from "../../runtime/http-call.ts";
-import type { LegDraft } from "../contract/draft.ts";
+import type { LegDraft, Texts } from "../contract/draft.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** Returns a file's name, which no other file has: some servers keep files by name, and put one in another's place. */
@@ -9,7 +9,7 @@ function fileName(name: string, contentType: string): string {
 }
 
 /** Returns the form's fields for a file. A focal point is two numbers with a comma between them. */
-export function fieldsOf(draft: LegDraft, mediaIndex: number): Readonly<Record<string, string>> {
+export function fieldsOf(draft: LegDraft, mediaIndex: number): Texts {
   const altText = draft.media[mediaIndex]?.altText;
   const point = ownOptionsOf(draft).focus?.[mediaIndex];
   return {
@@ -22,7 +22,7 @@ export function fieldsOf(draft: LegDraft, mediaIndex: number): Readonly<Record<s
 export function uploadForm(
   { body, contentType }: { readonly body: Uint8Array | StreamedBody; readonly contentType: string },
   name: string,
-  fields: Readonly<Record<string, string>>,
+  fields: Texts,
 ): Pick<HttpRequest, "headers" | "body"> {
   const filename = fileName(name, contentType);
   if (!(body instanceof Uint8Array))
@@ -45,7 +45,7 @@ interface FilePart {
  * is in memory is sent as `FormData`. Field names are ours; values may hold anything.
  */
 export function multipartWithFile(
-  fields: Readonly<Record<string, string>>,
+  fields: Texts,
   file: FilePart,
 ): Required<Pick<HttpRequest, "headers" | "body">> {
   const boundary = `relay-${randomUUID()}`;
