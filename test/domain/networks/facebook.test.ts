@@ -280,6 +280,11 @@ describe("a video's status", () => {
       { video_status: "ready", publishing_phase: phase("complete") },
       { kind: "published" },
     ],
+    [
+      "kept as a draft",
+      { publishing_phase: { status: "complete", publish_status: "draft" } },
+      { kind: "uploading" },
+    ],
     ["published, no phases", { video_status: "ready" }, { kind: "published" }],
     ["failed", { video_status: "error" }, { kind: "failed" }],
     ["expired", { video_status: "expired" }, { kind: "failed" }],
