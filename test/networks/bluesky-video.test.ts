@@ -8,6 +8,7 @@ import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts"
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { publishedBy, walkLeg, type SandboxTools } from "./sandbox-leg.ts";
 import { decideAt } from "./sandbox-links.ts";
+import { answer } from "./scripted-tools.ts";
 import { useSandboxTools } from "./use-sandbox-tools.ts";
 
 const LOCAL: NetworkApp = { id: "http://localhost:7071/api", secret: "", version: "" };
@@ -147,6 +148,32 @@ describe("a video that the service does not make playable", () => {
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code, mediaIndex: 0 } });
     expect(sandbox.posts("bluesky")).toEqual([]);
+  });
+
+  test.each([
+    [
+      "an address that is not confirmed",
+      401,
+      { jobStatus: { did: "", error: "unconfirmed_email", jobId: "", state: "" } },
+      "account_restricted",
+    ],
+    [
+      "a file that is no video",
+      200,
+      { jobId: "j1", state: "JOB_STATE_FAILED", failureCode: "validation_failure" },
+      "media_rejected",
+    ],
+  ])("ends the leg for %s, and is not handed over again", async (_what, status, body, code) => {
+    const linked = await linkByPassword();
+    let uploads = 0;
+    const http = (request: HttpRequest) => {
+      if (!request.url.includes("/app.bsky.video.uploadVideo")) return tools.http(request);
+      uploads += 1;
+      return Promise.resolve(answer(status, body));
+    };
+    const { outcome } = await walkLeg(bluesky, linked, clip, { ...tools, http });
+    expect(outcome).toMatchObject({ kind: "rejected", failure: { code, mediaIndex: 0 } });
+    expect(uploads).toBe(1);
   });
 
   test("is handed over again once, if the service could not process it", async () => {

@@ -69,6 +69,7 @@ export const APP_SENTENCES = [
   [100, "Unsupported request - method type: post"],
   [100, "Invalid appsecret_proof provided in the API argument"],
   [200, "API access blocked."],
+  [200, "(#200) Feed story publishing to other users is disabled for this application"],
   [200, "API access deactivated. To reactivate, go to the app dashboard."],
 ] as const;
 

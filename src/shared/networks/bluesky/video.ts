@@ -102,8 +102,10 @@ const POLL_SECONDS_MAX = 600;
 
 const job = shape(() =>
   z.object({
-    jobId: spare(z.string()),
-    state: spare(z.string()),
+    // Both are there and empty where no job was made of an upload.
+    jobId: spare(z.string().min(1)),
+    state: spare(z.string().min(1)),
+    failureCode: spare(z.string()),
     blob: spare(blobShape()),
     error: spare(z.string()),
     message: spare(z.string()),
@@ -179,12 +181,30 @@ function pause(answer: HttpResponse, tools: NetworkTools): number {
   return Math.min(Math.max(retryAfterSeconds ?? 0, POLL_SECONDS_OUTAGE), POLL_SECONDS_MAX);
 }
 
-function outcomeOf({ jobId, state, blob, error, message }: Job): VideoOutcome | undefined {
+/** Failures that are of the file itself (https://github.com/bluesky-social/social-app/pull/11329). Others may pass. */
+const OF_FILE: readonly string[] = ["validation_failure", "pds_upload_unsupported_blob_size"];
+
+function outcomeOf({ jobId, state, blob, ...job }: Job): VideoOutcome | undefined {
+  const { failureCode, error, message } = job;
   if (blob !== undefined) return { kind: "blob", blob };
-  if (state === "JOB_STATE_FAILED")
-    return refusedAs("media_processing_failed", error ?? state, message);
-  if (jobId === undefined || state === undefined) return undefined;
-  return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true } };
+  if (state === "JOB_STATE_FAILED") {
+    const isOfFile = failureCode !== undefined && OF_FILE.includes(failureCode);
+    const code = isOfFile ? "media_rejected" : "media_processing_failed";
+    return refusedAs(code, failureCode ?? error ?? state, message);
+  }
+  if (jobId !== undefined && state !== undefined)
+    return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true } };
+  return error !== undefined && isUnconfirmed(error, message)
+    ? refusedAs("account_restricted", error, message)
+    : undefined;
+}
+
+/**
+ * Returns whether the service refuses an account whose e-mail address is not confirmed: with its limits, and with an
+ * upload (https://github.com/bluesky-social/atproto/issues/3097).
+ */
+function isUnconfirmed(error: string, message = ""): boolean {
+  return /confirm|verif/i.test(`${error} ${message}`);
 }
 
 function refusal(answer: HttpResponse, tools: NetworkTools): VideoOutcome {
@@ -217,10 +237,9 @@ async function askLimits(as: AsAccount): Promise<VideoOutcome | undefined> {
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
   // The upload itself is checked anyway: a limit that can't be read need not stop it.
   if (limits === undefined || limits.canUpload) return undefined;
-  const { error, message = "" } = limits;
-  const isUnconfirmed = /confirm|verif/i.test(`${error ?? ""} ${message}`);
-  const code = isUnconfirmed ? "account_restricted" : "quota_exceeded";
-  return refusedAs(code, error ?? "DailyLimitExceeded", message);
+  const { error = "DailyLimitExceeded", message } = limits;
+  const code = isUnconfirmed(error, message) ? "account_restricted" : "quota_exceeded";
+  return refusedAs(code, error, message);
 }
 
 function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejected {
