@@ -1,5 +1,5 @@
+import { objectShape } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import type { NetworkApp, ServiceIdentity } from "../contract/settings.ts";
 import type { NetworkDocument } from "../contract/network.ts";
 
@@ -140,15 +140,13 @@ export function loopbackAddress(redirectUri: string): string {
   return redirectUri.replace(/^http:\/\/localhost(?=[:/])/, "http://127.0.0.1");
 }
 
-const publicKey = shape(() =>
-  z.object({
-    kty: z.string(),
-    crv: z.string(),
-    x: z.string(),
-    y: z.string(),
-    kid: z.string(),
-  }),
-);
+const publicKey = objectShape(() => ({
+  kty: z.string(),
+  crv: z.string(),
+  x: z.string(),
+  y: z.string(),
+  kid: z.string(),
+}));
 
 /**
  * Returns the key set that the metadata names: the public half of the key, field by field, so that nothing else can

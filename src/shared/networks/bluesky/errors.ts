@@ -1,6 +1,6 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, type ErrorRow, isProxyPage, noteOf } from "../contract/answers.ts";
 import { withWait, type TableRow, codes } from "../contract/answers.ts";
 import { errorTable, refused, rowOf as tableRow, rows, unread } from "../contract/answers.ts";
@@ -85,7 +85,7 @@ export const ERRORS = errorTable([
   ...rows(THROTTLED, { status: 429 }),
 ]);
 
-const errorBody = shape(() => z.object({ error: z.string(), message: spare(z.string()) }));
+const errorBody = objectShape(() => ({ error: z.string(), message: spare(z.string()) }));
 
 /** Returns the XRPC error of an answer; undefined when there is none. */
 export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {

@@ -1,8 +1,8 @@
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
+import { inForm, tryRead } from "../contract/ask.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -22,13 +22,11 @@ export function isOwnServer(origin: string): boolean {
   return OWN_SERVERS.test(new URL(origin).hostname);
 }
 
-export const DOCUMENT = shape(() =>
-  z.object({
-    id: z.string(),
-    alsoKnownAs: spare(entries(z.string()), []),
-    service: spare(entries(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
-  }),
-);
+export const DOCUMENT = objectShape(() => ({
+  id: z.string(),
+  alsoKnownAs: spare(entries(z.string()), []),
+  service: spare(entries(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
+}));
 
 /**
  * Returns the DID that a handle stands for: as the server at `origin` knows it, or else as the handle's own domain says
@@ -208,6 +206,12 @@ export function readIdentifier(typed: string, isPublic: boolean): Identifier | u
     : undefined;
 }
 
+const profileShape = objectShape(() => ({
+  displayName: spare(z.string()),
+  avatar: spare(z.url()),
+}));
+const limitsShape = objectShape(() => ({ blobUploadLimit: z.number().int().positive() }));
+
 /**
  * Returns the account with its public profile. Without a profile, which some servers don't know, it is shown by its
  * handle, and without a handle that can be vouched for by its DID. `request` says where to ask and with which headers.
@@ -219,12 +223,11 @@ export async function readAccount(
 ): Promise<Account> {
   const { origin, headers = {} } = request;
   const { did } = named;
-  const [answer, handle] = await Promise.all([
-    exchange(tools, { ...query(origin, "app.bsky.actor.getProfile", { actor: did }), headers }),
+  const asked = { ...query(origin, "app.bsky.actor.getProfile", { actor: did }), headers };
+  const [profile, handle] = await Promise.all([
+    tryRead(asked, profileShape, tools),
     vouchedHandle(named, tools),
   ]);
-  const shape = z.object({ displayName: spare(z.string()), avatar: spare(z.url()) });
-  const profile = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json()).data;
   return {
     id: did,
     username: handle,
@@ -240,8 +243,7 @@ export async function readLimits(
   pds: string,
   tools: NetworkTools,
 ): Promise<Record<string, number>> {
-  const answer = await exchange(tools, query(pds, "com.atproto.server.describeServer"));
-  const shape = z.object({ blobUploadLimit: z.number().int().positive() });
-  const parsed = shape.safeParse(answer instanceof HttpFailure ? undefined : answer.json());
-  return parsed.success ? { blobBytesMax: parsed.data.blobUploadLimit } : {};
+  const request = query(pds, "com.atproto.server.describeServer");
+  const stated = await tryRead(request, limitsShape, tools);
+  return stated === undefined ? {} : { blobBytesMax: stated.blobUploadLimit };
 }

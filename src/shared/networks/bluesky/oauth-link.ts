@@ -1,7 +1,6 @@
 import type { Texts } from "../contract/draft.ts";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import { noteOf } from "../contract/answers.ts";
 import {
   type LinkFailure,
@@ -37,15 +36,13 @@ export const oauthFields = [
   },
 ] as const satisfies readonly LinkField[];
 
-const flowShape = shape(() =>
-  z.object({
-    redirectUri: z.string(),
-    /** What the library wants back. `iss` is the issuer of the authorisation server. */
-    saved: z.looseObject({ iss: z.string() }),
-    /** DID of the account that was typed. The authorisation must belong to it. */
-    did: z.string().nullable(),
-  }),
-);
+const flowShape = objectShape(() => ({
+  redirectUri: z.string(),
+  /** What the library wants back. `iss` is the issuer of the authorisation server. */
+  saved: z.looseObject({ iss: z.string() }),
+  /** DID of the account that was typed. The authorisation must belong to it. */
+  did: z.string().nullable(),
+}));
 
 /** Returns the readings of a typed text: an account, or the origin of a server that asks for it. A site's address may be either. */
 function readInputs(typed: string): readonly string[] {
@@ -176,13 +173,11 @@ async function acceptCredentials(
   return await describe(credentials, tools);
 }
 
-const sessionView = shape(() =>
-  z.object({
-    handle: spare(z.string()),
-    active: spare(z.boolean()),
-    status: spare(z.string()),
-  }),
-);
+const sessionView = objectShape(() => ({
+  handle: spare(z.string()),
+  active: spare(z.boolean()),
+  status: spare(z.string()),
+}));
 
 async function describe(credentials: OAuthCredentials, tools: NetworkTools): Promise<LinkOutcome> {
   const { did, pds, session } = credentials;

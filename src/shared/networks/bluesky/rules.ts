@@ -1,5 +1,5 @@
+import { objectShape } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
@@ -112,7 +112,7 @@ export const RULES = {
   blobBytesMax: 52_428_800,
 } as const;
 
-const limitsShape = shape(() => z.object({ blobBytesMax: z.number().int().positive() }));
+const limitsShape = objectShape(() => ({ blobBytesMax: z.number().int().positive() }));
 
 /** Returns the size of the largest file that the account's server takes. */
 export function blobBytesMax(limits: NetworkData): number {

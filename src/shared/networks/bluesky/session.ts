@@ -1,11 +1,10 @@
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { CLIENT_ERRORS, renewalRejected, renewing } from "../contract/oauth.ts";
 import { unanswered, unpublished, type CredentialsOutcome } from "../contract/outcome.ts";
-import type { NetworkData } from "../contract/draft.ts";
 import { originOf } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
@@ -25,18 +24,16 @@ const FRESH_MS = 5 * 60_000;
 /** A token without a readable end is taken to last this long: shorter than any server's. */
 const UNKNOWN_LIFE_MS = 30 * 60_000;
 
-const sessionShape = shape(() =>
-  z.object({
-    did: z.string().startsWith("did:"),
-    // The protocol's own word where a handle can't be confirmed.
-    handle: spare(z.string(), "handle.invalid"),
-    accessJwt: z.string().min(1),
-    refreshJwt: z.string().min(1),
-    active: spare(z.boolean()),
-    status: spare(z.string()),
-    didDoc: spare(DOCUMENT()),
-  }),
-);
+const sessionShape = objectShape(() => ({
+  did: z.string().startsWith("did:"),
+  // The protocol's own word where a handle can't be confirmed.
+  handle: spare(z.string(), "handle.invalid"),
+  accessJwt: z.string().min(1),
+  refreshJwt: z.string().min(1),
+  active: spare(z.boolean()),
+  status: spare(z.string()),
+  didDoc: spare(DOCUMENT()),
+}));
 export type Session = ShapeOf<typeof sessionShape>;
 
 export const readSession = inForm(sessionShape);

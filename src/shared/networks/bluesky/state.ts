@@ -1,3 +1,4 @@
+import { objectShape } from "../contract/fields.ts";
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -6,31 +7,27 @@ import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/s
 
 export const COLLECTION = "app.bsky.feed.post";
 
-const remoteVideo = shape(() =>
-  z.object({
-    jobId: z.string(),
-    alt: z.string(),
-    aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
-    /** Made of a moving image. */
-    isGif: z.boolean().optional(),
-  }),
-);
+const remoteVideo = objectShape(() => ({
+  jobId: z.string(),
+  alt: z.string(),
+  aspectRatio: z.object({ width: z.number(), height: z.number() }).nullable(),
+  /** Made of a moving image. */
+  isGif: z.boolean().optional(),
+}));
 /** A video that the video service works on, and what the post says of it. */
 export type RemoteVideo = ShapeOf<typeof remoteVideo>;
 
-const remoteOf = readerOf(() =>
-  z.object({
-    rkey: z.string(),
-    createdAt: z.string(),
-    /** As it is sent: kept whole, because a repeat is harmless only under the same key and with identical content. */
-    record: z.record(z.string(), z.unknown()).optional(),
-    video: remoteVideo().optional(),
-    /** When the network's loss of uploads last made the leg start over. */
-    reuploadedAt: z.iso.datetime().optional(),
-    /** When the video service was last given the video again, because it could not process it. */
-    remadeAt: z.iso.datetime().optional(),
-  }),
-);
+const remoteOf = readerOf(() => ({
+  rkey: z.string(),
+  createdAt: z.string(),
+  /** As it is sent: kept whole, because a repeat is harmless only under the same key and with identical content. */
+  record: z.record(z.string(), z.unknown()).optional(),
+  video: remoteVideo().optional(),
+  /** When the network's loss of uploads last made the leg start over. */
+  reuploadedAt: z.iso.datetime().optional(),
+  /** When the video service was last given the video again, because it could not process it. */
+  remadeAt: z.iso.datetime().optional(),
+}));
 export type Remote = ReturnType<typeof remoteOf>;
 
 /**
@@ -78,15 +75,13 @@ const common = shape(() => ({
   accessExpiresAt: z.iso.datetime(),
 }));
 
-const passwordOf = readerOf(() =>
-  z.object({
-    ...common(),
-    /** Where the session was made and is renewed: the server itself, or the log-in host in front of it. */
-    service: z.string(),
-    accessJwt: z.string(),
-    refreshJwt: z.string(),
-  }),
-);
+const passwordOf = readerOf(() => ({
+  ...common(),
+  /** Where the session was made and is renewed: the server itself, or the log-in host in front of it. */
+  service: z.string(),
+  accessJwt: z.string(),
+  refreshJwt: z.string(),
+}));
 /** A session that an app password opened. */
 export type PasswordCredentials = ReturnType<typeof passwordOf>;
 
@@ -94,35 +89,31 @@ const privateKey = shape(() =>
   z.looseObject({ kty: z.literal("EC"), crv: z.literal("P-256"), d: z.string() }),
 );
 
-const sessionShape = shape(() =>
-  z.object({
-    /** Every call is signed with it (RFC 9449): the tokens are worth nothing without. */
-    dpopJwk: privateKey(),
-    authMethod: z.looseObject({ method: z.string() }),
-    tokenSet: z.looseObject({
-      iss: z.string(),
-      sub: z.string().startsWith("did:"),
-      aud: z.string(),
-      scope: z.string(),
-      access_token: z.string().min(1),
-      refresh_token: z.string().optional(),
-      token_type: z.literal("DPoP"),
-      expires_at: z.string().optional(),
-    }),
+const sessionShape = objectShape(() => ({
+  /** Every call is signed with it (RFC 9449): the tokens are worth nothing without. */
+  dpopJwk: privateKey(),
+  authMethod: z.looseObject({ method: z.string() }),
+  tokenSet: z.looseObject({
+    iss: z.string(),
+    sub: z.string().startsWith("did:"),
+    aud: z.string(),
+    scope: z.string(),
+    access_token: z.string().min(1),
+    refresh_token: z.string().optional(),
+    token_type: z.literal("DPoP"),
+    expires_at: z.string().optional(),
   }),
-);
+}));
 /** What the OAuth library keeps of an authorisation, as it wants it back. */
 export type OAuthSessionData = ShapeOf<typeof sessionShape>;
 
-const oauthOf = readerOf(() =>
-  z.object({
-    ...common(),
-    kind: z.literal("oauth"),
-    /** The redirect address is part of a loopback client's name, so the session is renewed under it. */
-    redirectUri: z.string(),
-    session: sessionShape(),
-  }),
-);
+const oauthOf = readerOf(() => ({
+  ...common(),
+  kind: z.literal("oauth"),
+  /** The redirect address is part of a loopback client's name, so the session is renewed under it. */
+  redirectUri: z.string(),
+  session: sessionShape(),
+}));
 export type OAuthCredentials = ReturnType<typeof oauthOf>;
 
 export type Credentials = PasswordCredentials | OAuthCredentials;

@@ -1,5 +1,6 @@
+import { objectShape } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { inForm, withFile } from "../contract/ask.ts";
 import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
 import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.ts";
@@ -15,17 +16,15 @@ import { media, RULES, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
-export const blobShape = shape(() =>
-  z.object({
-    $type: z.literal("blob"),
-    ref: z.object({ $link: z.string() }),
-    mimeType: z.string(),
-    size: z.number(),
-  }),
-);
+export const blobShape = objectShape(() => ({
+  $type: z.literal("blob"),
+  ref: z.object({ $link: z.string() }),
+  mimeType: z.string(),
+  size: z.number(),
+}));
 export type Blob = ShapeOf<typeof blobShape>;
 
-const uploaded = shape(() => z.object({ blob: blobShape() }));
+const uploaded = objectShape(() => ({ blob: blobShape() }));
 
 export interface UploadedImage {
   readonly blob: Blob;

@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { mediaRejected } from "../contract/media-check.ts";
 import type { MediaFile } from "../contract/media.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -100,17 +100,15 @@ const POLL_SECONDS = 5;
 const POLL_SECONDS_OUTAGE = 20;
 const POLL_SECONDS_MAX = 600;
 
-const job = shape(() =>
-  z.object({
-    // Both are there and empty where no job was made of an upload.
-    jobId: spare(z.string().min(1)),
-    state: spare(z.string().min(1)),
-    failureCode: spare(z.string()),
-    blob: spare(blobShape()),
-    error: spare(z.string()),
-    message: spare(z.string()),
-  }),
-);
+const job = objectShape(() => ({
+  // Both are there and empty where no job was made of an upload.
+  jobId: spare(z.string().min(1)),
+  state: spare(z.string().min(1)),
+  failureCode: spare(z.string()),
+  blob: spare(blobShape()),
+  error: spare(z.string()),
+  message: spare(z.string()),
+}));
 type Job = ShapeOf<typeof job>;
 /** The service answers an upload with the bare status, its lexicon wraps it. */
 const jobAnswer = shape(() =>
@@ -219,13 +217,11 @@ function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
 }
 
-const uploadLimitsShape = shape(() =>
-  z.object({
-    canUpload: z.boolean(),
-    error: spare(z.string()),
-    message: spare(z.string()),
-  }),
-);
+const uploadLimitsShape = objectShape(() => ({
+  canUpload: z.boolean(),
+  error: spare(z.string()),
+  message: spare(z.string()),
+}));
 
 /** Returns the reason why the account may not upload a video now; undefined if it may. */
 async function askLimits(as: AsAccount): Promise<VideoOutcome | undefined> {

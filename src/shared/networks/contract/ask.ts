@@ -32,6 +32,16 @@ export function inForm<Form extends z.ZodType>(form: () => Form) {
     answer.status === 200 ? form().safeParse(answer.json()).data : undefined;
 }
 
+/** Reads what is nice to have; undefined where it can't be had. */
+export async function tryRead<Form extends z.ZodType>(
+  request: HttpRequest,
+  form: () => Form,
+  tools: NetworkTools,
+): Promise<z.output<Form> | undefined> {
+  const answer = await exchange(tools, request);
+  return answer instanceof HttpFailure ? undefined : inForm(form)(answer);
+}
+
 /** Makes the cheap read of an account check. A page that somebody put in between has a 200 too, but no id. */
 export async function probe(
   request: HttpRequest,

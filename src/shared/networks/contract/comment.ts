@@ -1,6 +1,6 @@
+import { objectShape } from "./fields.ts";
 import * as z from "zod";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
 import type { Classified } from "./answers.ts";
 import type { FollowUp } from "./network.ts";
 import { askAgain, legFailure, type LegFailure, outcomeUnknown, unpublished } from "./outcome.ts";
@@ -53,17 +53,15 @@ interface Comment<Call> {
 type Refusal = Extract<FollowUpOutcome, { kind: "rejected" | "try_later" | "not_there_yet" }>;
 
 /** A refusal as it is kept until the list has shown what became of the call. It is about that call alone. */
-const keptShape = shape(() =>
-  z.object({
-    refusal: z.object({
-      kind: z.enum(["rejected", "try_later", "not_there_yet"]),
-      at: z.iso.datetime(),
-      failure: z.custom<LegFailure>(
-        (value) => z.object({ code: z.string() }).safeParse(value).success,
-      ),
-    }),
+const keptShape = objectShape(() => ({
+  refusal: z.object({
+    kind: z.enum(["rejected", "try_later", "not_there_yet"]),
+    at: z.iso.datetime(),
+    failure: z.custom<LegFailure>(
+      (value) => z.object({ code: z.string() }).safeParse(value).success,
+    ),
   }),
-);
+}));
 
 /** Returns a first comment below a post, written at most once. */
 export function comment<Credentials, Remote>(

@@ -15,6 +15,11 @@ export function spare(field: z.ZodType, otherwise?: unknown) {
   return otherwise === undefined ? field.optional().catch(undefined) : field.catch(otherwise);
 }
 
+/** Returns the maker of an object's shape, of these fields. */
+export function objectShape<Fields extends z.ZodRawShape>(fields: () => Fields) {
+  return shape(() => z.object(fields()));
+}
+
 /** Returns the shape of a list of which no single entry is needed: those that do not fit are left out. */
 export function entries<Of extends z.ZodType>(entry: Of) {
   return z

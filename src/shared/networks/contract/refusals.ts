@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
-import { spare } from "./fields.ts";
+import { objectShape, spare } from "./fields.ts";
 import type { LegToPublish, PublishCall } from "./network.ts";
 import type { LegFailure, PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
@@ -21,18 +20,16 @@ const SHOWN_MS = 60_000;
 type Refusal = Extract<PublishOutcome, { kind: "rejected" | "try_later" | "prepare_again" }>;
 
 /** The refusal as it is saved with the leg until the network has shown what became of the call. */
-const savedShape = shape(() =>
-  z.object({
-    refusal: z.object({
-      kind: z.enum(["rejected", "try_later", "prepare_again"]),
-      /** Whether the outcome of an earlier call is unknown, too. */
-      isRepeat: spare(z.boolean(), false),
-      failure: z.custom<LegFailure>(
-        (value) => z.object({ code: z.string() }).safeParse(value).success,
-      ),
-    }),
+const savedShape = objectShape(() => ({
+  refusal: z.object({
+    kind: z.enum(["rejected", "try_later", "prepare_again"]),
+    /** Whether the outcome of an earlier call is unknown, too. */
+    isRepeat: spare(z.boolean(), false),
+    failure: z.custom<LegFailure>(
+      (value) => z.object({ code: z.string() }).safeParse(value).success,
+    ),
   }),
-);
+}));
 
 function isRefusal(outcome: PublishOutcome): outcome is Refusal {
   return outcome.kind !== "published" && outcome.kind !== "in_doubt";

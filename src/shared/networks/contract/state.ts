@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import type { NetworkData } from "./draft.ts";
+import { objectShape } from "./fields.ts";
 import type {
   CheckedAccount,
   FollowUp,
@@ -13,11 +13,9 @@ import type { PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /** Returns the reader of what a network once wrote of a leg or an account. Anything else is a defect, and thrown. */
-export function readerOf<Form extends z.ZodType>(
-  build: () => Form,
-): (data: NetworkData) => z.output<Form> {
-  const form = shape(build);
-  return (data) => form().parse(data);
+export function readerOf<Fields extends z.ZodRawShape>(fields: () => Fields) {
+  const form = objectShape(fields);
+  return (data: NetworkData) => form().parse(data);
 }
 
 /** What the steps of a network are given: its own data as its readers return them, and what they call with. */

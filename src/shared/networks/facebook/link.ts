@@ -1,11 +1,10 @@
 import * as z from "zod";
-import { entries } from "../contract/fields.ts";
-import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
+import { entries, objectShape } from "../contract/fields.ts";
+import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { exchange, idShape } from "../contract/answers.ts";
-import { inForm, probe } from "../contract/ask.ts";
+import { inForm, probe, tryRead } from "../contract/ask.ts";
 import { isStorable } from "../contract/bounded.ts";
-import type { NetworkData, Texts } from "../contract/draft.ts";
+import type { Texts } from "../contract/draft.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthFlow } from "../contract/link.ts";
@@ -17,14 +16,14 @@ import type { NetworkApp } from "../contract/settings.ts";
 import { readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { readCallback } from "../graph/link.ts";
-import { graphDelete, graphGet, graphRead } from "../graph/request.ts";
+import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
 import { type FacebookPage, facebookPage, findPages, type FoundPages, readPage } from "./pages.ts";
 import { accessFor, appAccess, type AsAccount, pageOf, steps } from "./state.ts";
 
-const answerShape = shape(() =>
-  z.object({ data: z.object({ data_access_expires_at: z.number().int().nonnegative() }) }),
-);
+const answerShape = objectShape(() => ({
+  data: z.object({ data_access_expires_at: z.number().int().nonnegative() }),
+}));
 
 /**
  * Tells when the app's access to the person's data has ended, some 90 days after the person last logged in
@@ -33,9 +32,8 @@ const answerShape = shape(() =>
  */
 async function readDataAccess({ credentials, tools }: AsAccount): Promise<LimitsOutcome> {
   const query = { input_token: credentials.userToken };
-  const answer = await graphRead(appAccess(tools), "debug_token", query);
   // A look that fails says nothing of the account: there are other checks for that.
-  const seen = answer instanceof HttpFailure ? undefined : inForm(answerShape)(answer);
+  const seen = await tryRead(graphGet(appAccess(tools), "debug_token", query), answerShape, tools);
   const endsAt = seen?.data.data_access_expires_at ?? 0;
   const hasEnded = endsAt > 0 && endsAt * 1000 < tools.now().getTime();
   return { kind: "read", limits: {}, ...(hasEnded ? { doubts: ["data_access_expired"] } : {}) };
@@ -53,15 +51,13 @@ const NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"
 /** Without it pages of a business portfolio may not be listed; publishing does not take it. */
 const BUSINESS = "business_management";
 
-const choiceOf = readerOf(() =>
-  z.object({
-    userId: z.string(),
-    userToken: z.string(),
-    scopes: z.array(z.string()),
-    /** The token is null where there is no room for all of them: it is requested again. */
-    pages: z.array(facebookPage().extend({ token: z.string().nullable() })),
-  }),
-);
+const choiceOf = readerOf(() => ({
+  userId: z.string(),
+  userToken: z.string(),
+  scopes: z.array(z.string()),
+  /** The token is null where there is no room for all of them: it is requested again. */
+  pages: z.array(facebookPage().extend({ token: z.string().nullable() })),
+}));
 type Flow = ReturnType<typeof choiceOf>;
 
 const finish = finishCode({

@@ -1,4 +1,4 @@
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
@@ -16,22 +16,18 @@ const FIELDS =
   "id,message,created_time,permalink_url,attachments{media_type,target{id,url},subattachments{target{id}}}";
 
 const target = shape(() => spare(z.object({ id: spare(idShape()), url: spare(z.string()) }), {}));
-const attachment = shape(() =>
-  z.object({
-    media_type: spare(z.string(), ""),
-    target: spare(target()),
-    subattachments: spare(z.object({ data: spare(entries(z.object({ target: target() })), []) })),
-  }),
-);
-const postShape = shape(() =>
-  z.object({
-    id: idShape(),
-    message: spare(z.string(), ""),
-    created_time: spare(z.string(), ""),
-    permalink_url: spare(z.string()),
-    attachments: spare(z.object({ data: spare(entries(attachment()), []) }), { data: [] }),
-  }),
-);
+const attachment = objectShape(() => ({
+  media_type: spare(z.string(), ""),
+  target: spare(target()),
+  subattachments: spare(z.object({ data: spare(entries(z.object({ target: target() })), []) })),
+}));
+const postShape = objectShape(() => ({
+  id: idShape(),
+  message: spare(z.string(), ""),
+  created_time: spare(z.string(), ""),
+  permalink_url: spare(z.string()),
+  attachments: spare(z.object({ data: spare(entries(attachment()), []) }), { data: [] }),
+}));
 type Post = ShapeOf<typeof postShape>;
 
 /**
@@ -109,13 +105,11 @@ function isLinkedTo(attachments: Post["attachments"]["data"], link: string): boo
 /** Clocks differ: what a call made may seem a little older than the call. */
 const CLOCK_SKEW_MS = 120_000;
 
-const storyShape = shape(() =>
-  z.object({
-    post_id: idShape(),
-    media_id: idShape(),
-    url: spare(z.string()),
-  }),
-);
+const storyShape = objectShape(() => ({
+  post_id: idShape(),
+  media_id: idShape(),
+  url: spare(z.string()),
+}));
 
 /** Looks for the leg's story by its photo or video, which no other post has. */
 export async function findStory(leg: Leg, mediaId: string): Promise<Lookup> {

@@ -1,9 +1,9 @@
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
-import { type EdgeRead, isEdge, readEdge, type GraphAccess, graphRead } from "../graph/request.ts";
+import { tryRead } from "../contract/ask.ts";
+import { type EdgeRead, isEdge, readEdge, type GraphAccess, graphGet } from "../graph/request.ts";
 import { refusedLink } from "../contract/oauth.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
@@ -30,29 +30,25 @@ const PUBLISHING_TASKS = [
   "PROFILE_PLUS_FULL_CONTROL",
 ] as const;
 
-const pageShape = shape(() =>
-  z.object({
-    id: idShape(),
-    name: spare(z.string(), ""),
-    username: spare(z.string()),
-    access_token: spare(z.string().min(1)),
-    /** Some lists do not tell. */
-    tasks: spare(z.array(z.string())),
-    picture: spare(z.object({ data: z.object({ url: z.url() }) })),
-  }),
-);
+const pageShape = objectShape(() => ({
+  id: idShape(),
+  name: spare(z.string(), ""),
+  username: spare(z.string()),
+  access_token: spare(z.string().min(1)),
+  /** Some lists do not tell. */
+  tasks: spare(z.array(z.string())),
+  picture: spare(z.object({ data: z.object({ url: z.url() }) })),
+}));
 type ListedPage = ShapeOf<typeof pageShape>;
 
 /** A page that the person may publish for. */
-export const facebookPage = shape(() =>
-  z.object({
-    id: z.string(),
-    name: z.string(),
-    username: z.string().nullable(),
-    token: z.string(),
-    pictureUrl: z.string().nullable(),
-  }),
-);
+export const facebookPage = objectShape(() => ({
+  id: z.string(),
+  name: z.string(),
+  username: z.string().nullable(),
+  token: z.string(),
+  pictureUrl: z.string().nullable(),
+}));
 export type FacebookPage = ShapeOf<typeof facebookPage>;
 
 /** The pages that the person may publish for. */
@@ -118,13 +114,12 @@ async function listPages(path: string, access: GraphAccess): Promise<Listed | Li
 }
 
 /** Reads one of the additional addresses; undefined if it can't be read. */
-async function read<Shape extends z.ZodType>(
+function read<Shape extends z.ZodType>(
   access: GraphAccess,
   { path, ...query }: { readonly path: string; readonly [name: string]: string },
   form: () => Shape,
-): Promise<z.output<Shape> | undefined> {
-  const answer = await graphRead(access, path, query);
-  return answer instanceof HttpFailure ? undefined : inForm(form)(answer);
+) {
+  return tryRead(graphGet(access, path, query), form, access.tools);
 }
 
 /** Returns a page with a new token; undefined if the person may not publish for it any more. */
@@ -141,9 +136,10 @@ async function pagesOfPerson(access: GraphAccess): Promise<Listed> {
   return { entries: found?.accounts.data ?? [], isCut: false, isRead: found !== undefined };
 }
 
-const granularScope = shape(() =>
-  z.object({ scope: z.string(), target_ids: spare(entries(idShape()), []) }),
-);
+const granularScope = objectShape(() => ({
+  scope: z.string(),
+  target_ids: spare(entries(idShape()), []),
+}));
 const scopesShape = () =>
   z.object({ data: z.object({ granular_scopes: entries(granularScope()) }) });
 

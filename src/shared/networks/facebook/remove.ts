@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape, readMade } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/network.ts";
 import type { FollowUpOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { notRemoved, REMOVED, repeatable } from "../contract/removal.ts";
@@ -75,7 +74,7 @@ async function take(call: Call, id: string): Promise<Failed | undefined> {
   return classified.networkCode === NOT_FOUND ? seesPage(call) : notRemoved(classified);
 }
 
-const nodeShape = shape(() => z.object({ id: idShape(), post_id: spare(idShape()) }));
+const nodeShape = objectShape(() => ({ id: idShape(), post_id: spare(idShape()) }));
 
 async function look(call: Call, id: string, fields = "id"): Promise<Node> {
   const answer = await graphRead(pageOf(call), encodeURIComponent(id), { fields });

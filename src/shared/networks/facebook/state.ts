@@ -4,41 +4,37 @@ import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { type GraphAccess, secretProof } from "../graph/request.ts";
 import { FORMS } from "./rules.ts";
 
-const credentialsOf = readerOf(() =>
-  z.object({
-    userId: z.string(),
-    /** Ends what the person allowed; the page's own token can't. */
-    userToken: z.string(),
-    pageId: z.string(),
-    pageToken: z.string(),
-  }),
-);
+const credentialsOf = readerOf(() => ({
+  userId: z.string(),
+  /** Ends what the person allowed; the page's own token can't. */
+  userToken: z.string(),
+  pageId: z.string(),
+  pageToken: z.string(),
+}));
 export type Credentials = ReturnType<typeof credentialsOf>;
 
-export const remoteOf = readerOf(() =>
-  z.object({
-    /** Chosen when the leg is first prepared. */
-    form: z.enum(FORMS).optional(),
-    /** Unpublished photos, one per media item of the draft, in its order, as far as they are made. */
-    photos: z.array(z.string()).default([]),
-    /** When the first of them was made. */
-    photosSince: z.iso.datetime().optional(),
-    /** When a photo was not found although it was made. */
-    missedAt: z.iso.datetime().optional(),
-    video: z
-      .object({
-        id: z.string(),
-        uploadUrl: z.string(),
-        /** Time at which Facebook got the file's address. The video's status says how far Facebook is. */
-        handedOverAt: z.iso.datetime().optional(),
-      })
-      .optional(),
-    /** When a video was last given up and begun again. */
-    restartedAt: z.iso.datetime().optional(),
-    /** What the visible call answered for a video that Facebook still works on. */
-    postedVideoId: z.string().optional(),
-  }),
-);
+export const remoteOf = readerOf(() => ({
+  /** Chosen when the leg is first prepared. */
+  form: z.enum(FORMS).optional(),
+  /** Unpublished photos, one per media item of the draft, in its order, as far as they are made. */
+  photos: z.array(z.string()).default([]),
+  /** When the first of them was made. */
+  photosSince: z.iso.datetime().optional(),
+  /** When a photo was not found although it was made. */
+  missedAt: z.iso.datetime().optional(),
+  video: z
+    .object({
+      id: z.string(),
+      uploadUrl: z.string(),
+      /** Time at which Facebook got the file's address. The video's status says how far Facebook is. */
+      handedOverAt: z.iso.datetime().optional(),
+    })
+    .optional(),
+  /** When a video was last given up and begun again. */
+  restartedAt: z.iso.datetime().optional(),
+  /** What the visible call answered for a video that Facebook still works on. */
+  postedVideoId: z.string().optional(),
+}));
 export type Remote = ReturnType<typeof remoteOf>;
 
 export const steps = ownSteps({ credentialsOf, remoteOf });

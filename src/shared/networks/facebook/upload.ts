@@ -1,6 +1,5 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../contract/outcome.ts";
@@ -20,12 +19,10 @@ const RESTART_SECONDS = 5;
 /** Facebook fetches the file: looked at soon at first, then ever less often. */
 const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
 
-const startShape = shape(() =>
-  z.object({
-    video_id: idShape(),
-    upload_url: spare(z.string()),
-  }),
-);
+const startShape = objectShape(() => ({
+  video_id: idShape(),
+  upload_url: spare(z.string()),
+}));
 
 type Video = NonNullable<Remote["video"]>;
 

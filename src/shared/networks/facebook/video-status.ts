@@ -1,4 +1,4 @@
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, idShape, numberShape } from "../contract/answers.ts";
@@ -22,37 +22,31 @@ type VideoState =
   | { readonly kind: "unreadable"; readonly classified: Classified }
   | Extract<Lookup, { kind: "unavailable" }>;
 
-const problemShape = shape(() =>
-  z.object({
-    code: spare(idShape()),
-    message: spare(z.string(), ""),
-  }),
-);
-const phaseShape = shape(() =>
-  z.object({
-    status: spare(z.string(), ""),
-    error: spare(problemShape()),
-    errors: spare(entries(problemShape()), []),
-    publish_status: spare(z.string()),
-    // Spelled so in the documentation, and so in answers (https://github.com/fbsamples/reels_publishing_apis/issues/47).
-    bytes_transfered: spare(numberShape()),
-    bytes_transferred: spare(numberShape()),
-  }),
-);
+const problemShape = objectShape(() => ({
+  code: spare(idShape()),
+  message: spare(z.string(), ""),
+}));
+const phaseShape = objectShape(() => ({
+  status: spare(z.string(), ""),
+  error: spare(problemShape()),
+  errors: spare(entries(problemShape()), []),
+  publish_status: spare(z.string()),
+  // Spelled so in the documentation, and so in answers (https://github.com/fbsamples/reels_publishing_apis/issues/47).
+  bytes_transfered: spare(numberShape()),
+  bytes_transferred: spare(numberShape()),
+}));
 type Phase = ShapeOf<typeof phaseShape> | undefined;
 const phase = shape(() => spare(phaseShape()));
 
-const videoShape = shape(() =>
-  z.object({
-    permalink_url: spare(z.string()),
-    status: z.object({
-      video_status: spare(z.string(), ""),
-      uploading_phase: phase(),
-      processing_phase: phase(),
-      publishing_phase: phase(),
-    }),
+const videoShape = objectShape(() => ({
+  permalink_url: spare(z.string()),
+  status: z.object({
+    video_status: spare(z.string(), ""),
+    uploading_phase: phase(),
+    processing_phase: phase(),
+    publishing_phase: phase(),
   }),
-);
+}));
 type Status = ShapeOf<typeof videoShape>["status"];
 
 /** Seen in both spellings. */

@@ -4,12 +4,12 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { comment, hasWords } from "../contract/comment.ts";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import type { OwnFollowUp } from "../contract/state.ts";
 import { NOT_FOUND } from "./errors.ts";
 import { type GraphAccess, graphRead, pageUrl, timeOf } from "./request.ts";
 
-const commentShape = shape(() => z.object({ id: idShape(), permalink_url: spare(z.string()) }));
+const commentShape = objectShape(() => ({ id: idShape(), permalink_url: spare(z.string()) }));
 /** The first names are Facebook's, the others Instagram's. */
 const listedShape = shape(() =>
   commentShape().extend({

@@ -1,4 +1,4 @@
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Classified, ErrorRow, ErrorTable, Signal, TableRow } from "../contract/answers.ts";
@@ -88,19 +88,17 @@ export function graphTable(
   return errorTable(own, checkpoints, SHARED, limits);
 }
 
-const errorBody = shape(() =>
-  z.object({
-    error: z.object({
-      message: spare(z.string(), ""),
-      type: spare(z.string()),
-      code: spare(numberShape()),
-      error_subcode: spare(numberShape()),
-      is_transient: spare(z.boolean()),
-      error_user_title: spare(z.string()),
-      error_user_msg: spare(z.string()),
-    }),
+const errorBody = objectShape(() => ({
+  error: z.object({
+    message: spare(z.string(), ""),
+    type: spare(z.string()),
+    code: spare(numberShape()),
+    error_subcode: spare(numberShape()),
+    is_transient: spare(z.boolean()),
+    error_user_title: spare(z.string()),
+    error_user_msg: spare(z.string()),
   }),
-);
+}));
 type GraphError = ShapeOf<typeof errorBody>["error"];
 
 function graphError(response: HttpResponse): GraphError | undefined {

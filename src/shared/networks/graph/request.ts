@@ -1,11 +1,11 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { createHmac } from "node:crypto";
 import type { FetchedMedia } from "../contract/media.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { composed } from "../contract/text.ts";
 
@@ -115,17 +115,15 @@ function graphUrl({ origin, version }: GraphAccess, path: string, query: Query):
   return `${origin}/${version}/${path}${search === "" ? "" : `?${search}`}`;
 }
 
-const pageShape = shape(() =>
-  z.object({
-    data: z.array(z.unknown()),
-    paging: spare(
-      z.object({
-        next: spare(z.string()),
-        cursors: spare(z.object({ after: z.string() })),
-      }),
-    ),
-  }),
-);
+const pageShape = objectShape(() => ({
+  data: z.array(z.unknown()),
+  paging: spare(
+    z.object({
+      next: spare(z.string()),
+      cursors: spare(z.object({ after: z.string() })),
+    }),
+  ),
+}));
 
 interface Edge {
   readonly path: string;

@@ -1,7 +1,7 @@
+import { objectShape } from "../contract/fields.ts";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import * as z from "zod";
 import { boundedText, type FailedCheck } from "../../runtime/errors.ts";
-import { shape } from "../../runtime/shape.ts";
 import { parseAnswer } from "../../runtime/http-call.ts";
 import { idShape } from "../contract/answers.ts";
 import type { WithdrawalNotice, WithdrawalNotices } from "../contract/network.ts";
@@ -12,13 +12,11 @@ const AGE_MAX_SECONDS = 24 * 3_600;
 const AHEAD_MAX_SECONDS = 300;
 const KEY_CHARACTERS = 40;
 
-const payloadShape = shape(() =>
-  z.object({
-    algorithm: z.literal("HMAC-SHA256"),
-    user_id: idShape().pipe(z.string().regex(/^\d{1,40}$/)),
-    issued_at: z.number(),
-  }),
-);
+const payloadShape = objectShape(() => ({
+  algorithm: z.literal("HMAC-SHA256"),
+  user_id: idShape().pipe(z.string().regex(/^\d{1,40}$/)),
+  issued_at: z.number(),
+}));
 
 /**
  * Reads a `signed_request`: a signature and a payload in base64url, with a dot between them. The signature is made with

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { spare } from "../contract/fields.ts";
-import { shape } from "../../runtime/shape.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { type Classified, readMade } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
@@ -23,9 +22,7 @@ export type ContainerState =
   /** It did not tell. */
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
-const statusShape = shape(() =>
-  z.object({ status_code: z.string(), status: spare(z.string(), "") }),
-);
+const statusShape = objectShape(() => ({ status_code: z.string(), status: spare(z.string(), "") }));
 
 /** Creates a container, a new one each time. Instagram deletes a container that is not published within a day. */
 export async function createContainer(

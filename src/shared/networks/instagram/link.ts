@@ -1,9 +1,8 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { scopesShape, spare } from "../contract/fields.ts";
+import { objectShape, scopesShape, spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { Account, LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
 import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
@@ -80,12 +79,10 @@ interface Granted {
   readonly scopes: readonly string[];
 }
 
-const grantShape = shape(() =>
-  z.object({
-    access_token: z.string().min(1),
-    permissions: scopesShape(),
-  }),
-);
+const grantShape = objectShape(() => ({
+  access_token: z.string().min(1),
+  permissions: scopesShape(),
+}));
 /** Returns the shape of an answer that is documented with a list around it, and seen without. */
 function listedOrNot<Of extends z.ZodType>(one: Of) {
   const listed = z.object({ data: z.tuple([z.unknown()], z.unknown()) });

@@ -2,8 +2,8 @@ import { askAgain, type LookUpOutcome, type Published } from "../contract/outcom
 import { lookAtContainer } from "./container.ts";
 import { accessOf, type Leg, type Remote } from "./state.ts";
 import * as z from "zod";
-import { spare } from "../contract/fields.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { objectShape, spare } from "../contract/fields.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
 import { isEdge, readEdge, comparable } from "../graph/request.ts";
 import { isStory } from "./rules.ts";
@@ -42,15 +42,13 @@ const PAGE_LENGTH = 10;
 /** Clocks differ: what a call made may seem a little older than the call. */
 const CLOCK_SKEW_MS = 120_000;
 
-const mediaShape = shape(() =>
-  z.object({
-    id: idShape(),
-    caption: spare(z.string(), ""),
-    timestamp: spare(z.string(), ""),
-    permalink: spare(z.url()),
-    media_type: spare(z.string(), ""),
-  }),
-);
+const mediaShape = objectShape(() => ({
+  id: idShape(),
+  caption: spare(z.string(), ""),
+  timestamp: spare(z.string(), ""),
+  permalink: spare(z.url()),
+  media_type: spare(z.string(), ""),
+}));
 type Media = ShapeOf<typeof mediaShape>;
 
 /**

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { exchange, readMade } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
+import { tryRead } from "../contract/ask.ts";
+import { objectShape } from "../contract/fields.ts";
 import { notAccepted, startOver, unconfirmed, type PublishOutcome } from "../contract/outcome.ts";
-import { graphPostForm, graphRead } from "../graph/request.ts";
+import { graphGet, graphPostForm } from "../graph/request.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
@@ -27,12 +28,13 @@ export async function perform(leg: Leg): Promise<PublishOutcome> {
   return { kind: "published", networkPostId: id, url: await readPermalink(leg, id) };
 }
 
+const permalinkShape = objectShape(() => ({ permalink: z.url() }));
+
 /** Returns the post's address; null if it can't be read. The post is published either way. */
 async function readPermalink(leg: Leg, id: string): Promise<string | null> {
   const query = { fields: "permalink,shortcode,timestamp" };
-  const answer = await graphRead(accessOf(leg), encodeURIComponent(id), query);
-  if (answer instanceof HttpFailure) return null;
-  return inForm(() => z.object({ permalink: z.url() }))(answer)?.permalink ?? null;
+  const request = graphGet(accessOf(leg), encodeURIComponent(id), query);
+  return (await tryRead(request, permalinkShape, leg.tools))?.permalink ?? null;
 }
 
 function refused({ remote, tools }: Leg, answer: HttpResponse): PublishOutcome {

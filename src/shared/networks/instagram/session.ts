@@ -3,11 +3,17 @@ import { shape } from "../../runtime/shape.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { type Classified, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
+import {
+  SIXTY_DAYS,
+  objectShape,
+  scopesLacked,
+  scopesShape,
+  secondsShape,
+  spare,
+} from "../contract/fields.ts";
 import type { CredentialsOutcome, LimitsOutcome } from "../contract/outcome.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkData, Texts } from "../contract/draft.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import { type AsAccount, type Credentials, GRAPH, accessOf, steps } from "./state.ts";
 import { graphGet } from "../graph/request.ts";
@@ -23,14 +29,12 @@ const MARGIN_MS = 5 * 60_000;
 
 export const SCOPES = ["instagram_business_basic", "instagram_business_content_publish"] as const;
 
-const tokenShape = shape(() =>
-  z.object({
-    access_token: z.string().min(1),
-    expires_in: spare(secondsShape(), SIXTY_DAYS),
-    /** Listed when a token is renewed. */
-    permissions: scopesShape(),
-  }),
-);
+const tokenShape = objectShape(() => ({
+  access_token: z.string().min(1),
+  expires_in: spare(secondsShape(), SIXTY_DAYS),
+  /** Listed when a token is renewed. */
+  permissions: scopesShape(),
+}));
 
 type IssuedToken = Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> & {
   /** The needed scopes that it was issued without. */
@@ -98,19 +102,17 @@ function ended(): CredentialsOutcome {
   );
 }
 
-const answerShape = shape(() =>
-  z.object({
-    data: z.tuple(
-      [
-        z.object({
-          quota_usage: spare(z.number().int().nonnegative()),
-          config: z.object({ quota_total: z.number().int().positive() }),
-        }),
-      ],
-      z.unknown(),
-    ),
-  }),
-);
+const answerShape = objectShape(() => ({
+  data: z.tuple(
+    [
+      z.object({
+        quota_usage: spare(z.number().int().nonnegative()),
+        config: z.object({ quota_total: z.number().int().positive() }),
+      }),
+    ],
+    z.unknown(),
+  ),
+}));
 
 /** Returns the number of posts that the account may publish in a day, which differs between accounts. */
 export async function readLimits(as: AsAccount): Promise<LimitsOutcome> {

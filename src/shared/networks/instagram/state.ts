@@ -1,5 +1,6 @@
+import { objectShape } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import type { GraphAccess } from "../graph/request.ts";
@@ -7,44 +8,38 @@ import { FORMS } from "./rules.ts";
 
 export const GRAPH = "https://graph.instagram.com";
 
-export const credentialsOf = readerOf(() =>
-  z.object({
-    /** The professional account's own id; the one that the app alone knows it by is of no use in paths. */
-    userId: z.string(),
-    accessToken: z.string(),
-    /** How it was linked: what Facebook's log-in gives out is used at another host. */
-    authVariant: z.literal("instagram_login"),
-    issuedAt: z.iso.datetime(),
-    expiresAt: z.iso.datetime(),
-  }),
-);
+const credentialsOf = readerOf(() => ({
+  /** The professional account's own id; the one that the app alone knows it by is of no use in paths. */
+  userId: z.string(),
+  accessToken: z.string(),
+  /** How it was linked: what Facebook's log-in gives out is used at another host. */
+  authVariant: z.literal("instagram_login"),
+  issuedAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+}));
 export type Credentials = ReturnType<typeof credentialsOf>;
 
-const containerShape = shape(() =>
-  z.object({
-    id: z.string(),
-    createdAt: z.iso.datetime(),
-    isReady: z.boolean(),
-    /** An earlier call published it after all. */
-    isPublished: z.boolean().optional(),
-  }),
-);
+const containerShape = objectShape(() => ({
+  id: z.string(),
+  createdAt: z.iso.datetime(),
+  isReady: z.boolean(),
+  /** An earlier call published it after all. */
+  isPublished: z.boolean().optional(),
+}));
 export type Container = ShapeOf<typeof containerShape>;
 
-export const remoteOf = readerOf(() =>
-  z.object({
-    /** Chosen when the leg is first prepared, and the kinds of its files with it. */
-    form: z.enum(FORMS).optional(),
-    kinds: z.array(z.enum(["image", "video"])).default([]),
-    /** A carousel's items, in the draft's order, as far as they are made. */
-    children: z.array(containerShape()).default([]),
-    /** What is published. */
-    container: containerShape().optional(),
-    /** How often containers were given up lately, and when last. */
-    restarts: z.number().int().default(0),
-    restartedAt: z.iso.datetime().optional(),
-  }),
-);
+export const remoteOf = readerOf(() => ({
+  /** Chosen when the leg is first prepared, and the kinds of its files with it. */
+  form: z.enum(FORMS).optional(),
+  kinds: z.array(z.enum(["image", "video"])).default([]),
+  /** A carousel's items, in the draft's order, as far as they are made. */
+  children: z.array(containerShape()).default([]),
+  /** What is published. */
+  container: containerShape().optional(),
+  /** How often containers were given up lately, and when last. */
+  restarts: z.number().int().default(0),
+  restartedAt: z.iso.datetime().optional(),
+}));
 export type Remote = ReturnType<typeof remoteOf>;
 
 export const steps = ownSteps({ credentialsOf, remoteOf });

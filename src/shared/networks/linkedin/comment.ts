@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { comment as written, hasWords } from "../contract/comment.ts";
-import { scopesLacked, spare } from "../contract/fields.ts";
+import { objectShape, scopesLacked, spare } from "../contract/fields.ts";
 import type { FollowUpCall } from "../contract/network.ts";
 import { restPost, restRequest, SITE } from "./request.ts";
 import { classifyFor, kindOfScopes } from "./session.ts";
@@ -12,9 +12,10 @@ import { type Call, steps } from "./state.ts";
 const NOT_FOUND = 404;
 const THROTTLED = 429;
 
-const commentShape = shape(() =>
-  z.object({ id: spare(idShape()), commentUrn: spare(z.string().startsWith("urn:li:comment:")) }),
-);
+const commentShape = objectShape(() => ({
+  id: spare(idShape()),
+  commentUrn: spare(z.string().startsWith("urn:li:comment:")),
+}));
 const listedShape = shape(() =>
   commentShape().extend({
     actor: z.string(),

@@ -1,6 +1,5 @@
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import type { Classified, ErrorRow, Signal, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, waitSeconds } from "../contract/answers.ts";
 import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
@@ -75,20 +74,16 @@ export const ERRORS = errorTable([
   ...rows({ code: "rate_limited", effect: "later" }, { status: 429 }),
 ]);
 
-const inputError = shape(() =>
-  z.object({
-    code: spare(z.string()),
-    input: spare(z.object({ inputPath: z.object({ fieldPath: z.string() }) })),
-  }),
-);
-const errorBody = shape(() =>
-  z.object({
-    code: spare(z.string()),
-    serviceErrorCode: spare(z.number()),
-    message: spare(z.string(), ""),
-    errorDetails: spare(z.object({ inputErrors: spare(entries(inputError()), []) })),
-  }),
-);
+const inputError = objectShape(() => ({
+  code: spare(z.string()),
+  input: spare(z.object({ inputPath: z.object({ fieldPath: z.string() }) })),
+}));
+const errorBody = objectShape(() => ({
+  code: spare(z.string()),
+  serviceErrorCode: spare(z.number()),
+  message: spare(z.string(), ""),
+  errorDetails: spare(z.object({ inputErrors: spare(entries(inputError()), []) })),
+}));
 
 interface Complaint {
   readonly code: string | undefined;

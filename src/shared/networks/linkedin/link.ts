@@ -1,11 +1,10 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import type { NetworkData, Texts } from "../contract/draft.ts";
-import { spare } from "../contract/fields.ts";
+import type { NetworkData } from "../contract/draft.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
 import type { LinkChoice, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
 import type { OAuthFlow } from "../contract/link.ts";
@@ -20,14 +19,12 @@ import { askedScopes, type Grant, grantExpiry, NEEDED, readGrant, SCOPES } from 
 import { tokenRequest } from "./session.ts";
 import { type Credentials, kindShape, tokensShape } from "./state.ts";
 
-const flowOf = readerOf(() => z.object({ kind: kindShape() }));
+const flowOf = readerOf(() => ({ kind: kindShape() }));
 type Flow = ReturnType<typeof flowOf>;
-const choiceOf = readerOf(() =>
-  z.object({
-    grant: z.object({ tokens: tokensShape(), scopes: z.array(z.string()).nullable() }),
-    organizations: z.array(organizationShape()),
-  }),
-);
+const choiceOf = readerOf(() => ({
+  grant: z.object({ tokens: tokensShape(), scopes: z.array(z.string()).nullable() }),
+  organizations: z.array(organizationShape()),
+}));
 
 const finish = finishCode({
   flowOf,
@@ -101,14 +98,12 @@ function refusedGrant(answer: HttpResponse): LinkFailure {
   return linkFailed(isRefused ? "access_denied" : "network_unavailable", note);
 }
 
-const memberShape = shape(() =>
-  z.object({
-    sub: z.string().regex(/^[\w-]+$/),
-    name: spare(z.string().trim()),
-    given_name: spare(z.string().trim()),
-    picture: spare(z.url()),
-  }),
-);
+const memberShape = objectShape(() => ({
+  sub: z.string().regex(/^[\w-]+$/),
+  name: spare(z.string().trim()),
+  given_name: spare(z.string().trim()),
+  picture: spare(z.url()),
+}));
 
 /**
  * Links a member's own account. Reads the profile once per link, because the address has a daily limit for the whole

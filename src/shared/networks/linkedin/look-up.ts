@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import { lookingUp, unknowable } from "../contract/look-up.ts";
 import { askAgain, unavailable } from "../contract/outcome.ts";
 import type { Lookup, LookUpOutcome } from "../contract/outcome.ts";
@@ -64,30 +64,28 @@ const CLOCK_SKEW_MS = 60_000;
 /** What was made longer before the call is somebody else's, or another leg's. */
 const OLDER_MS = 1000;
 
-const mediaShape = shape(() => z.object({ id: z.string() }));
-const postShape = shape(() =>
-  z.object({
-    id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
-    commentary: spare(z.string(), ""),
-    createdAt: z.number(),
-    lastModifiedAt: spare(z.number()),
-    lifecycleState: spare(z.string(), "PUBLISHED"),
-    content: spare(
-      z.object({
-        media: spare(mediaShape()),
-        multiImage: spare(z.object({ images: entries(mediaShape()) })),
-        article: spare(
-          z.object({
-            source: spare(z.string()),
-            thumbnail: spare(z.string()),
-          }),
-        ),
-      }),
-    ),
-  }),
-);
+const mediaShape = objectShape(() => ({ id: z.string() }));
+const postShape = objectShape(() => ({
+  id: z.string().regex(/^urn:li:(?:share|ugcPost):\d+$/),
+  commentary: spare(z.string(), ""),
+  createdAt: z.number(),
+  lastModifiedAt: spare(z.number()),
+  lifecycleState: spare(z.string(), "PUBLISHED"),
+  content: spare(
+    z.object({
+      media: spare(mediaShape()),
+      multiImage: spare(z.object({ images: entries(mediaShape()) })),
+      article: spare(
+        z.object({
+          source: spare(z.string()),
+          thumbnail: spare(z.string()),
+        }),
+      ),
+    }),
+  ),
+}));
 type Post = ShapeOf<typeof postShape>;
-const listShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
+const listShape = objectShape(() => ({ elements: z.array(z.unknown()) }));
 
 /**
  * Looks for the leg's post among those of its organisation: by its files, which are in no other, else by its words.

@@ -1,8 +1,8 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
+import { inForm, tryRead } from "../contract/ask.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
@@ -23,36 +23,30 @@ const NAMED_MAX = 40;
 const NAMED_AT_ONCE = 10;
 const NAME_TIMEOUT_MS = 8000;
 
-export const organizationShape = shape(() =>
-  z.object({
-    id: z.string(),
-    name: z.string(),
-    vanityName: z.string(),
-    /** Whether it is a showcase page, which has its own kind of URN. */
-    isBrand: z.boolean().optional(),
-    /** Who administers it, as this app alone knows that person. */
-    member: z.string(),
-  }),
-);
+export const organizationShape = objectShape(() => ({
+  id: z.string(),
+  name: z.string(),
+  vanityName: z.string(),
+  /** Whether it is a showcase page, which has its own kind of URN. */
+  isBrand: z.boolean().optional(),
+  /** Who administers it, as this app alone knows that person. */
+  member: z.string(),
+}));
 export type Organization = ShapeOf<typeof organizationShape>;
 
 const organizationUrn = shape(() => z.string().regex(/^urn:li:organization(?:Brand)?:\d+$/));
-const roleShape = shape(() =>
-  z.object({
-    organization: spare(organizationUrn()),
-    organizationTarget: spare(organizationUrn()),
-    role: z.string(),
-    roleAssignee: spare(z.string(), ""),
-    state: spare(z.string(), "APPROVED"),
-  }),
-);
-const pageShape = shape(() => z.object({ elements: z.array(z.unknown()) }));
-const nameShape = shape(() =>
-  z.object({
-    localizedName: z.string().trim().min(1),
-    vanityName: spare(z.string(), ""),
-  }),
-);
+const roleShape = objectShape(() => ({
+  organization: spare(organizationUrn()),
+  organizationTarget: spare(organizationUrn()),
+  role: z.string(),
+  roleAssignee: spare(z.string(), ""),
+  state: spare(z.string(), "APPROVED"),
+}));
+const pageShape = objectShape(() => ({ elements: z.array(z.unknown()) }));
+const nameShape = objectShape(() => ({
+  localizedName: z.string().trim().min(1),
+  vanityName: spare(z.string(), ""),
+}));
 
 interface FoundOrganizations {
   readonly organizations: readonly Organization[];
@@ -109,8 +103,6 @@ async function readName(
   tools: NetworkTools,
 ): Promise<Pick<Organization, "name" | "vanityName"> | undefined> {
   const request = restRequest(`organizations/${id}`, { credentials: tokens, tools });
-  const answer = await exchange(tools, { ...request, timeoutMs: NAME_TIMEOUT_MS });
-  if (answer instanceof HttpFailure) return undefined;
-  const { localizedName: name, vanityName } = inForm(nameShape)(answer) ?? {};
-  return name === undefined || vanityName === undefined ? undefined : { name, vanityName };
+  const named = await tryRead({ ...request, timeoutMs: NAME_TIMEOUT_MS }, nameShape, tools);
+  return named && { name: named.localizedName, vanityName: named.vanityName };
 }

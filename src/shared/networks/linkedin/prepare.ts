@@ -1,8 +1,7 @@
 import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
 import { inForm } from "../contract/ask.ts";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { type FileState, makeFiles, pollFiles, polling, processing } from "../contract/uploads.ts";
@@ -63,9 +62,10 @@ export async function prepare(stored: Leg): Promise<PrepareOutcome> {
   return waiting.length === 0 ? { kind: "ready", remote } : polling(remote, Math.max(...waiting));
 }
 
-const stateShape = shape(() =>
-  z.object({ status: z.string(), processingFailureReason: spare(z.string()) }),
-);
+const stateShape = objectShape(() => ({
+  status: z.string(),
+  processingFailureReason: spare(z.string()),
+}));
 
 async function askForAsset(
   leg: Leg,

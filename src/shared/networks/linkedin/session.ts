@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import type { Classified } from "../contract/answers.ts";
 import { ask, type Asked, inForm } from "../contract/ask.ts";
 import { formRequest, postForm, refusedRenewal } from "../contract/oauth.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkApp } from "../contract/settings.ts";
-import { SIXTY_DAYS, scopesLacked, scopesShape, secondsShape, spare } from "../contract/fields.ts";
+import {
+  SIXTY_DAYS,
+  objectShape,
+  scopesLacked,
+  scopesShape,
+  secondsShape,
+  spare,
+} from "../contract/fields.ts";
 import type { CredentialsOutcome } from "../contract/outcome.ts";
-import type { NetworkData, Texts } from "../contract/draft.ts";
-import type { NetworkTools } from "../contract/tools.ts";
+import type { Texts } from "../contract/draft.ts";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { OAUTH, clientOf } from "./request.ts";
@@ -54,15 +59,13 @@ export const NEEDED: Readonly<Record<AuthorKind, readonly string[]>> = {
   organization: SCOPES.organization,
 };
 
-const tokenShape = shape(() =>
-  z.object({
-    access_token: z.string().min(1),
-    expires_in: spare(secondsShape(), SIXTY_DAYS),
-    scope: scopesShape(),
-    refresh_token: spare(z.string().min(1)),
-    refresh_token_expires_in: spare(secondsShape()),
-  }),
-);
+const tokenShape = objectShape(() => ({
+  access_token: z.string().min(1),
+  expires_in: spare(secondsShape(), SIXTY_DAYS),
+  scope: scopesShape(),
+  refresh_token: spare(z.string().min(1)),
+  refresh_token_expires_in: spare(secondsShape()),
+}));
 
 export interface Grant {
   readonly tokens: Tokens;
@@ -148,12 +151,10 @@ async function renew({ credentials, tools }: AsAccount): Promise<CredentialsOutc
   return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
 }
 
-const notedShape = shape(() =>
-  z.object({
-    endedToken: z.string().optional(),
-    renewedAt: z.iso.datetime().optional(),
-  }),
-);
+const notedShape = objectShape(() => ({
+  endedToken: z.string().optional(),
+  renewedAt: z.iso.datetime().optional(),
+}));
 
 /**
  * Returns what an answer means for the holder of these credentials. A token may end early. Publishing can't renew it,

@@ -1,3 +1,4 @@
+import { objectShape } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { NetworkData } from "../contract/draft.ts";
@@ -6,72 +7,64 @@ import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/s
 export const kindShape = shape(() => z.enum(["member", "organization"]));
 export type AuthorKind = ShapeOf<typeof kindShape>;
 
-export const tokensShape = shape(() =>
-  z.object({
-    accessToken: z.string(),
-    accessExpiresAt: z.iso.datetime(),
-    /** Of apps that LinkedIn approved for it. */
-    refreshToken: z.string().optional(),
-    refreshExpiresAt: z.iso.datetime().optional(),
-  }),
-);
+const tokenFields = () => ({
+  accessToken: z.string(),
+  accessExpiresAt: z.iso.datetime(),
+  /** Of apps that LinkedIn approved for it. */
+  refreshToken: z.string().optional(),
+  refreshExpiresAt: z.iso.datetime().optional(),
+});
+export const tokensShape = objectShape(tokenFields);
 export type Tokens = ShapeOf<typeof tokensShape>;
 
-export const credentialsOf = readerOf(() =>
-  tokensShape().extend({
-    /** In whose name is posted, as a URN. */
-    author: z.string(),
-    /** Also tells which of the relay's two apps the tokens belong to. */
-    kind: kindShape(),
-  }),
-);
+export const credentialsOf = readerOf(() => ({
+  ...tokenFields(),
+  /** In whose name is posted, as a URN. */
+  author: z.string(),
+  /** Also tells which of the relay's two apps the tokens belong to. */
+  kind: kindShape(),
+}));
 export type Credentials = ReturnType<typeof credentialsOf>;
 
-const partShape = shape(() =>
-  z.object({
-    url: z.string(),
-    firstByte: z.number().int().nonnegative(),
-    lastByte: z.number().int().nonnegative(),
-    /** The network's receipt of the part. */
-    etag: z.string().optional(),
-  }),
-);
+const partShape = objectShape(() => ({
+  url: z.string(),
+  firstByte: z.number().int().nonnegative(),
+  lastByte: z.number().int().nonnegative(),
+  /** The network's receipt of the part. */
+  etag: z.string().optional(),
+}));
 export type UploadPart = ShapeOf<typeof partShape>;
 
-const assetShape = shape(() =>
-  z.object({
-    urn: z.string(),
-    kind: z.enum(["image", "video", "document"]),
-    isReady: z.boolean(),
-    /** The upload of a video of which some parts are still missing. */
-    upload: z
-      .object({
-        token: z.string(),
-        bytes: z.number().int(),
-        /** Which version of the file the parts are of, where its server tells. */
-        version: z.string().nullable().optional(),
-        parts: z.array(partShape()),
-      })
-      .optional(),
-  }),
-);
+const assetShape = objectShape(() => ({
+  urn: z.string(),
+  kind: z.enum(["image", "video", "document"]),
+  isReady: z.boolean(),
+  /** The upload of a video of which some parts are still missing. */
+  upload: z
+    .object({
+      token: z.string(),
+      bytes: z.number().int(),
+      /** Which version of the file the parts are of, where its server tells. */
+      version: z.string().nullable().optional(),
+      parts: z.array(partShape()),
+    })
+    .optional(),
+}));
 export type Asset = ShapeOf<typeof assetShape>;
 export type Upload = NonNullable<Asset["upload"]>;
 
-const remoteOf = readerOf(() =>
-  z.object({
-    /** One per file of the draft, in its order, as far as they are there. */
-    assets: z.array(assetShape()),
-    /** Whether an earlier call may have made the post: a duplicate is then the post itself. */
-    isRepeat: z.boolean(),
-    /** Calls that may have made the post, as far as they were lived to see. */
-    doubts: z.number().int().nonnegative(),
-    /** How often LinkedIn refused the post because a file was not ready. */
-    notReady: z.number().int().nonnegative().optional(),
-    /** When files were last given up and uploaded again. */
-    reuploadedAt: z.iso.datetime().optional(),
-  }),
-);
+const remoteOf = readerOf(() => ({
+  /** One per file of the draft, in its order, as far as they are there. */
+  assets: z.array(assetShape()),
+  /** Whether an earlier call may have made the post: a duplicate is then the post itself. */
+  isRepeat: z.boolean(),
+  /** Calls that may have made the post, as far as they were lived to see. */
+  doubts: z.number().int().nonnegative(),
+  /** How often LinkedIn refused the post because a file was not ready. */
+  notReady: z.number().int().nonnegative().optional(),
+  /** When files were last given up and uploaded again. */
+  reuploadedAt: z.iso.datetime().optional(),
+}));
 export type Remote = ReturnType<typeof remoteOf>;
 
 export const steps = ownSteps({ credentialsOf, remoteOf });

@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { shape } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { mediaFailed } from "../contract/media-check.ts";
 import { type MediaFile, MediaFailure, sliceOf } from "../contract/media.ts";
 import { legFailure, outage, unanswered, unpublished } from "../contract/outcome.ts";
@@ -31,33 +30,29 @@ interface Uploading extends AsAccount {
   readonly mediaIndex: number | undefined;
 }
 
-const fileShape = shape(() =>
-  z.object({
-    value: z.object({
-      uploadUrl: z.string(),
-      image: spare(z.string()),
-      document: spare(z.string()),
-    }),
+const fileShape = objectShape(() => ({
+  value: z.object({
+    uploadUrl: z.string(),
+    image: spare(z.string()),
+    document: spare(z.string()),
   }),
-);
-const videoShape = shape(() =>
-  z.object({
-    value: z.object({
-      video: z.string(),
-      uploadToken: spare(z.string(), ""),
-      uploadInstructions: z
-        .array(
-          z.object({
-            uploadUrl: z.string(),
-            firstByte: z.number().int().nonnegative(),
-            lastByte: z.number().int().nonnegative(),
-          }),
-        )
-        .min(1)
-        .max(PARTS_MAX),
-    }),
+}));
+const videoShape = objectShape(() => ({
+  value: z.object({
+    video: z.string(),
+    uploadToken: spare(z.string(), ""),
+    uploadInstructions: z
+      .array(
+        z.object({
+          uploadUrl: z.string(),
+          firstByte: z.number().int().nonnegative(),
+          lastByte: z.number().int().nonnegative(),
+        }),
+      )
+      .min(1)
+      .max(PARTS_MAX),
   }),
-);
+}));
 
 /**
  * Returns what brings one file to the network, or further on its way: a video of which parts are missing comes back as an

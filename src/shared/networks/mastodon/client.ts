@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { entries, spare } from "../contract/fields.ts";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
+import type { ShapeOf } from "../../runtime/shape.ts";
+import { tryRead } from "../contract/ask.ts";
 import { exchange, idShape, oauthError } from "../contract/answers.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, linkFailed } from "../contract/link.ts";
@@ -16,16 +17,14 @@ const PUBLISH_SCOPES = "write:statuses write:media";
 /** Finds the post that is to be quoted; neither linking nor publishing needs it. */
 const SEARCH_SCOPE = "read:search";
 
-const clientShape = shape(() =>
-  z.object({
-    clientId: z.string(),
-    clientSecret: z.string(),
-    redirectUri: z.string(),
-    scope: z.string(),
-    name: z.string(),
-    website: z.string(),
-  }),
-);
+const clientShape = objectShape(() => ({
+  clientId: z.string(),
+  clientSecret: z.string(),
+  redirectUri: z.string(),
+  scope: z.string(),
+  name: z.string(),
+  website: z.string(),
+}));
 export type Client = ShapeOf<typeof clientShape>;
 
 /** What of OAuth an instance offers. */
@@ -35,12 +34,10 @@ export interface OAuthServer {
   readonly hasPkce: boolean;
 }
 
-const metadataShape = shape(() =>
-  z.object({
-    scopes_supported: spare(entries(z.string()), []),
-    code_challenge_methods_supported: spare(entries(z.string()), []),
-  }),
-);
+const metadataShape = objectShape(() => ({
+  scopes_supported: spare(entries(z.string()), []),
+  code_challenge_methods_supported: spare(entries(z.string()), []),
+}));
 
 /** Returns the extra scope if it was not granted. */
 export function missingScopes(scopes: readonly string[]): readonly string[] {
@@ -60,12 +57,8 @@ export async function discover(
   isCoarse: boolean,
   tools: NetworkTools,
 ): Promise<OAuthServer> {
-  const answer = await exchange(tools, {
-    method: "GET",
-    url: `${origin}/.well-known/oauth-authorization-server`,
-  });
-  const isThere = !(answer instanceof HttpFailure) && answer.status === 200;
-  const { data } = metadataShape().safeParse(isThere ? answer.json() : undefined);
+  const url = `${origin}/.well-known/oauth-authorization-server`;
+  const data = await tryRead({ method: "GET", url }, metadataShape, tools);
   const known = data?.scopes_supported ?? [];
   const hasPkce = data?.code_challenge_methods_supported.includes("S256") === true;
   const knowsCoarse = known.includes("write") && !known.includes("write:statuses");

@@ -1,6 +1,5 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import type { Classified, ErrorRow, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, withWait } from "../contract/answers.ts";
 import { codes, errorTable, refused, rowOf, rows, unread } from "../contract/answers.ts";
@@ -104,16 +103,14 @@ export const ERRORS = errorTable([
  * Compatible servers answer with a string, an object in an object, or nothing at all; Iceshrimp.NET has the name of the
  * status in `error` and the sentence beside it (https://github.com/eramdam/tokimeki-mastodon/issues/14).
  */
-const errorBody = shape(() =>
-  z.object({
-    error: spare(z.union([z.string(), z.object({ message: z.string() }).transform(messageOf)])),
-    error_description: spare(z.string()),
-    message: spare(z.string()),
-  }),
-);
+const errorBody = objectShape(() => ({
+  error: spare(z.union([z.string(), z.object({ message: z.string() }).transform(messageOf)])),
+  error_description: spare(z.string()),
+  message: spare(z.string()),
+}));
 const messageOf = ({ message }: { message: string }) => message;
 
-const codedBody = shape(() => z.object({ error: z.object({ code: z.string() }) }));
+const codedBody = objectShape(() => ({ error: z.object({ code: z.string() }) }));
 
 /** Returns the network's own sentence; empty when there is none. */
 export function errorText(response: HttpResponse): string {

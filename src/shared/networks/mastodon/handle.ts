@@ -1,13 +1,12 @@
 import * as z from "zod";
-import { entries } from "../contract/fields.ts";
-import { shape } from "../../runtime/shape.ts";
+import { entries, objectShape } from "../contract/fields.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, serverOrigin } from "../contract/text.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 
-const documentShape = shape(() => z.object({ links: entries(z.record(z.string(), z.unknown())) }));
+const documentShape = objectShape(() => ({ links: entries(z.record(z.string(), z.unknown())) }));
 
 /**
  * Returns what the links of one relation say under `name`, of a WebFinger or host-meta document as JSON (RFC 7033, 4.4;

@@ -1,4 +1,4 @@
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { exchange, oauthError } from "../contract/answers.ts";
@@ -19,19 +19,17 @@ import { apiGet, requestHeaders, steps } from "./state.ts";
 const MEDIA_TYPES_MAX = 100;
 
 const group = shape(() => spare(z.record(z.string(), z.unknown()), {}));
-const instanceShape = shape(() =>
-  z.object({
-    version: z.string(),
-    domain: spare(z.string()),
-    uri: spare(z.string()),
-    max_toot_chars: z.unknown().optional(),
-    description_limit: z.unknown().optional(),
-    configuration: spare(z.object({ statuses: group(), media_attachments: group() }), {
-      statuses: {},
-      media_attachments: {},
-    }),
+const instanceShape = objectShape(() => ({
+  version: z.string(),
+  domain: spare(z.string()),
+  uri: spare(z.string()),
+  max_toot_chars: z.unknown().optional(),
+  description_limit: z.unknown().optional(),
+  configuration: spare(z.object({ statuses: group(), media_attachments: group() }), {
+    statuses: {},
+    media_attachments: {},
   }),
-);
+}));
 
 export interface Instance {
   readonly origin: string;

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { entries, spare } from "../contract/fields.ts";
-import { shape } from "../../runtime/shape.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import type { NetworkData } from "../contract/draft.ts";
 
 const NO_TYPES: readonly string[] = [];
@@ -28,24 +27,22 @@ export type InstanceLimits = Readonly<typeof LIMITS>;
 const CHARACTERS_PER_URL_MAX = 2_048;
 
 const count = (usual: number) => spare(z.number().int().positive(), usual);
-const limitsShape = shape(() =>
-  z.object({
-    charactersMax: count(LIMITS.charactersMax),
-    charactersPerUrl: spare(
-      z.number().int().positive().max(CHARACTERS_PER_URL_MAX),
-      LIMITS.charactersPerUrl,
-    ),
-    mediaMax: count(LIMITS.mediaMax),
-    altTextMax: count(LIMITS.altTextMax),
-    imageBytesMax: count(LIMITS.imageBytesMax),
-    imagePixelsMax: count(LIMITS.imagePixelsMax),
-    videoBytesMax: count(LIMITS.videoBytesMax),
-    mediaTypes: spare(entries(z.string()), []),
-    mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),
-    needsMedia: spare(z.boolean(), LIMITS.needsMedia),
-    hasDirect: spare(z.boolean(), LIMITS.hasDirect),
-  }),
-);
+const limitsShape = objectShape(() => ({
+  charactersMax: count(LIMITS.charactersMax),
+  charactersPerUrl: spare(
+    z.number().int().positive().max(CHARACTERS_PER_URL_MAX),
+    LIMITS.charactersPerUrl,
+  ),
+  mediaMax: count(LIMITS.mediaMax),
+  altTextMax: count(LIMITS.altTextMax),
+  imageBytesMax: count(LIMITS.imageBytesMax),
+  imagePixelsMax: count(LIMITS.imagePixelsMax),
+  videoBytesMax: count(LIMITS.videoBytesMax),
+  mediaTypes: spare(entries(z.string()), []),
+  mixesFiles: spare(z.boolean(), LIMITS.mixesFiles),
+  needsMedia: spare(z.boolean(), LIMITS.needsMedia),
+  hasDirect: spare(z.boolean(), LIMITS.hasDirect),
+}));
 
 /** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
 export function limitsOf(data: NetworkData): InstanceLimits {

@@ -2,7 +2,6 @@ import * as z from "zod";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { idShape, oauthError } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import type { NetworkData, Texts } from "../contract/draft.ts";
 import { spare } from "../contract/fields.ts";
 import { linkFailed, serverCallback } from "../contract/link.ts";
 import type { Account, LinkErrorCode, LinkFailure, LinkOutcome } from "../contract/link.ts";
@@ -11,7 +10,6 @@ import { finishCode, isLinkFailure, linkStep, postForm } from "../contract/oauth
 import { readCode, type Returned } from "../contract/oauth.ts";
 import { readerOf } from "../contract/state.ts";
 import { readServer } from "../contract/text.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { COARSE_SCOPES, discover, findClient, refused, UNREACHABLE } from "./client.ts";
 import { classify } from "./errors.ts";
 import { findServer } from "./find-server.ts";
@@ -22,18 +20,16 @@ import { postTraits } from "./servers.ts";
 import { findSoftware } from "./software.ts";
 import { apiGet, type AsAccount } from "./state.ts";
 
-const flowOf = readerOf(() =>
-  z.object({
-    origin: z.string(),
-    domain: z.string(),
-    clientId: z.string(),
-    clientSecret: z.string(),
-    scope: z.string(),
-    hasPkce: z.boolean(),
-    limits: z.record(z.string(), z.unknown()),
-    isHidden: z.boolean().optional(),
-  }),
-);
+const flowOf = readerOf(() => ({
+  origin: z.string(),
+  domain: z.string(),
+  clientId: z.string(),
+  clientSecret: z.string(),
+  scope: z.string(),
+  hasPkce: z.boolean(),
+  limits: z.record(z.string(), z.unknown()),
+  isHidden: z.boolean().optional(),
+}));
 type Flow = ReturnType<typeof flowOf>;
 
 export const mastodonLink = {

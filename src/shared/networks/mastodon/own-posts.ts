@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { entries, spare } from "../contract/fields.ts";
+import { entries, objectShape, spare } from "../contract/fields.ts";
 import { type Lookup, type Published, unavailable } from "../contract/outcome.ts";
 import { composed, textOfHtml } from "../contract/text.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
@@ -17,9 +17,11 @@ const NOTED_MAX = 40;
 /** How far the clock of a server may be set back between two posts. */
 const STEP_MS = 60_000;
 
-const statusShape = shape(() =>
-  z.object({ id: idShape(), url: spare(z.string()), uri: spare(z.string()) }),
-);
+const statusShape = objectShape(() => ({
+  id: idShape(),
+  url: spare(z.string()),
+  uri: spare(z.string()),
+}));
 const listShape = shape(() =>
   z.array(
     statusShape().extend({

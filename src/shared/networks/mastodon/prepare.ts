@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { spare } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import { exchange, idShape } from "../contract/answers.ts";
 import { ask, withFile } from "../contract/ask.ts";
@@ -9,7 +9,6 @@ import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../co
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { makeFiles, pollFiles, polling } from "../contract/uploads.ts";
 import type { FileState, Making } from "../contract/uploads.ts";
-import { shape } from "../../runtime/shape.ts";
 import { classify, errorText } from "./errors.ts";
 import { limitsOf } from "./limits.ts";
 import { baselineOf, listOwnPosts } from "./own-posts.ts";
@@ -120,13 +119,11 @@ async function upload(
     : made;
 }
 
-const uploadShape = shape(() =>
-  z.object({
-    id: idShape(),
-    type: z.unknown().optional(),
-    url: spare(z.string().max(2_000)),
-  }),
-);
+const uploadShape = objectShape(() => ({
+  id: idShape(),
+  type: z.unknown().optional(),
+  url: spare(z.string().max(2_000)),
+}));
 
 function readUpload(answer: HttpResponse, kind: RemoteMedia["kind"]) {
   const { data } = uploadShape().safeParse(answer.json());

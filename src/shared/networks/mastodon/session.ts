@@ -1,12 +1,9 @@
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import type { NetworkData } from "../contract/draft.ts";
-import { scopesShape, secondsShape, spare } from "../contract/fields.ts";
+import { objectShape, scopesShape, secondsShape, spare } from "../contract/fields.ts";
 import { formRequest, refusedRenewal, renewalRejected, renewing } from "../contract/oauth.ts";
 import type { CredentialsOutcome } from "../contract/outcome.ts";
-import type { NetworkTools } from "../contract/tools.ts";
 import { classify } from "./errors.ts";
 import type { AsAccount, Credentials } from "./state.ts";
 
@@ -15,14 +12,12 @@ const RENEWED_SHARE = 2 / 3;
 /** With less left than this, an upload could run into the end of its token. */
 const USABLE_MS = 10 * 60_000;
 
-const tokenShape = shape(() =>
-  z.object({
-    access_token: z.string().min(1),
-    scope: scopesShape(),
-    expires_in: spare(secondsShape()),
-    refresh_token: spare(z.string().min(1).max(10_000)),
-  }),
-);
+const tokenShape = objectShape(() => ({
+  access_token: z.string().min(1),
+  scope: scopesShape(),
+  expires_in: spare(secondsShape()),
+  refresh_token: spare(z.string().min(1).max(10_000)),
+}));
 
 export type IssuedToken = Pick<
   Credentials,

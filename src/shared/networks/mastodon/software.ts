@@ -1,6 +1,5 @@
-import { entries } from "../contract/fields.ts";
+import { entries, objectShape } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
 import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
 import { exchange } from "../contract/answers.ts";
 import { type Lookup, unavailable } from "../contract/outcome.ts";
@@ -13,11 +12,11 @@ import { apiGet, type Leg } from "./state.ts";
 export type Unavailable = Extract<Lookup, { kind: "unavailable" }>;
 
 /** https://nodeinfo.diaspora.software/protocol: a list of documents, one for each version of the schema. */
-const listShape = shape(() =>
-  z.object({ links: entries(z.object({ rel: z.string(), href: z.string() })) }),
-);
+const listShape = objectShape(() => ({
+  links: entries(z.object({ rel: z.string(), href: z.string() })),
+}));
 const SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/";
-const nodeinfoShape = shape(() => z.object({ software: z.object({ name: z.string().max(100) }) }));
+const nodeinfoShape = objectShape(() => ({ software: z.object({ name: z.string().max(100) }) }));
 
 /** Returns the name of the software that a server runs; null when it names none, and why when it does not answer. */
 export async function findSoftware(
@@ -71,9 +70,7 @@ export function locksKeys({ credentials }: Leg): boolean {
   return traitsOf(credentials.software).keys === "locked";
 }
 
-const ownAccountShape = shape(() =>
-  z.object({ source: z.object({ privacy: z.string().max(20) }) }),
-);
+const ownAccountShape = objectShape(() => ({ source: z.object({ privacy: z.string().max(20) }) }));
 
 /** Returns the visibility of the account's posts that name none, as it is now; undefined when the server hides it. */
 export async function findDefaultVisibility({

@@ -3,50 +3,46 @@ import * as z from "zod";
 import type { HttpRequest } from "../../runtime/http-call.ts";
 import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/state.ts";
 
-export const credentialsOf = readerOf(() =>
-  z.object({
-    origin: z.string(),
-    accessToken: z.string(),
-    /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
-    clientId: z.string(),
-    clientSecret: z.string(),
-    /** What the server runs, from its nodeinfo; absent where it did not tell, or was linked before it was asked. */
-    software: z.string().optional(),
-    /** Of servers whose tokens end: what renews the token, when, and when it ends. */
-    refreshToken: z.string().optional(),
-    renewAt: z.iso.datetime().optional(),
-    accessExpiresAt: z.iso.datetime().optional(),
-  }),
-);
+const credentialsOf = readerOf(() => ({
+  origin: z.string(),
+  accessToken: z.string(),
+  /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
+  clientId: z.string(),
+  clientSecret: z.string(),
+  /** What the server runs, from its nodeinfo; absent where it did not tell, or was linked before it was asked. */
+  software: z.string().optional(),
+  /** Of servers whose tokens end: what renews the token, when, and when it ends. */
+  refreshToken: z.string().optional(),
+  renewAt: z.iso.datetime().optional(),
+  accessExpiresAt: z.iso.datetime().optional(),
+}));
 export type Credentials = ReturnType<typeof credentialsOf>;
 
-const remoteOf = readerOf(() =>
-  z.object({
-    idempotencyKey: z.string(),
-    /** One per media item of the draft, in its order, as far as they are uploaded. */
-    media: z.array(
-      z.object({
-        id: z.string(),
-        kind: z.enum(["image", "video", "audio"]),
-        isReady: z.boolean(),
-        /** Where the server keeps the file, if it said so. */
-        url: z.string().optional(),
-      }),
-    ),
-    /** When files were last given up and uploaded again. */
-    reuploadedAt: z.iso.datetime().optional(),
-    /** Whether the server keeps idempotency keys; absent until the first visible call is prepared. */
-    keepsKeys: z.boolean().optional(),
-    /** Absent where the server keeps keys, or does not list the account's posts. */
-    before: z
-      .object({
-        /** The time of the newest of them, by the server's clock; null when there was none. */
-        newestAt: z.iso.datetime().nullable(),
-        ids: z.array(z.string()),
-      })
-      .optional(),
-  }),
-);
+const remoteOf = readerOf(() => ({
+  idempotencyKey: z.string(),
+  /** One per media item of the draft, in its order, as far as they are uploaded. */
+  media: z.array(
+    z.object({
+      id: z.string(),
+      kind: z.enum(["image", "video", "audio"]),
+      isReady: z.boolean(),
+      /** Where the server keeps the file, if it said so. */
+      url: z.string().optional(),
+    }),
+  ),
+  /** When files were last given up and uploaded again. */
+  reuploadedAt: z.iso.datetime().optional(),
+  /** Whether the server keeps idempotency keys; absent until the first visible call is prepared. */
+  keepsKeys: z.boolean().optional(),
+  /** Absent where the server keeps keys, or does not list the account's posts. */
+  before: z
+    .object({
+      /** The time of the newest of them, by the server's clock; null when there was none. */
+      newestAt: z.iso.datetime().nullable(),
+      ids: z.array(z.string()),
+    })
+    .optional(),
+}));
 export type Remote = ReturnType<typeof remoteOf>;
 export type RemoteMedia = Remote["media"][number];
 /** The account's newest posts as they were listed before the first visible call. */
