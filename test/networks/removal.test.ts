@@ -51,6 +51,11 @@ const CASES: Readonly<Record<string, Case>> = {
     answers: [
       ["a post, or one that is gone", answer(204), removed],
       ["a post that it does not find", answer(404, { status: 404 }), removed],
+      [
+        "an API that the app does not have",
+        answer(404, { status: 404, message: "Resource posts does not exist" }),
+        { kind: "rejected", failure: { code: "app_misconfigured" } },
+      ],
       ["a token without the permission", li.denied, permission],
     ],
   },

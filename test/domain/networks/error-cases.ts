@@ -192,6 +192,7 @@ export const CASES: readonly Case[] = [
   ...linkedin("invalid_request", 400, codes("INVALID_URN_TYPE", "INVALID_URN_ID", "MISSING_FIELD")),
   ...linkedin("app_misconfigured", 426, ["", ...codes("NONEXISTENT_VERSION")]),
   ...linkedin("app_misconfigured", 400, messages("A version must be present.")),
+  ...linkedin("app_misconfigured", 404, messages("Resource ugcPosts does not exist")),
   ...linkedin("quota_exceeded", 429, [throttled("MEMBER DAY")]),
   ...linkedin("rate_limited", 429, ["APPLICATION DAY", "APPLICATION MINUTE"].map(throttled)),
   ...linkedin("rate_limited", 429, [throttled("MEMBER MINUTE")]),

@@ -26,6 +26,9 @@ const IN_DOUBT: ErrorRow = { code: "network_unavailable", effect: "doubt" };
 /** "Organization permissions must be used", and since 2026 "Organization Or Events permissions must be used". */
 const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
 
+/** The app's products do not have the API, for any account (https://github.com/PipedreamHQ/pipedream/issues/854). */
+export const NO_API = /\bresource \S+ does not exist/i;
+
 /** Returns rows for a message that comes with status 400 or 422. */
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
   return rows(meaning, { status: 400, message }, { status: 422, message });
@@ -63,6 +66,7 @@ export const ERRORS = errorTable([
     message: /version.*(?:not active|deprecated|must be present)/i,
   }),
   ...[400, 403].flatMap((status) => rows(PERMISSION, { status, message: MISSING })),
+  ...rows(OUR_FAULT, { status: 404, message: NO_API }),
   ...rows(refused("quota_exceeded"), { status: 429, message: /\bMEMBER DAY\b/i }),
   ...rows(REAUTH, { status: 401 }),
   ...rows(IN_DOUBT, { status: 408 }, { status: 409 }),

@@ -1,5 +1,6 @@
 import { exchange, isProxyPage } from "../contract/answers.ts";
 import { removal } from "../contract/removal.ts";
+import { NO_API } from "./errors.ts";
 import { restMethod } from "./request.ts";
 import { classifyFor } from "./session.ts";
 import { type Call, steps } from "./state.ts";
@@ -10,7 +11,10 @@ const deletion = removal({
     const path = `posts/${encodeURIComponent(call.externalId)}`;
     return exchange(call.tools, restMethod(path, "DELETE", call));
   },
-  isGone: (answer) => answer.status === 204 || (answer.status === 404 && !isProxyPage(answer)),
+  isGone(answer) {
+    const isOfPost = !isProxyPage(answer) && !NO_API.test(answer.text().slice(0, 2000));
+    return answer.status === 204 || (answer.status === 404 && isOfPost);
+  },
   classify: classifyFor,
 });
 
