@@ -115,7 +115,7 @@ export const adminRoutes = [
     response: foundUser,
     examples: () => ({ answer: foundUserExample() }),
     run: ({ services, scope, query }) =>
-      services.audit.readBy(scope, { action: "user.searched" }, () =>
+      services.audit.readBy(scope, { action: "user.read" }, () =>
         findUserByEmail(services.tenants, scope, query),
       ),
   }),

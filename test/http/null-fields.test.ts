@@ -163,7 +163,7 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     metadata: {},
     expectedUpdatedAt: "refused",
   },
-  "v1/users/{userId}": { role: "refused" },
+  "v1/users/{userId}": { role: "refused", locale: "refused" },
   "v1/profiles/{profileId}": {
     title: "refused",
     externalId: null,
