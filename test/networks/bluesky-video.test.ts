@@ -197,6 +197,21 @@ describe("a video that the service does not make playable", () => {
     shownVideo();
   });
 
+  test("is asked for again by the job's id where a status leaves that empty", async () => {
+    const linked = await linkByPassword();
+    sandbox.fault("bluesky", "uploadVideo", "processing:2");
+    let looks = 0;
+    const http = (request: HttpRequest) => {
+      if (!request.url.includes("/app.bsky.video.getJobStatus")) return tools.http(request);
+      looks += 1;
+      const working = { jobStatus: { jobId: "", state: "JOB_STATE_ENCODING" } };
+      return looks === 1 ? Promise.resolve(answer(200, working)) : tools.http(request);
+    };
+    publishedBy(await walkLeg(bluesky, linked, clip, { ...tools, http }));
+    expect(callsTo("uploadVideo")).toBe(1);
+    expect(looks).toBeGreaterThan(1);
+  });
+
   test("goes straight to the server when that lost what the service had put there", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "putRecord", "fail:media_processing_failed");

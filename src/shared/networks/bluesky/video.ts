@@ -168,7 +168,7 @@ async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutco
   if (answer.status === 429)
     return { kind: "working", jobId, wait: { pollAfterSeconds: pause(answer, tools) } };
   const { data: status } = jobAnswer().safeParse(answer.json());
-  return (status && outcomeOf({ jobId, ...status })) ?? { kind: "lost" };
+  return (status && outcomeOf({ ...status, jobId })) ?? { kind: "lost" };
 }
 
 /**
