@@ -1,4 +1,3 @@
-import type { LegErrorCode } from "../networks/contract/errors.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { FollowUpCalls } from "../networks/contract/network.ts";
 import type { FollowUpDone, LegFailure } from "../networks/contract/outcome.ts";
@@ -163,60 +162,6 @@ export type CallEnd =
   | Pick<FollowUpDone, "kind" | "externalId" | "url">
   | { readonly kind: "failed"; readonly failure: LegFailure; readonly isUnknown?: true };
 
-/** What is said of a call where the words of `LEG_ERRORS`, which are about publishing, would be wrong. */
-const WORDS: Readonly<
-  Record<LaterKind, Partial<Record<LegErrorCode, Pick<LegProblem, "message" | "remediation">>>>
-> = {
-  comment: {
-    canceled: {
-      message: "The post was to be removed before its first comment was written.",
-      remediation: "Nothing: the comment would be gone, too.",
-    },
-    network_unavailable: {
-      message: "The network did not take the first comment in time; it was not written.",
-      remediation: "Write the comment by hand.",
-    },
-    outcome_unknown: {
-      message: "The network did not confirm the first comment: it may be there.",
-      remediation: "Look at the post; write the comment by hand if it is not there.",
-    },
-    permission_missing: {
-      message: "The account was linked without the permission that comments need.",
-      remediation: "Reconnect the account and grant every permission that is asked for.",
-    },
-  },
-  remove: {
-    connection_missing: {
-      message: "The account that published the post is no longer linked.",
-      remediation: "Link the account that published the post, then remove the post again.",
-    },
-    connection_needs_reauth: {
-      message: "The network no longer accepts the stored authorisation of this account.",
-      remediation: "Reconnect the account on the connect page, then remove the post again.",
-    },
-    feature_unsupported: {
-      message: "The network can't remove this post for the relay.",
-      remediation: "Remove it by hand.",
-    },
-    network_unavailable: {
-      message: "The network did not confirm the removal within an hour.",
-      remediation: "Look at the post; if it is still there, remove it again.",
-    },
-    outcome_unknown: {
-      message: "Nobody can tell whether the post is live, so it could not be removed.",
-      remediation: "Look at the account; remove the post by hand if it is there.",
-    },
-    permission_missing: {
-      message: "The account was linked without the permission that removing needs.",
-      remediation: "Reconnect the account, grant every permission, then remove the post again.",
-    },
-    internal_error: {
-      message: "Removing the post failed for a reason on our side.",
-      remediation: "Remove it again; contact support with the post's id if that fails, too.",
-    },
-  },
-};
-
 export function endedCall(call: LaterCall, end: CallEnd, now: Date): LaterCall {
   const at = now.toISOString();
   if (end.kind === "done") {
@@ -229,7 +174,7 @@ export function endedCall(call: LaterCall, end: CallEnd, now: Date): LaterCall {
     ...call,
     state,
     at,
-    error: problemOf({ ...WORDS[call.kind][failure.code], ...failure }),
+    error: problemOf(failure, call.kind),
   };
 }
 
@@ -243,28 +188,4 @@ export function withdrawn(call: LaterCall, now: Date): LaterCall {
       : { kind: "failed", failure: { code: "canceled", networkCode: null } },
     now,
   );
-}
-
-/** How long calls are repeated while the network does not take them. */
-const REPEATED_MINUTES = { comment: 10, remove: 60 } as const;
-const FIRST_PAUSE_SECONDS = 5;
-const PAUSE_SECONDS_MAX = 5 * 60;
-/** Pauses differ by up to this share, so that what failed together is not repeated together. */
-const JITTER = 0.2;
-
-/**
- * Returns the seconds until the next attempt or look-up; null when the time of the call is over. `random` is in [0, 1).
- */
-export function nextCallSeconds(
-  { kind, attempts, requestedAt }: LaterCall,
-  now: Date,
-  random: number,
-  askedSeconds = 0,
-): number | null {
-  const leftMs = Date.parse(requestedAt) + REPEATED_MINUTES[kind] * 60_000 - now.getTime();
-  const base = Math.min(PAUSE_SECONDS_MAX, FIRST_PAUSE_SECONDS * 2 ** Math.max(0, attempts - 1));
-  const seconds = Math.max(base * (1 - JITTER + 2 * JITTER * random), askedSeconds);
-  if (leftMs <= 0) return null;
-  // The last attempt comes when the time is over, and not before the network asked for it.
-  return seconds * 1000 <= leftMs ? seconds : askedSeconds * 1000 > leftMs ? null : leftMs / 1000;
 }

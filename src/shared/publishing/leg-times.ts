@@ -1,3 +1,4 @@
+import type { LaterCall } from "./call.ts";
 import { nextLegStep, type Leg } from "./leg.ts";
 
 // Computes when a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are parameters.
@@ -5,7 +6,7 @@ import { nextLegStep, type Leg } from "./leg.ts";
 /** When the latest visible call was made whose outcome is unknown. */
 type Called = Pick<Leg, "calledAt">;
 
-/** How far a retry's delay may differ from the schedule, as a share of it. */
+/** How far a delay may differ from its schedule, as a share of it: what failed together is not repeated together. */
 const JITTER = 0.2;
 const RETRY_AFTER_SECONDS_MAX = 3_600;
 /** Seconds after the call. Each is a little longer than the networks' own limits, because clocks differ. */
@@ -92,4 +93,26 @@ export function nextCheck(
   });
   const backoff = Math.min(CHECK_SECONDS_MAX, checkSeconds * 2 ** Math.min(checks, 10)) * 1000;
   return new Date(Math.min(now.getTime() + backoff, ...waits)).toISOString();
+}
+
+/** How long later calls are repeated while the network does not take them. */
+const REPEATED_MINUTES = { comment: 10, remove: 60 } as const;
+const FIRST_PAUSE_SECONDS = 5;
+const PAUSE_SECONDS_MAX = 5 * 60;
+
+/**
+ * Returns the seconds until the next attempt or look-up of a later call; null when its time is over. `random` is in [0, 1).
+ */
+export function nextCallSeconds(
+  { kind, attempts, requestedAt }: LaterCall,
+  now: Date,
+  random: number,
+  askedSeconds = 0,
+): number | null {
+  const leftMs = Date.parse(requestedAt) + REPEATED_MINUTES[kind] * 60_000 - now.getTime();
+  const base = Math.min(PAUSE_SECONDS_MAX, FIRST_PAUSE_SECONDS * 2 ** Math.max(0, attempts - 1));
+  const seconds = Math.max(base * (1 - JITTER + 2 * JITTER * random), askedSeconds);
+  if (leftMs <= 0) return null;
+  // The last attempt comes when the time is over, and not before the network asked for it.
+  return seconds * 1000 <= leftMs ? seconds : askedSeconds * 1000 > leftMs ? null : leftMs / 1000;
 }

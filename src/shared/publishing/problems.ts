@@ -1,5 +1,6 @@
 import type { Connection, QuotaView } from "../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode, endsLegs } from "../networks/contract/errors.ts";
+import type { FollowUpCalls } from "../networks/contract/network.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -59,9 +60,68 @@ export function toLegProblem(found: BrokenRule): LegProblem {
   return { code, message, remediation, rule, mediaIndex, networkCode: null };
 }
 
-export function problemOf(failure: LegFailure): LegProblem {
+/** What is said of a call where the words of `LEG_ERRORS`, which are about publishing, would be wrong. */
+const WORDS: Readonly<
+  Record<
+    keyof FollowUpCalls,
+    Partial<Record<LegErrorCode, Pick<LegProblem, "message" | "remediation">>>
+  >
+> = {
+  comment: {
+    canceled: {
+      message: "The post was to be removed before its first comment was written.",
+      remediation: "Nothing: the comment would be gone, too.",
+    },
+    network_unavailable: {
+      message: "The network did not take the first comment in time; it was not written.",
+      remediation: "Write the comment by hand.",
+    },
+    outcome_unknown: {
+      message: "The network did not confirm the first comment: it may be there.",
+      remediation: "Look at the post; write the comment by hand if it is not there.",
+    },
+    permission_missing: {
+      message: "The account was linked without the permission that comments need.",
+      remediation: "Reconnect the account and grant every permission that is asked for.",
+    },
+  },
+  remove: {
+    connection_missing: {
+      message: "The account that published the post is no longer linked.",
+      remediation: "Link the account that published the post, then remove the post again.",
+    },
+    connection_needs_reauth: {
+      message: "The network no longer accepts the stored authorisation of this account.",
+      remediation: "Reconnect the account on the connect page, then remove the post again.",
+    },
+    feature_unsupported: {
+      message: "The network can't remove this post for the relay.",
+      remediation: "Remove it by hand.",
+    },
+    network_unavailable: {
+      message: "The network did not confirm the removal within an hour.",
+      remediation: "Look at the post; if it is still there, remove it again.",
+    },
+    outcome_unknown: {
+      message: "Nobody can tell whether the post is live, so it could not be removed.",
+      remediation: "Look at the account; remove the post by hand if it is there.",
+    },
+    permission_missing: {
+      message: "The account was linked without the permission that removing needs.",
+      remediation: "Reconnect the account, grant every permission, then remove the post again.",
+    },
+    internal_error: {
+      message: "Removing the post failed for a reason on our side.",
+      remediation: "Remove it again; contact support with the post's id if that fails, too.",
+    },
+  },
+};
+
+/** Returns a failure as its readers see it. `later`: the kind of call that failed, if that is not the one that publishes. */
+export function problemOf(failure: LegFailure, later?: keyof FollowUpCalls): LegProblem {
   const { code, networkCode, rule, mediaIndex } = failure;
-  const { message, remediation } = LEG_ERRORS[code];
+  const own = later === undefined ? undefined : WORDS[later][code];
+  const { message, remediation } = own ?? LEG_ERRORS[code];
   return {
     code,
     message: failure.message ?? message,

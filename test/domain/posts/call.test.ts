@@ -5,12 +5,12 @@ import {
   claimedCall,
   endedCall,
   newCall,
-  nextCallSeconds,
   sentCall,
   type LaterCall,
   waitingCall,
   withdrawn,
 } from "../../../src/shared/publishing/call.ts";
+import { nextCallSeconds } from "../../../src/shared/publishing/leg-times.ts";
 import {
   isBeingRemoved,
   isBusy,

@@ -1,6 +1,7 @@
 import { blamed, type Connection } from "../../connections/connections.ts";
+import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import type { Network } from "../../networks/contract/network.ts";
+import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type {
   FollowUpDone,
   FollowUpLookUp,
@@ -8,6 +9,7 @@ import type {
   LegFailure,
 } from "../../networks/contract/outcome.ts";
 import type { Call } from "../call.ts";
+import { legDraft } from "../post.ts";
 import { callOf } from "./leg-attempt.ts";
 import { attachedOf, type LegRun } from "./leg-run.ts";
 import { failed, type Step } from "./step.ts";
@@ -49,6 +51,26 @@ export interface CallKind {
   readonly prepare: readonly ((work: CallWork) => Promise<Step>)[];
   /** Makes the visible call. */
   perform(work: CallWork): Promise<Made>;
+}
+
+/** Returns what the network needs to publish the leg to its account, or to look it up there. */
+export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
+  const { leg } = run.stored;
+  const { connection, credentials } = attachedOf(run);
+  // A call that is known to have had no effect was attempted all the same.
+  const { sentAt } = run.written.leg;
+  const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
+  return {
+    key: leg.key,
+    draft: withShortAltTexts(legDraft(run.post.draft, leg.network), altTextMax),
+    account: connection.account,
+    credentials,
+    instanceUrl: connection.instanceUrl,
+    limits: connection.limits,
+    remote: leg.remote ?? {},
+    sentAt: sentAt === null ? null : new Date(sentAt),
+    isUnpublished: (unsent ?? leg).sentAt === null,
+  };
 }
 
 /** Returns the end of a call that the network refused, for which its account may be to blame. */

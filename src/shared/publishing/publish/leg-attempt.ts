@@ -4,7 +4,6 @@ import { invariant } from "../../runtime/errors.ts";
 import {
   claimedCall,
   endedCall,
-  nextCallSeconds,
   type Call,
   type CallEnd,
   type LaterCall,
@@ -14,6 +13,7 @@ import {
 import {
   earlyLookSeconds,
   lastLookSeconds,
+  nextCallSeconds,
   nextLookSeconds,
   nextRetrySeconds,
 } from "../leg-times.ts";

@@ -2,9 +2,8 @@ import type { Published } from "../../networks/contract/outcome.ts";
 import { checkRefusal, countRefusal } from "../../networks/contract/refusals.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { followAccount } from "./attach-account.ts";
-import type { CallKind, CallWork, Found, Made } from "./call-work.ts";
+import { type CallKind, type CallWork, type Found, type Made, toPublish } from "./call-work.ts";
 import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "./prepare.ts";
-import { toPublish } from "./to-publish.ts";
 
 /* The call that publishes a leg. */
 
