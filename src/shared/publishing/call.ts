@@ -163,19 +163,14 @@ export type CallEnd =
   | { readonly kind: "failed"; readonly failure: LegFailure; readonly isUnknown?: true };
 
 export function endedCall(call: LaterCall, end: CallEnd, now: Date): LaterCall {
-  const at = now.toISOString();
+  // What the network wanted to know again is of no use any more.
+  const last = { ...call, at: now.toISOString(), remote: null };
   if (end.kind === "done") {
     const { externalId, url } = end;
-    return { ...call, state: "done", at, sentAt: null, error: null, result: { externalId, url } };
+    return { ...last, state: "done", sentAt: null, error: null, result: { externalId, url } };
   }
   const state = end.isUnknown === true ? "unknown" : "failed";
-  const { failure } = end;
-  return {
-    ...call,
-    state,
-    at,
-    error: problemOf(failure, call.kind),
-  };
+  return { ...last, state, error: problemOf(end.failure, call.kind) };
 }
 
 /** Returns a call that nobody works on as it ends because the post is to be removed. */

@@ -102,7 +102,7 @@ export interface Leg {
   readonly lastAttemptAt: string | null;
   readonly error: LegProblem | null;
   readonly warnings: readonly LegWarning[];
-  /** The calls that follow the one that publishes, in their order. */
+  /** The calls that follow the one that publishes, in their order: the latest of each kind. */
   readonly calls: readonly LaterCall[];
 }
 
@@ -147,6 +147,11 @@ export function latestCall({ calls }: Leg, kind: LaterCall["kind"]): LaterCall |
 export function isBeingRemoved(leg: Leg): boolean {
   const removal = latestCall(leg, "remove");
   return removal !== undefined && !isFinal(removal);
+}
+
+/** Returns the leg with another call to be made. It takes the place of an earlier one of its kind: the row stays small. */
+export function withNewCall(leg: Leg, call: LaterCall): Leg {
+  return { ...leg, calls: [...leg.calls.filter(({ kind }) => kind !== call.kind), call] };
 }
 
 /** Returns the leg with this state of one of its calls. */

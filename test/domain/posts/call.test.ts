@@ -16,6 +16,7 @@ import {
   isBusy,
   nextLegStep,
   openCall,
+  withNewCall,
 } from "../../../src/shared/publishing/leg.ts";
 import {
   claimed,
@@ -141,6 +142,15 @@ describe("a leg with calls", () => {
     const written = endedCall(comment, { kind: "done", externalId: "1", url: null }, NOW);
     expect(openCall(publishedWith(written, removal()))?.kind).toBe("remove");
     expect(openCall(legOf({ calls: [comment] }))).toBeUndefined();
+  });
+
+  test("keeps the latest call of each kind, and of one that ended nothing that only its network needs", () => {
+    const comment = newCall("comment", { legKey: "leg", round: "r", now: NOW });
+    const refused = endedCall(removal({ remote: { a: "b" } }), { kind: "failed", failure }, NOW);
+    expect(refused.remote).toBeNull();
+    const again = newCall("remove", { legKey: "leg", round: "r2", now: NOW });
+    const leg = withNewCall(publishedWith(refused, comment), again);
+    expect(leg.calls).toEqual([comment, again]);
   });
 
   test("gives a call back under which storage failed not before the call is over", () => {

@@ -1,6 +1,6 @@
 import type { Movement } from "../../core/core.ts";
 import { type CallEnd, newCall } from "../call.ts";
-import { currentCall, type Leg } from "../leg.ts";
+import { currentCall, type Leg, withNewCall } from "../leg.ts";
 import {
   postOperation,
   progressed,
@@ -16,8 +16,7 @@ import { callOf, ended } from "./leg-attempt.ts";
 function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
   const isAsked = leg.status === "succeeded" && firstCommentOf(draft, leg.network) !== null;
   if (!isAsked) return leg;
-  const call = newCall("comment", { legKey: leg.key, round: leg.round, now });
-  return { ...leg, calls: [...leg.calls, call] };
+  return withNewCall(leg, newCall("comment", { legKey: leg.key, round: leg.round, now }));
 }
 
 interface Ending {

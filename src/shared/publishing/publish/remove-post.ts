@@ -5,7 +5,7 @@ import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { endedCall, isFinal, newCall, withdrawn } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { isEnded, latestCall, openCall, withCall, type Leg } from "../leg.ts";
+import { isEnded, latestCall, openCall, withCall, withNewCall, type Leg } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -64,14 +64,14 @@ function withRemoval(leg: Leg, round: string, now: Date): Leg {
   const isIdle = leg.claimId === null;
   const before = open !== undefined && isIdle ? withCall(leg, withdrawn(open, now)) : leg;
   const removal = newCall("remove", { legKey: leg.key, round, now });
-  return { ...before, ...(isIdle && free), calls: [...before.calls, removal] };
+  return { ...withNewCall(before, removal), ...(isIdle && free) };
 }
 
 /** Returns the leg with a removal that its network can't make. */
 function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
   const failure = { code: "feature_unsupported", networkCode: null } as const;
   const asked = newCall("remove", { legKey: leg.key, round, now });
-  return { ...leg, calls: [...leg.calls, endedCall(asked, { kind: "failed", failure }, now)] };
+  return withNewCall(leg, endedCall(asked, { kind: "failed", failure }, now));
 }
 
 const nothing = () =>
