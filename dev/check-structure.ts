@@ -31,7 +31,7 @@ for (const [role, kinds] of Object.entries(limits.rowKinds))
 list("queues", structure.queues);
 const fields = [...structure.depsFields].sort(([, left], [, right]) => right - left);
 console.log(`fields of deps: ${fields.map(([name, count]) => `${name} ${count}`).join(", ")}`);
-list("stores of other folders imported", structure.foreignStores);
+list("stores of other modules used", structure.foreignStores);
 list("cycles between folders", structure.folderCycles);
 list("imports that run up", structure.importsUp);
 list("files over 350 lines", structure.longFiles);

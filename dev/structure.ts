@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import ts from "typescript";
+import { foreignStoresOf } from "./foreign-stores.ts";
 
 const TREES = ["src", "test", "dev", "bench"] as const;
 const FILE_LINES_MAX = 350;
@@ -27,6 +28,7 @@ export interface Structure {
   readonly queues: Places;
   /** Fields of each interface named `…Deps`, inherited ones included. */
   readonly depsFields: ReadonlyMap<string, number>;
+  /** Imports of other modules' stores, and uses of those in other modules' `…Deps`. */
   readonly foreignStores: Places;
   readonly folderCycles: Places;
   readonly importsUp: Places;
@@ -184,7 +186,10 @@ export function structureOf(root: string, order: readonly string[]): Structure {
     rowKinds: argumentsOf(sources, "rowCodec", 0),
     queues: argumentsOf(sources, "worker", 0),
     depsFields: depsFieldsOf(sources),
-    foreignStores: across.filter(({ to }) => /-(store|queue)\.ts$/.test(to)).map(told),
+    foreignStores: [
+      ...across.filter(({ to }) => /-(store|queue)\.ts$/.test(to)).map(told),
+      ...foreignStoresOf(root, MODULES),
+    ],
     folderCycles: folderCyclesOf(imports.filter(({ to }) => to.startsWith("src/"))),
     importsUp: across.filter(({ from, to }) => place(to) < place(from)).map(told),
     longFiles: sources
@@ -212,7 +217,7 @@ export function problemsOf(structure: Structure, limits: Limits): string[] {
     ...[...depsFields]
       .filter(([, count]) => count > DEPS_FIELDS_MAX)
       .map(([name, count]) => `${name} has ${count} fields of at most ${DEPS_FIELDS_MAX}`),
-    ...none("a store of another folder is imported", structure.foreignStores),
+    ...none("a store of another module is used", structure.foreignStores),
     ...none("folders import each other", structure.folderCycles),
     ...none("an import runs up", structure.importsUp),
     ...none(`a file has more than ${FILE_LINES_MAX} lines`, structure.longFiles),

@@ -1,17 +1,17 @@
 import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
-import { PUBLISHING_QUEUE, PublishingHint } from "../shared/publishing/publishing.ts";
-import { WEBHOOK_QUEUE, WebhookHint } from "../shared/webhooks/webhooks.ts";
+import {
+  PUBLISHING_QUEUE,
+  PublishingHint,
+  resendPublishingHint,
+} from "../shared/publishing/publishing.ts";
+import { resendWebhookHint, WEBHOOK_QUEUE, WebhookHint } from "../shared/webhooks/webhooks.ts";
 
 const load = async () => (await import("./background.ts")).background;
 
 export const workers: readonly Worker[] = [
   worker(PUBLISHING_QUEUE, {
     message: PublishingHint,
-    hints: ({
-      publishing: {
-        stores: { publishQueue },
-      },
-    }) => publishQueue,
+    resend: ({ publishing }, hint) => resendPublishingHint(publishing, hint),
     run: async (services, hint) => {
       const { publishLegs, startPost } = await load();
       switch (hint.kind) {
@@ -24,11 +24,7 @@ export const workers: readonly Worker[] = [
   }),
   worker(WEBHOOK_QUEUE, {
     message: WebhookHint,
-    hints: ({
-      webhooks: {
-        stores: { webhookQueue },
-      },
-    }) => webhookQueue,
+    resend: ({ webhooks }, hint) => resendWebhookHint(webhooks, hint),
     run: async (services, hint) => {
       const { continueWalk, deliverWebhook, fanOutEvents } = await load();
       switch (hint.kind) {

@@ -44,7 +44,13 @@ import {
   type TenantStores,
 } from "./tenants/tenants.ts";
 import { Wakes } from "./wake/wake.ts";
-import { createWebhookStores, Rerun, WEBHOOK_QUEUE } from "./webhooks/webhooks.ts";
+import {
+  createWebhookStores,
+  markAndHintEvents,
+  queueWalk,
+  Rerun,
+  WEBHOOK_QUEUE,
+} from "./webhooks/webhooks.ts";
 
 /** How long a check of readiness counts: anybody may ask for one, and each asks storage. */
 const READINESS_MS = 1_000;
@@ -154,10 +160,10 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
 
 function mailOf(
   { common: { config, clock, log }, wakes, tables }: Foundations,
-  queue: Services["webhooks"]["stores"]["fanOutQueue"],
+  webhooks: Services["webhooks"],
 ) {
   const askForWalk = (delaySeconds: number) =>
-    queue.continueWalk(SEND_MAILS, { isAsked: true, delaySeconds });
+    queueWalk(webhooks, { name: SEND_MAILS, isAsked: true }, delaySeconds);
   return createMail({ config, clock, log, wakes, askForWalk }, tables);
 }
 
@@ -191,14 +197,14 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   const { clock, log, audit, cursors } = common;
   const { dataKeys } = config.identity;
   // An event comes once all modules are there.
-  const wallets = walletsOf(base, (id) => webhooks.stores.fanOutQueue.markAndHint(id, now()));
+  const wallets = walletsOf(base, (id) => markAndHintEvents(webhooks, id));
   const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
   const posts = createPublishingStores(tables, queue(PUBLISHING_QUEUE));
   const { networkAccounts, timeline } = posts;
 
   const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
-  const parts = { queue: queue(WEBHOOK_QUEUE), wakes, log, commit, dataKeys };
+  const parts = { queue: queue(WEBHOOK_QUEUE), commit, dataKeys };
   const webhooks: Services["webhooks"] = {
     ...common,
     calls,
@@ -217,7 +223,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     tenants: tenantsOfLinking(stores, now),
     networkAccounts,
   };
-  const mail = mailOf(base, webhooks.stores.fanOutQueue);
+  const mail = mailOf(base, webhooks);
   const below = { ...common, billing, connections };
   const publishing = {
     ...below,

@@ -294,11 +294,15 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     firstSeed: 1,
     services({
       webhooks: {
-        stores: { fanOutQueue },
+        stores: { webhookQueue },
         work: { fanOuts },
       },
     }) {
-      replaceIn(fanOutQueue, () => ({ hint: () => Promise.resolve() }));
+      replaceIn(webhookQueue, (former) => ({
+        hint: async (fields, delaySeconds) => {
+          if (fields.kind !== "events") await former.hint(fields, delaySeconds);
+        },
+      }));
       replaceIn(fanOuts, () => ({ run: () => Promise.resolve(false) }));
     },
   },

@@ -166,7 +166,7 @@ export const MUTANTS: readonly Mutant[] = [
     services({
       webhooks: {
         wakes,
-        stores: { fanOutQueue },
+        stores: { webhookQueue },
       },
       publishing: {
         stores: { posts },
@@ -181,9 +181,10 @@ export const MUTANTS: readonly Mutant[] = [
         },
       }));
       // Half of them are lost, which the product survives.
-      replaceIn(fanOutQueue, (former) => ({
-        hint: async (platformId) => {
-          if (Math.random() < 0.5) await former.hint(platformId);
+      replaceIn(webhookQueue, (former) => ({
+        hint: async (fields, delaySeconds) => {
+          const isKept = fields.kind !== "events" || Math.random() < 0.5;
+          if (isKept) await former.hint(fields, delaySeconds);
         },
       }));
     },

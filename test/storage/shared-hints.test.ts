@@ -105,12 +105,10 @@ function aProcess(run: (name: string) => Promise<void>) {
   const alone: string[] = [];
   const errands = worker("errands", {
     message: Errand,
-    hints: () => ({
-      sendAlone({ name }) {
-        alone.push(name);
-        return Promise.resolve();
-      },
-    }),
+    resend(_, { name }) {
+      alone.push(name);
+      return Promise.resolve();
+    },
     run: (_, { name }) => run(name),
   });
   return { alone, handle: (message: object) => errands.handle(services, message) };

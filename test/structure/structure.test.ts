@@ -69,6 +69,7 @@ test.each([
   expect(problemsOf(measured(changed), LIMITS).join()).toContain(problem);
 });
 
+const USING = "src/shared/publishing/using.ts";
 const up = 'import "../publishing/read/b.ts";';
 const long = `export function f() {\n${"g();\n".repeat(59)}}`;
 
@@ -77,6 +78,27 @@ test.each<[keyof Structure, Readonly<Record<string, string>>, string]>([
     "foreignStores",
     { "src/shared/publishing/c.ts": 'import type { X } from "../billing/ledger-store.ts";' },
     "src/shared/publishing/c.ts -> src/shared/billing/ledger-store.ts",
+  ],
+  [
+    "foreignStores",
+    {
+      "src/shared/billing/deps.ts":
+        "export interface BillingDeps { b: 1; c: 1; stores: { d: number } }\n",
+      [USING]:
+        'import type { BillingDeps } from "../billing/deps.ts";\nexport const d = ({ stores }: BillingDeps) => stores.d;',
+    },
+    `${USING}:2 -> billing`,
+  ],
+  [
+    "foreignStores",
+    {
+      "src/shared/billing/ledger-store.ts": "export class LedgerStore { read() {} }\n",
+      "src/shared/billing/deps.ts":
+        'import type { LedgerStore } from "./ledger-store.ts";\nexport interface BillingDeps { b: 1; ledger: LedgerStore }\n',
+      [USING]:
+        'import type { BillingDeps } from "../billing/deps.ts";\ntype Deps = { billing: BillingDeps };\nexport const r = (deps: Deps) => deps.billing.ledger.read();',
+    },
+    `${USING}:3 -> billing`,
   ],
   [
     "folderCycles",

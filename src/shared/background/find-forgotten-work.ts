@@ -1,36 +1,20 @@
 import { markIfWaiting } from "../mail/mail.ts";
-import { inBatches } from "../runtime/promises.ts";
-import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
+import { hasOpenWork } from "../publishing/publishing.ts";
 import type { TakeStep } from "../runtime/walk-step.ts";
-import { lookAtEndpoint } from "../webhooks/webhooks.ts";
+import { isPlatformDamaged } from "../tenants/tenants.ts";
+import { hasPendingEvents, lookAtEndpoints } from "../webhooks/webhooks.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
 
-const ENDPOINTS_AT_ONCE = 8;
-
 async function markIfOpen(services: BackgroundDeps, platformId: string): Promise<boolean> {
-  const [{ works, next }, events] = await Promise.all([
-    services.publishing.stores.posts.listOpenWork(platformId, "", 1),
-    services.webhooks.stores.events.listPending(platformId, 1),
+  const [hasWork, hasEvents] = await Promise.all([
+    hasOpenWork(services.publishing, platformId),
+    hasPendingEvents(services.webhooks, platformId),
     markIfWaiting(services.tenants.mail, platformId),
   ]);
-  if (works.length + events.length === 0 && next === undefined) return false;
+  if (!hasWork && !hasEvents) return false;
   await services.webhooks.wakes.mark("platform", platformId, services.clock.now());
   return true;
-}
-
-/** Has each endpoint of the platform drained that has deliveries without a message. */
-async function lookAtEndpoints(services: BackgroundDeps, platformId: string): Promise<void> {
-  const endpoints = await services.webhooks.stores.endpoints.listAll(platformId);
-  await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>
-    undefinedIfDamaged(lookAtEndpoint(services.webhooks, id)),
-  );
-}
-
-/** Returns whether the platform's row is damaged. Requests get an error for it; this walk counts it and goes on. */
-async function isPlatformDamaged(services: BackgroundDeps, platformId: string): Promise<boolean> {
-  const reading = services.tenants.stores.platforms.find(platformId).then(() => "read");
-  return (await undefinedIfDamaged(reading)) === undefined;
 }
 
 /**
@@ -43,8 +27,8 @@ export function findForgottenWork(services: BackgroundDeps): TakeStep {
   return overPlatforms(services, "find-forgotten-work", async (platformId) => {
     const [isMarked, isDamaged] = await Promise.all([
       markIfOpen(services, platformId),
-      isPlatformDamaged(services, platformId),
-      lookAtEndpoints(services, platformId),
+      isPlatformDamaged(services.tenants, platformId),
+      lookAtEndpoints(services.webhooks, platformId),
     ]);
     return { counts: { marked: isMarked ? 1 : 0, damagedPlatforms: isDamaged ? 1 : 0 } };
   });

@@ -3,8 +3,7 @@ import type { TakeStep } from "../runtime/walk-step.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import { overPlatforms } from "./walk.ts";
 import type { StoredEntry, Wallet } from "../core/core.ts";
-import type { Leg } from "../publishing/publishing.ts";
-import { inBatches } from "../runtime/promises.ts";
+import { openReservations, type OpenReservation } from "../publishing/publishing.ts";
 
 /** Entries that are read and checked at a time. */
 const ROUND_ENTRIES = 4_000;
@@ -14,7 +13,6 @@ const CHECK_MS_MAX = 25_000;
 const MOVES_MAX = 20_000;
 /** Open legs that one check keeps in memory. */
 const LEGS_MAX = 200_000;
-const POSTS_AT_ONCE = 32;
 const MISMATCHES_MAX = 20;
 const RESERVED_MS_MAX = 24 * 60 * 60 * 1000;
 
@@ -103,39 +101,6 @@ async function verifyLedger(services: BackgroundDeps, platformId: string): Promi
 /** Names a leg as the ledger does. */
 const legOf = (postId: string | null, network: string | null) => `${postId}|${network}`;
 
-interface OpenLeg {
-  readonly tokens: number;
-  readonly key: string;
-  readonly lastAttemptAt: string | null;
-}
-
-const openLegOf = ({ reservation: { tokens }, key, lastAttemptAt }: Leg): OpenLeg => ({
-  tokens,
-  key,
-  lastAttemptAt,
-});
-
-/** Returns the legs with tokens reserved, undefined when they are too many: only posts with open work have any. */
-async function openLegs(
-  services: BackgroundDeps,
-  platformId: string,
-): Promise<Map<string, OpenLeg> | undefined> {
-  const open = new Map<string, OpenLeg>();
-  let after: string | undefined;
-  do {
-    const { works, next } = await services.publishing.stores.posts.listOpenWork(platformId, after);
-    await inBatches(works, POSTS_AT_ONCE, async ({ ref }) => {
-      const found = await services.publishing.stores.posts.find(ref);
-      for (const leg of found?.legs ?? [])
-        if (leg.reservation.state === "open")
-          open.set(legOf(found?.post.id ?? null, leg.network), openLegOf(leg));
-    });
-    if (open.size > LEGS_MAX) return undefined;
-    after = next;
-  } while (after !== undefined);
-  return open;
-}
-
 /**
  * Returns what legs that entries touch had reserved before the first of these: nothing where it reserves, what it gives
  * back or charges where it ends a leg.
@@ -154,7 +119,7 @@ function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, nu
 }
 
 function reservationMismatches(
-  open: ReadonlyMap<string, OpenLeg>,
+  open: readonly OpenReservation[],
   before: ReadonlyMap<string, number>,
   wallet: Wallet,
   now: Date,
@@ -163,8 +128,8 @@ function reservationMismatches(
   const oldest = new Date(now.getTime() - RESERVED_MS_MAX).toISOString();
   let reserved = 0;
   for (const tokens of before.values()) reserved += tokens;
-  for (const [leg, { tokens, key, lastAttemptAt }] of open) {
-    if (before.has(leg)) continue;
+  for (const { postId, network, tokens, key, lastAttemptAt } of open) {
+    if (before.has(legOf(postId, network))) continue;
     reserved += tokens;
     if (lastAttemptAt !== null && lastAttemptAt < oldest)
       mismatches.push(`${key} has tokens reserved since ${lastAttemptAt}`);
@@ -187,7 +152,7 @@ async function checkReservations(
 ): Promise<WalletCheck> {
   const { clock } = services;
   const { wallets } = services.billing;
-  const open = await openLegs(services, platformId);
+  const open = await openReservations(services.publishing, platformId, LEGS_MAX);
   const newest = await wallets.ledger.newest(platformId);
   const after = await wallets.read(platformId);
   if (newest > after.sequence)

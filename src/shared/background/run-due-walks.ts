@@ -3,15 +3,13 @@ import type { BackgroundDeps } from "./deps.ts";
 import { isDue, runWalk, secondsBehind, type RunEnd, type Walk } from "./walk.ts";
 import type { WalkState } from "./walk-store.ts";
 import { WALKS } from "./walks.ts";
+import { queueWalk, runHintedWalk } from "../webhooks/webhooks.ts";
 
 /** Time limit of the timer's run; the next one has to begin in time. */
 const TIMER_MS_MAX = 20_000;
 /** Time limit of one queue-triggered run. */
 const MESSAGE_MS_MAX = 60_000;
 const WALKS_AT_ONCE = 2;
-/** Walks share a queue with deliveries: eight of them take all that one owner of the queue's messages may have. */
-const WALKS_OWNER = "walks";
-const WALK_WEIGHT = 6;
 /** A run that was asked for while another one is under way is asked for again after so long. */
 const BUSY_SECONDS = 2;
 
@@ -21,56 +19,42 @@ function runMsMax({ config, clock }: BackgroundDeps): number {
   return Math.min(TIMER_MS_MAX, (tickMs - (clock.now().getTime() % tickMs)) / 2);
 }
 
-/** One run of the timer. */
-class Tick {
-  readonly #services: BackgroundDeps;
-  readonly #system: SystemScope;
-  readonly #endsAt: number;
-
-  constructor(services: BackgroundDeps, system: SystemScope) {
-    this.#services = services;
-    this.#system = system;
-    this.#endsAt = performance.now() + runMsMax(services);
+/** Returns whether a queue's worker runs the walk: a slow one would keep the timer from the next posts that are due. */
+async function isForQueue(services: BackgroundDeps, walk: Walk): Promise<boolean> {
+  if (walk.isSlow !== true) return false;
+  try {
+    return walk.hasWork === undefined || (await walk.hasWork(services));
+  } catch (error) {
+    services.log.error("a walk failed", { walk: walk.name, error });
+    return true;
   }
+}
 
-  #leftMs(): number {
-    return Math.max(0, this.#endsAt - performance.now());
-  }
-
-  async #run(walk: Walk): Promise<RunEnd> {
+/** Runs walks until a time, and leaves the rest to the queue. `endsAt` is in milliseconds of `performance`. */
+async function runUntil(
+  services: BackgroundDeps,
+  walks: readonly Walk[],
+  { system, endsAt }: { readonly system: SystemScope; readonly endsAt: number },
+): Promise<void> {
+  const leftMs = () => Math.max(0, endsAt - performance.now());
+  const run = async (walk: Walk): Promise<RunEnd> => {
     try {
-      const options = { system: this.#system, runMs: this.#leftMs() };
-      return await runWalk(this.#services, walk, options);
+      return await runWalk(services, walk, { system, runMs: leftMs() });
     } catch (error) {
-      this.#services.log.error("a walk failed", { walk: walk.name, error });
+      services.log.error("a walk failed", { walk: walk.name, error });
       return "failed";
     }
-  }
-
-  /** Runs them while there is time, and leaves the rest to the queue. */
-  async run(walks: readonly Walk[]): Promise<void> {
-    let begun = 0;
-    const runOn = async (): Promise<void> => {
-      for (let next = walks[begun]; next !== undefined; next = walks[begun]) {
-        begun += 1;
-        const isLeft = this.#leftMs() > 0 && !(await this.#isForQueue(next));
-        if (isLeft && (await this.#run(next)) !== "time_up") continue;
-        await this.#services.webhooks.stores.fanOutQueue.continueWalk(next.name);
-      }
-    };
-    await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
-  }
-
-  /** Returns whether a queue's worker runs the walk: a slow one would keep the timer from the next posts that are due. */
-  async #isForQueue(walk: Walk): Promise<boolean> {
-    if (walk.isSlow !== true) return false;
-    try {
-      return walk.hasWork === undefined || (await walk.hasWork(this.#services));
-    } catch (error) {
-      this.#services.log.error("a walk failed", { walk: walk.name, error });
-      return true;
+  };
+  let begun = 0;
+  const runOn = async (): Promise<void> => {
+    for (let next = walks[begun]; next !== undefined; next = walks[begun]) {
+      begun += 1;
+      const isLeft = leftMs() > 0 && !(await isForQueue(services, next));
+      if (isLeft && (await run(next)) !== "time_up") continue;
+      await queueWalk(services.webhooks, { name: next.name });
     }
-  }
+  };
+  await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
 }
 
 /** Says of every walk how far behind it is. */
@@ -91,15 +75,15 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
  * missed, doubled or late.
  */
 export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
-  const tick = new Tick(services, system);
+  const run = { system, endsAt: performance.now() + runMsMax(services) };
   const isFirst = (walk: Walk) => walk.isFirst === true;
-  await tick.run(WALKS.filter(isFirst));
+  await runUntil(services, WALKS.filter(isFirst), run);
   const states = await services.stores.walks.list();
   report(services, states);
   const now = services.clock.now();
   const isOtherAndDue = (walk: Walk) =>
     !isFirst(walk) && isDue(services, walk, states.get(walk.name), now);
-  await tick.run(WALKS.filter(isOtherAndDue));
+  await runUntil(services, WALKS.filter(isOtherAndDue), run);
 }
 
 export interface WalkHint {
@@ -118,19 +102,13 @@ export async function continueWalk(
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
-  const { fanOutQueue } = services.webhooks.stores;
   // Of another version of the service, which had such a walk.
   if (walk === undefined) return;
-  await services.webhooks.work.drainShares.run(
-    { owner: WALKS_OWNER, weight: WALK_WEIGHT, now: services.clock.now() },
-    async () => {
-      const options = { system, runMs: MESSAGE_MS_MAX, isAsked };
-      const end = await runWalk(services, walk, options);
-      if (end === "not_now" && isAsked && walk.runsAgain === true)
-        await fanOutQueue.continueWalk(name, { isAsked, delaySeconds: BUSY_SECONDS });
-      if (end === "time_up") await fanOutQueue.continueWalk(name);
-    },
-    (seconds) =>
-      services.webhooks.stores.webhookQueue.hint({ kind: "walk", name, isAsked }, seconds),
-  );
+  const { webhooks } = services;
+  await runHintedWalk(webhooks, { name, isAsked }, async () => {
+    const end = await runWalk(services, walk, { system, runMs: MESSAGE_MS_MAX, isAsked });
+    if (end === "not_now" && isAsked && walk.runsAgain === true)
+      await queueWalk(webhooks, { name, isAsked }, BUSY_SECONDS);
+    if (end === "time_up") await queueWalk(webhooks, { name });
+  });
 }

@@ -1,6 +1,5 @@
 import type { PoisonQueue } from "../runtime/storage/queue.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
-import { openPoisonQueues } from "./poison-queue.ts";
 import { WalkStore } from "./walk-store.ts";
 
 export type BackgroundStores = ReturnType<typeof createBackgroundStores>;
@@ -10,4 +9,8 @@ export const createBackgroundStores = (
   { housekeeping }: Tables,
   queues: readonly string[],
   open: (name: string) => PoisonQueue,
-) => ({ walks: new WalkStore(housekeeping), poisonQueues: openPoisonQueues(queues, open) });
+) => ({
+  walks: new WalkStore(housekeeping),
+  /** What the host moved out of each queue. It chooses their names. */
+  poisonQueues: queues.map((name) => ({ name, poison: open(`${name}-poison`) })),
+});

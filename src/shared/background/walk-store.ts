@@ -48,7 +48,6 @@ export class WalkStore {
     this.#table = table;
   }
 
-  /** Returns the states of all walks by their names. */
   async list(): Promise<ReadonlyMap<string, WalkState>> {
     const rows = await this.#table.list({ partitionKey: PARTITION, limit: ROWS_MAX });
     const states = new Map<string, WalkState>();

@@ -9,6 +9,7 @@ import {
   overItems,
   type Looked,
 } from "../runtime/walk-step.ts";
+import { listPlatformIds } from "../tenants/tenants.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import type { WalkState } from "./walk-store.ts";
 
@@ -283,7 +284,7 @@ export function overPlatforms<Rest = string>(
   return overItems<Rest>({
     log: services.log,
     what,
-    page: (after) => services.tenants.stores.platforms.listIds(after, PAGE),
+    page: (after) => listPlatformIds(services.tenants, after, PAGE),
     look: (id, _at, rest) => look(id, rest),
   });
 }

@@ -1,39 +1,18 @@
 import { hasMail, SEND_MAILS, sendMails } from "../mail/mail.ts";
-import { hintDuePosts } from "../publishing/publishing.ts";
-import { continueErasures } from "../tenants/tenants.ts";
-import { hintDueDeliveries } from "../webhooks/webhooks.ts";
+import { hintDuePosts, sweepOpenWork } from "../publishing/publishing.ts";
+import { continueErasures, hasDueErasure } from "../tenants/tenants.ts";
+import { hintDueDeliveries, lookAtEndpoint } from "../webhooks/webhooks.ts";
+import { sweepMarked } from "../wake/wake.ts";
 import { checkAccounts } from "./account-checks/check-accounts.ts";
 import { findForgottenWork } from "./find-forgotten-work.ts";
 import { clearPoisonQueues } from "./poison.ts";
 import { PURGE_WALKS } from "./purge-expired.ts";
 import { reconcileWallets } from "./reconcile-wallet.ts";
-import { sweepEndpoints, sweepStalledLegs } from "./sweep-stalled-legs.ts";
 import type { Walk } from "./walk.ts";
 import { networkOf } from "../networks/lookup.ts";
 import { NETWORK_NAMES } from "../networks/names.ts";
 import type { BackgroundDeps } from "./deps.ts";
-import { finishWithdrawal } from "../connections/connections.ts";
-import { overItems, type TakeStep } from "../runtime/walk-step.ts";
-
-const LOOK_MS_MAX = 10_000;
-
-/** Makes the steps that end the connections of withdrawals which the network's own call left unfinished. */
-function finishWithdrawals(services: BackgroundDeps): TakeStep {
-  return overItems({
-    log: services.log,
-    what: "finish-withdrawals",
-    async page(after = "") {
-      const { keys, next } = await services.connections.stores.withdrawals.openKeys(
-        after === "" ? undefined : after,
-      );
-      return { items: keys.map((id) => ({ id, after })), next };
-    },
-    async look(key) {
-      const isDone = await finishWithdrawal(services.connections, key, LOOK_MS_MAX);
-      return { counts: { finished: isDone ? 1 : 0 } };
-    },
-  });
-}
+import { finishWithdrawals } from "../connections/connections.ts";
 
 const AHEAD_MS = 60 * 24 * 60 * 60 * 1000;
 
@@ -77,19 +56,29 @@ export const WALKS: readonly Walk[] = [
     name: "sweep-stalled-work",
     every: "tick",
     behindSecondsMax: 15 * MINUTE,
-    begin: sweepStalledLegs,
+    begin: ({ webhooks, publishing }) =>
+      sweepMarked(webhooks, {
+        kind: "platform",
+        what: "sweep-stalled-work",
+        look: (platformId) => sweepOpenWork(publishing, platformId),
+      }),
   },
   {
     name: "sweep-endpoints",
     every: "tick",
     behindSecondsMax: 15 * MINUTE,
-    begin: sweepEndpoints,
+    begin: ({ webhooks }) =>
+      sweepMarked(webhooks, {
+        kind: "endpoint-check",
+        what: "sweep-endpoints",
+        look: (endpointId) => lookAtEndpoint(webhooks, endpointId),
+      }),
   },
   {
     name: "erase-profiles",
     every: "tick",
     isSlow: true,
-    hasWork: ({ clock, erasure: { erasures } }) => erasures.hasDue(clock.now()),
+    hasWork: ({ erasure }) => hasDueErasure(erasure),
     behindSecondsMax: 6 * HOUR,
     begin: ({ erasure }, system) => continueErasures(erasure, system),
   },
@@ -112,7 +101,7 @@ export const WALKS: readonly Walk[] = [
     name: "finish-withdrawals",
     every: "hour",
     behindSecondsMax: 3 * HOUR,
-    begin: finishWithdrawals,
+    begin: ({ connections }) => finishWithdrawals(connections),
   },
   {
     name: "reconcile-wallets",

@@ -195,7 +195,6 @@ async function totalUsage(
   throw serviceUnavailable();
 }
 
-/** Returns a ledger entry as its platform sees it. */
 export function entryView(entry: StoredEntry) {
   const { sequence: _, legs: _legs, network, ...shown } = entry;
   return { ...shown, platform: network };

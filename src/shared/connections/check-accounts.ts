@@ -87,14 +87,27 @@ export async function checkAccountsOfProfile(
   return { tally, keys };
 }
 
-/** Checks a page of a platform's accounts. */
+/** A page of a platform's accounts, and what their checks found. */
+interface CheckedPage {
+  readonly accounts: number;
+  /** Where the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+  readonly checks: readonly ProfileChecks[];
+}
+
+/** Checks a page of a platform's accounts; `after` is "" for the first one. */
 export async function checkAccountsOf(
   services: ConnectionsDeps,
   platformId: string,
-  refs: readonly ConnectionRef[],
-): Promise<ProfileChecks[]> {
-  const profiles = [...byProfile(refs)];
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<CheckedPage> {
+  const { refs, last: next } = await services.stores.accountChecks.listRefs(
+    platformId,
+    after,
+    limit,
+  );
   const check = ([profileId, networks]: readonly [string, readonly NetworkName[]]) =>
     checkAccountsOfProfile(services, { platformId, profileId }, networks);
-  return inBatches(profiles, PROFILES_AT_ONCE, check);
+  const checks = await inBatches([...byProfile(refs)], PROFILES_AT_ONCE, check);
+  return { accounts: refs.length, next, checks };
 }

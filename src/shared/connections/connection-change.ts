@@ -46,14 +46,12 @@ export function isUseRecent({ lastUsedAt }: Connection, now: Date): boolean {
 export const byNetwork = (left: Connection, right: Connection) =>
   NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network);
 
-/** Returns the connection once it has ended. */
 export function revokedAt(connection: Connection, now: Date): Connection {
   const { generation } = connection;
   const changes = { generation: generation + 1, updatedAt: now.toISOString(), expiresAt: null };
   return { ...connection, ...changes, status: "revoked" };
 }
 
-/** Returns the connection with credentials that were renewed. */
 export function renewedAt(before: Connection, expiresAt: string | null, now: Date): Connection {
   const at = now.toISOString();
   const { generation } = before;

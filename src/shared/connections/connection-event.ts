@@ -16,7 +16,6 @@ export interface EventContext {
   /** The work under way when the change was asked for: a transaction has changes of several. */
   readonly origin: Origin;
   readonly now: Date;
-  /** Returns the connection as customers see it. */
   readonly view: (connection: Connection) => ConnectionView;
   readonly reason?: RemovalReason | undefined;
 }

@@ -11,7 +11,12 @@ export {
 export type { LinkGuard } from "./connection-change.ts";
 export type { PublishingScope, Connection, FreshCredentials, QuotaView } from "./connection.ts";
 export type { ConnectionsDeps } from "./deps.ts";
-export { clearConnections, clearSessions, endConnections } from "./erase-connections.ts";
+export {
+  clearAuthorisations,
+  clearConnections,
+  clearSessions,
+  endConnections,
+} from "./erase-connections.ts";
 export { freshCredentials, blamed } from "./fresh-credentials.ts";
 export { pageAnswer, type BrowserAnswer, type BrowserRequest } from "./hosted-page/browser.ts";
 export { finishOAuth } from "./hosted-page/finish-oauth.ts";
@@ -23,8 +28,10 @@ export { showDeletion, showPage } from "./hosted-page/show-page.ts";
 export { finishVisit, submitForm } from "./hosted-page/submit-form.ts";
 export { browserStep, plainNotice } from "./hosted-page/visit.ts";
 export { publishedDocument, BACKGROUND_LIMITS, createNetworkTools } from "./network-tools.ts";
+export { connectionsOf, openConnection, profileOfSession, recordUse } from "./read-connections.ts";
 export { removeConnection } from "./remove-connection.ts";
 export { listConnections, readQuota, quotaOfKind, type Quota } from "./view-connection.ts";
-export { receiveWithdrawal, withdrawalSenders, finishWithdrawal } from "./withdraw.ts";
 export { createConnectionStores } from "./stores.ts";
+export { finishWithdrawals, purgeSessions, purgeStates, resealHosts } from "./upkeep.ts";
 export { createViewer } from "./viewer.ts";
+export { receiveWithdrawal, withdrawalSenders } from "./withdraw.ts";

@@ -22,7 +22,6 @@ export async function endConnections(
       });
 }
 
-/** Removes the rows of a profile's accounts. */
 export async function clearConnections(services: ConnectionsDeps, scope: ProfileScope) {
   // An account that was being linked while the profile was closed may be linked by now.
   await endConnections(services, scope);
@@ -46,3 +45,10 @@ export async function clearSessions(
   }
   return { removed: ids.length, next };
 }
+
+/** Removes a page of what says which authorisations at the networks a profile has. */
+export const clearAuthorisations = (
+  { stores }: ConnectionsDeps,
+  { profileId }: ProfileScope,
+  after: string | undefined,
+) => stores.authorisations.removeOfProfile(profileId, after);

@@ -20,7 +20,6 @@ interface Parts {
 
 export type ConnectionStores = ReturnType<typeof createConnectionStores>;
 
-/** Creates the stores of linked accounts and of what links them. */
 export function createConnectionStores(
   { core, authorisations: table, oauthstates, instances }: Tables,
   { dataKeys, clock, commit, viewer }: Parts,

@@ -49,7 +49,6 @@ export const countsKey = (applicationId: string) => PREFIX + applicationId;
 export const toCounts = (stored: StoredRow | undefined): Counts =>
   stored === undefined ? NOTHING : countsRow.decode(stored.row);
 
-/** Returns the write of some counts of an application. @throws DamagedRow */
 export function countsWrite(
   applicationId: string,
   stored: StoredRow | undefined,

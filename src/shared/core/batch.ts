@@ -66,7 +66,6 @@ export function createOverlay(): Overlay {
   };
 }
 
-/** Makes what an operation sees. */
 export function viewOf(
   { wallet, damage }: Pick<StoredWallet, "wallet" | "damage">,
   now: Date,

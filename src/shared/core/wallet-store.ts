@@ -36,6 +36,7 @@ import { EMPTY_WALLET, utcDay, type LedgerEntry, type Wallet } from "./wallet.ts
 
 export const WALLET_KEY = "W";
 
+const MARKERS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 /** Beyond this many, committers of idle platforms are dropped. */
 const COMMITTERS_MAX = 10_000;
 
@@ -203,10 +204,11 @@ export class WalletStore {
   }
 
   /**
-   * Removes a page of the markers of debits before that time, which are no longer repeated. Markers of credits stay: a
+   * Removes a page of the markers of debits that are no longer repeated. Markers of credits stay: a
    * reference credits once, however late it is repeated.
    */
-  async removeMarkersBefore(platformId: string, time: Date, after: string | undefined) {
+  async removeOldMarkers(platformId: string, after: string | undefined) {
+    const time = new Date(this.#now().getTime() - MARKERS_KEPT_MS);
     const { rows, next } = await this.#core.select(
       {
         partitionKey: platformId,

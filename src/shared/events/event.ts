@@ -70,7 +70,6 @@ export const eventRow = rowCodec("event", {
   data: longJson(fieldsForm),
 });
 
-/** Makes an event that happens now. */
 export function newEvent(event: NewEvent, now: Date): Event {
   const { origin = NO_ORIGIN, ...rest } = event;
   return { ...rest, origin, id: newId("event", now), createdAt: now.toISOString() };

@@ -109,7 +109,6 @@ const errorBodies = shape(() => {
   return new Map(ERROR_CODES.map((code) => [code, make(code)]));
 });
 
-/** Returns the schema of an answer with one of these errors. */
 export function errorBody(codes: readonly ErrorCode[]): z.ZodType {
   const [first, ...rest] = codes.flatMap((code) => errorBodies().get(code) ?? []);
   if (first === undefined) throw new Error("an answer was declared without a code");

@@ -1,10 +1,9 @@
 import { isDecidedAgain, OutdatedAccess } from "../core/core.ts";
 import { isWellFormed, readCredential } from "../callers/credential.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
-import { parseApiKey } from "../runtime/secrets.ts";
 import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { pauseAfter } from "../runtime/until-won.ts";
-import { accessRows, type AccessRows } from "../tenants/tenants.ts";
+import { accessRows, platformOfKey, type AccessRows } from "../tenants/tenants.ts";
 import type { Access, AccessRequest } from "./access/access.ts";
 import { checkedWrite, isCheckedWrite } from "./access/checked-writes.ts";
 import { parseInput, type Incoming } from "./parse-input.ts";
@@ -96,7 +95,7 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
     if (!isWellFormed(credential)) return undefined;
     const { kind, text } = credential;
     if (kind === "token") return (await services.tenants.secrets.sessions.verify(text)).platformId;
-    return services.tenants.stores.keys.bindingOf(parseApiKey(text)?.keyId ?? "")?.platformId;
+    return platformOfKey(services.tenants, text);
   } catch (error) {
     // The access rule refuses it.
     if (error instanceof AppError) return undefined;

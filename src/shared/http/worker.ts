@@ -23,8 +23,8 @@ export interface Worker {
 
 interface WorkerSpec<Message> {
   readonly message: Shape<z.ZodType<Message>>;
-  /** Returns the queue that the messages came from. */
-  hints(services: HttpDeps): { sendAlone(hint: Message): Promise<void> };
+  /** Sends a hint again, in a message of its own. */
+  resend(services: HttpDeps, hint: Message): Promise<void>;
   run(services: HttpDeps, message: Message): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ async function runAll<Message>(
 ): Promise<void> {
   const runOther = async (hint: unknown) => {
     if (!(await services.access.companions.run("", 1, () => run(hint))))
-      await spec.hints(services).sendAlone(spec.message().parse(hint));
+      await spec.resend(services, spec.message().parse(hint));
   };
   const ends = await Promise.allSettled([run(first), ...others.map(runOther)]);
   const errors = ends.flatMap((end): unknown[] => (end.status === "rejected" ? [end.reason] : []));

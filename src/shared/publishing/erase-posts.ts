@@ -74,3 +74,17 @@ export async function removePosts(
   }
   return items.length;
 }
+
+/** Removes a page of what says which texts the profile has published. */
+export const clearTexts = (
+  { stores }: PublishingDeps,
+  { profileId }: ProfileScope,
+  after: string | undefined,
+) => stores.networkAccounts.removeTextsOfProfile(profileId, after);
+
+/** Removes a page of the profile's Idempotency-Keys. */
+export const clearIdempotencyKeys = (
+  { stores }: PublishingDeps,
+  { platformId, profileId }: ProfileScope,
+  after: string | undefined,
+) => stores.idempotency.removeOfProfile(platformId, profileId, after);

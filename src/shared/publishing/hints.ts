@@ -1,7 +1,9 @@
 import { secondsUntil } from "../core/core.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { type HintedWakes, hintIfSoon } from "../wake/wake.ts";
+import { hintEvents } from "../webhooks/webhooks.ts";
 import type { PublishingDeps } from "./deps.ts";
+import type { PublishingHint } from "./post-queue.ts";
 import { openCall, type Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { postWake, type Post, type PostRef } from "./post.ts";
@@ -84,6 +86,19 @@ export function queueLegs(
   return publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
 }
 
+/** Sends a hint again, in a message of its own. */
+export function resendPublishingHint(
+  { stores: { publishQueue } }: PublishingDeps,
+  hint: PublishingHint,
+): Promise<void> {
+  return publishQueue.sendAlone(hint);
+}
+
+/** Checks that the queue can be reached. @throws Error when it does not answer */
+export function pingQueue({ stores: { publishQueue } }: PublishingDeps): Promise<void> {
+  return publishQueue.ping();
+}
+
 /** Hints legs. When that fails, the sweep checks them as soon as they can be worked on. */
 async function hintLegs(
   services: PublishingDeps,
@@ -115,7 +130,7 @@ export async function hint(
   const sent: Promise<void>[] = [];
   if (networks.length > 0) sent.push(hintLegs(services, ref, all));
   if (hasEvents && (networks.length === 0 || secondsUntil(startAt, now) > 0))
-    sent.push(services.webhooks.stores.fanOutQueue.hint(ref.platformId));
+    sent.push(hintEvents(services.webhooks, ref.platformId));
   if (dueAt !== null) sent.push(hintIfSoon(services, duePosts(services), postWake(ref, dueAt)));
   if (sent.length === 0) return;
   sent.push(services.wakes.mark("platform", ref.platformId, now));

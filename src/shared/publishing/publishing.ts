@@ -5,8 +5,16 @@ export { removeSpentKeys } from "./accept/idempotency-key.ts";
 export { validatePost } from "./accept/validate-post.ts";
 export { removeFreeTexts } from "./accounts/recent-text.ts";
 export type { PublishingDeps } from "./deps.ts";
-export { closePosts, isCalling, isRemoving, removePosts } from "./erase-posts.ts";
-export type { Leg } from "./leg.ts";
+export {
+  clearIdempotencyKeys,
+  clearTexts,
+  closePosts,
+  isCalling,
+  isRemoving,
+  removePosts,
+} from "./erase-posts.ts";
+export { pingQueue, resendPublishingHint } from "./hints.ts";
+export { openReservations, type OpenReservation } from "./open-reservations.ts";
 export { PUBLISHING_QUEUE, PublishingHint } from "./post-queue.ts";
 export { issuesOfPlatforms } from "./publish/foreign-issues.ts";
 export { publishLegs } from "./publish/publish-post.ts";
@@ -17,4 +25,4 @@ export { getPost, getTimeline, listPosts, ListPostsQuery } from "./read/read-pos
 export { cancelPost, issuesOfUpdate, updatePost } from "./schedule/change-scheduled.ts";
 export { startPost, hintDuePosts } from "./schedule/start-post.ts";
 export { createPublishingStores } from "./stores.ts";
-export { sweepOpenWork } from "./sweep-open-work.ts";
+export { hasOpenWork, sweepOpenWork } from "./sweep-open-work.ts";

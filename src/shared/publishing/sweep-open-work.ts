@@ -7,6 +7,7 @@ import { nextCheck } from "./leg-times.ts";
 import { isBusy, type Leg, nextLegStep } from "./leg.ts";
 import type { OpenWorkPage, StoredWork } from "./post-store.ts";
 import { refOf, type Post } from "./post.ts";
+import { hasPendingEvents, hintEvents } from "../webhooks/webhooks.ts";
 
 const POSTS_AT_ONCE = 8;
 /**
@@ -102,15 +103,24 @@ async function dueWork(services: PublishingDeps, platformId: string, first: Open
 
 /** Hints again what is stalled of a platform: legs of its posts, and events that were not fanned out. */
 export async function sweepOpenWork(services: PublishingDeps, platformId: string): Promise<void> {
-  const [first, events] = await Promise.all([
+  const [first, hasEvents] = await Promise.all([
     services.stores.posts.listOpenWork(platformId),
-    services.webhooks.stores.events.listPending(platformId, 1),
+    hasPendingEvents(services.webhooks, platformId),
   ]);
   // First, so that a crash below leaves the platform where the next sweep finds it.
-  if (first.works.length + events.length > 0)
+  if (first.works.length > 0 || hasEvents)
     await services.wakes.mark("platform", platformId, services.clock.now());
-  if (events.length > 0) await services.webhooks.stores.fanOutQueue.hint(platformId);
+  if (hasEvents) await hintEvents(services.webhooks, platformId);
   const due = await dueWork(services, platformId, first);
   const sent = { legs: 0, isRefused: false };
   await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
+}
+
+/** Returns whether the platform has a post with open work, or rows of such posts that nobody can read. */
+export async function hasOpenWork(
+  { stores: { posts } }: PublishingDeps,
+  platformId: string,
+): Promise<boolean> {
+  const { works, next } = await posts.listOpenWork(platformId, "", 1);
+  return works.length > 0 || next !== undefined;
 }

@@ -8,7 +8,6 @@ export const DOC_ANCHORS = {
   leg: (code: string) => `leg-error-${code}`,
 } as const;
 
-/** Returns the address of a code's paragraph in the reference of this relay. */
 export function docUrl(baseUrl: string, kind: keyof typeof DOC_ANCHORS, code: string): string {
   return `${baseUrl}/docs#${DOC_ANCHORS[kind](code)}`;
 }

@@ -66,7 +66,6 @@ export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(prefix) && WHOLE_ULID.test(text.slice(prefix.length));
 }
 
-/** Returns the form of an id, for schemas. */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${PREFIXES[kind]}${ULID}$`);
 }

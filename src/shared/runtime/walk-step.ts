@@ -54,6 +54,13 @@ export interface Looked<Rest = string> {
   readonly rest?: Rest | undefined;
 }
 
+/** What removing a page of rows came to. */
+export interface RemovedPage<Position = string> {
+  readonly removed: number;
+  /** Where the next page begins; undefined at the end. */
+  readonly next: Position | undefined;
+}
+
 /** A walk over items of many owners, none of which may delay the others. */
 export interface ItemWalk<Rest = string> {
   readonly log: Log;
@@ -82,7 +89,6 @@ interface Position<Rest> {
 
 type Unfinished<Rest> = readonly [id: string, rest: Rest];
 
-/** Adds up counts. */
 export function addCounts(left: WalkCounts, right: WalkCounts = {}): WalkCounts {
   const sum: Record<string, number> = { ...left };
   for (const [name, count] of Object.entries(right)) sum[name] = (sum[name] ?? 0) + count;

@@ -1,4 +1,4 @@
-import type { Connection } from "../connections/connections.ts";
+import { connectionsOf, type Connection } from "../connections/connections.ts";
 import type { TenantsDeps } from "./deps.ts";
 import type { Application } from "./applications/application.ts";
 import type { KeyWithHash } from "./keys/key-store.ts";
@@ -36,7 +36,6 @@ export function accessRows(
   about: Pick<AccessRows, "areCached" | "accessVersion" | "platformId">,
 ): AccessRows {
   const { keys, users, platforms, applications, profiles } = services.stores;
-  const { connections } = services.connections.stores;
   return {
     ...about,
     key: (id) => source(`K|${id}`, () => keys.findWithHash(id)),
@@ -45,7 +44,9 @@ export function accessRows(
     application: (platformId, id) => source(`A|${id}`, () => applications.find(platformId, id)),
     profile: (platformId, id) => source(`F|${id}`, () => profiles.find(platformId, id)),
     connections: (platformId, profileId) =>
-      source(`C|${profileId}`, () => connections.listOfProfile({ platformId, profileId })),
+      source(`C|${profileId}`, () =>
+        connectionsOf(services.connections, { platformId, profileId }),
+      ),
   };
 }
 

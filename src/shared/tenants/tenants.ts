@@ -10,12 +10,12 @@ export {
 } from "./applications/manage-applications.ts";
 export type { TenantsDeps } from "./deps.ts";
 export { closePlatform } from "./erasure/close-platform.ts";
-export { continueErasures } from "./erasure/continue-erasures.ts";
+export { continueErasures, hasDueErasure } from "./erasure/continue-erasures.ts";
 export { requestErasure } from "./erasure/request-erasure.ts";
 export { createKey, expiryIssues } from "./keys/create-key.ts";
 export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts";
 export { mintGrant, isActorActive } from "./keys/profile-grants.ts";
-export { verifyKey } from "./keys/verify-key.ts";
+export { platformOfKey, verifyKey } from "./keys/verify-key.ts";
 export { showLink, useLink, refuseLink } from "./link-pages/link-page.ts";
 export { askForReset, confirmReset } from "./staff/reset-password.ts";
 export { askForEmailChange } from "./staff/change-email.ts";
@@ -68,5 +68,12 @@ export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";
 export { verifySession } from "./staff/verify-session.ts";
 export { createErasureStore, createTenantStores, type TenantStores } from "./stores.ts";
+export {
+  isPlatformDamaged,
+  listPlatformIds,
+  purgeInvitations,
+  purgeKeyPointers,
+  purgeLinks,
+} from "./upkeep.ts";
 export type { ErasureDeps } from "./erasure/deps.ts";
 export type { Readiness } from "./platforms/readiness.ts";

@@ -65,7 +65,6 @@ export function minuteOf(time: string | number | Date): string {
   return new Date(Math.floor(new Date(time).getTime() / MINUTE_MS) * MINUTE_MS).toISOString();
 }
 
-/** Returns a wake of an endpoint or a platform. */
 export function wakeOf(kind: Exclude<WakeKind, "post">, id: string, at: string): Wake {
   return { kind, id, at, platformId: "", profileId: "" };
 }

@@ -1,21 +1,17 @@
 import type { Commit } from "../core/core.ts";
 import { EventStore } from "../events/events.ts";
-import type { Log } from "../runtime/log.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
 import { HintQueue, type MessageQueue } from "../runtime/storage/queue.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
-import type { Wakes } from "../wake/wake.ts";
 import { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import { DeliveryStore } from "./deliveries/delivery-store.ts";
 import { PendingStore } from "./deliveries/pending-store.ts";
 import { EndpointHealthStore } from "./endpoints/endpoint-health-store.ts";
 import { EndpointStore } from "./endpoints/endpoint-store.ts";
-import { FanOutQueue, type WebhookHint } from "./hint-queue.ts";
+import type { WebhookHint } from "./hint-queue.ts";
 
 interface Parts {
   readonly queue: MessageQueue;
-  readonly wakes: Wakes;
-  readonly log: Log;
   readonly commit: Commit;
   readonly dataKeys: DataKeys;
 }
@@ -25,9 +21,8 @@ export type WebhookStores = ReturnType<typeof createWebhookStores>;
 /** Creates the stores of events, endpoints and deliveries, and the queue of what is to be done about them. */
 export function createWebhookStores(
   { core, events, deliveries, dead }: Tables,
-  { queue, wakes, log, commit, dataKeys }: Parts,
+  { queue, commit, dataKeys }: Parts,
 ) {
-  const webhookQueue = new HintQueue<WebhookHint>(queue);
   return {
     events: new EventStore(core, events),
     endpoints: new EndpointStore(core, commit, dataKeys),
@@ -35,7 +30,6 @@ export function createWebhookStores(
     deliveries: new DeliveryStore(deliveries),
     pending: new PendingStore(deliveries),
     deadDeliveries: new DeadDeliveryStore(dead),
-    webhookQueue,
-    fanOutQueue: new FanOutQueue(webhookQueue, { wakes, log }),
+    webhookQueue: new HintQueue<WebhookHint>(queue),
   };
 }

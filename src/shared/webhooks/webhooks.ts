@@ -2,13 +2,22 @@
 
 export { deliverWebhook } from "./deliveries/deliver-webhook.ts";
 export { listDeliveries } from "./deliveries/list-deliveries.ts";
-export { lookAtEndpoint, hintDueDeliveries } from "./deliveries/queue-delivery.ts";
+export { hintDueDeliveries, lookAtEndpoint, lookAtEndpoints } from "./deliveries/queue-delivery.ts";
 export { redriveDead, redriveDelivery } from "./deliveries/redrive.ts";
 export type { WebhooksDeps } from "./deps.ts";
 export { endpointUrlIssues } from "./endpoints/endpoint.ts";
+export { clearWebhooks, clearWebhooksOfPlatform } from "./erase-webhooks.ts";
 export { fanOutEvents } from "./events/fan-out-events.ts";
 export { listEvents } from "./events/list-events.ts";
 export { WEBHOOK_QUEUE, WebhookHint, Rerun } from "./hint-queue.ts";
+export {
+  hasPendingEvents,
+  hintEvents,
+  markAndHintEvents,
+  queueWalk,
+  resendWebhookHint,
+  runHintedWalk,
+} from "./hints.ts";
 export {
   createEndpoint,
   updateEndpoint,
@@ -18,3 +27,10 @@ export {
   testEndpoint,
 } from "./manage-endpoints.ts";
 export { createWebhookStores } from "./stores.ts";
+export {
+  purgeDeadDeliveries,
+  purgeDeliveries,
+  purgeEvents,
+  resealEndpoints,
+  type EventsPosition,
+} from "./upkeep.ts";

@@ -81,7 +81,7 @@ async function hinted(waiting: Partial<HintsToSend>, fails: readonly string[] = 
           to(of.kind)(of, ...rest),
       },
     },
-    webhooks: { stores: { fanOutQueue: { hint: to("events") } } },
+    webhooks: { stores: { webhookQueue: { hint: to("events") } } },
     wakes: { mark: (_kind: string, id: string) => to("mark")({ id }) },
   };
   // Safe: hints need nothing else of the process.

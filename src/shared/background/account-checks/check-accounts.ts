@@ -1,4 +1,9 @@
-import { checkAccountsOf, isRotating, type ProfileChecks } from "../../connections/connections.ts";
+import {
+  checkAccountsOf,
+  isRotating,
+  resealHosts,
+  type ProfileChecks,
+} from "../../connections/connections.ts";
 import {
   addCounts,
   stepsWith,
@@ -10,7 +15,8 @@ import type { BackgroundDeps } from "../deps.ts";
 import { setTimeout as wait } from "node:timers/promises";
 import { HttpFailure, type HttpRequest, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Outbound } from "../../runtime/outbound.ts";
-import { resealSecondFactors } from "../../tenants/tenants.ts";
+import { listPlatformIds, resealSecondFactors } from "../../tenants/tenants.ts";
+import { resealEndpoints } from "../../webhooks/webhooks.ts";
 
 /**
  * Seals what a platform keeps beside its connections with the first data key: signing secrets of webhooks, TOTP secrets
@@ -18,7 +24,7 @@ import { resealSecondFactors } from "../../tenants/tenants.ts";
  */
 async function resealPlatform(services: BackgroundDeps, platformId: string): Promise<string[]> {
   const [endpoints, users] = await Promise.all([
-    services.webhooks.stores.endpoints.reseal(platformId),
+    resealEndpoints(services.webhooks, platformId),
     resealSecondFactors(services.tenants, platformId),
   ]);
   return [...endpoints, ...users];
@@ -114,31 +120,19 @@ interface Listed {
   readonly after: string;
 }
 
-/** The platforms in the order of their index, read ahead. */
-class PlatformsAhead {
-  readonly #services: BackgroundDeps;
-  #after = "";
-  #items: readonly Listed[] = [];
-  #isLastPage = false;
-
-  constructor(services: BackgroundDeps) {
-    this.#services = services;
-  }
-
-  async next(after: string): Promise<Listed | undefined> {
-    const at = this.#items.findIndex((item) => item.after > after);
-    const isKnown = this.#items.length > 0 && after >= this.#after;
-    if (isKnown && (at >= 0 || this.#isLastPage)) return this.#items[at];
+/** Returns what finds the next platform in the order of their index, which it reads ahead. */
+function platformsAhead(services: BackgroundDeps) {
+  let start = "";
+  let items: readonly Listed[] = [];
+  let isLastPage = false;
+  return async (after: string): Promise<Listed | undefined> => {
+    const at = items.findIndex((item) => item.after > after);
+    if (items.length > 0 && after >= start && (at >= 0 || isLastPage)) return items[at];
     const from = after === "" ? undefined : after;
-    const { items, next } = await this.#services.tenants.stores.platforms.listIds(
-      from,
-      PLATFORMS_OF_PAGE,
-    );
-    this.#after = after;
-    this.#items = items;
-    this.#isLastPage = next === undefined;
+    const page = await listPlatformIds(services.tenants, from, PLATFORMS_OF_PAGE);
+    [start, items, isLastPage] = [after, page.items, page.next === undefined];
     return items[0];
-  }
+  };
 }
 
 function countsOf(
@@ -156,7 +150,7 @@ async function finish(
   position: Position,
 ): Promise<WalkStep<Position>> {
   if (!isRotating(services)) return { next: undefined };
-  const page = await services.connections.stores.hosts.resealPage(position.hosts);
+  const page = await resealHosts(services.connections, position.hosts);
   const counts = countsOf([], page.keys);
   if (page.next !== undefined) return { next: { ...position, hosts: page.next }, counts };
   const dataKeys = Object.entries(addCounts(at.counts, counts))
@@ -173,32 +167,27 @@ async function finish(
 export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeStep {
   const outbound = pacedOutbound(services.connections.outbound);
   const paced = { ...services.connections, outbound };
-  const platforms = new PlatformsAhead(services);
+  const nextPlatform = platformsAhead(services);
   return stepsWith<Position>(async (at) => {
     const position = at.position ?? START;
-    const platform = await platforms.next(position.platforms);
+    const platform = await nextPlatform(position.platforms);
     if (platform === undefined) return finish(services, at, position);
     const isFirst = position.connection === "";
     const keys = isFirst && isRotating(services) ? await resealPlatform(services, platform.id) : [];
-    const { accountChecks } = services.connections.stores;
-    const { refs, last } = await accountChecks.listRefs(
-      platform.id,
-      position.connection,
-      bounds.connectionsOfPage,
-    );
-    const checks = await checkAccountsOf(paced, platform.id, refs);
+    const page = { after: position.connection, limit: bounds.connectionsOfPage };
+    const { accounts, next: last, checks } = await checkAccountsOf(paced, platform.id, page);
     const counts = countsOf(checks, [...keys, ...checks.flatMap((one) => one.keys)]);
     const max = Math.max(
       bounds.connectionsMin,
       Math.ceil((at.lastCounts["connections"] ?? 0) / RUNS_OF_ROUND),
     );
-    const connections = position.connections + refs.length;
+    const connections = position.connections + accounts;
     const rests = connections >= max;
     const next: Position = {
       platforms: last === undefined ? platform.after : position.platforms,
       connection: last ?? "",
       connections: rests ? 0 : connections,
     };
-    return { next, counts: { ...counts, connections: refs.length }, rests };
+    return { next, counts: { ...counts, connections: accounts }, rests };
   });
 }

@@ -55,7 +55,6 @@ export function browserIdOf(
   return id !== undefined && linking.linkTokens.isOurs(id, BROWSER) ? id : undefined;
 }
 
-/** Returns the hash by which a browser's id is stored. */
 export const hashBrowserId = (id: string) => sha256Hex(id);
 
 /** Returns whether this is the browser whose cookie has that hash. */
@@ -152,7 +151,6 @@ export function pageAddress(
   return `${config.publicBaseUrl}/v1/connect/ui?${query.toString()}`;
 }
 
-/** Returns the target of a form of the page: a network's step, or `done`. */
 export function stepAddress(config: Config, step: NetworkName | "done"): string {
   return `${config.publicBaseUrl}/v1/connect/ui/${step}`;
 }

@@ -134,7 +134,6 @@ export interface ChoicePage extends Capability {
   readonly pageAddress: string;
 }
 
-/** Renders the page on which one of several accounts is chosen. */
 export function renderChoicePage(page: ChoicePage, nonce: string): string {
   const { language, branding, network, title, choice, problem } = page;
   const words = wordsOf(language).choice;

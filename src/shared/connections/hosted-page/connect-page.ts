@@ -27,7 +27,6 @@ export interface ConnectPage extends CardPage {
   readonly doneAction: string;
 }
 
-/** Renders the page with a row for each network. */
 export function renderConnectPage(page: ConnectPage, nonce: string): string {
   const { language, branding, cards } = page;
   const words = wordsOf(language);

@@ -22,7 +22,6 @@ export function nameOf(text: string): Markup {
   return html`<bdi>${plainName(text)}</bdi>`;
 }
 
-/** Returns the initial that replaces a missing picture. */
 export function initialOf(name: string): string {
   const text = plainName(name).replace(/^[\s@]+/, "");
   const [first] = graphemesOf(text);

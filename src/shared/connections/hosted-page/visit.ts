@@ -158,7 +158,6 @@ export interface Notice {
   readonly requestId?: string;
 }
 
-/** Renders a page whose only action is to go back. */
 export function renderNotice(page: Notice, nonce: string): string {
   const { language, notice, back, goOn, branding, accounts = [], requestId = "" } = page;
   const words = wordsOf(language);

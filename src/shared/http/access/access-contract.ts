@@ -91,7 +91,6 @@ export const ACCESS_CONTRACTS = {
   ),
 } as const satisfies Readonly<Record<string, AccessContract>>;
 
-/** Returns the contract of a rule that admits of sessions those of owners alone. */
 export function ownersContract(contract: AccessContract): AccessContract {
   const callers = contract.callers.replace("a session", "an owner's session");
   return { ...contract, callers, errors: [...contract.errors, "owner_required"] };
@@ -103,7 +102,6 @@ export function confirmedContract(contract: AccessContract): AccessContract {
   return { ...contract, callers, errors: [...contract.errors, "confirmation_required"] };
 }
 
-/** Returns the contract of the rule for operators with one of the roles. */
 export function operatorContract(roles: readonly string[]): AccessContract {
   const errors: readonly ErrorCode[] = [
     "unauthenticated",

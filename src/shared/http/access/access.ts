@@ -51,15 +51,17 @@ export interface Access<Scope> {
   resolve(request: AccessRequest): Promise<Scope> | Scope;
 }
 
+/** Makes a rule of the contract that has its name. */
+export const rule = <Scope>(
+  name: keyof typeof ACCESS_CONTRACTS,
+  resolve: Access<Scope>["resolve"],
+): Access<Scope> => ({ name, contract: ACCESS_CONTRACTS[name], resolve });
+
 /** Returns the scope of a request without a caller. */
 export const requestScope = ({ requestId, ip }: AccessRequest): RequestScope => ({ requestId, ip });
 
 /** Admits everybody, and looks at no credential. */
-export const anyone: Access<RequestScope> = {
-  name: "anyone",
-  contract: ACCESS_CONTRACTS.anyone,
-  resolve: requestScope,
-};
+export const anyone = rule("anyone", requestScope);
 
 /** Admits everybody, for signing in and up, with a limit by address. */
 export const signingIn: Access<RequestScope> = {
@@ -270,31 +272,19 @@ async function adminScope(request: AccessRequest): Promise<PlatformScope> {
 }
 
 /** Admits any key, or a session, which may name one of its applications. */
-export const keyOrSession: Access<PlatformScope> = {
-  name: "keyOrSession",
-  contract: ACCESS_CONTRACTS.keyOrSession,
-  resolve: platformScope,
-};
+export const keyOrSession = rule("keyOrSession", platformScope);
 
-export const appAdmin: Access<PlatformScope> = {
-  name: "appAdmin",
-  contract: ACCESS_CONTRACTS.appAdmin,
-  resolve: adminScope,
-};
+export const appAdmin = rule("appAdmin", adminScope);
 
 /** Admits an app_admin key, or a session that names the application. */
-export const appAdminOfApplication: Access<ApplicationScope> = {
-  name: "appAdminOfApplication",
-  contract: ACCESS_CONTRACTS.appAdminOfApplication,
-  resolve: async (request) => inApplication(await adminScope(request)),
-};
+export const appAdminOfApplication = rule("appAdminOfApplication", async (request) =>
+  inApplication(await adminScope(request)),
+);
 
 /** Admits any key, or a session that names the application. */
-export const keyOrSessionOfApplication: Access<ApplicationScope> = {
-  name: "keyOrSessionOfApplication",
-  contract: ACCESS_CONTRACTS.keyOrSessionOfApplication,
-  resolve: async (request) => inApplication(await platformScope(request)),
-};
+export const keyOrSessionOfApplication = rule("keyOrSessionOfApplication", async (request) =>
+  inApplication(await platformScope(request)),
+);
 
 async function sessionScope(request: AccessRequest): Promise<SessionScope> {
   const scope = await platformScope(request);
@@ -308,15 +298,9 @@ async function sessionScope(request: AccessRequest): Promise<SessionScope> {
   );
 }
 
-export const sessionOnly: Access<SessionScope> = {
-  name: "sessionOnly",
-  contract: ACCESS_CONTRACTS.sessionOnly,
-  resolve: sessionScope,
-};
+export const sessionOnly = rule("sessionOnly", sessionScope);
 
 /** Admits a session, also of a user whose e-mail is not verified. */
-export const anySession: Access<SessionScope> = {
-  name: "anySession",
-  contract: ACCESS_CONTRACTS.anySession,
-  resolve: (request) => sessionScope({ ...request, admitsUnverified: true }),
-};
+export const anySession = rule("anySession", (request) =>
+  sessionScope({ ...request, admitsUnverified: true }),
+);

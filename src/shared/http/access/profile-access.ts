@@ -1,11 +1,10 @@
 import type { ApiKeyCaller, SessionCaller } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
-import type { PublishingScope } from "../../connections/connections.ts";
+import { profileOfSession, type PublishingScope } from "../../connections/connections.ts";
 import type { AcceptingScope } from "../../publishing/publishing.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import { isActorActive, invalidGrant, type Grant, type Profile } from "../../tenants/tenants.ts";
-import { ACCESS_CONTRACTS } from "./access-contract.ts";
 import {
   denied,
   identify,
@@ -13,6 +12,7 @@ import {
   profilesOfHeaders,
   requestScope,
   requireEnabled,
+  rule,
   type Access,
   type AccessRequest,
   type Tenancy,
@@ -101,27 +101,22 @@ async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
  * Admits callers that may act for the profile: of a key's application, or of a session's platform. A restricted key needs the
  * profile on its allowlist, or a grant.
  */
-export const profileScope: Access<ProfileScope> = {
-  name: "profileScope",
-  contract: ACCESS_CONTRACTS.profileScope,
-  resolve: async (request) => (await resolveProfile(request)).scope,
-};
+export const profileScope = rule(
+  "profileScope",
+  async (request) => (await resolveProfile(request)).scope,
+);
 
 /** Admits like `profileScope`, while profile and application are active: to publish, validate and connect. */
-export const activeProfileScope: Access<ProfileScope> = {
-  name: "activeProfileScope",
-  contract: ACCESS_CONTRACTS.activeProfileScope,
-  async resolve(request) {
-    const { scope, profile, application } = await resolveProfile(request);
-    const owner =
-      application ?? (await request.rows.application(scope.platformId, profile.applicationId));
-    if (owner === undefined) throw notFound();
-    requireEnabled(request, scope.caller, owner);
-    if (profile.status !== "active")
-      throw denied(request, scope.caller, "profile_disabled", "The profile is disabled.");
-    return scope;
-  },
-};
+export const activeProfileScope = rule("activeProfileScope", async (request) => {
+  const { scope, profile, application } = await resolveProfile(request);
+  const owner =
+    application ?? (await request.rows.application(scope.platformId, profile.applicationId));
+  if (owner === undefined) throw notFound();
+  requireEnabled(request, scope.caller, owner);
+  if (profile.status !== "active")
+    throw denied(request, scope.caller, "profile_disabled", "The profile is disabled.");
+  return scope;
+});
 
 /**
  * The same rule as `activeProfileScope`, with the connections of the profile. They are read in the same round trip as the
@@ -160,21 +155,11 @@ export const readingScope: Access<ProfileScope> = { ...profileScope, onCachedRow
  * Admits callers that may act for the profile of the connect session that the path names. The caller is checked before the
  * session is read, and another platform's session is not found.
  */
-export const connectSessionScope: Access<ProfileScope> = {
-  name: "connectSessionScope",
-  contract: ACCESS_CONTRACTS.connectSessionScope,
-  async resolve(request) {
-    const { platformId } = await keyOrSession.resolve(request);
-    const id = request.params["sessionId"] ?? "";
-    const session = await request.services.connections.stores.connectSessions.find({
-      platformId,
-      id,
-    });
-    if (session === undefined) throw notFound();
-    const { profileId } = session;
-    // A caller who names another profile must not learn which one the session belongs to.
-    if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();
-    const params = { profileId };
-    return await profileScope.resolve({ ...request, params });
-  },
-};
+export const connectSessionScope = rule("connectSessionScope", async (request) => {
+  const { platformId } = await keyOrSession.resolve(request);
+  const id = request.params["sessionId"] ?? "";
+  const profileId = await profileOfSession(request.services.connections, { platformId, id });
+  // A caller who names another profile must not learn which one the session belongs to.
+  if (profilesOfHeaders(request.headers).some((named) => named !== profileId)) throw notFound();
+  return await profileScope.resolve({ ...request, params: { profileId } });
+});

@@ -90,7 +90,6 @@ class MarkdownWriter {
   }
 }
 
-/** Returns the content of the reference page as Markdown. */
 export function toMarkdown(content: string): string {
   const writer = new MarkdownWriter();
   for (const part of content.replace(OTHER_SAMPLES, "").split(/(<[^>]*>)/)) {

@@ -9,7 +9,8 @@ import { AppError } from "../../runtime/errors.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { findTextState, textHash } from "../accounts/recent-text.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { legDraft, type Draft } from "../post.ts";
+import { firstLeg, type Leg } from "../leg.ts";
+import { legDraft, type Draft, type Post } from "../post.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 
 /** Returns an error with the message of its code. */
@@ -163,7 +164,7 @@ export async function checkPost(
 }
 
 /** Returns `duplicate_content` when this alone keeps every network from taking the post. */
-export function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
+function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
   const isDuplicate = (check: NetworkCheck) =>
     check.duplicate !== undefined &&
     errorsOf(check).every(({ code }) => code === "duplicate_content");
@@ -184,7 +185,7 @@ export function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | un
 }
 
 /** Returns `not_publishable` when no network can take the post. */
-export function unpublishableRefusal(
+function unpublishableRefusal(
   checks: readonly NetworkCheck[],
   baseUrl: string,
 ): AppError | undefined {
@@ -194,4 +195,17 @@ export function unpublishableRefusal(
   );
   const message = "None of the requested networks can take this post.";
   return new AppError("not_publishable", message, { details: { platforms } });
+}
+
+/** Returns the legs that a post begins with, those that a rule keeps back among them; or why no network can take it. */
+export async function firstLegs(
+  services: PublishingDeps,
+  post: Post,
+  connections: readonly Connection[],
+  now: Date,
+): Promise<readonly Leg[] | AppError> {
+  const checks = await checkPost(services, post.draft, connections);
+  const refusal =
+    duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
+  return refusal ?? checks.map((check) => firstLeg(post, check, now));
 }

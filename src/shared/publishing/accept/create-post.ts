@@ -6,7 +6,6 @@ import { AppError, invariant, validationFailed } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { currentOrigin, noteWork } from "../../runtime/telemetry/work-context.ts";
-import { firstLeg } from "../leg.ts";
 import type { Accepted } from "../idempotency-store.ts";
 import { commitPost } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
@@ -14,7 +13,7 @@ import type { Draft, Post } from "../post.ts";
 import { postView, type PostView } from "../read/post-view.ts";
 import { findPostOf, viewPost } from "../read/read-posts.ts";
 import { acceptOperation } from "./accept.ts";
-import { checkPost, duplicateRefusal, unpublishableRefusal } from "./check-post.ts";
+import { firstLegs } from "./check-post.ts";
 import { fingerprint, isSameRequest, parseIdempotencyKey } from "./idempotency-key.ts";
 import { scheduleIssues } from "./schema.ts";
 
@@ -100,12 +99,9 @@ async function checkedPost(
   const now = services.clock.now();
   const issues = scheduleIssues(draft.scheduleAt, now);
   if (issues.length > 0) return validationFailed(issues);
-  const checks = await checkPost(services, draft, scope.connections);
-  const refusal =
-    duplicateRefusal(checks) ?? unpublishableRefusal(checks, services.config.publicBaseUrl);
-  if (refusal !== undefined) return refusal;
   const post = newPost(services, scope, draft, now);
-  return { post, legs: checks.map((check) => firstLeg(post, check, now)) };
+  const legs = await firstLegs(services, post, scope.connections, now);
+  return legs instanceof AppError ? legs : { post, legs };
 }
 
 /** Commits a post. Returns what is accepted under the key, which may be an earlier post, or why nothing is. */

@@ -1,5 +1,6 @@
 import { AppError } from "../../runtime/errors.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
+import type { RemovedPage } from "../../runtime/walk-step.ts";
 import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { Accepted } from "../idempotency-store.ts";
@@ -66,6 +67,8 @@ export function isSameRequest(stored: string, scope: KeyedScope, draft: Draft): 
 }
 
 const POSTS_AT_ONCE = 16;
+/** Longer than it takes to accept a post. */
+const KEYS_YOUNG_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Makes the check whether the post of a key is gone. Only an erasure removes posts, and with them their profile: a
@@ -88,9 +91,10 @@ function checkSpent(services: PublishingDeps, platformId: string) {
 export async function removeSpentKeys(
   services: PublishingDeps,
   platformId: string,
-  { acceptedBefore, after }: { readonly acceptedBefore: Date; readonly after: string | undefined },
-): Promise<{ readonly removed: number; readonly next: string | undefined }> {
+  after: string | undefined,
+): Promise<RemovedPage> {
   const { idempotency } = services.stores;
+  const acceptedBefore = new Date(services.clock.now().getTime() - KEYS_YOUNG_MS);
   const { keys, next } = await idempotency.listBefore(platformId, acceptedBefore, after);
   const isSpent = checkSpent(services, platformId);
   const gone = await inBatches(keys, POSTS_AT_ONCE, ({ accepted }) => isSpent(accepted));

@@ -8,6 +8,8 @@ import { inBatches } from "../../runtime/promises.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const TEXTS_AT_ONCE = 32;
+/** Texts of older posts are looked at: longer than it takes to publish one. */
+const MARGIN_HOURS = 24;
 
 /**
  * Returns the hash by which texts are compared: one form of every character, white space folded. Undefined for no text.
@@ -55,16 +57,14 @@ async function unlessLegDamaged<T>(reading: Promise<T>): Promise<T | "damaged"> 
   }
 }
 
-/** Removes a page of the texts whose claims no longer count, of posts made before the time. */
-export async function removeFreeTexts(
-  services: PublishingDeps,
-  madeBefore: Date,
-  after: string | undefined,
-) {
+/** Removes a page of the texts whose claims no longer count, of posts that are a day older than the texts must be. */
+export async function removeFreeTexts(services: PublishingDeps, after: string | undefined) {
   const { networkAccounts, posts } = services.stores;
-  const { texts, next } = await networkAccounts.listTextsBefore(madeBefore, after);
   const hours = services.config.publishing.duplicateWindowHours;
-  const window = { hours, now: services.clock.now() };
+  const now = services.clock.now();
+  const madeBefore = new Date(now.getTime() - (hours + MARGIN_HOURS) * 60 * 60 * 1000);
+  const { texts, next } = await networkAccounts.listTextsBefore(madeBefore, after);
+  const window = { hours, now };
   let removed = 0;
   const remove = async (text: (typeof texts)[number]) => {
     // A damaged leg keeps its text.

@@ -1,3 +1,4 @@
+import { recordUse } from "../../connections/connections.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
@@ -52,18 +53,6 @@ async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
   return post.draft.networks.length === 1 ? { post, etag, legs: [run.written] } : undefined;
 }
 
-/** Records for people that the account is in use. A failure does not fail the post. */
-async function recordUse({ services, attached }: LegRun): Promise<void> {
-  if (attached === null) return;
-  const { connection: linked } = attached;
-  services.connections.linking.appFaults.accepted(linked);
-  try {
-    await services.connections.stores.connections.recordUse(linked);
-  } catch (error) {
-    services.log.warn("use of a connection not recorded", { connection: linked.id, error });
-  }
-}
-
 /** Counts and logs how the call that publishes ended. */
 function reportLeg({ services, ref, post, stored: { leg } }: LegRun, end: CallEnd): void {
   const { clock, log, work } = services;
@@ -116,7 +105,8 @@ async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
     const { code: outcome, networkCode, note = null } = end.failure;
     run.timeline.record({ step, at, outcome, networkCode, note });
   }
-  if (publishes && end.kind === "done") await recordUse(run);
+  if (publishes && end.kind === "done" && run.attached !== null)
+    await recordUse(run.services.connections, run.attached.connection);
 }
 
 /** Counts and logs what a leg waits for. `failure` is absent when nothing failed. */

@@ -1,4 +1,4 @@
-import type { Connection } from "../../connections/connections.ts";
+import { openConnection, type Connection } from "../../connections/connections.ts";
 import { accountOf } from "../accounts/account-quota.ts";
 import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
@@ -89,7 +89,7 @@ export async function followAccount(run: LegRun, linked: Connection): Promise<St
 /** Returns the account that is linked now, with its secrets, or why nothing can be sent to it. */
 export async function openLinked({ services, ref, stored }: LegRun) {
   const { network } = stored.leg;
-  const opened = await services.connections.stores.connections.open({ ...ref, network });
+  const opened = await openConnection(services.connections, { ...ref, network });
   if (opened === undefined || opened.connection.status === "revoked") return "connection_missing";
   return opened.connection.status === "needs_reauth" ? "connection_needs_reauth" : opened;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Connection } from "../../connections/connections.ts";
+import { connectionsOf, type Connection } from "../../connections/connections.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
@@ -148,7 +148,7 @@ export async function removePost(
 ): Promise<PostView> {
   const [found, connections] = await Promise.all([
     findPostOf(services, scope, input.postId),
-    services.connections.stores.connections.listOfProfile(scope),
+    connectionsOf(services.connections, scope),
   ]);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
   const { networks } = input;

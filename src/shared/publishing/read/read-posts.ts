@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { ProfileScope } from "../../callers/scope.ts";
+import { connectionsOf } from "../../connections/connections.ts";
 import { NETWORK_NAMES } from "../../networks/names.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { externalIdFilter, instantFilter } from "../../runtime/fields.ts";
@@ -45,9 +46,7 @@ export async function viewPost(
 ): Promise<PostView> {
   const { publicBaseUrl } = services.config;
   if (!dependsOnConnections(found)) return postView(found, publicBaseUrl);
-  const connections = await services.connections.stores.connections.listOfProfile(scope, {
-    reader: "people",
-  });
+  const connections = await connectionsOf(services.connections, scope, "people");
   return postView(found, publicBaseUrl, connections);
 }
 
@@ -99,7 +98,7 @@ export async function listPosts(
     (found) => fits(found, query),
   );
   const connections = items.some(dependsOnConnections)
-    ? await services.connections.stores.connections.listOfProfile(scope, { reader: "people" })
+    ? await connectionsOf(services.connections, scope, "people")
     : [];
   return {
     items: items.map((found) => postView(found, services.config.publicBaseUrl, connections)),

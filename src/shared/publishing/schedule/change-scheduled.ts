@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { ProfileScope } from "../../callers/scope.ts";
+import { connectionsOf } from "../../connections/connections.ts";
 import { AppError, invariant, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { checkPost, unpublishableRefusal } from "../accept/check-post.ts";
+import { firstLegs } from "../accept/check-post.ts";
 import { issuesOfChange, updatedDraft, type UpdatePost } from "../accept/schema.ts";
 import { newDueTime } from "../hints.ts";
-import { canceled, firstLeg } from "../leg.ts";
+import { canceled } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -97,13 +98,11 @@ export async function updatePost(
   const now = services.clock.now();
   refuseIssues(issuesOfChange(found.post.draft, change, now));
   const draft = updatedDraft(found.post.draft, change);
-  const connections = await services.connections.stores.connections.listOfProfile(scope);
-  const checks = await checkPost(services, draft, connections);
-  const error = unpublishableRefusal(checks, services.config.publicBaseUrl);
-  if (error !== undefined) throw error;
+  const connections = await connectionsOf(services.connections, scope);
   const updatedAt = changedAt(found.post, now);
   const post = { ...found.post, draft, revision: randomUUID(), updatedAt };
-  const legs = checks.map((check) => firstLeg(post, check, now));
+  const legs = await firstLegs(services, post, connections, now);
+  if (legs instanceof AppError) throw legs;
   // The due row of the old time stays, because a concurrent change may have set that time again. Its hint removes it.
   await commitPost(services, changeOperation(found.post, { post, legs }, expected));
   services.audit.record(scope, {

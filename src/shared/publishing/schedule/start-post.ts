@@ -1,3 +1,4 @@
+import { connectionsOf } from "../../connections/connections.ts";
 import { type CoreView, refusal } from "../../core/core.ts";
 import type { LegErrorCode } from "../../networks/contract/errors.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
@@ -130,7 +131,7 @@ async function obstacleOf(services: PublishingDeps, post: Post): Promise<Obstacl
 async function start(services: PublishingDeps, post: Post): Promise<Started["kind"]> {
   const [obstacle, connections] = await Promise.all([
     obstacleOf(services, post),
-    services.connections.stores.connections.listOfProfile(post),
+    connectionsOf(services.connections, post),
   ]);
   const checks = await checkPost(services, { ...post.draft, scheduleAt: null }, connections);
   const pace = services.config.publishing;

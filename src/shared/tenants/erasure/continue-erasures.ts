@@ -53,6 +53,11 @@ async function advance(
   return false;
 }
 
+/** Returns whether any erasure is due. */
+export function hasDueErasure({ erasures, clock }: ErasureDeps): Promise<boolean> {
+  return erasures.hasDue(clock.now());
+}
+
 /**
  * Returns the steps that continue every erasure that is due, in bounded pieces, and store the progress after each. Safe
  * when missed, doubled or late: what was removed is not found again. Rows that are not stored under the keys of what is

@@ -1,10 +1,12 @@
 import type { SystemScope } from "../../callers/scope.ts";
 import { invariant } from "../../runtime/errors.ts";
+import type { RemovedPage } from "../../runtime/walk-step.ts";
+import { clearWebhooksOfPlatform } from "../../webhooks/webhooks.ts";
 import { announcedAt, erasedAt } from "../platform.ts";
 import { tellOwners } from "./close-platform.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { afterPage, afterStopping, aMinuteLater, isOverdue, type Erasure } from "./erasure.ts";
-import type { ClearedPage, Erasing } from "./erasing.ts";
+import type { Erasing } from "./erasing.ts";
 import { beginErasure } from "./request-erasure.ts";
 import { stopPage } from "./stop-platform.ts";
 
@@ -13,49 +15,14 @@ const PAGE_USERS = 100;
 const PROFILES_AT_ONCE = 50;
 const PAGE_KEYS = 80;
 
-type Page = Promise<ClearedPage>;
-type RemovePage = (after: string | undefined) => Page;
-
-/** Returns the end of a step, or that there is a next page, which finds what is left. */
-const page = (removed: number, isMore = removed > 0): ClearedPage => ({
-  removed,
-  next: isMore ? "more" : undefined,
-});
-
-/** Removes pages, of which any may be empty, until something was removed. Returns how many rows. */
-async function removeSome(remove: RemovePage): Promise<number> {
-  for (let after: string | undefined; ;) {
-    const { removed, next } = await remove(after);
-    if (removed > 0 || next === undefined) return removed;
-    after = next;
-  }
-}
-
-async function clearEndpoints({ webhooks }: ErasureDeps, platformId: string): Page {
-  const { endpoints, deliveries } = webhooks.stores;
-  const [endpoint] = await endpoints.listAll(platformId);
-  if (endpoint === undefined) return page(0);
-  const removed = await removeSome((after) => deliveries.removeOfEndpoint(endpoint.id, after));
-  if (removed === 0) await endpoints.delete(endpoint);
-  return page(removed, true);
-}
-
-async function clearLogs({ webhooks, tenants, clock }: ErasureDeps, platformId: string): Page {
-  const { events } = webhooks.stores;
-  const now = clock.now();
-  for (const id of await tenants.stores.applications.listIds(platformId)) {
-    const removed = await removeSome((after) => events.removeLoggedBefore(id, now, after));
-    if (removed > 0) return page(removed);
-  }
-  return page(0);
-}
+type Page = Promise<RemovedPage>;
 
 async function clearKeys({ tenants: { stores } }: ErasureDeps, platformId: string): Page {
   const position = { after: undefined, limit: PAGE_KEYS };
   const { items } = await stores.keys.list(platformId, null, position);
   for (const own of Map.groupBy(items, ({ applicationId }) => applicationId).values())
     await stores.keys.purgeAll(own);
-  return page(items.length);
+  return { removed: items.length, next: items.length > 0 ? "more" : undefined };
 }
 
 /**
@@ -71,11 +38,11 @@ const CLEARING_STEPS: readonly ((
     removed: (await tenants.stores.closings.unlist(id)) ? 1 : 0,
     next: undefined,
   }),
-  clearEndpoints,
-  ({ webhooks }, id, after) => webhooks.stores.deliveries.removeOfPlatform(id, after),
-  ({ webhooks }, id, after) => webhooks.stores.deadDeliveries.removeOfPlatform(id, after),
-  ({ webhooks }, id, after) => webhooks.stores.events.removePendingOfPlatform(id, after),
-  clearLogs,
+  ({ webhooks }, id) => clearWebhooksOfPlatform.endpoints(webhooks, id),
+  ({ webhooks }, id, after) => clearWebhooksOfPlatform.deliveries(webhooks, id, after),
+  ({ webhooks }, id, after) => clearWebhooksOfPlatform.deadDeliveries(webhooks, id, after),
+  ({ webhooks }, id, after) => clearWebhooksOfPlatform.pendingEvents(webhooks, id, after),
+  ({ webhooks }, id) => clearWebhooksOfPlatform.loggedEvents(webhooks, id),
   clearKeys,
   ({ tenants }, id, after) => tenants.stores.links.removeOfPlatform(id, after),
 ];

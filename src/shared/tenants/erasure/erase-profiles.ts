@@ -1,16 +1,29 @@
 import type { ProfileScope } from "../../callers/scope.ts";
 import { invariant } from "../../runtime/errors.ts";
-import { closePosts, isRemoving, removePosts } from "../../publishing/publishing.ts";
+import {
+  clearIdempotencyKeys,
+  clearTexts,
+  closePosts,
+  isRemoving,
+  removePosts,
+} from "../../publishing/publishing.ts";
+import type { RemovedPage } from "../../runtime/walk-step.ts";
+import { clearWebhooks } from "../../webhooks/webhooks.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { afterClosing, afterPage, aMinuteLater, type Erasure } from "./erasure.ts";
-import type { ClearedPage, Erasing } from "./erasing.ts";
-import { clearConnections, clearSessions, endConnections } from "../../connections/connections.ts";
+import type { Erasing } from "./erasing.ts";
+import {
+  clearAuthorisations,
+  clearConnections,
+  clearSessions,
+  endConnections,
+} from "../../connections/connections.ts";
 
 type Clear = (
   services: ErasureDeps,
   scope: ProfileScope,
   after: string | undefined,
-) => Promise<ClearedPage>;
+) => Promise<RemovedPage>;
 
 /**
  * Rows that workers and browsers may still write for a while, with a step for each kind. An erasure stores the number
@@ -19,18 +32,12 @@ type Clear = (
 const CLEARING_STEPS: readonly Clear[] = [
   ({ connections }, scope) => clearConnections(connections, scope),
   ({ connections }, scope, after) => clearSessions(connections, scope, after),
-  ({ webhooks }, { platformId, profileId }, after) =>
-    webhooks.stores.events.removePendingOfProfile(platformId, profileId, after),
-  ({ webhooks }, { applicationId, profileId }, after) =>
-    webhooks.stores.events.removeLoggedOfProfile(applicationId, profileId, after),
-  ({ webhooks }, { profileId }, after) =>
-    webhooks.stores.deliveries.removeOfProfile(profileId, after),
-  ({ publishing }, { profileId }, after) =>
-    publishing.stores.networkAccounts.removeTextsOfProfile(profileId, after),
-  ({ publishing }, { platformId, profileId }, after) =>
-    publishing.stores.idempotency.removeOfProfile(platformId, profileId, after),
-  ({ connections }, { profileId }, after) =>
-    connections.stores.authorisations.removeOfProfile(profileId, after),
+  ({ webhooks }, scope, after) => clearWebhooks.pendingEvents(webhooks, scope, after),
+  ({ webhooks }, scope, after) => clearWebhooks.loggedEvents(webhooks, scope, after),
+  ({ webhooks }, scope, after) => clearWebhooks.deliveries(webhooks, scope, after),
+  ({ publishing }, scope, after) => clearTexts(publishing, scope, after),
+  ({ publishing }, scope, after) => clearIdempotencyKeys(publishing, scope, after),
+  ({ connections }, scope, after) => clearAuthorisations(connections, scope, after),
 ];
 
 /** A bounded piece of work, and the erasure after it; undefined when nothing of the profile is left. */

@@ -2,11 +2,6 @@ import type { SystemScope } from "../../callers/scope.ts";
 import type { ErasureDeps } from "./deps.ts";
 import type { Erasure } from "./erasure.ts";
 
-export interface ClearedPage {
-  readonly removed: number;
-  readonly next: string | undefined;
-}
-
 /** What erasing a profile and erasing a platform differ in. */
 export interface Erasing {
   /** Returns whether the request was carried out that decides it: nothing is erased before. */

@@ -1,4 +1,5 @@
 import type { Actor } from "../../callers/caller.ts";
+import type { RemovedPage } from "../../runtime/walk-step.ts";
 
 /**
  * A profile goes through three stages:
@@ -96,12 +97,7 @@ export function afterClosing(erasure: Erasure, openPosts: number, now: Date): Er
 }
 
 /** Returns the erasure after a page of a step of `clearing`, of which there are `steps`. */
-export function afterPage(
-  erasure: Erasure,
-  page: { readonly removed: number; readonly next: string | undefined },
-  steps: number,
-  now: Date,
-): Erasure {
+export function afterPage(erasure: Erasure, page: RemovedPage, steps: number, now: Date): Erasure {
   const foundInRound = erasure.foundInRound + page.removed;
   const counted = { ...erasure, foundInRound, removed: erasure.removed + page.removed };
   if (page.next !== undefined) return { ...counted, cursor: page.next };

@@ -51,6 +51,11 @@ async function hashAgain(
   }
 }
 
+/** Returns the platform of an API key that this process has read before. Says nothing of the key's present state. */
+export function platformOfKey({ stores }: TenantsDeps, presented: string): string | undefined {
+  return stores.keys.bindingOf(parseApiKey(presented)?.keyId ?? "")?.platformId;
+}
+
 const NOBODY = new Uint8Array(32);
 
 /**

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { pingQueue } from "../../publishing/publishing.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -64,7 +65,7 @@ export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
 async function check(services: TenantsDeps): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.stores.platforms.ping()),
-    timed(() => services.publishing.stores.publishQueue.ping()),
+    timed(() => pingQueue(services.publishing)),
     timed(() => useSecrets(services)),
   ]);
   const checks = { tables, queues, config };

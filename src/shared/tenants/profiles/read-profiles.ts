@@ -1,4 +1,5 @@
 import type { PlatformScope, ProfileScope } from "../../callers/scope.ts";
+import { connectionsOf } from "../../connections/connections.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -11,9 +12,10 @@ export async function viewProfile(
   platformId: string,
   profile: Profile,
 ): Promise<ProfileView> {
-  const linked = await services.connections.stores.connections.listOfProfile(
+  const linked = await connectionsOf(
+    services.connections,
     { platformId, profileId: profile.id },
-    { reader: "people" },
+    "people",
   );
   const connections = linked
     .filter(({ status }) => status !== "revoked")

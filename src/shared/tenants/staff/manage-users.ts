@@ -10,7 +10,9 @@ import {
 import { newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
+import type { RemovedPage } from "../../runtime/walk-step.ts";
 import type { TenantsDeps } from "../deps.ts";
+import { POINTERS_YOUNG_MS } from "../upkeep.ts";
 import { withVerification } from "../links/send-verification.ts";
 import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
@@ -164,12 +166,12 @@ export async function createUser(
   }
 }
 
-/** Removes a page of the claims that were made before the time for a user who isn't there, as a crash leaves them. */
+/** Removes a page of the claims that were made a day ago for a user who isn't there, as a crash leaves them. */
 export async function removeStrayClaims(
   services: TenantsDeps,
-  time: Date,
   after: string | undefined,
-): Promise<{ readonly removed: number; readonly next: string | undefined }> {
+): Promise<RemovedPage> {
+  const time = new Date(services.clock.now().getTime() - POINTERS_YOUNG_MS);
   const { claims, next } = await services.stores.emails.claimedBefore(time, after);
   let removed = 0;
   await inBatches(claims, CLAIMS_AT_ONCE, async ({ platformId, userId, release }) => {

@@ -80,7 +80,6 @@ export function nextAttemptOf(
   return [timed[0]?.at, newAt].filter((at) => at !== undefined).toSorted()[0];
 }
 
-/** Returns the endpoint's last success and failure, and its health. */
 export function resultsOf(work: EndpointWork, now: Date): EndpointResults {
   const { lastSuccessAt, lastFailureAt, failures, failingSince } = work.state;
   const isOpen = circuitOf(work.state) !== null;

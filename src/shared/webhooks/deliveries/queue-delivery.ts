@@ -3,6 +3,8 @@ import type { WebhooksDeps } from "../deps.ts";
 import { deliveryIdOf, type Delivery } from "./delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Event } from "../../events/events.ts";
+import { inBatches } from "../../runtime/promises.ts";
+import { undefinedIfDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { TakeStep } from "../../runtime/walk-step.ts";
 import {
   type HintedWakes,
@@ -88,7 +90,6 @@ function untried(now: Date) {
   } as const;
 }
 
-/** Returns the first delivery of an event to an endpoint. */
 export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Delivery {
   return {
     id: deliveryIdOf(event.id, endpoint.id),
@@ -180,4 +181,14 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
   } catch (error) {
     services.log.warn("hint not sent, the next sweep will", { endpointId, error });
   }
+}
+
+const ENDPOINTS_AT_ONCE = 8;
+
+/** Looks so at each endpoint of the platform, marked or not. Leaves out those whose rows are damaged. */
+export async function lookAtEndpoints(services: WebhooksDeps, platformId: string): Promise<void> {
+  const endpoints = await services.stores.endpoints.listAll(platformId);
+  await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>
+    undefinedIfDamaged(lookAtEndpoint(services, id)),
+  );
 }

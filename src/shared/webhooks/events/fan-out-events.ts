@@ -5,6 +5,7 @@ import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
 import type { Event, LoggedEvent, PendingEvents } from "../../events/events.ts";
 import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts";
+import { hintEvents } from "../hints.ts";
 
 const ROUND_EVENTS_MAX = 100;
 /** Their rows fit into a transaction. */
@@ -111,7 +112,7 @@ const leaseOf = ({
   leaseMs: LEASE_MS,
   read: () => services.stores.events.readPending(platformId, ROUND_EVENTS_MAX + failed.length),
   write: (part, etag) => services.stores.events.writeFanOut(platformId, part, etag),
-  hint: () => services.stores.fanOutQueue.hint(platformId),
+  hint: () => hintEvents(services, platformId),
 });
 
 /**
@@ -177,7 +178,7 @@ async function fanOutPending(fanOut: FanOut): Promise<void> {
   }
   const errors = failed.map(({ error }) => error);
   if (errors.length > 0) throw new AggregateError(errors, "events could not be fanned out");
-  if (!isDone) await services.stores.fanOutQueue.hint(platformId);
+  if (!isDone) await hintEvents(services, platformId);
 }
 
 /**
@@ -193,5 +194,5 @@ export async function fanOutEvents(
 ): Promise<void> {
   const work = () => fanOutPending({ services, platformId, endsAt, failed: [] });
   if (await services.work.fanOuts.run(platformId, work, endsAt))
-    await services.stores.fanOutQueue.hint(platformId);
+    await hintEvents(services, platformId);
 }

@@ -1,0 +1,38 @@
+import { notFound } from "../runtime/errors.ts";
+import type { Reader } from "../runtime/storage/codec.ts";
+import type { Connection, ConnectionRef, ProfileRef } from "./connection.ts";
+import type { ConnectionsDeps } from "./deps.ts";
+
+/** Returns the profile's connections, revoked ones included. Leaves out damaged rows. */
+export function connectionsOf(
+  { stores }: ConnectionsDeps,
+  profile: ProfileRef,
+  reader?: Reader,
+): Promise<readonly Connection[]> {
+  return stores.connections.listOfProfile(profile, reader === undefined ? {} : { reader });
+}
+
+/** Returns a connection with its secrets as they are stored. */
+export function openConnection({ stores }: ConnectionsDeps, ref: ConnectionRef) {
+  return stores.connections.open(ref);
+}
+
+/** Records that a network accepted a call with the connection, for people to see. Never throws. */
+export async function recordUse(services: ConnectionsDeps, connection: Connection): Promise<void> {
+  services.linking.appFaults.accepted(connection);
+  try {
+    await services.stores.connections.recordUse(connection);
+  } catch (error) {
+    services.log.warn("use of a connection not recorded", { connection: connection.id, error });
+  }
+}
+
+/** Returns the id of the profile that a connect session of the platform is for. @throws AppError `not_found` */
+export async function profileOfSession(
+  { stores }: ConnectionsDeps,
+  session: { readonly platformId: string; readonly id: string },
+): Promise<string> {
+  const found = await stores.connectSessions.find(session);
+  if (found === undefined) throw notFound();
+  return found.profileId;
+}

@@ -1,0 +1,48 @@
+import { overItems, type TakeStep } from "../runtime/walk-step.ts";
+import type { ConnectionsDeps } from "./deps.ts";
+import { finishWithdrawal } from "./withdraw.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Once ended, a session only tells how it ended. */
+const SESSIONS_KEPT_MS = 30 * DAY_MS;
+const STATES_KEPT_MS = DAY_MS;
+const WITHDRAWAL_MS_MAX = 10_000;
+
+const ago = ({ clock }: ConnectionsDeps, ms: number) => new Date(clock.now().getTime() - ms);
+
+/** Removes a page of old OAuth states, of all platforms. */
+export function purgeStates(services: ConnectionsDeps, after: string | undefined) {
+  return services.stores.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after);
+}
+
+/** Removes a page of a platform's old connect sessions. */
+export function purgeSessions(
+  services: ConnectionsDeps,
+  platformId: string,
+  after: string | undefined,
+) {
+  const { connectSessions } = services.stores;
+  return connectSessions.removeBefore(platformId, ago(services, SESSIONS_KEPT_MS), after);
+}
+
+/** Seals a page of what is stored of servers with the first data key. Returns the key of each text after that. */
+export function resealHosts({ stores }: ConnectionsDeps, after: string | undefined) {
+  return stores.hosts.resealPage(after);
+}
+
+/** Makes the steps that end the connections of withdrawals which the network's own call left unfinished. */
+export function finishWithdrawals(services: ConnectionsDeps): TakeStep {
+  return overItems({
+    log: services.log,
+    what: "finish-withdrawals",
+    async page(after = "") {
+      const from = after === "" ? undefined : after;
+      const { keys, next } = await services.stores.withdrawals.openKeys(from);
+      return { items: keys.map((id) => ({ id, after })), next };
+    },
+    async look(key) {
+      const isDone = await finishWithdrawal(services, key, WITHDRAWAL_MS_MAX);
+      return { counts: { finished: isDone ? 1 : 0 } };
+    },
+  });
+}

@@ -1,0 +1,44 @@
+import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
+import type { TenantsDeps } from "./deps.ts";
+
+/** Longer than any request takes that writes a pointer before what it leads to. */
+export const POINTERS_YOUNG_MS = 24 * 60 * 60 * 1000;
+const LINKS_KEPT_MS = 24 * 60 * 60 * 1000;
+/** Long enough to see who was invited, and by whom. */
+const INVITATIONS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+
+const ago = ({ clock }: TenantsDeps, ms: number) => new Date(clock.now().getTime() - ms);
+
+/** Removes a page of the pointers to keys that aren't there, as a crash leaves them. */
+export function purgeKeyPointers(services: TenantsDeps, after: string | undefined) {
+  return services.stores.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after);
+}
+
+/** Removes a page of the links in mails that can't be used any more. */
+export function purgeLinks(services: TenantsDeps, after: string | undefined) {
+  return services.stores.links.removeExpiredBefore(ago(services, LINKS_KEPT_MS), after);
+}
+
+/** Removes a page of a platform's old invitations. */
+export function purgeInvitations(
+  services: TenantsDeps,
+  platformId: string,
+  after: string | undefined,
+) {
+  const time = ago(services, INVITATIONS_KEPT_MS);
+  return services.stores.invitations.removeEndedBefore(platformId, time, after);
+}
+
+/** Lists the ids of all platforms, newest first. */
+export function listPlatformIds({ stores }: TenantsDeps, after: string | undefined, limit: number) {
+  return stores.platforms.listIds(after, limit);
+}
+
+/** Returns whether the platform's row is damaged. Requests get an error for it; a walk counts it and goes on. */
+export async function isPlatformDamaged(
+  { stores }: TenantsDeps,
+  platformId: string,
+): Promise<boolean> {
+  const reading = stores.platforms.find(platformId).then(() => "read");
+  return (await undefinedIfDamaged(reading)) === undefined;
+}

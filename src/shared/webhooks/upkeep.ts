@@ -1,0 +1,66 @@
+import { overItems, type RemovedPage, type TakeStep } from "../runtime/walk-step.ts";
+import type { WebhooksDeps } from "./deps.ts";
+
+/** A day longer than a customer is told, so that nothing is missing that a list promises. */
+const KEPT_MS = 31 * 24 * 60 * 60 * 1000;
+/** Each is found with a query of its own. */
+const ENDPOINTS_OF_PAGE = 50;
+
+const keptFrom = ({ clock }: WebhooksDeps) => new Date(clock.now().getTime() - KEPT_MS);
+
+/** Removes a page of old dead deliveries, of all platforms. */
+export function purgeDeadDeliveries(services: WebhooksDeps, after: string | undefined) {
+  return services.stores.deadDeliveries.removeBefore(keptFrom(services), after);
+}
+
+/** Where the events of a platform are purged: an application, and the page of its events. */
+export interface EventsPosition {
+  readonly application: string;
+  readonly page?: string | undefined;
+}
+
+/** Removes a page of old events of one of the platform's applications, one application after the other. */
+export async function purgeEvents(
+  services: WebhooksDeps,
+  platformId: string,
+  after: EventsPosition | undefined,
+): Promise<RemovedPage<EventsPosition>> {
+  const ids = (await services.applications.listIds(platformId)).toSorted();
+  const application = ids.find((one) => one >= (after?.application ?? ""));
+  if (application === undefined) return { removed: 0, next: undefined };
+  const time = keptFrom(services);
+  const from = application === after?.application ? after.page : undefined;
+  const { events } = services.stores;
+  const { removed, next: page } = await events.removeLoggedBefore(application, time, from);
+  if (page !== undefined) return { removed, next: { application, page } };
+  const following = ids.find((one) => one > application);
+  return { removed, next: following === undefined ? undefined : { application: following } };
+}
+
+/** Makes the steps that remove old deliveries, of all endpoints that ever had one. */
+export function purgeDeliveries(services: WebhooksDeps): TakeStep {
+  const { deliveries } = services.stores;
+  return overItems({
+    log: services.log,
+    what: "purge-deliveries",
+    async page(after = "") {
+      const items: { id: string; after: string }[] = [];
+      for (let last = after; items.length < ENDPOINTS_OF_PAGE;) {
+        const id = await deliveries.nextEndpoint(last);
+        if (id === undefined) return { items, next: undefined };
+        items.push({ id, after: id });
+        last = id;
+      }
+      return { items, next: items.at(-1)?.id };
+    },
+    async look(id, _at, rest) {
+      const { removed, next } = await deliveries.removeEndedBefore(id, keptFrom(services), rest);
+      return { counts: { removed }, rest: next };
+    },
+  });
+}
+
+/** Seals the secrets of a platform's endpoints with the first data key. Returns the key of each secret after that. */
+export function resealEndpoints({ stores }: WebhooksDeps, platformId: string): Promise<string[]> {
+  return stores.endpoints.reseal(platformId);
+}
