@@ -17,7 +17,7 @@ import type { RefusedCall } from "../shared/http/route.ts";
 import { Reply } from "../shared/http/reply.ts";
 import type { Services } from "../shared/compose.ts";
 
-interface BrowserCall {
+export interface BrowserCall {
   readonly services: Services;
   readonly scope: RequestScope;
   readonly headers: Headers;

@@ -7,11 +7,8 @@ import {
   connectSessionCreated,
   formFields,
   pageFields,
-  revokedExample,
-  sessionCanceledExample,
   sessionCreatedExample,
   sessionExample,
-  sessionOpenExample,
 } from "../shared/connections/answer-schema.ts";
 import {
   cancelSession,
@@ -27,7 +24,6 @@ import {
   CreateConnectSessionBody,
   ListSessionsQuery,
 } from "../shared/connections/schema.ts";
-import type { AppError } from "../shared/runtime/errors.ts";
 import { anyone } from "../shared/http/access/access.ts";
 import {
   activeProfileScope,
@@ -35,11 +31,10 @@ import {
   profileScope,
 } from "../shared/http/access/profile-access.ts";
 import { document } from "../shared/http/reply.ts";
-import { route, type RefusedCall, type Route } from "../shared/http/route.ts";
+import { route, type Route } from "../shared/http/route.ts";
 import { networkOf } from "../shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../shared/networks/names.ts";
-
-const loadPage = async () => (await import("./connect-page.ts")).connectPage;
+import { onPage, refused } from "./on-page.ts";
 
 const LEADS_ON = "On to the network, back to the page, or back to the platform.";
 
@@ -50,10 +45,6 @@ const END_NOTICES = {
   500: "Our fault; it was recorded.",
   503: "Not possible right now.",
 };
-
-/** Answers a request of a browser that is refused with a page, too. */
-const refused = async (error: AppError, call: RefusedCall) =>
-  (await loadPage()).asRefusedPage(error, call);
 
 /** Steps that take a form of the page. */
 const FORM = { body: BrowserFields, bodyKind: "form", browserFields: formFields, refused } as const;
@@ -78,7 +69,6 @@ const documentRoutes = NETWORK_NAMES.flatMap((network) =>
     route("GET", `v1/connect/${network}/${published.file}`, {
       ...published.reference,
       access: anyone,
-      status: 200,
       produces: "document",
       errors: ["not_found"],
       run: ({ services }) => document(publishedDocument(services.connections, network, published)),
@@ -112,13 +102,9 @@ const serverCallbackRoutes = NETWORK_NAMES.flatMap((network) => {
     description:
       "Each server has an address of its own, and the relay registers only this one there. A state that was made for another server is refused here, before any code is sent on.",
     ...CALLBACK,
-    async run(call) {
-      const { asPage, finishOAuth } = await loadPage();
-      const { server } = call.params;
-      return await asPage(call, (request) =>
-        finishOAuth(call.services.connections, request, { network, server, params: call.query }),
-      );
-    },
+    run: onPage(({ finishOAuth }, request, { services, params: { server }, query: params }) =>
+      finishOAuth(services.connections, request, { network, server, params }),
+    ),
   });
 });
 
@@ -128,7 +114,6 @@ export const connectRoutes: readonly Route[] = [
     summary: "List the profile's connections.",
     description: "One per network at most, so that there are no further pages.",
     access: profileScope,
-    status: 200,
     list: true,
     response: connection,
     examples: () => ({ answer: connectionExample() }),
@@ -138,10 +123,9 @@ export const connectRoutes: readonly Route[] = [
     operationId: "removeConnection",
     summary: "Unlink an account: its tokens are purged and revoked at the network.",
     access: profileScope,
-    status: 200,
     response: connection,
     errors: ["not_found"],
-    examples: () => ({ answer: revokedExample() }),
+    examples: () => ({ answer: { ...connectionExample(), status: "revoked" as const } }),
     run: ({ services, scope, params }) =>
       removeConnection(services.connections, scope, params.connectionId),
   }),
@@ -165,17 +149,15 @@ export const connectRoutes: readonly Route[] = [
       "With `POST /v1/connect/sessions/{sessionId}/cancel` each can be ended. Sessions of a key or user that is gone have ended with it and are not listed. A page may be short, or empty, without being the last.",
     access: profileScope,
     query: ListSessionsQuery,
-    status: 200,
     list: true,
     response: connectSession,
-    examples: () => ({ answer: sessionOpenExample() }),
+    examples: () => ({ answer: { ...sessionExample(), status: "open" as const, connections: [] } }),
     run: ({ services, scope, query }) => listSessions(services.connections, scope, query),
   }),
   route("GET", "v1/connect/sessions/{sessionId}", {
     operationId: "getConnectSession",
     summary: "Read a connect session and the connections made in it.",
     access: connectSessionScope,
-    status: 200,
     response: connectSession,
     errors: ["not_found"],
     examples: () => ({ answer: sessionExample() }),
@@ -185,10 +167,11 @@ export const connectRoutes: readonly Route[] = [
     operationId: "cancelConnectSession",
     summary: "End an open connect session.",
     access: connectSessionScope,
-    status: 200,
     response: connectSession,
     errors: ["not_found", "invalid_state"],
-    examples: () => ({ answer: sessionCanceledExample() }),
+    examples: () => ({
+      answer: { ...sessionExample(), status: "canceled" as const, connections: [] },
+    }),
     run: ({ services, scope, params }) =>
       cancelSession(services.connections, scope, params.sessionId),
   }),
@@ -199,15 +182,11 @@ export const connectRoutes: readonly Route[] = [
     query: BrowserFields,
     browserFields: pageFields,
     refused,
-    status: 200,
     produces: "page",
     answers: { 200: "The page.", ...DAMAGED_ADDRESS, ...END_NOTICES },
-    async run(call) {
-      const { asPage, showPage } = await loadPage();
-      return await asPage(call, (request) =>
-        showPage(call.services.connections, request, call.query),
-      );
-    },
+    run: onPage(({ showPage }, request, { services, query }) =>
+      showPage(services.connections, request, query),
+    ),
   }),
   route("POST", "v1/connect/ui/done", {
     operationId: "finishConnectPage",
@@ -217,12 +196,9 @@ export const connectRoutes: readonly Route[] = [
     status: 303,
     produces: "page",
     answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
-    async run(call) {
-      const { asPage, finishVisit } = await loadPage();
-      return await asPage(call, (request) =>
-        finishVisit(call.services.connections, request, call.body),
-      );
-    },
+    run: onPage(({ finishVisit }, request, { services, body }) =>
+      finishVisit(services.connections, request, body),
+    ),
   }),
   route("POST", "v1/connect/ui/{network}", {
     operationId: "submitConnectForm",
@@ -232,15 +208,9 @@ export const connectRoutes: readonly Route[] = [
     status: 303,
     produces: "page",
     answers: { 200: "The end, where there is no `returnUrl`.", ...FORM_ANSWERS },
-    async run(call) {
-      const { asPage, submitForm } = await loadPage();
-      return await asPage(call, (request) =>
-        submitForm(call.services.connections, request, {
-          network: call.params.network,
-          fields: call.body,
-        }),
-      );
-    },
+    run: onPage(({ submitForm }, request, { services, params: { network }, body: fields }) =>
+      submitForm(services.connections, request, { network, fields }),
+    ),
   }),
   ...documentRoutes,
   ...serverCallbackRoutes,
@@ -249,14 +219,8 @@ export const connectRoutes: readonly Route[] = [
     summary: "Where a network's own authorisation page leads back to.",
     description: "For networks with one authorisation server.",
     ...CALLBACK,
-    async run(call) {
-      const { asPage, finishOAuth } = await loadPage();
-      return await asPage(call, (request) =>
-        finishOAuth(call.services.connections, request, {
-          network: call.params.network,
-          params: call.query,
-        }),
-      );
-    },
+    run: onPage(({ finishOAuth }, request, { services, params: { network }, query: params }) =>
+      finishOAuth(services.connections, request, { network, params }),
+    ),
   }),
 ];

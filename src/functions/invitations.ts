@@ -46,7 +46,6 @@ export const invitationRoutes = [
       "Those that are open, unless `status` says another one. A page may be short without being the last. Invitations are kept for 90 days after their end.",
     access: sessionOnly,
     query: ListInvitationsQuery,
-    status: 200,
     list: true,
     response: invitation,
     examples: () => ({ answer: invitationExample() }),

@@ -95,7 +95,6 @@ export const linkRoutes = [
     body: ConfirmResetBody,
     issuesBeside: ({ services, body: { newPassword: password } }) =>
       passwordIssues(services.tenants, { path: "newPassword", password, email: undefined }),
-    status: 200,
     response: knownDevice,
     errors: ["invalid_link"],
     examples: () => ({
@@ -132,7 +131,6 @@ export const linkRoutes = [
     query: LinkFields,
     browserFields: linkFields,
     refused,
-    status: 200,
     produces: "page",
     answers: { 200: "The page.", ...PAGE_ANSWERS },
     run: async (call) => (await loadPage()).show(call, call.query),
@@ -145,7 +143,6 @@ export const linkRoutes = [
     bodyKind: "form",
     browserFields: linkFields,
     refused,
-    status: 200,
     produces: "page",
     answers: {
       200: "Done.",

@@ -8,7 +8,6 @@ import { healthRoutes } from "./health.ts";
 function readable(name: ReferenceName, chapters: () => readonly Chapter[]) {
   return {
     access: anyone,
-    status: 200,
     answerHeaders: ["Vary", "Content-Encoding"],
     run: async ({
       services,
@@ -23,7 +22,6 @@ function readable(name: ReferenceName, chapters: () => readonly Chapter[]) {
   } as const;
 }
 
-/** Returns the routes about the service itself. */
 export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[] {
   return [
     ...healthRoutes,

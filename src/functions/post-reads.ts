@@ -16,7 +16,6 @@ export const postReadRoutes = [
     summary: "The profile's posts, newest first.",
     access: readingScope,
     query: ListPostsQuery,
-    status: 200,
     list: true,
     response: post,
     examples: () => ({ answer: partialExample() }),
@@ -26,7 +25,6 @@ export const postReadRoutes = [
     operationId: "getPost",
     summary: "A post with its legs.",
     access: readingScope,
-    status: 200,
     response: post,
     errors: ["not_found"],
     examples: () => ({ answer: partialExample() }),
@@ -38,7 +36,6 @@ export const postReadRoutes = [
     description:
       "For troubleshooting: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
     access: readingScope,
-    status: 200,
     response: timeline,
     errors: ["not_found"],
     examples: () => ({ answer: timelineExample() }),

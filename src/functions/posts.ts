@@ -45,7 +45,6 @@ export const postRoutes = [
     access: publishingScope,
     body: DraftBody,
     query: ValidateQuery,
-    status: 200,
     response: validation,
     issuesBeside: ({ services, body }) => issuesOfDraft(body, services.clock.now()),
     errors: ["insufficient_tokens", "daily_budget_reached"],
@@ -96,7 +95,6 @@ export const postRoutes = [
     body: UpdatePostBody,
     issuesBeside: ({ services, scope, params, body }) =>
       issuesOfUpdate(services.publishing, scope, { postId: params["postId"] ?? "", change: body }),
-    status: 200,
     response: post,
     errors: ["not_found", "invalid_state", "conflict", "not_publishable"],
     examples: () => ({
@@ -115,7 +113,6 @@ export const postRoutes = [
     description:
       "Until it starts; its legs are skipped and nothing is charged beyond what storing it cost.",
     access: profileScope,
-    status: 200,
     response: post,
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: canceledExample() }),
@@ -174,7 +171,6 @@ export const mediaRoutes: readonly Route[] = [
     description:
       "The service gives such addresses to networks; they are valid for 26 hours. The token is sealed: nobody else can make one.",
     access: anyone,
-    status: 200,
     produces: "image",
     answers: { 200: "The image, a JPEG usually." },
     errors: ["not_found", "service_unavailable"],

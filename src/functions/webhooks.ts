@@ -53,7 +53,6 @@ export const webhookRoutes = [
       "A key sees its application's endpoints, a restricted one without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListEndpointsQuery,
-    status: 200,
     list: true,
     response: endpoint,
     examples: () => ({ answer: endpointExample() }),
@@ -82,7 +81,6 @@ export const webhookRoutes = [
     body: UpdateEndpointBody,
     issuesBeside: ({ services, scope, body }) =>
       endpointUrlIssues(services.webhooks, scope, body["url"]),
-    status: 200,
     response: endpoint,
     errors: ["not_found"],
     examples: () => ({ body: { status: "active" as const }, answer: endpointExample() }),
@@ -94,7 +92,6 @@ export const webhookRoutes = [
     summary: "Delete a webhook endpoint.",
     description: "Returns the deleted endpoint. Deliveries to it that are under way end as dead.",
     access: appAdmin,
-    status: 200,
     response: endpoint,
     errors: ["not_found"],
     examples: () => ({ answer: endpointExample() }),
@@ -107,7 +104,6 @@ export const webhookRoutes = [
     description:
       "For 24 hours deliveries carry two signatures, one by each secret. Rotating again within that time ends the older one at once.",
     access: confirmed(appAdmin),
-    status: 200,
     response: endpointWithSecret,
     errors: ["not_found"],
     examples: () => ({ answer: endpointCreatedExample() }),
@@ -131,7 +127,6 @@ export const webhookRoutes = [
     description: "A restricted key sees what is about the profiles of its allowlist.",
     access: keyOrSession,
     query: ListDeliveriesQuery,
-    status: 200,
     list: true,
     response: delivery,
     errors: ["not_found"],
@@ -145,7 +140,6 @@ export const webhookRoutes = [
     description:
       "For deliveries that ended, succeeded or dead. Answers the new delivery, which carries the same event id and has ten attempts of its own.",
     access: appAdmin,
-    status: 200,
     response: delivery,
     errors: ["not_found", "invalid_state"],
     examples: () => ({ answer: redriveExample() }),
@@ -158,7 +152,6 @@ export const webhookRoutes = [
       "The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees what is about the profiles of its allowlist; its pages may be short, or empty, before the last: follow `nextCursor`.",
     access: keyOrSessionOfApplication,
     query: ListEventsQuery,
-    status: 200,
     list: true,
     response: event,
     examples: () => ({ answer: eventExample() }),
@@ -174,7 +167,6 @@ export const webhookAdminRoutes = [
       "A call redrives at most 500 deliveries and reads at most 1,000; call again with `cursor` until `nextCursor` is null. Concurrent calls redrive no delivery twice. Without a body: those of every platform.",
     access: operator("Admin"),
     body: RedriveDeadBody,
-    status: 200,
     response: redriveCounts,
     errors: ["invalid_cursor"],
     examples: () => ({

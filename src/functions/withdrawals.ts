@@ -4,10 +4,10 @@ import { signingIn } from "../shared/http/access/access.ts";
 import { document } from "../shared/http/reply.ts";
 import { route, type Route } from "../shared/http/route.ts";
 import type { WithdrawalNotices } from "../shared/networks/contract/network.ts";
+import { onPage, refused } from "./on-page.ts";
 import { shape } from "../shared/runtime/shape.ts";
 
 const SIGNED_CHARACTERS_MAX = 4_096;
-const loadPage = async () => (await import("./connect-page.ts")).connectPage;
 
 /** Returns the routes that a network, or a company with several, calls when a person takes an authorisation back. */
 function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
@@ -19,7 +19,6 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     access: signingIn,
     body,
     bodyKind: "form",
-    status: 200,
     produces: "document",
   } as const;
   return [
@@ -50,8 +49,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       operationId: `show${title}Deletion`,
       summary: "Says whether a deletion was received or is done, for the person who asked for it.",
       access: signingIn,
-      refused: async (error, call) => (await loadPage()).asRefusedPage(error, call),
-      status: 200,
+      refused,
       produces: "page",
       answers: {
         200: "It was received, or is done.",
@@ -59,17 +57,13 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
         500: "Our fault; it was recorded.",
         503: "Not possible right now.",
       },
-      async run(call) {
-        const { asPage, showDeletion } = await loadPage();
-        return await asPage(call, (request) =>
-          showDeletion(call.services.connections, request, call.params.code),
-        );
-      },
+      run: onPage(({ showDeletion }, request, { services, params }) =>
+        showDeletion(services.connections, request, params.code),
+      ),
     }),
   ];
 }
 
-/** Returns the routes of all senders of such notices. */
 export function withdrawalRoutes(): readonly Route[] {
   return withdrawalSenders().flatMap(routesOf);
 }

@@ -71,7 +71,8 @@ interface RouteContract<Scope, Body, BodyInput, Query, Result> {
   issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
   /** What a browser sends to the hosted page, in its address or form, where the verb checks that itself. */
   readonly browserFields?: Shape<z.ZodObject>;
-  readonly status: number;
+  /** The status of a success; 200 unless another is named. */
+  readonly status?: number;
   /** What `data` holds; of a list, one item. Absent where the answer is not JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
   /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. `markdown`: text. */
@@ -130,6 +131,7 @@ export interface RouteKey {
 export interface Route extends RouteKey {
   readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
     Refusing & {
+      readonly status: number;
       readonly list?: boolean;
       readonly about?: () => Readonly<Record<string, z.ZodType>>;
       run(call: Call<unknown, unknown, unknown, unknown>): unknown;
@@ -146,7 +148,7 @@ export function route<
   Result = unknown,
 >(method: Method, path: Path, spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>): Route {
   // `register.ts` hands `run` only what this spec's own access and schemas produced.
-  return { method, path, spec };
+  return { method, path, spec: { status: 200, ...spec } };
 }
 
 /**
