@@ -6,8 +6,8 @@ import { isId, newId } from "../runtime/ids.ts";
 import type { Log } from "../runtime/log.ts";
 import { toPage, type Cursors, type Page } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
-import { AuditRing, type AuditEvent, type AuditTarget, type RingEntry } from "./ring.ts";
-import type { ListAudit } from "./schema.ts";
+import { AuditRing, type RingEntry } from "./ring.ts";
+import type { AuditEvent, ListAudit } from "./schema.ts";
 
 interface AuditDeps {
   readonly clock: Clock;
@@ -25,7 +25,7 @@ interface AuditedScope extends RequestScope {
 
 interface Audited {
   readonly action: string;
-  readonly target?: AuditTarget;
+  readonly target?: NonNullable<AuditEvent["target"]>;
   readonly outcome?: AuditEvent["outcome"];
   /** Set where the scope has none: an operator's target, a new application. */
   readonly platformId?: string;
@@ -87,7 +87,6 @@ function eventOf(scope: AuditedScope, audited: Audited, now: Date): AuditEvent {
   };
 }
 
-/** Creates the audit trail of a process. */
 export function createAudit({ clock, log, cursors }: AuditDeps): Audit {
   const ring = new AuditRing();
 

@@ -1,23 +1,4 @@
-import type { Actor } from "../callers/caller.ts";
-
-export interface AuditTarget {
-  readonly type: string;
-  readonly id: string;
-}
-
-export interface AuditEvent {
-  readonly id: string;
-  readonly at: string;
-  readonly actor: Actor;
-  /** `<thing>.<what was done>`, e.g. `api_key.revoked`. */
-  readonly action: string;
-  readonly target: AuditTarget | null;
-  readonly platformId: string | null;
-  readonly applicationId: string | null;
-  readonly outcome: "ok" | "denied";
-  readonly ip: string;
-  readonly requestId: string;
-}
+import type { AuditEvent } from "./schema.ts";
 
 /** What an event is listed by, besides what it shows. */
 export interface RingEntry {

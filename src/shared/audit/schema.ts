@@ -4,31 +4,30 @@ import { idOf, time } from "../runtime/fields.ts";
 import { exampleId } from "../runtime/ids.ts";
 import { pageQuery } from "../runtime/page.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
-import type { AuditEvent } from "./ring.ts";
 
 export const ListAuditQuery = shape(() => z.strictObject(pageQuery()));
 export type ListAudit = ShapeOf<typeof ListAuditQuery>;
 
-export const auditEvent = shape(
-  () =>
-    z
-      .strictObject({
-        id: idOf("auditEvent"),
-        at: time(),
-        actor: actor(),
-        action: z.string().meta({
-          description: "The thing and what was done with it.",
-          examples: ["api_key.revoked"],
-        }),
-        target: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
-        platformId: idOf("platform").nullable(),
-        applicationId: idOf("application").nullable(),
-        outcome: z.enum(["ok", "denied"]),
-        ip: z.string(),
-        requestId: z.string(),
-      })
-      .meta({ id: "AuditEvent" }) satisfies z.ZodType<AuditEvent>,
+export const auditEvent = shape(() =>
+  z
+    .strictObject({
+      id: idOf("auditEvent"),
+      at: time(),
+      actor: actor(),
+      action: z.string().meta({
+        description: "The thing and what was done with it.",
+        examples: ["api_key.revoked"],
+      }),
+      target: z.strictObject({ type: z.string(), id: z.string() }).nullable(),
+      platformId: idOf("platform").nullable(),
+      applicationId: idOf("application").nullable(),
+      outcome: z.enum(["ok", "denied"]),
+      ip: z.string(),
+      requestId: z.string(),
+    })
+    .meta({ id: "AuditEvent" }),
 );
+export type AuditEvent = ShapeOf<typeof auditEvent>;
 
 export const auditExample = (): ShapeOf<typeof auditEvent> => ({
   id: exampleId("auditEvent"),

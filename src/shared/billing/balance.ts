@@ -9,19 +9,11 @@ import { creditId, creditWallet } from "./charge.ts";
 import { entryView } from "./usage.ts";
 import type { Credit } from "./schema.ts";
 
-/** Returns the wallet as its owner sees it. */
 export async function getBalance(services: BillingDeps, scope: PlatformScope): Promise<Balance> {
   return viewBalance(await services.wallets.read(scope.platformId), services.clock.now());
 }
 
-export interface SpendingLimits {
-  readonly dailyTokenBudget: number | null;
-  readonly usedToday: number;
-  readonly resetsAt: string;
-  readonly updatedAt: string | null;
-}
-
-function toLimits(wallet: Wallet, now: Date): SpendingLimits {
+function toLimits(wallet: Wallet, now: Date) {
   return {
     dailyTokenBudget: wallet.dailyBudget,
     usedToday: spentToday(wallet, now),
@@ -29,6 +21,8 @@ function toLimits(wallet: Wallet, now: Date): SpendingLimits {
     updatedAt: wallet.budgetChangedAt,
   };
 }
+
+export type SpendingLimits = ReturnType<typeof toLimits>;
 
 /** Returns the customer's own limit for a UTC day; reserved tokens count. */
 export async function getLimits(

@@ -19,26 +19,19 @@ export interface DeviceClaims {
   readonly passwordVersion: number;
 }
 
-interface Device extends DeviceClaims {
-  readonly deviceId: string;
-}
-
-/** Tokens of devices that a user has signed in from. They prove nothing: wrong passwords from such a device count apart. */
-export interface DeviceTokens {
-  issue(claims: DeviceClaims): Promise<string>;
-  /** Returns whose device it is; undefined for a token that is none of ours or has expired. */
-  read(token: string): Promise<Device | undefined>;
-}
-
-/** Issues and reads device tokens. The secret before is not accepted: a rotation ends them. */
-export function createDeviceTokens(secret: string, now: () => Date): DeviceTokens {
+/**
+ * Issues and reads tokens of devices that a user has signed in from. They prove nothing: wrong passwords from such a
+ * device count apart. The secret before is not accepted: a rotation ends them.
+ */
+export function createDeviceTokens(secret: string, now: () => Date) {
   const tokens = ownTokens(DEVICE, { current: secret }, now);
   return {
-    async issue({ userId, platformId, passwordVersion }) {
+    async issue({ userId, platformId, passwordVersion }: DeviceClaims): Promise<string> {
       const claims = { sub: userId, plt: platformId, pv: passwordVersion };
       return (await tokens.sign(claims, LIFETIME_SECONDS)).token;
     },
-    async read(token) {
+    /** Returns whose device it is; undefined for a token that is none of ours or has expired. */
+    async read(token: string): Promise<(DeviceClaims & { readonly deviceId: string }) | undefined> {
       try {
         const { sub: userId, plt: platformId, pv, jti: deviceId } = await tokens.verify(token);
         if (typeof userId !== "string" || typeof platformId !== "string") return undefined;
@@ -51,3 +44,5 @@ export function createDeviceTokens(secret: string, now: () => Date): DeviceToken
     },
   };
 }
+
+export type DeviceTokens = ReturnType<typeof createDeviceTokens>;

@@ -171,10 +171,6 @@ interface PresentSession {
   readonly expiresAt: string;
 }
 
-interface VerifiedSession extends SessionClaims, PresentSession {
-  readonly confirmedUntil: string | null;
-}
-
 /** How long the password counts as just given. */
 export const CONFIRMED_SECONDS = 600;
 
@@ -188,26 +184,20 @@ export interface ConfirmedSession extends IssuedSession {
   readonly confirmedUntil: string;
 }
 
-export interface Sessions {
-  /** Issues a token of a user who has just proved their identity: of a new session, or of the present one. */
-  issue(claims: SessionClaims, present?: PresentSession): Promise<ConfirmedSession>;
-  /**
-   * Returns the claims of a token that we issued and that has not expired. Does not check the user's present state.
-   * @throws AppError `session_expired`, `invalid_credentials`
-   */
-  verify(token: string): Promise<VerifiedSession>;
-}
-
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 /** Issues and verifies the tokens of people who are signed in. */
 export function createSessions(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,
-): Sessions {
+) {
   const tokens = ownTokens(SESSION, secrets, now);
   return {
-    async issue({ userId, platformId, version }, present) {
+    /** Issues a token of a user who has just proved their identity: of a new session, or of the present one. */
+    async issue(
+      { userId, platformId, version }: SessionClaims,
+      present?: PresentSession,
+    ): Promise<ConfirmedSession> {
       const issuedAt = Math.floor(now().getTime() / 1000);
       const confirmedUntil = issuedAt + CONFIRMED_SECONDS;
       const claims = { sub: userId, plt: platformId, tv: version, cu: confirmedUntil };
@@ -219,7 +209,11 @@ export function createSessions(
       const { token, expiresAt } = await tokens.sign({ ...claims, ...jti }, expiresIn);
       return { token, expiresIn, expiresAt, confirmedUntil: timeOf(confirmedUntil) };
     },
-    async verify(token) {
+    /**
+     * Returns the claims of a token that we issued and that has not expired. Does not check the user's present state.
+     * @throws AppError `session_expired`, `invalid_credentials`
+     */
+    async verify(token: string) {
       try {
         const { sub, plt, tv, jti, exp, cu } = await tokens.verify(token);
         if (typeof sub !== "string" || typeof plt !== "string" || typeof tv !== "number")
@@ -238,3 +232,5 @@ export function createSessions(
     },
   };
 }
+
+export type Sessions = ReturnType<typeof createSessions>;

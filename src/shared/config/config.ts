@@ -1,91 +1,8 @@
 import type { OperatorConfig } from "../callers/tokens.ts";
-import type { MailServer } from "../runtime/setting.ts";
 import type { StorageAccount } from "../runtime/storage-account.ts";
 import type { NetworkApp, NetworkApps, ServiceIdentity } from "../networks/contract/settings.ts";
 import { SETTINGS_BY_NETWORK } from "../networks/names.ts";
 import { SETTINGS, type Settings } from "./settings.ts";
-
-/** How mails are sent. */
-interface MailConfig extends MailServer {
-  /** Whether the connection has to be encrypted before anything is said. */
-  readonly needsTls: boolean;
-  readonly from: string;
-  /** The service's name, which mails are sent under. */
-  readonly name: string;
-}
-
-export interface Config {
-  readonly production: boolean;
-  readonly logLevel: "debug" | "info" | "warn" | "error";
-  readonly publicBaseUrl: string;
-  readonly service: ServiceIdentity;
-  readonly storage: {
-    readonly data: StorageAccount;
-    /** Queues live in the host's account, where the triggers look for them. */
-    readonly host: StorageAccount;
-    readonly prefix: string;
-  };
-  readonly identity: {
-    readonly allowSignup: boolean;
-    /** Whether owners may make users without an invitation. */
-    readonly allowDirectUsers: boolean;
-    readonly signupCreditTokens: number;
-    readonly sessionSecret: string;
-    /** Still accepted, like the previous ones below, but not used to sign or hash anything new. */
-    readonly previousSessionSecret: string | undefined;
-    readonly grantSecret: string;
-    readonly previousGrantSecret: string | undefined;
-    readonly keyPepper: string;
-    readonly previousKeyPepper: string | undefined;
-    readonly dataKeys: ReadonlyMap<string, Uint8Array>;
-    readonly bcryptCost: number;
-    readonly operators: OperatorConfig | undefined;
-  };
-  /** Undefined where no mail is sent. */
-  readonly mail: MailConfig | undefined;
-  readonly limits: {
-    readonly requestsPerMinute: number;
-    /** All keys of a platform together. */
-    readonly platformPerMinute: number;
-    readonly authPerMinute: number;
-    readonly loginAttempts: number;
-    /** Per address and UTC day. */
-    readonly signUpsPerDay: number;
-    readonly trustedProxyHops: number;
-    readonly balanceLowTokens: number;
-  };
-  readonly publishing: {
-    readonly networkTimeoutMs: number;
-    readonly leaseSeconds: number;
-    readonly retrySeconds: readonly number[];
-    readonly workCheckSeconds: number;
-    /** The rate at which a platform's legs are published when it accepts many at once. */
-    readonly legsPerSecond: number;
-    /** Per rolling day and real account, by `<network>.<kind>`. */
-    readonly quotas: Readonly<Record<string, number>>;
-    readonly duplicateWindowHours: number;
-  };
-  readonly walks: {
-    /** Time between two runs of the timer. */
-    readonly tickMs: number;
-    /** Time between two rounds of an hourly walk: 60 ticks. */
-    readonly hourMs: number;
-    /** Hour (UTC) at which the rounds of daily walks begin. */
-    readonly dailyAt: number;
-  };
-  readonly webhooks: {
-    readonly timeoutMs: number;
-    readonly retrySeconds: readonly number[];
-  };
-  /** A network whose app is missing here is not available. */
-  readonly networkApps: NetworkApps;
-  readonly outbound: {
-    readonly hostMap: Readonly<Record<string, string>>;
-    readonly allowCidrs: readonly string[];
-    /** Asked for the names that customers chose; empty: those of the system. */
-    readonly nameServers: readonly string[];
-  };
-}
 
 const UNRESOLVED = "@Microsoft.KeyVault(";
 
@@ -120,7 +37,6 @@ function operators(settings: Settings): OperatorConfig | undefined {
   return issuers.length === 0 ? undefined : { issuers, audiences, jwksUrl, tenantId };
 }
 
-/** Reads the settings of each network. */
 function readNetworks(values: Readonly<Record<string, unknown>>) {
   const read = Object.entries(SETTINGS_BY_NETWORK).map(([name, settings]) => ({
     name,
@@ -135,13 +51,14 @@ function readNetworks(values: Readonly<Record<string, unknown>>) {
   return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
 
-function mailConfig(settings: Settings, production: boolean): MailConfig | undefined {
+/** Returns how mails are sent. */
+function mailConfig(settings: Settings, production: boolean) {
   const { MAIL_URL: server, MAIL_FROM: from, SERVICE_NAME: name } = settings;
   if (server === undefined || from === undefined) return undefined;
+  // Encrypted before anything is said, and sent under the name of the service.
   return { ...server, needsTls: production && !server.isSecure, from, name };
 }
 
-/** Checks the rules between settings. */
 function problemsBetween(settings: Settings, production: boolean): string[] {
   const problems: string[] = [];
   const operatorParts = [settings.OPERATOR_ISSUER, settings.OPERATOR_JWKS_URL].filter(
@@ -200,13 +117,15 @@ function parseSettings(environment: Readonly<Record<string, string | undefined>>
   return values as Settings;
 }
 
-function identityConfig(settings: Settings): Config["identity"] {
+function identityConfig(settings: Settings) {
   const keys = settings.DATA_KEYS ?? developmentDataKey;
   return {
     allowSignup: settings.ALLOW_SIGNUP,
+    // Whether owners may make users without an invitation.
     allowDirectUsers: settings.ALLOW_DIRECT_USERS ?? settings.MAIL_URL === undefined,
     signupCreditTokens: settings.SIGNUP_CREDIT_TOKENS,
     sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
+    // Still accepted, like the previous ones below, but not used to sign or hash anything new.
     previousSessionSecret: settings.SESSION_SECRET_PREVIOUS,
     previousGrantSecret: settings.GRANT_SECRET_PREVIOUS,
     grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
@@ -244,15 +163,39 @@ function serviceIdentity(settings: Settings): ServiceIdentity {
   };
 }
 
+const publishingConfig = (settings: Settings, quotas: Readonly<Record<string, number>>) => ({
+  networkTimeoutMs: settings.NETWORK_TIMEOUT_MS,
+  leaseSeconds: settings.LEG_LEASE_SECONDS,
+  retrySeconds: settings.LEG_RETRY_SECONDS,
+  workCheckSeconds: settings.WORK_CHECK_SECONDS,
+  // The rate at which a platform's legs are published when it accepts many at once.
+  legsPerSecond: settings.LEG_PACE_PER_SECOND,
+  // Per rolling day and real account, by `<network>.<kind>`.
+  quotas,
+  duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
+});
+
+const walksConfig = (settings: Settings) => ({
+  // Between two runs of the timer.
+  tickMs: settings.TICK_SECONDS * 1_000,
+  // Between two rounds of an hourly walk.
+  hourMs: settings.TICK_SECONDS * 60_000,
+  // Hour (UTC) at which the rounds of daily walks begin.
+  dailyAt: settings.DAILY_WALKS_AT,
+});
+
 /**
  * Reads the environment into a typed `Config`.
  * @throws Error with one message that names every setting that is missing or wrong
  */
-export function parseConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function parseConfig(environment: Readonly<Record<string, string | undefined>>) {
   const settings = parseSettings(environment);
   const production = settings.AZURE_FUNCTIONS_ENVIRONMENT === "Production";
   const networks = readNetworks(settings);
   const problems = [...problemsBetween(settings, production), ...networks.problems];
+  // A network whose app is missing here is not available.
+  const networkApps: NetworkApps = networks.apps;
+  // Queues live in the host's account, where the triggers look for them.
   const host = hostAccount(settings);
   if (host === undefined)
     problems.push("AzureWebJobsStorage: must be given, or AzureWebJobsStorage__accountName");
@@ -268,9 +211,11 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       prefix: settings.STORAGE_PREFIX,
     },
     identity: identityConfig(settings),
+    // Undefined where no mail is sent.
     mail: mailConfig(settings, production),
     limits: {
       requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+      // All keys of a platform together.
       platformPerMinute: settings.PLATFORM_RATE_PER_MINUTE,
       authPerMinute: settings.AUTH_RATE_PER_MINUTE,
       loginAttempts: settings.LOGIN_ATTEMPTS,
@@ -278,32 +223,25 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
       balanceLowTokens: settings.BALANCE_LOW_TOKENS,
     },
-    publishing: {
-      networkTimeoutMs: settings.NETWORK_TIMEOUT_MS,
-      leaseSeconds: settings.LEG_LEASE_SECONDS,
-      retrySeconds: settings.LEG_RETRY_SECONDS,
-      workCheckSeconds: settings.WORK_CHECK_SECONDS,
-      legsPerSecond: settings.LEG_PACE_PER_SECOND,
-      quotas: networks.quotas,
-      duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
-    },
-    walks: {
-      tickMs: settings.TICK_SECONDS * 1_000,
-      hourMs: settings.TICK_SECONDS * 60_000,
-      dailyAt: settings.DAILY_WALKS_AT,
-    },
+    publishing: publishingConfig(settings, networks.quotas),
+    walks: walksConfig(settings),
     webhooks: {
       timeoutMs: settings.WEBHOOK_TIMEOUT_MS,
       retrySeconds: settings.WEBHOOK_RETRY_SECONDS,
     },
-    networkApps: networks.apps,
+    networkApps,
     outbound: {
       hostMap: settings.OUTBOUND_HOST_MAP,
       allowCidrs: settings.OUTBOUND_ALLOW_CIDRS,
+      // Asked for the names that customers chose; empty: those of the system.
       nameServers: settings.OUTBOUND_NAME_SERVERS,
     },
   };
 }
+
+type Parsed = ReturnType<typeof parseConfig>;
+/** What the settings say. */
+export type Config = { readonly [Part in keyof Parsed]: Readonly<Parsed[Part]> };
 
 export function readConfig(): Config {
   return parseConfig(process.env);

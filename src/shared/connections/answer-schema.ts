@@ -203,11 +203,6 @@ export const connectionExample = (): ShapeOf<typeof connection> => ({
   updatedAt: "2026-03-04T09:58:00.000Z",
 });
 
-export const revokedExample = (): ShapeOf<typeof connection> => ({
-  ...connectionExample(),
-  status: "revoked",
-});
-
 export const connectBodyExample = (): z.input<ReturnType<typeof CreateConnectSessionBody>> => ({
   platforms: ["bluesky", "mastodon"],
   returnUrl: "https://app.example.com/social/done",
@@ -235,16 +230,4 @@ export const sessionCreatedExample = (): ShapeOf<typeof connectSessionCreated> =
   status: "open",
   connections: [],
   connectUrl: `https://relay.example.com/api/v1/connect/ui?session=${exampleId("connectSession")}&token=c2VjcmV0`,
-});
-
-export const sessionOpenExample = (): ShapeOf<typeof connectSession> => ({
-  ...sessionExample(),
-  status: "open",
-  connections: [],
-});
-
-export const sessionCanceledExample = (): ShapeOf<typeof connectSession> => ({
-  ...sessionExample(),
-  status: "canceled",
-  connections: [],
 });

@@ -1,6 +1,7 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../networks/contract/errors.ts";
 import type { Account, LinkedAccount } from "../networks/contract/link.ts";
+import type { Problem } from "../networks/contract/rules.ts";
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Rejected, TryLater } from "../networks/contract/outcome.ts";
 import type { Feature } from "../networks/features.ts";
@@ -129,44 +130,21 @@ export interface QuotaView {
   readonly resetsAt: string | null;
 }
 
-/** A connection as customers see it. */
-export interface ConnectionView {
-  readonly id: string;
-  readonly profileId: string;
-  readonly applicationId: string;
-  readonly platform: NetworkName;
-  readonly status: ConnectionStatus;
-  readonly account: Account;
-  readonly instanceUrl: string | null;
-  readonly scopes: readonly string[];
-  readonly missingScopes: readonly string[];
-  readonly unavailableFeatures: readonly Feature[];
-  readonly limits: NetworkData;
+/** What is found out of a connection beside its row. */
+interface Beside {
   /** The network's publishing quota of the account; null where the network has none. */
   readonly quota: QuotaView | null;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-  readonly lastError: {
-    readonly code: LegErrorCode;
-    readonly message: string;
-    readonly remediation: string;
-    readonly at: string;
-  } | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly missingScopes: readonly string[];
+  readonly unavailableFeatures: readonly Feature[];
 }
-
-/** What is found out of a connection beside its row. */
-type Beside = Pick<ConnectionView, "quota" | "missingScopes" | "unavailableFeatures">;
 
 /** What is said of a connection that is not in use any more. */
 export const NOTHING_BESIDE: Beside = { quota: null, missingScopes: [], unavailableFeatures: [] };
 
-/** Returns the connection as customers see it. */
 export function toConnectionView(
   connection: Connection,
   { quota, missingScopes, unavailableFeatures }: Beside,
-): ConnectionView {
+) {
   const { id, profileId, applicationId, status, account, instanceUrl, scopes, limits } = connection;
   const { expiresAt, lastUsedAt, lastError, createdAt, updatedAt } = connection;
   return {
@@ -190,8 +168,10 @@ export function toConnectionView(
   };
 }
 
+export type ConnectionView = ReturnType<typeof toConnectionView>;
+
 function toErrorView({ code, at }: ConnectionError) {
-  const { message, remediation } = LEG_ERRORS[code];
+  const { message, remediation }: Pick<Problem, "message" | "remediation"> = LEG_ERRORS[code];
   return { code, message, remediation, at };
 }
 

@@ -227,17 +227,8 @@ export function applyChange(
   return { wallet: { ...next, paceUntil, accessVersion }, entries };
 }
 
-/** Balance, reserved tokens, and the rest of today's budget. */
-export interface Balance {
-  readonly tokenBalance: number;
-  readonly tokenReserved: number;
-  readonly available: number;
-  readonly dailyTokenBudget: number | null;
-  readonly usedToday: number;
-  readonly resetsAt: string;
-}
-
-export function viewBalance(wallet: Wallet, now: Date): Balance {
+/** Returns balance, reserved tokens, and the rest of today's budget. */
+export function viewBalance(wallet: Wallet, now: Date) {
   return {
     tokenBalance: wallet.balance,
     tokenReserved: wallet.reserved,
@@ -247,6 +238,8 @@ export function viewBalance(wallet: Wallet, now: Date): Balance {
     resetsAt: nextUtcDay(now),
   };
 }
+
+export type Balance = ReturnType<typeof viewBalance>;
 
 /** A platform's legs are published at once while it is no further ahead of its pace than this. */
 const AHEAD_MS = 5_000;

@@ -27,25 +27,6 @@ export interface Trier {
 
 type Tried = "password" | "code";
 
-/** An attempt to sign in with a password or a code. */
-export interface LoginAttempt {
-  /** Counts the failure. Returns the error to throw, whose answer does not say what was wrong. */
-  failed(what?: Tried, failedCheck?: FailedCheck): Promise<AppError>;
-  /**
-   * Asks whether a code of the second factor may be checked. Those are limited for all callers together, because who
-   * knows the password would else find one of a million.
-   * @throws AppError `rate_limited`
-   */
-  admitCode(): Promise<void>;
-  /**
-   * Accepts what is right but proves less than a whole log-in: earlier failures stay.
-   * @throws AppError as `succeeded`
-   */
-  passed(): Promise<void>;
-  /** Forgets earlier failures of this caller. @throws AppError `rate_limited` when concurrent tries reached the limit */
-  succeeded(what?: Tried): Promise<void>;
-}
-
 interface DayDeps {
   readonly windows: RateWindowStore;
   readonly now: () => number;
@@ -64,8 +45,8 @@ interface AttemptDeps {
   readonly now: () => number;
 }
 
-/** The failures that an attempt counts with. */
-class Attempt implements LoginAttempt {
+/** An attempt to sign in with a password or a code. */
+class Attempt {
   readonly #deps: AttemptDeps;
   readonly #email: Subject;
   /** Where its failures are counted: those of strangers by e-mail, those of a known device by device. */
@@ -102,10 +83,16 @@ class Attempt implements LoginAttempt {
     this.#require(history);
   }
 
+  /**
+   * Asks whether a code of the second factor may be checked. Those are limited for all callers together, because who
+   * knows the password would else find one of a million.
+   * @throws AppError `rate_limited`
+   */
   async admitCode(): Promise<void> {
     this.#requireCodes(this.#emailHistory ?? (await this.#deps.logins.find(this.#email)));
   }
 
+  /** Counts the failure. Returns the error to throw, whose answer does not say what was wrong. */
   async failed(what: Tried = "password", failedCheck?: FailedCheck): Promise<AppError> {
     const seconds = await this.#count(this.#own, what);
     const isCodeOfDevice = what === "code" && this.#isFromDevice;
@@ -130,10 +117,15 @@ class Attempt implements LoginAttempt {
     return seconds;
   }
 
+  /**
+   * Accepts what is right but proves less than a whole log-in: earlier failures stay.
+   * @throws AppError as `succeeded`
+   */
   async passed(): Promise<void> {
     this.#require(await this.#deps.logins.find(this.#own));
   }
 
+  /** Forgets earlier failures of this caller. @throws AppError `rate_limited` when concurrent tries reached the limit */
   async succeeded(what: Tried = "password"): Promise<void> {
     const { logins } = this.#deps;
     const withoutOwn = (history: LoginHistory) => {
@@ -152,6 +144,8 @@ class Attempt implements LoginAttempt {
     });
   }
 }
+
+export type LoginAttempt = Pick<Attempt, "failed" | "admitCode" | "passed" | "succeeded">;
 
 const tooManyFailures = (retryAfter: number) =>
   rateLimited(

@@ -67,7 +67,6 @@ export class RateLimiter {
   }
 }
 
-/** Returns the error for too many requests, whatever was counted. */
 export function rateLimited(
   retryAfter: number,
   message = `Too many requests. Try again in ${retryAfter} s.`,

@@ -9,7 +9,6 @@ export interface Usage {
 /** Tolerance for the rounding of fractions. */
 const ROUNDING = 1e-9;
 
-/** Returns the number of the minute that a time lies in. */
 export const minuteOf = (now: number): number => Math.floor(now / WINDOW_MS);
 
 /** Counts the last sixty seconds: this minute, and the share of the previous one that they still overlap. */

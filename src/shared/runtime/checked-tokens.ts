@@ -9,22 +9,17 @@ const CHECK_BYTES = 8;
 const TOKEN = /^[\w-]{43}$/;
 
 /** Makes secret tokens that show without a look-up whether they were made here. */
-export interface CheckedTokens {
-  /** Makes a token that is good for this purpose or row alone. */
-  make(boundTo: string): string;
-  /** Returns whether a token was made here for it. The caller compares it with what is stored. */
-  isOurs(token: string, boundTo: string): boolean;
-}
-
-export function createCheckedTokens({ current, previous }: RotatingKeys): CheckedTokens {
+export function createCheckedTokens({ current, previous }: RotatingKeys) {
   const checkOf = (key: Uint8Array, random: Buffer, boundTo: string) =>
     hmacSha256(key, `${random.toString("hex")}|${boundTo}`).subarray(0, CHECK_BYTES);
   return {
-    make(boundTo) {
+    /** Makes a token that is good for this purpose or row alone. */
+    make(boundTo: string): string {
       const random = randomBytes(RANDOM_BYTES);
       return Buffer.concat([random, checkOf(current, random, boundTo)]).toString("base64url");
     },
-    isOurs(token, boundTo) {
+    /** Returns whether a token was made here for it. The caller compares it with what is stored. */
+    isOurs(token: string, boundTo: string): boolean {
       if (!TOKEN.test(token)) return false;
       const bytes = Buffer.from(token, "base64url");
       const random = bytes.subarray(0, RANDOM_BYTES);
@@ -34,3 +29,5 @@ export function createCheckedTokens({ current, previous }: RotatingKeys): Checke
     },
   };
 }
+
+export type CheckedTokens = ReturnType<typeof createCheckedTokens>;

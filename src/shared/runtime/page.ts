@@ -38,22 +38,17 @@ const Position = shape(() => z.object({ after: z.string(), query: z.string() }))
 const TAG_LENGTH = 16;
 
 /** Makes and reads cursors, which are opaque and valid for one query alone. */
-export interface Cursors {
-  /** Makes a cursor. `query`: all that the list depends on, the tenant included, except `limit` and `cursor`. */
-  make(after: string, query: unknown): string;
-  /** Returns the position to continue after; undefined for a first page. @throws AppError `invalid_cursor` */
-  read(cursor: string | undefined, query: unknown): string | undefined;
-}
-
-export function createCursors({ current, previous }: RotatingKeys): Cursors {
+export function createCursors({ current, previous }: RotatingKeys) {
   const tag = (text: string, key = current) => hmacSha256(key, text).subarray(0, TAG_LENGTH);
   const fingerprint = (query: unknown) => sha256Hex(JSON.stringify(query)).slice(0, 16);
   return {
-    make(after, query) {
+    /** Makes a cursor. `query`: all that the list depends on, the tenant included, except `limit` and `cursor`. */
+    make(after: string, query: unknown): string {
       const text = JSON.stringify({ after, query: fingerprint(query) });
       return Buffer.concat([tag(text), Buffer.from(text)]).toString("base64url");
     },
-    read(cursor, query) {
+    /** Returns the position to continue after; undefined for a first page. @throws AppError `invalid_cursor` */
+    read(cursor: string | undefined, query: unknown): string | undefined {
       if (cursor === undefined) return undefined;
       const bytes = Buffer.from(cursor, "base64url");
       const text = bytes.subarray(TAG_LENGTH).toString();
@@ -72,6 +67,8 @@ export function createCursors({ current, previous }: RotatingKeys): Cursors {
     },
   };
 }
+
+export type Cursors = ReturnType<typeof createCursors>;
 
 /** Makes a page of what a listing found and where it stopped. */
 export function toPage<Stored, T>(

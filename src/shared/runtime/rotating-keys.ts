@@ -58,27 +58,16 @@ interface TokenKind {
   readonly lifetimeSecondsMax: number;
 }
 
-export interface OwnTokens {
-  /** Signs a token with an id of its own, unless the claims have one. */
-  sign(
-    claims: JWTPayload,
-    seconds: number,
-  ): Promise<{ readonly token: string; readonly expiresAt: string }>;
-  /** Returns the claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
-  verify(token: string): Promise<JWTPayload>;
-  /** Returns the check at which a token failed, by the error of `verify`. */
-  failedCheck(error: errors.JOSEError, token: string): FailedCheck;
-}
-
 export function ownTokens(
   kind: TokenKind,
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,
-): OwnTokens {
+) {
   const { type, audience, secretSetting } = kind;
   const keys = rotatingKeys(secrets, kind.purpose);
   return {
-    async sign(claims, seconds) {
+    /** Signs a token with an id of its own, unless the claims have one. */
+    async sign(claims: JWTPayload, seconds: number) {
       const issuedAt = Math.floor(now().getTime() / 1000);
       const expires = issuedAt + seconds;
       const token = await new SignJWT(claims)
@@ -91,7 +80,8 @@ export function ownTokens(
         .sign(keys.current);
       return { token, expiresAt: new Date(expires * 1000).toISOString() };
     },
-    async verify(token) {
+    /** Returns the claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
+    async verify(token: string): Promise<JWTPayload> {
       const { payload } = await verifyRotating(token, keys, {
         algorithms: ALGORITHMS,
         typ: type,
@@ -104,7 +94,8 @@ export function ownTokens(
       });
       return payload;
     },
-    failedCheck: (error, token) =>
+    /** Returns the check at which a token failed, by the error of `verify`. */
+    failedCheck: (error: errors.JOSEError, token: string): FailedCheck =>
       failedTokenCheck(error, token, {
         issuers: [ISSUER],
         audiences: [audience],

@@ -5,7 +5,7 @@ import { DELIVERY_ERRORS, type DeliveryView } from "./deliveries/delivery.ts";
 import type { EndpointView, EndpointWithSecret } from "./endpoints/endpoint.ts";
 import { EVENT_TYPES } from "../events/events.ts";
 import type { EventPayload } from "./events/list-events.ts";
-import type { RedriveCounts } from "./deliveries/redrive.ts";
+import type { redriveDead } from "./deliveries/redrive.ts";
 import { eventFilter } from "./schema.ts";
 
 const eventType = shape(() =>
@@ -155,5 +155,5 @@ export const redriveCounts = shape(
           .nullable()
           .describe("Where the next call goes on; null when all have been looked at."),
       })
-      .meta({ id: "RedriveCounts" }) satisfies z.ZodType<RedriveCounts>,
+      .meta({ id: "RedriveCounts" }) satisfies z.ZodType<Awaited<ReturnType<typeof redriveDead>>>,
 );

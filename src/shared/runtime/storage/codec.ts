@@ -46,8 +46,8 @@ export interface RowCodec<Value> {
   readonly kind: string;
   readonly columns: Declared;
   encode(value: Value): Columns;
-  /** Returns the columns of the given fields alone, for a merge. Long columns can't be merged. */
-  encodePart(value: Partial<Value>): Columns;
+  /** Returns the columns of the fields that are given, for a merge. Long columns can't be merged. */
+  encodePart(value: { readonly [Name in keyof Value]?: Value[Name] | undefined }): Columns;
   /**
    * Reads a row for work, unless another reader is named. @throws DamagedRow when a required column is missing, or a column
    * has an invalid value; NewerRow when a later build has written what this one does not know

@@ -83,25 +83,7 @@ export function deliveryIdOf(eventId: string, endpointId: string): string {
   return `dlv_${time}${hashed.join("")}`;
 }
 
-export interface DeliveryView {
-  readonly id: string;
-  readonly webhookId: string;
-  readonly eventId: string;
-  readonly eventType: EventType;
-  readonly postId: string | null;
-  readonly status: DeliveryStatus;
-  readonly attempts: number;
-  readonly nextAttemptAt: string | null;
-  readonly lastStatusCode: number | null;
-  readonly lastError: DeliveryError | null;
-  readonly durationMs: number | null;
-  readonly responseBody: string | null;
-  readonly redriveOf: string | null;
-  readonly createdAt: string;
-  readonly deliveredAt: string | null;
-}
-
-export function viewDelivery(delivery: Delivery): DeliveryView {
+export function viewDelivery(delivery: Delivery) {
   return {
     id: delivery.id,
     webhookId: delivery.endpointId,
@@ -120,6 +102,8 @@ export function viewDelivery(delivery: Delivery): DeliveryView {
     deliveredAt: delivery.deliveredAt,
   };
 }
+
+export type DeliveryView = ReturnType<typeof viewDelivery>;
 
 const JITTER = 0.1;
 const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;

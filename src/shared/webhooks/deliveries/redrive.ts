@@ -15,16 +15,6 @@ const SCANNED_MAX = 1_000;
 const RUN_MS_MAX = 20_000;
 const AT_ONCE = 16;
 
-export interface RedriveCounts {
-  /** Dead deliveries that were looked at. */
-  readonly scanned: number;
-  readonly requeued: number;
-  /** Deliveries of a disabled or deleted endpoint, or redriven already. */
-  readonly skipped: number;
-  /** Where the next call goes on; null when all that there were have been looked at. */
-  readonly nextCursor: string | null;
-}
-
 /**
  * Returns the redrive of a dead delivery and notes its id in the dead one's row: every other redrive of it, also after
  * a crash, makes the same. Undefined when the row was changed since.
@@ -76,7 +66,7 @@ export async function redriveDead(
   services: WebhooksDeps,
   scope: OperatorScope,
   { platformId, webhookId, since, cursor }: RedriveDead,
-): Promise<RedriveCounts> {
+) {
   const startedAt = performance.now();
   const filter = { platformId, endpointId: webhookId, since };
   let [scanned, requeued] = [0, 0];

@@ -45,24 +45,9 @@ const rowKey = endpoints.key;
 const bindingOf = (platformId: string, endpointId: string) => `${platformId}|${endpointId}`;
 
 function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
-  const { applicationId, url, description, events, status, ...rest } = endpointRow.decode(
-    row,
-    reader,
-  );
-  const { disabledReason, secretHint: hint, createdAt, updatedAt } = rest;
-  return {
-    id: endpoints.idOf(row),
-    platformId,
-    applicationId,
-    url,
-    description,
-    events,
-    status,
-    disabledReason,
-    secretHint: hint,
-    createdAt,
-    updatedAt,
-  };
+  const decoded = endpointRow.decode(row, reader);
+  const { secret: _, previousSecret: _before, previousSecretUntil: _until, ...rest } = decoded;
+  return { id: endpoints.idOf(row), platformId, ...rest };
 }
 
 /** What may change of an endpoint. */
@@ -78,17 +63,6 @@ export interface EndpointChange {
 export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
   readonly secrets: readonly string[];
-}
-
-function toProperties(change: EndpointChange): Columns {
-  const { url, description, events, status, disabledReason } = change;
-  return endpointRow.encodePart({
-    ...(url === undefined ? {} : { url }),
-    ...(description === undefined ? {} : { description }),
-    ...(events === undefined ? {} : { events }),
-    ...(status === undefined ? {} : { status }),
-    ...(disabledReason === undefined ? {} : { disabledReason }),
-  });
 }
 
 /**
@@ -189,7 +163,7 @@ export class EndpointStore {
     change: EndpointChange,
     at: string,
   ): Promise<Endpoint | undefined> {
-    const columns = { ...toProperties(change), updatedAt: at };
+    const columns = endpointRow.encodePart({ ...change, updatedAt: at });
     return this.#change(platformId, endpointId, () => columns);
   }
 
@@ -299,9 +273,6 @@ export class EndpointStore {
     const secret = reseal(before.secret, binding, this.#dataKeys);
     const previousSecret = reseal(before.previousSecret, binding, this.#dataKeys);
     if (secret === undefined && previousSecret === undefined) return undefined;
-    return endpointRow.encodePart({
-      ...(secret === undefined ? {} : { secret }),
-      ...(previousSecret === undefined ? {} : { previousSecret }),
-    });
+    return endpointRow.encodePart({ secret, previousSecret });
   }
 }

@@ -67,30 +67,6 @@ export function wants({ events }: Endpoint, type: EventType): boolean {
   return events.includes("*") || events.includes(type);
 }
 
-export interface EndpointView {
-  readonly id: string;
-  readonly applicationId: string;
-  /** Null, like the hint, for a restricted key: an address may contain a secret. */
-  readonly url: string | null;
-  readonly description: string | null;
-  readonly events: readonly EventFilter[];
-  readonly status: "active" | "disabled";
-  readonly disabledReason: string | null;
-  readonly secretHint: string | null;
-  readonly lastSuccessAt: string | null;
-  readonly lastFailureAt: string | null;
-  readonly health: EndpointHealth;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-export interface EndpointWithSecret extends EndpointView {
-  readonly url: string;
-  readonly secretHint: string;
-  /** The only time it is shown. */
-  readonly secret: string;
-}
-
 export function viewEndpoint(endpoint: Endpoint, results: EndpointResults) {
   const { lastSuccessAt, lastFailureAt, health } = results;
   // Nothing is sent to a disabled endpoint. What failed before stays visible.
@@ -109,8 +85,16 @@ export function viewEndpoint(endpoint: Endpoint, results: EndpointResults) {
     health: isTried ? health : { ...health, nextTryAt: null },
     createdAt: endpoint.createdAt,
     updatedAt: endpoint.updatedAt,
-  } satisfies EndpointView;
+  };
 }
+
+/** The address is null, like the hint, for a restricted key: it may contain a secret. */
+export type EndpointView = Omit<ReturnType<typeof viewEndpoint>, "url" | "secretHint"> & {
+  readonly url: string | null;
+  readonly secretHint: string | null;
+};
+/** The secret is shown this once. */
+export type EndpointWithSecret = ReturnType<typeof viewEndpoint> & { readonly secret: string };
 
 /** What looks a host up for a customer. */
 export interface LookUps {
