@@ -15,13 +15,6 @@ import {
 } from "./connection-row.ts";
 import type { Connection, ConnectionRef } from "./connection.ts";
 
-/** A page of the connections of a platform. */
-export interface RefsPage {
-  readonly refs: readonly ConnectionRef[];
-  /** The row key after which the next page begins; undefined at the end. */
-  readonly last: string | undefined;
-}
-
 interface Parts {
   readonly core: Table;
   readonly dataKeys: DataKeys;
@@ -42,15 +35,20 @@ export class AccountCheckStore {
     this.#core = parts.core;
   }
 
-  /** Lists a platform's connections after the given row key, in the order of their profiles; "" for the first page. */
-  async listRefs(platformId: string, after: string, limit: number): Promise<RefsPage> {
+  /**
+   * Lists a platform's connections after the given row key, in the order of their profiles; "" for the first page.
+   * `last`: the row key after which the next page begins; undefined at the end.
+   */
+  async listRefs(platformId: string, after: string, limit: number) {
     const rows = await this.#core.list({
       partitionKey: platformId,
       from: after === "" ? CONNECTION_ROWS : `${after} `,
       before: afterPrefix(CONNECTION_ROWS),
       limit,
     });
-    const refs = rows.flatMap(({ row }) => refOfKey(platformId, row.rowKey) ?? []);
+    const refs: readonly ConnectionRef[] = rows.flatMap(
+      ({ row }) => refOfKey(platformId, row.rowKey) ?? [],
+    );
     return { refs, last: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 

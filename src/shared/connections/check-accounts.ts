@@ -87,20 +87,12 @@ export async function checkAccountsOfProfile(
   return { tally, keys };
 }
 
-/** A page of a platform's accounts, and what their checks found. */
-interface CheckedPage {
-  readonly accounts: number;
-  /** Where the next page begins; undefined at the end. */
-  readonly next: string | undefined;
-  readonly checks: readonly ProfileChecks[];
-}
-
-/** Checks a page of a platform's accounts; `after` is "" for the first one. */
+/** Checks a page of a platform's accounts; `after` is "" for the first one, and `next` undefined after the last. */
 export async function checkAccountsOf(
   services: ConnectionsDeps,
   platformId: string,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<CheckedPage> {
+) {
   const { refs, last: next } = await services.stores.accountChecks.listRefs(
     platformId,
     after,

@@ -1,4 +1,4 @@
-import { FREE, LEASE_COLUMNS, type LeaseColumns } from "../runtime/lease.ts";
+import { FREE, LEASE_COLUMNS } from "../runtime/lease.ts";
 import * as z from "zod";
 import type { Account } from "../networks/contract/link.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -87,14 +87,6 @@ export function credentialsBinding({ profileId, network }: ConnectionRef): strin
   return `connections|${profileId}|${network}|credentials`;
 }
 
-/** What the row of a connection says. */
-export interface StoredConnection {
-  readonly connection: Connection;
-  /** Its credentials, sealed; "" once they are purged. */
-  readonly sealed: string;
-  readonly lease: LeaseColumns;
-}
-
 /** Returns the whole row, to replace the old one: a merge would keep the rest of longer credentials. */
 export function toConnectionRow(connection: Connection, sealed: string): Columns {
   const { grantId = null, ...columns } = connection;
@@ -106,7 +98,7 @@ export function fromConnectionRow(
   { platformId, profileId, network }: ConnectionRef,
   row: Row,
   reader?: Reader,
-): StoredConnection {
+) {
   const { credentials, leaseId, leaseUntil, grantId, ...columns } = connectionRow.decode(
     row,
     reader,
@@ -118,5 +110,6 @@ export function fromConnectionRow(
     network,
     ...(grantId === null ? {} : { grantId }),
   };
+  // Its credentials, sealed; "" once they are purged.
   return { connection, sealed: credentials, lease: { leaseId, leaseUntil } };
 }

@@ -5,17 +5,6 @@ import type { CoreDecision, CoreView, StoredWallet } from "./core-operation.ts";
 import type { Outcome, Pending, Readable } from "./pending.ts";
 import { applyChange, type LedgerEntry, type Wallet } from "./wallet.ts";
 
-/** The rows that a transaction writes, as later operations of the same transaction see them. */
-export interface Overlay {
-  readonly size: number;
-  readonly characters: number;
-  /** Returns the row as it will be; `stored` is the row as it was read. */
-  see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined;
-  add(writes: readonly RowWrite[]): void;
-  /** Returns each row once, as a transaction requires. */
-  writes(): RowWrite[];
-}
-
 function mergeRows(first: Row, second: Row): Row {
   return { ...first, ...second };
 }
@@ -35,7 +24,8 @@ function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
   return { kind, row, etag: first.etag };
 }
 
-export function createOverlay(): Overlay {
+/** Creates what has the rows that a transaction writes, as later operations of the same transaction see them. */
+export function createOverlay() {
   const byKey = new Map<string, RowWrite>();
   let characters = 0;
   return {
@@ -45,7 +35,8 @@ export function createOverlay(): Overlay {
     get characters() {
       return characters;
     },
-    see(rowKey, stored) {
+    /** Returns the row as it will be; `stored` is the row as it was read. */
+    see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined {
       const write = byKey.get(rowKey);
       if (write === undefined) return stored;
       if (write.kind === "delete") return undefined;
@@ -53,7 +44,7 @@ export function createOverlay(): Overlay {
       if (write.kind !== "merge") return { row: write.row, etag };
       return stored === undefined ? undefined : { row: mergeRows(stored.row, write.row), etag };
     },
-    add(writes) {
+    add(writes: readonly RowWrite[]): void {
       characters += JSON.stringify(writes).length;
       for (const write of writes) {
         const earlier = byKey.get(keyOfWrite(write));

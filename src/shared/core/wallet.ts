@@ -244,24 +244,19 @@ export type Balance = ReturnType<typeof viewBalance>;
 /** A platform's legs are published at once while it is no further ahead of its pace than this. */
 const AHEAD_MS = 5_000;
 
-export interface Paced {
-  /** The wallet's next `paceUntil`. */
-  readonly paceUntil: string;
-  /** When these legs begin; null for at once. */
-  readonly startAt: string | null;
-}
-
 /**
  * Returns the start of a platform's next legs. Beyond a first burst, they begin one after the other at its pace, so that
  * thousands of legs of one platform leave room for others. Pure; it needs no write of its own, since every reservation
  * writes the wallet.
  */
-export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: number): Paced {
+export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: number) {
   const from = Math.max(now.getTime(), Date.parse(wallet.paceUntil ?? now.toISOString()));
   const until = from + Math.ceil((legs * 1000) / legsPerSecond);
   const startMs = until - AHEAD_MS;
   return {
+    // The wallet's next `paceUntil`.
     paceUntil: new Date(until).toISOString(),
+    // When these legs begin; null for at once.
     startAt: startMs <= now.getTime() ? null : new Date(startMs).toISOString(),
   };
 }

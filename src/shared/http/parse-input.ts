@@ -189,12 +189,7 @@ function accepted(input: Input, issues: readonly Issue[]): Input {
   return input;
 }
 
-interface Parsed {
-  readonly data: unknown;
-  readonly issues: readonly Issue[];
-}
-
-function parse(schema: z.ZodType | undefined, read: () => unknown): Parsed {
+function parse(schema: z.ZodType | undefined, read: () => unknown) {
   const result = schema?.safeParse(read(), { error: issueWords });
   if (result?.success === false) return { data: undefined, issues: issuesOf(result.error.issues) };
   return { data: result?.data, issues: [] };

@@ -52,16 +52,11 @@ function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
 /** A part of a coded body can't be decoded alone. */
 const PARTIAL = 206;
 
-interface Decoding {
-  readonly headers: Record<string, string>;
-  readonly chunks: () => AsyncIterable<Uint8Array>;
-}
-
 /**
  * Returns headers and body without the content codings that can be undone: servers send them whatever they are asked
  * for, and may where they are asked for nothing (RFC 9110, 12.5.3). What is left in `content-encoding` is not undone.
  */
-function withoutCodings(response: Dispatcher.ResponseData): Decoding {
+function withoutCodings(response: Dispatcher.ResponseData) {
   const { "content-encoding": coding, "content-length": _, ...headers } = headersOf(response);
   const body = response.body as AsyncIterable<Uint8Array>;
   const plain = { headers: headersOf(response), chunks: () => body };

@@ -170,12 +170,6 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-interface Target {
-  readonly url: string;
-  readonly owner: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 interface Rules {
   readonly allowed: BlockList;
   readonly hostMap: ReadonlyMap<string, string>;
@@ -185,7 +179,7 @@ interface Rules {
 function targetOf(
   { url: text, owner = "" }: Pick<HttpRequest, "url" | "owner">,
   { allowed, hostMap }: Rules,
-): Target {
+) {
   if (!URL.canParse(text)) throw blocked();
   const url = new URL(text);
   const origin = hostMap.get(url.hostname);

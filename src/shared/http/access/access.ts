@@ -104,7 +104,7 @@ export function recordDenied(request: AccessRequest, caller: Caller, code: Error
 }
 
 /** The rows that access is checked against, read in one round trip. */
-export interface Tenancy {
+interface Tenancy {
   readonly platform: PlatformAccess | undefined;
   /** The application that a key belongs to or a session names. */
   readonly application: Pick<Application, "id" | "status"> | undefined;

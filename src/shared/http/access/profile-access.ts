@@ -4,7 +4,7 @@ import { profileOfSession, type PublishingScope } from "../../connections/connec
 import type { AcceptingScope } from "../../publishing/publishing.ts";
 import { AppError, boundedText, notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
-import { isActorActive, invalidGrant, type Grant, type Profile } from "../../tenants/tenants.ts";
+import { isActorActive, invalidGrant, type Grant } from "../../tenants/tenants.ts";
 import {
   denied,
   identify,
@@ -15,7 +15,6 @@ import {
   rule,
   type Access,
   type AccessRequest,
-  type Tenancy,
 } from "./access.ts";
 
 /** Returns the profile that the path or a header names; null when none does, undefined when they disagree. */
@@ -62,13 +61,7 @@ async function mayActFor(
   return { isAllowed: caller.allowedProfileIds.includes(profileId) };
 }
 
-interface FoundProfile {
-  readonly scope: ProfileScope;
-  readonly profile: Profile;
-  readonly application: Tenancy["application"];
-}
-
-async function resolveProfile(request: AccessRequest): Promise<FoundProfile> {
+async function resolveProfile(request: AccessRequest) {
   const profileId = namedProfile(request);
   const { caller, tenancy } = await identify(request, profileId);
   const { application, profile } = tenancy;
