@@ -181,6 +181,21 @@ describe("an invitation", () => {
     expect((await invite(team.session, { email: gone.email })).status).toBe(201);
   });
 
+  test("ends when the user who made it is no owner any more, so that they don't come back as one", async () => {
+    const team = await aTeam();
+    const other = await aSecondOwner(team);
+    const { id, token } = await anInvitation(
+      { ...team, session: other.session },
+      { role: "owner" },
+    );
+    const setRole = (role: string) =>
+      relay.call("PATCH", `/v1/users/${other.id}`, { session: team.session, body: { role } });
+    expect((await setRole("member")).status).toBe(200);
+    expect(outcomeOf(await accept(token, PASSWORD, instance))).toBe("400 invalid_link");
+    expect(await listed(team.session)).toEqual([]);
+    expect(idsOf(await listed(team.session, "withdrawn"))).toEqual([id]);
+  });
+
   test("is refused while the platform is suspended, and ended by it", async () => {
     const team = await aTeam();
     const { token, email } = await anInvitation(team);

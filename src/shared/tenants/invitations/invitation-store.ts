@@ -135,8 +135,10 @@ export class InvitationStore {
           // The hash has a random part, so that it tells an earlier try of this use from another use.
           if (present !== undefined)
             return { answer: userRow.decode(present.row).passwordHash === user.passwordHash };
-          if (stored === undefined || platform === undefined || row(ofInviter) === undefined)
+          const inviter = row(ofInviter);
+          if (stored === undefined || platform === undefined || inviter === undefined)
             return { answer: false };
+          if (userRow.decode(inviter.row).role !== "owner") return { answer: false };
           const { status, linkMark: mark, expiresAt } = toInvitation(platformId, stored.row);
           const isOpen = status === "open" && expiresAt > now.toISOString();
           const isActive = platformRow.decode(platform.row).status === "active";

@@ -37,14 +37,17 @@ export interface InvitationView {
   readonly acceptedAt: string | null;
 }
 
-/** Returns the status of an invitation. `inviter` is the user who made it; one who was removed has withdrawn it. */
+/**
+ * Returns the status of an invitation. `inviter` is the user who made it; one who was removed, or is no owner any more, has
+ * withdrawn it.
+ */
 export function statusOf(
   { status, expiresAt }: Invitation,
   inviter: User | undefined,
   now: Date,
 ): InvitationStatus {
   if (status !== "open") return status;
-  if (inviter === undefined) return "withdrawn";
+  if (inviter?.role !== "owner") return "withdrawn";
   return expiresAt <= now.toISOString() ? "expired" : "open";
 }
 
