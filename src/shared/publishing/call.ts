@@ -26,7 +26,7 @@ import { problemOf, type LegProblem } from "./problems.ts";
  *   claimed, sent  done                                     done       ended: result
  *   claimed, sent  refused, or its time is over             failed     ended: error
  *   sent           outcome stays unknown                    unknown    ended: error
- *   open           a removal makes it needless              failed     withdrawn: error
+ *   open, claimed  a removal makes it needless              failed     withdrawn: error
  *   sent           a removal makes it needless              unknown    withdrawn: error
  *   failed,unknown owner retries what publishes             open       retried: round, resend
  *

@@ -1,7 +1,7 @@
 import { blamed, freshCredentials } from "../../connections/connections.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import { absentCall, CRASHES_MAX, sentCall, unsentCall } from "../call.ts";
-import { withCall } from "../leg.ts";
+import { isBeingRemoved, withCall } from "../leg.ts";
 import { openLinked } from "./attach-account.ts";
 import { type CallWork, refused, tryLater } from "./call-work.ts";
 import { laterCall } from "./later-call.ts";
@@ -85,9 +85,11 @@ function noTime({ services }: LegRun): Step {
  */
 async function mark(work: CallWork): Promise<Step> {
   const { run } = work;
-  if (!timeSuffices(run)) return noTime(run);
   const { leg } = run.stored;
   const unsent = callOf(leg);
+  // Nothing is written below a post that is to be removed.
+  if (unsent.kind === "comment" && isBeingRemoved(leg)) return failed(plain("canceled"));
+  if (!timeSuffices(run)) return noTime(run);
   if (!(await save(run, withCall(leg, sentCall(unsent, run.services.clock.now()))))) return LOST;
   work.unsent = unsent;
   if (timeSuffices(run)) return GO_ON;
