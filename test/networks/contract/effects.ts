@@ -13,6 +13,10 @@ const ERRORS = [
   ["that the network fails before it has an effect", "fail:network_unavailable"],
   ["answered by an HTML error page before it has an effect", "html-502"],
   ["answered by an HTML error page after it had its effect", "error-after"],
+  ["before which its worker is killed", "kill-before"],
+  ["after which its worker is killed", "kill-after"],
+  ["before which its worker pauses for ten minutes", "stop-before"],
+  ["after which its worker pauses for ten minutes", "stop-after"],
 ] as const;
 
 /** Refusals that prove nothing at any of the networks. */

@@ -31,7 +31,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   "mastodon, a text": { network: "mastodon" },
 };
 
-/** What one call suffers, in the words of the sandbox; null for a worker that is killed. */
+/** What one call suffers, in the words of the sandbox; or its worker. */
 const TROUBLES = [
   ["is answered", undefined],
   ["is lost", "drop-before"],
@@ -43,7 +43,10 @@ const TROUBLES = [
   ["is throttled", "fail:rate_limited"],
   ["was marked by a worker that was killed before it", "killed before"],
   ["was made by a worker that was killed after it", "killed after"],
+  ["was marked by a worker that paused for ten minutes before it", "stopped before"],
+  ["was made by a worker that paused for ten minutes after it", "stopped after"],
 ] as const;
+const STILL_SECONDS = 600;
 
 const at = useSandbox();
 
@@ -78,8 +81,10 @@ async function walk(
   if (made === undefined) throw new Error(`${network} has no ${kind}`);
   const call = { ...given, text };
   const sent = { ...call, sentAt: tools.now() };
-  if (trouble === "killed after") await made.perform(sent, tools);
-  if (trouble?.startsWith("killed")) return walkFollowUp(made, sent, tools);
+  if (trouble === "killed after" || trouble === "stopped after") await made.perform(sent, tools);
+  if (trouble?.startsWith("stopped")) tools.advance(STILL_SECONDS);
+  if (trouble !== undefined && /^(?:killed|stopped)/.test(trouble))
+    return walkFollowUp(made, sent, tools);
   const route = network === "bluesky" ? "deleteRecord" : kind;
   if (trouble !== undefined) sandbox.fault(network, route, trouble);
   return walkFollowUp(made, call, tools);

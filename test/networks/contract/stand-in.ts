@@ -10,6 +10,8 @@ export interface VisiblePost {
   readonly url: string;
   /** How often it was changed after it was first published. */
   readonly edits: number;
+  /** Below it; absent where the network has none. */
+  readonly comments?: readonly { readonly id: string; readonly text: string }[];
 }
 
 /** What plays a network's part, and its troubles. */

@@ -1,4 +1,8 @@
-import type { HttpRequest, HttpResponse } from "../../../src/shared/runtime/http-call.ts";
+import {
+  HttpFailure,
+  type HttpRequest,
+  type HttpResponse,
+} from "../../../src/shared/runtime/http-call.ts";
 import type { Outbound } from "../../../src/shared/runtime/outbound.ts";
 import { lengthened } from "./long-text.ts";
 import type { StandIn, VisiblePost } from "./stand-in.ts";
@@ -22,6 +26,7 @@ export interface Trouble {
   readonly step: Pick<Step, "route" | "nth">;
   /**
    * A magic word of the sandbox, without its brackets; `kill-before`, `kill-after`: the worker does not live on;
+   * `stop-before`, `stop-after`: it pauses while others work, then it gets a timeout or the answer;
    * `long-answer`: what the answer says is very long, all of it, or with a number the text of that place alone;
    * `wrong-answer` and a way: it is of the wrong shape;
    * `wrong-reply`: the same, from somebody who did nothing of what was asked.
@@ -46,6 +51,8 @@ export class Wire implements Outbound {
   texts = 0;
   /** Called when an answer was lengthened. */
   onLong: () => void = () => undefined;
+  /** What happens while a worker pauses. */
+  onStop: () => Promise<void> = () => Promise.resolve();
 
   constructor(outbound: Outbound, standIn: StandIn, now: () => number) {
     this.#outbound = outbound;
@@ -124,9 +131,14 @@ export class Wire implements Outbound {
     const index = this.#made.push({ ...step, isVisible: false }) - 1;
     const fault = this.#meetTrouble(step);
     if (fault === "kill-before") throw new Error("killed before the call");
+    if (fault === "stop-before") {
+      await this.onStop();
+      throw new HttpFailure("in_doubt", "timeout");
+    }
     try {
       const answer = await send(fault);
       if (fault === "kill-after") throw new Error("killed after the call");
+      if (fault === "stop-after") await this.onStop();
       return answer;
     } finally {
       this.#made[index] = { ...step, isVisible: this.visible().length > 0 };
@@ -143,7 +155,7 @@ export class Wire implements Outbound {
     }
     if (step.route !== route || step.nth !== nth) return undefined;
     this.#isTroubled = true;
-    if (/^(?:kill|long|wrong)-/.test(fault)) return fault;
+    if (/^(?:kill|stop|long|wrong)-/.test(fault)) return fault;
     this.#standIn.play(fault);
     return undefined;
   }
