@@ -64,7 +64,7 @@ a.link:hover{border-color:var(--brand)}
 .badge{border:1px solid var(--line);border-radius:99px;padding:0 .55em;color:var(--soft)}
 .alarm{border-color:var(--alarm);color:var(--alarm)}
 .comments{margin-top:.6rem;border-top:1px solid var(--line);padding-top:.55rem;font-size:.9rem}
-.comments h3{margin:0 0 .35rem;font-size:.8rem;font-weight:600;color:var(--soft)}
+.comments p{margin:0 0 .35rem;font-size:.8rem;font-weight:600;color:var(--soft)}
 .comments ul{list-style:none;margin:0;padding:0;display:grid;gap:.4rem}
 .comments li{background:var(--code);border-radius:10px;padding:.45rem .7rem}
 .comments small{display:block;color:var(--soft);font-size:.78rem}

@@ -97,7 +97,7 @@ function commentHtml({ author, text, createdAt }: PublishedComment): string {
 function commentsHtml({ comments = [] }: PublishedPost): string {
   if (comments.length === 0) return "";
   const title = comments.length === 1 ? "1 comment" : `${comments.length} comments`;
-  return `<section class="comments"><h3>${title}</h3><ul>${comments.map(commentHtml).join("")}</ul></section>`;
+  return `<section class="comments"><p>${title}</p><ul>${comments.map(commentHtml).join("")}</ul></section>`;
 }
 
 /** One post as a reader of the network would see it. Everything in it is escaped: it is somebody's text. */
