@@ -7,7 +7,7 @@ import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-ca
 /* First comments on the networks of the simulation, which have none: nothing knows a comment again, a list shows all. */
 
 export const COMMENTS_HOST = "comments.example.com";
-const NETWORKS = ["bluesky", "mastodon"] as const;
+export const NETWORKS = ["bluesky", "mastodon"] as const;
 /** Longer than a call that was lost takes to have its effect. */
 const SHOWN_MS = 30_000;
 const LOOK_SECONDS = 10;

@@ -2,6 +2,7 @@ import { available } from "../../src/shared/core/wallet.ts";
 import type { StoredEntry, Wallet } from "../../src/shared/core/core.ts";
 import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
+import { commentText } from "./comments.ts";
 import type { Observer } from "./observer.ts";
 
 /** A wallet as it was read after a change of its platform. */
@@ -10,9 +11,14 @@ interface Moment {
   readonly wallet: Wallet;
 }
 
-/** Reads the wallet after every change of a platform: what there was to spend at any time, and rules of each moment. */
+/**
+ * Reads the wallet after every change of a platform: what there was to spend at any time, and rules of each moment. Reads
+ * the leg at each first comment, too.
+ */
 export class History {
   readonly violations: string[] = [];
+  /** First comments that were written while their leg had not succeeded. */
+  readonly earlyComments = new Set<string>();
   readonly #moments = new Map<string, Moment[]>();
   readonly #observer: Observer;
 
@@ -35,6 +41,17 @@ export class History {
       this.violations.push(`a wallet went from ${before.day} back to ${day}`);
     moments.push({ at, wallet });
     this.#moments.set(platformId, moments);
+  }
+
+  /** Takes down whether a first comment with this text comes before its leg has settled. */
+  async noteComment(text: string): Promise<void> {
+    const isEarly = (await this.#observer.posts()).some(({ post, legs }) =>
+      legs.some(
+        ({ network, status }) =>
+          status !== "succeeded" && commentText(post.requestId, network) === text,
+      ),
+    );
+    if (isEarly) this.earlyComments.add(text);
   }
 
   /** Returns what a platform has to spend now. */

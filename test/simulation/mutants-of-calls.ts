@@ -1,8 +1,49 @@
-import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { firstCommentOf } from "../../src/shared/publishing/post.ts";
-import { COMMENT, withComments } from "./comments.ts";
+import type { FollowUpCall, Network } from "../../src/shared/networks/contract/network.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { COMMENT, NETWORKS, withComments } from "./comments.ts";
 import type { Mutant } from "./mutant.ts";
-import { committing, writingLegs, writingLegsOf } from "./mutation.ts";
+import { committing, writingLegsOf } from "./mutation.ts";
+
+type Calls = Network["calls"];
+
+/** For the time of a run, networks of the simulation with other calls. */
+function withCalls(change: (calls: Calls) => Partial<Calls>): () => void {
+  const restore = NETWORKS.map((name) => {
+    const network = networkOf(name);
+    const { calls } = network;
+    Object.assign(network, { calls: { ...calls, ...change(calls) } });
+    return () => void Object.assign(network, { calls });
+  });
+  return () => {
+    for (const one of restore) one();
+  };
+}
+
+const twice =
+  (made: FollowUpCall): FollowUpCall["perform"] =>
+  async (call, tools) => {
+    await made.perform(call, tools);
+    return await made.perform(call, tools);
+  };
+
+/** Keys of the legs whose comment came with the post. */
+const commented = new Set<string>();
+
+const andComment =
+  (publish: Calls["publish"]): Calls["publish"]["perform"] =>
+  async (leg, tools) => {
+    const outcome = await publish.perform(leg, tools);
+    const text = leg.draft.options["firstComment"];
+    if (outcome.kind !== "published" || typeof text !== "string") return outcome;
+    commented.add(leg.key);
+    const { key } = leg;
+    const externalId = outcome.networkPostId;
+    await COMMENT.perform(
+      { key, leg: { ...leg, externalId }, text, sentAt: null, state: {} },
+      tools,
+    );
+    return outcome;
+  };
 
 /** The product without a safeguard of the calls that follow a leg's publication. */
 export const MUTANTS_OF_CALLS: readonly Mutant[] = [
@@ -17,33 +58,39 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
       ),
   },
   {
+    name: "R2: a removal that is performed twice",
+    era: 65,
+    firstSeed: 7,
+    followsUp: true,
+    install: () =>
+      withCalls(({ remove }) =>
+        remove === undefined ? {} : { remove: { ...remove, perform: twice(remove) } },
+      ),
+  },
+  {
     name: "K1: a first comment before its post is settled",
     era: 62,
     followsUp: true,
-    services(services) {
-      writingLegs(services, async (leg, { ref, etag, posts }) => {
-        const post = await posts.findPost(ref);
-        const text = post === undefined ? null : firstCommentOf(post.draft, leg.network);
-        const isNext = leg.status === "publishing" && leg.phase === "sent";
-        if (text === null || !isNext) return [leg, etag];
-        // Safe: the model's comment needs the post's id and the text alone.
-        const call = { leg: { externalId: leg.key }, text } as never;
-        await COMMENT.perform(call, createNetworkTools(services.connections, leg.network));
-        return [leg, etag];
-      });
+    install() {
+      commented.clear();
+      return withCalls(({ publish }) => ({
+        publish: { ...publish, perform: andComment(publish) },
+      }));
+    },
+    services: (services) =>
       committing(
         services,
-        writingLegsOf("end|publish|", (leg) => ({
-          ...leg,
-          calls: leg.calls.map((call) => ({ ...call, state: "done" })),
-        })),
-      );
-    },
+        writingLegsOf("end|publish|", (leg) =>
+          commented.has(leg.key)
+            ? { ...leg, calls: leg.calls.map((call) => ({ ...call, state: "done" })) }
+            : leg,
+        ),
+      ),
   },
   {
     name: "K2: a first comment that is sent again without a look-up",
-    era: 63,
-    firstSeed: 11,
+    era: 79,
+    firstSeed: 8,
     followsUp: true,
     install: () =>
       withComments({ ...COMMENT, lookUp: () => Promise.resolve({ kind: "may_perform" }) }),

@@ -88,7 +88,11 @@ export class NetworkModel {
   mostAtOnce = 0;
   readonly #inFlight = new Set<CallInFlight>();
   /** First comments, as `comments.ts` has them. */
-  readonly comments: { readonly post: string; readonly text: string; readonly at: number }[] = [];
+  readonly comments: { readonly post: string; readonly text: string }[] = [];
+  /** Gets the text of each, when it is written. */
+  onComment: (text: string) => void = () => undefined;
+  /** Ids of what was to be taken down, one for each call that arrived. */
+  readonly deletions: string[] = [];
   readonly #keys = new Map<string, { readonly post: Visible; readonly until: number }>();
 
   constructor(nature: Nature) {
@@ -187,7 +191,8 @@ export class NetworkModel {
     return { status: 200, body: {} };
   }
 
-  #delete(account: string, id: string | undefined): Answer {
+  #delete(account: string, id = ""): Answer {
+    this.deletions.push(id);
     const own = this.visible.find((one) => one.host === account && one.id === id);
     if (own === undefined || own.removedAt !== undefined)
       return { status: 404, body: { error: "Record not found" } };
@@ -200,7 +205,10 @@ export class NetworkModel {
     const rkey = sent.rkey ?? searchParams.get("rkey") ?? "";
     const uri = `at://${repo}/app.bsky.feed.post/${rkey}`;
     const found = this.visible.find((one) => one.id === uri && one.removedAt === undefined);
-    if (pathname.endsWith("deleteRecord")) return this.#remove(found);
+    if (pathname.endsWith("deleteRecord")) {
+      this.deletions.push(uri);
+      return this.#remove(found);
+    }
     if (pathname.endsWith("getRecord")) return toRecord(found);
     if (!pathname.endsWith("Record")) return { status: 200, body: {} };
     const content = JSON.stringify(sent.record);
@@ -245,7 +253,8 @@ export class NetworkModel {
     const post = searchParams.get("post") ?? "";
     if (method === "POST") {
       const { text } = bodyOf(body) as { readonly text: string };
-      this.comments.push({ post, text, at: this.#nature.time.now });
+      this.comments.push({ post, text });
+      this.onComment(text);
     }
     const own = this.comments.filter((one) => one.post === post);
     return { status: 200, body: own.map(({ text }) => text) };

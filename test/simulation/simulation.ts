@@ -103,7 +103,9 @@ export class Simulation {
     const model = new TableModel();
     const observer = new Observer(model, this.#time, () => this.tenants);
     const history = new History(model, this.#time, observer);
-    this.world = { nature, queue, model, history, observer, networks: new NetworkModel(nature) };
+    const networks = new NetworkModel(nature);
+    networks.onComment = (text) => void history.noteComment(text);
+    this.world = { nature, queue, model, history, observer, networks };
     this.hosts = new Hosts(this.world, mutant, log);
     this.customers = new Customers(this.world, this.hosts, () => this.tenants);
   }
