@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { newId } from "../../src/shared/runtime/ids.ts";
 import { dataOf, freshSession, outcomeOf, PASSWORD } from "../setup/factories.ts";
+import { submitPost } from "../setup/publisher.ts";
 import { startRelay } from "../setup/relay.ts";
 import { reconcileWallets, wakesOf } from "../setup/walks.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
@@ -132,6 +134,18 @@ describe("a platform that is closed", () => {
     expect(count("post.canceled")).toBe(1);
   });
 
+  test("reports to its webhooks what ends", async () => {
+    const customer = await aCustomer(world);
+    const { platformId, scheduledId } = customer;
+    await close(world.relay, customer);
+    await pass(world.relay, 5);
+    const [endpoint] = await world.relay.services.webhooks.stores.endpoints.listAll(platformId);
+    const path = new URL(endpoint?.url ?? "").pathname;
+    const events = receiver.received(path).map(({ body }) => JSON.parse(body));
+    const canceled = events.filter(({ type }) => type === "post.canceled");
+    expect(canceled.map(({ data }) => data.post.id)).toEqual([scheduledId]);
+  });
+
   test("does not start a post that falls due before it is canceled", async () => {
     const customer = await aCustomer(world);
     const dueMs = 6 * 60 * MINUTE;
@@ -226,6 +240,37 @@ describe("a closed platform that operators open again", () => {
     );
   });
 
+  test("is opened once no network is being called for it, and tells its owners", async () => {
+    const customer = await aCustomer(world);
+    const { email, mark, owner } = customer;
+    const text = `Lost answer ${mark} [drop-answer]`;
+    const body = { text, platforms: ["mastodon"] };
+    const { id: postId } = dataOf(await submitPost(world.relay, customer, body));
+    await world.relay.drain();
+    const legOf = async () => {
+      const found = await world.relay.services.publishing.stores.posts.find({ ...owner, postId });
+      return found?.legs[0];
+    };
+    expect(await legOf()).toMatchObject({ status: "publishing", phase: "sent" });
+    await close(world.relay, customer);
+    expect(outcomeOf(await setStatus(world.relay, customer, "active"))).toBe("409 invalid_state");
+    expect((await connectionsOf(customer)).map(({ status }) => status)).toContain("active");
+    await pass(world.relay, 20);
+    expect(await legOf()).toMatchObject({ status: "succeeded" });
+    expect((await connectionsOf(customer)).map(({ status }) => status)).toEqual([
+      "revoked",
+      "revoked",
+    ]);
+    const open = () => setStatus(world.relay, customer, "active");
+    expect(dataOf(await open()).status).toBe("active");
+    expect(dataOf(await open()).status).toBe("active");
+    const subjects = (await world.mailed.mailsTo(email)).map(({ subject }) => subject);
+    expect(subjects).toEqual([
+      "Your platform at Relay was closed",
+      "Your platform at Relay is open again",
+    ]);
+  });
+
   test("can be closed once more, which counts seven days from then", async () => {
     const customer = await aCustomer(world);
     await close(world.relay, customer);
@@ -241,6 +286,32 @@ describe("a closed platform that operators open again", () => {
 });
 
 describe("a platform whose seven days are over", () => {
+  test("is erased with more profiles than are erased at a time", async () => {
+    const customer = await aCustomer(world);
+    const { platformId, application, profileId } = customer;
+    const { profiles } = world.relay.services.tenants.stores;
+    const found = await profiles.find(platformId, profileId);
+    if (found === undefined) throw new Error("the profile is gone");
+    for (let number = 0; number < 55; number += 1) {
+      const id = newId("profile", world.relay.clock.now());
+      const externalId = `${customer.mark}-${number}`;
+      await profiles.create(platformId, {
+        ...found,
+        id,
+        applicationId: application.id,
+        externalId,
+      });
+    }
+    await close(world.relay, customer);
+    await pass(world.relay, 3);
+    world.relay.advance(7 * DAY);
+    await untilErased(world.relay, customer);
+    await pass(world.relay, 5);
+    const left = await traces(world.relay, customer);
+    expect(left.filter(({ rowKey }) => rowKey !== "C")).toEqual([]);
+    expect((await world.relay.services.erasure.erasures.list(undefined)).items).toEqual([]);
+  });
+
   test("leaves nothing behind in any table, and its e-mails are free; its starting credit is not", async () => {
     const customer = await aCustomer(world);
     const { email, platformId } = customer;

@@ -61,6 +61,13 @@ export const de: Words = {
         "War es ein Versehen, melden Sie sich vorher bei uns: Wir können die Plattform wieder öffnen. Schlüssel und verknüpfte Konten bleiben beendet.",
       ],
     },
+    platformReopened: {
+      subject: "Ihre Plattform bei {service} ist wieder offen",
+      lines: [
+        "Ein Betreiber von {service} hat Ihre geschlossene Plattform wieder geöffnet. Melden Sie sich an wie bisher. API-Schlüssel und verknüpfte Konten sind beendet: Erstellen Sie neue Schlüssel, und lassen Sie die Konten neu verknüpfen. Geplante Beiträge bleiben abgesagt.",
+        "Wenn das niemand mit der Rolle Owner wollte, sagen Sie uns Bescheid.",
+      ],
+    },
     platformEnding: {
       subject: "Ihre Plattform bei {service} wird bald gelöscht",
       lines: [

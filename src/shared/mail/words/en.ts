@@ -16,6 +16,7 @@ export interface Words {
     readonly emailChanged: MailText;
     readonly operatorReset: MailText;
     readonly platformClosed: MailText;
+    readonly platformReopened: MailText;
     readonly platformEnding: MailText;
     readonly invitation: MailText;
   };
@@ -90,6 +91,13 @@ export const en: Words = {
       lines: [
         "An owner of your platform closed it. API keys, log-ins and linked accounts have ended, and scheduled posts are canceled. Everything is erased on {date} UTC, and unused tokens lapse.",
         "If it was a mistake, tell us before then: we can open the platform again. Its keys and linked accounts stay ended.",
+      ],
+    },
+    platformReopened: {
+      subject: "Your platform at {service} is open again",
+      lines: [
+        "An operator of {service} opened your closed platform again. Log in as before. API keys and linked accounts have ended: make new keys, and have the accounts linked again. Scheduled posts stay canceled.",
+        "If none of your owners asked for it, tell us.",
       ],
     },
     platformEnding: {

@@ -61,6 +61,13 @@ export const es: Words = {
         "Si fue un error, avísanos antes de esa fecha: podemos volver a abrir la plataforma. Sus claves y cuentas vinculadas no volverán.",
       ],
     },
+    platformReopened: {
+      subject: "Tu plataforma en {service} está abierta de nuevo",
+      lines: [
+        "Un operador de {service} ha vuelto a abrir tu plataforma. Inicia sesión como antes. Las claves de API y las cuentas vinculadas han terminado: crea claves nuevas y haz que se vinculen de nuevo las cuentas. Las publicaciones programadas siguen canceladas.",
+        "Si ninguna persona propietaria lo ha pedido, avísanos.",
+      ],
+    },
     platformEnding: {
       subject: "Tu plataforma en {service} está a punto de borrarse",
       lines: [

@@ -61,6 +61,13 @@ export const fr: Words = {
         "S’il s’agit d’une erreur, prévenez-nous avant cette date : nous pouvons rouvrir la plateforme. Ses clés et ses comptes liés ne reviendront pas.",
       ],
     },
+    platformReopened: {
+      subject: "Votre plateforme sur {service} est de nouveau ouverte",
+      lines: [
+        "Un opérateur de {service} a rouvert votre plateforme. Connectez-vous comme avant. Les clés d’API et les comptes liés ont pris fin : créez de nouvelles clés et faites lier les comptes à nouveau. Les publications programmées restent annulées.",
+        "Si aucune personne propriétaire ne l’a demandé, prévenez-nous.",
+      ],
+    },
     platformEnding: {
       subject: "Votre plateforme sur {service} va être effacée",
       lines: [

@@ -61,6 +61,13 @@ export const pt: Words = {
         "Se foi um engano, avise-nos antes dessa data: podemos voltar a abrir a plataforma. As chaves e as contas ligadas não voltam.",
       ],
     },
+    platformReopened: {
+      subject: "A sua plataforma em {service} está aberta de novo",
+      lines: [
+        "Um operador de {service} voltou a abrir a sua plataforma. Inicie sessão como antes. As chaves de API e as contas ligadas terminaram: crie chaves novas e peça que as contas sejam ligadas de novo. As publicações agendadas continuam canceladas.",
+        "Se nenhuma pessoa proprietária o pediu, avise-nos.",
+      ],
+    },
     platformEnding: {
       subject: "A sua plataforma em {service} está prestes a ser apagada",
       lines: [

@@ -3,7 +3,7 @@ import { invariant } from "../../runtime/errors.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 import { clearWebhooksOfPlatform } from "../../webhooks/webhooks.ts";
 import { announcedAt, erasedAt } from "../platform.ts";
-import { tellOwners } from "./close-platform.ts";
+import { tellOwners } from "../staff/tell-owners.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { afterPage, afterStopping, aMinuteLater, isOverdue, type Erasure } from "./erasure.ts";
 import type { Erasing } from "./erasing.ts";

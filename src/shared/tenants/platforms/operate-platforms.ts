@@ -3,12 +3,14 @@ import { AppError, notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { stopWhole } from "../erasure/stop-platform.ts";
+import type { Platform } from "../platform.ts";
 import type { ListPlatforms, UpdatePlatform } from "../platform-schema.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import { creditWallet } from "../../billing/billing.ts";
 import { actorOf } from "../../callers/caller.ts";
 import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
+import { tellOwners } from "../staff/tell-owners.ts";
 import { refuseWeak } from "../staff/weak-passwords.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
 
@@ -31,18 +33,19 @@ export async function listPlatforms(
 }
 
 /**
- * Ends what does not come back with a closed platform. Returns what making it active is called.
+ * Opens a closed platform again, once what does not come back with it has ended, and tells its owners.
  * @throws AppError `invalid_state` while that takes longer than a request can
  */
-async function endBeforeOpening(
+async function reopen(
   services: TenantsDeps,
   scope: OperatorScope,
-  platformId: string,
-): Promise<"platform.reopened" | "platform.activated"> {
-  const platform = await services.stores.platforms.find(platformId);
-  if (platform?.status !== "closed") return "platform.activated";
+  { id: platformId, updatedAt: closedAt }: Platform,
+  at: string,
+): Promise<Platform | undefined> {
   await stopWhole(services, scope, platformId);
-  return "platform.reopened";
+  return await tellOwners(services, { platformId, closedAt }, "platformReopened", (rows) =>
+    services.stores.platforms.setStatus(platformId, "active", at, rows),
+  );
 }
 
 /**
@@ -55,14 +58,17 @@ export async function updatePlatform(
   scope: OperatorScope,
   { platformId, status }: UpdatePlatform & { readonly platformId: string },
 ): Promise<PlatformSummary> {
-  const action =
-    status === "suspended"
-      ? "platform.suspended"
-      : await endBeforeOpening(services, scope, platformId);
+  const { platforms } = services.stores;
+  const before = await platforms.find(platformId);
+  const isReopened = before?.status === "closed" && status === "active";
   const at = services.clock.now().toISOString();
-  const platform = await services.stores.platforms.setStatus(platformId, status, at);
+  const platform = isReopened
+    ? await reopen(services, scope, before, at)
+    : await platforms.setStatus(platformId, status, at);
   if (platform === undefined) throw notFound();
   const target = { type: "platform", id: platformId };
+  const activated = isReopened ? "platform.reopened" : "platform.activated";
+  const action = status === "suspended" ? "platform.suspended" : activated;
   if (platform.status !== status) {
     services.audit.record(scope, { action, target, platformId, outcome: "denied" });
     throw new AppError(

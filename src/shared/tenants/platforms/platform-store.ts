@@ -95,13 +95,15 @@ export class PlatformStore {
 
   /**
    * Suspends a platform, or makes a suspended or closed one active again. Leaves one as it is that is closed and is to be
-   * suspended, or is being erased. May be repeated. Returns undefined when there is none.
+   * suspended, or is being erased. A change is written with `more` new rows. May be repeated. Returns undefined when there
+   * is none.
    * @throws DamagedRow
    */
   async setStatus(
     platformId: string,
     status: OperatedStatus,
     at: string,
+    more: readonly Row[] = [],
   ): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
     return await this.#commit<Platform | undefined>(
@@ -117,7 +119,10 @@ export class PlatformStore {
         const changed = { ...platformRow.encodePart(change), rowKey: PLATFORM_ROW_KEY };
         return {
           answer: { ...platform, ...change },
-          writes: [{ kind: "merge", row: changed, etag: stored.etag }],
+          writes: [
+            { kind: "merge", row: changed, etag: stored.etag },
+            ...more.map((row) => ({ kind: "create", row }) as const),
+          ],
           raises: true,
         };
       }),
