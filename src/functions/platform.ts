@@ -60,7 +60,7 @@ export const accountRoutes = [
     operationId: "closePlatform",
     summary: "Close the platform. Everything of it is erased seven days later.",
     description:
-      "When this is answered, every key, session, grant, connect session and link of the platform gets 403 `platform_closed`. Scheduled posts are canceled and connections ended; calls to networks that have begun are followed to their end. Owners get a mail now and a day before the end. Unused tokens lapse with the platform. Until `erasedAt` an operator can open it again: `PATCH /v1/admin/platforms/{platformId}`.",
+      "When this is answered, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections ended; calls to networks that have begun are followed to their end. Owners get a mail now and a day before the end. Unused tokens lapse with the platform. Until `erasedAt` an operator can open it again: `PATCH /v1/admin/platforms/{platformId}`.",
     access: confirmed(ofOwner(sessionOnly)),
     body: ClosePlatformBody,
     status: 202,
