@@ -150,6 +150,30 @@ export function absentCall(call: Call): Call {
 /** What a call waits for: its next attempt, the look-up of an unknown outcome, or the network's work on its files. */
 export type WaitsFor = "attempt" | "look" | "network";
 
+/** How a call waits. */
+export type Wait =
+  /**
+   * The call was certainly not made (`attempt`), or its outcome is unknown (`look`). It waits by its schedule, and as long
+   * as it was asked to. When its time is over, the failure ends it.
+   */
+  | {
+      readonly kind: "wait";
+      readonly waitsFor: "attempt" | "look";
+      readonly failure: LegFailure;
+      readonly seconds?: number | undefined;
+      /** The network says that it works on the call: it is asked earlier at first. */
+      readonly isPoll?: true | undefined;
+    }
+  /**
+   * The network works on the files, or it is not the leg's turn: its account is busy, its process stops. It waits for
+   * exactly so long, which uses up nothing.
+   */
+  | {
+      readonly kind: "wait";
+      readonly waitsFor: "network" | "turn";
+      readonly seconds: number;
+    };
+
 /** Returns the call as it waits. Only the first two count as retries of what publishes. */
 export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
   const state = waitsFor === "attempt" ? "open" : call.sentAt === null ? "waiting" : "sent";

@@ -1,3 +1,4 @@
+import { invariant } from "../runtime/errors.ts";
 import { isHeld } from "../runtime/lease.ts";
 import { type Call, isFinal, type LaterCall, type Publication } from "./call.ts";
 import type { Connection } from "../connections/connections.ts";
@@ -131,6 +132,13 @@ export function openCall(leg: Leg): LaterCall | undefined {
 /** Returns the call that a worker makes next, or is making; undefined when all are final. */
 export function currentCall(leg: Leg): Call | undefined {
   return isEnded(leg) ? openCall(leg) : publicationOf(leg);
+}
+
+/** Returns the call that is under way. */
+export function callOf(leg: Leg): Call {
+  const call = currentCall(leg);
+  invariant(call !== undefined, "a call that is under way is not open");
+  return call;
 }
 
 /** Returns whether something of the leg is left to do: its publication, or a call that follows it. */

@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type CallEnd, sentCall, unsentCall } from "../../../src/shared/publishing/call.ts";
-import { type Leg, nextLegStep, withCall } from "../../../src/shared/publishing/leg.ts";
+import { callOf, type Leg, nextLegStep, withCall } from "../../../src/shared/publishing/leg.ts";
 import {
   asBeforeClaim,
-  callOf,
   claimed,
   ended,
   postponed,

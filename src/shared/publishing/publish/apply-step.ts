@@ -2,14 +2,15 @@ import { recordUse } from "../../connections/connections.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { invariant } from "../../runtime/errors.ts";
 import { quotaFor } from "../accounts/account-quota.ts";
-import type { Call, CallEnd } from "../call.ts";
+import type { Call, CallEnd, Wait } from "../call.ts";
 import { hint } from "../hints.ts";
+import { callOf } from "../leg.ts";
 import { commitPost } from "../post-change.ts";
 import type { PostToPublish } from "../post-store.ts";
+import type { Step } from "./call-work.ts";
 import { endOperation } from "./end-call.ts";
-import { callOf, waiting } from "./leg-attempt.ts";
+import { waiting } from "./leg-attempt.ts";
 import { giveLegBack, save, type LegRun } from "./leg-run.ts";
-import type { Step, Wait } from "./step.ts";
 
 /** How a call is called in the timeline, and how its good end is. */
 const TIMELINE = {

@@ -4,9 +4,9 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
+import { failed, GO_ON, LOST, plain, type Step } from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
 import { firstRemote, save, type LegRun } from "./leg-run.ts";
-import { failed, GO_ON, LOST, plain, type Step } from "./step.ts";
 
 /** The delay of a leg that was claimed under another account than it is published to. */
 const MOVED_SECONDS = 1;

@@ -8,11 +8,32 @@ import type {
   FollowUpOutcome,
   LegFailure,
 } from "../../networks/contract/outcome.ts";
-import type { Call } from "../call.ts";
+import type { Call, CallEnd, Wait } from "../call.ts";
+import { callOf } from "../leg.ts";
 import { legDraft } from "../post.ts";
-import { callOf } from "./leg-attempt.ts";
 import { attachedOf, type LegRun } from "./leg-run.ts";
-import { failed, type Step } from "./step.ts";
+
+/** What a phase of a call comes to. Only `applyStep` writes it. */
+export type Step =
+  | { readonly kind: "continue" }
+  | Wait
+  | { readonly kind: "end"; readonly end: CallEnd }
+  /** Somebody else has changed the leg. */
+  | { readonly kind: "lost" };
+
+export const GO_ON: Step = { kind: "continue" };
+export const LOST: Step = { kind: "lost" };
+
+export const failed = (failure: LegFailure): Step => ({
+  kind: "end",
+  end: { kind: "failed", failure },
+});
+
+/** Returns a failure that no network has named. */
+export const plain = (code: LegFailure["code"], networkCode: string | null = null): LegFailure => ({
+  code,
+  networkCode,
+});
 
 /** A worker's work on one call. */
 export interface CallWork {

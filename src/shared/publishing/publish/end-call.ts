@@ -1,6 +1,6 @@
 import type { Movement } from "../../core/core.ts";
 import { type CallEnd, newCall } from "../call.ts";
-import { currentCall, type Leg, withNewCall } from "../leg.ts";
+import { callOf, currentCall, type Leg, withNewCall } from "../leg.ts";
 import {
   postOperation,
   progressed,
@@ -10,7 +10,7 @@ import {
 } from "../post-change.ts";
 import { legKey, type PostToPublish } from "../post-store.ts";
 import { firstCommentOf, type Post, type PostRef } from "../post.ts";
-import { callOf, ended } from "./leg-attempt.ts";
+import { ended } from "./leg-attempt.ts";
 
 /** Returns a published leg with the call of its first comment, if it is to get one. */
 function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {

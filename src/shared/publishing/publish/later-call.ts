@@ -5,9 +5,17 @@ import type { LaterCall } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { openCall } from "../leg.ts";
 import { firstCommentOf } from "../post.ts";
-import { type CallKind, type CallWork, refused, toPublish } from "./call-work.ts";
+import {
+  type CallKind,
+  type CallWork,
+  refused,
+  toPublish,
+  failed,
+  GO_ON,
+  plain,
+  type Step,
+} from "./call-work.ts";
 import { attachedOf, note, type LegRun } from "./leg-run.ts";
-import { failed, GO_ON, plain, type Step } from "./step.ts";
 
 /* A call that follows the one that publishes: a first comment, a removal. */
 

@@ -1,12 +1,12 @@
 import type { Connection } from "../../connections/connections.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
-import { invariant } from "../../runtime/errors.ts";
 import {
   claimedCall,
   endedCall,
   type Call,
   type CallEnd,
   type LaterCall,
+  type Wait,
   type WaitsFor,
   waitingCall,
 } from "../call.ts";
@@ -17,9 +17,8 @@ import {
   nextLookSeconds,
   nextRetrySeconds,
 } from "../leg-times.ts";
-import { accountOn, currentCall, withCall, type Leg } from "../leg.ts";
+import { accountOn, callOf, withCall, type Leg } from "../leg.ts";
 import { problemOf } from "../problems.ts";
-import type { Wait } from "./step.ts";
 
 /*
  * What a worker's attempt makes of a leg: of its claim, and of the call under way, whose states `call.ts` has. A leg with a
@@ -28,13 +27,6 @@ import type { Wait } from "./step.ts";
 
 const after = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1000).toISOString();
-
-/** Returns the call that is under way. */
-export function callOf(leg: Leg): Call {
-  const call = currentCall(leg);
-  invariant(call !== undefined, "a call that is under way is not open");
-  return call;
-}
 
 interface Claim {
   readonly id: string;

@@ -1,14 +1,13 @@
 import { blamed, freshCredentials } from "../../connections/connections.ts";
 import { findAvailable } from "../../networks/lookup.ts";
 import { absentCall, CRASHES_MAX, sentCall, unsentCall } from "../call.ts";
-import { isBeingRemoved, withCall } from "../leg.ts";
+import { callOf, isBeingRemoved, withCall } from "../leg.ts";
 import { openLinked } from "./attach-account.ts";
-import { type CallWork, refused, tryLater } from "./call-work.ts";
+import { failed, GO_ON, LOST, plain, refused, tryLater } from "./call-work.ts";
+import type { CallWork, Step } from "./call-work.ts";
 import { laterCall } from "./later-call.ts";
-import { callOf } from "./leg-attempt.ts";
 import { note, save, timeSuffices, type LegRun } from "./leg-run.ts";
 import { publication } from "./publication.ts";
-import { failed, GO_ON, LOST, plain, type Step } from "./step.ts";
 
 /*
  * Makes the call of a claimed leg, as far as it can go now: attach the account, look up an earlier call whose outcome is

@@ -10,9 +10,17 @@ import type { Leg } from "../leg.ts";
 import { nextPollSeconds } from "../leg-times.ts";
 import { legDraft } from "../post.ts";
 import { toLegWarnings } from "../problems.ts";
-import { type CallWork, refused, toPublish, tryLater } from "./call-work.ts";
+import {
+  type CallWork,
+  refused,
+  toPublish,
+  tryLater,
+  failed,
+  GO_ON,
+  plain,
+  type Step,
+} from "./call-work.ts";
 import { attachedOf, note, renewingLease, type LegRun } from "./leg-run.ts";
-import { failed, GO_ON, plain, type Step } from "./step.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;

@@ -2,12 +2,12 @@ import { AppError } from "../../runtime/errors.ts";
 import { NewerRow } from "../../runtime/storage/damaged-row.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { queueLegs } from "../hints.ts";
-import { nextLegStep, withCall } from "../leg.ts";
+import { callOf, nextLegStep, withCall } from "../leg.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
 import type { PostRef } from "../post.ts";
 import { applyStep } from "./apply-step.ts";
 import { passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
-import { callOf, claimed } from "./leg-attempt.ts";
+import { claimed } from "./leg-attempt.ts";
 import { beginRun, change, firstRemote, giveLegBack, save, type LegRun } from "./leg-run.ts";
 import { makeCall } from "./make-call.ts";
 
