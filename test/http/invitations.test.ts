@@ -196,6 +196,20 @@ describe("an invitation", () => {
     expect(idsOf(await listed(team.session, "withdrawn"))).toEqual([id]);
   });
 
+  test("ends with a new password of the user who made it, so that no stranger with their session joins", async () => {
+    const team = await aTeam();
+    const { id, email, token } = await anInvitation(team, { role: "owner" });
+    const body = { currentPassword: PASSWORD, newPassword: OTHER_PASSWORD };
+    const changed = await relay.call("POST", "/v1/auth/password", { session: team.session, body });
+    expect(changed.status).toBe(204);
+    expect(outcomeOf(await accept(token, PASSWORD, instance))).toBe("400 invalid_link");
+    const login = { email: team.email, password: OTHER_PASSWORD };
+    const { token: session } = dataOf(await relay.call("POST", "/v1/auth/login", { body: login }));
+    expect(idsOf(await listed(session, "withdrawn"))).toEqual([id]);
+    const again = dataOf(await invite(session, { email }));
+    expect(outcomeOf(await accept(tokenOf(again.url)))).toBe("201");
+  });
+
   test("is refused while the platform is suspended, and ended by it", async () => {
     const team = await aTeam();
     const { token, email } = await anInvitation(team);

@@ -24,7 +24,7 @@ interface Letter {
 /** Mail programs drop style sheets, so each element has its own style. Colours suit a light and a dark ground. */
 const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const BUTTON = `${FONT};font-weight:600;display:inline-block;padding:10px 18px;border-radius:10px;background:#2457d6;color:#ffffff;text-decoration:none`;
-const SMALL = "font-size:13px;line-height:1.5;color:#6b7280";
+const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
 
 function textPart({ lines, button, footer }: Letter): string {
   const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];

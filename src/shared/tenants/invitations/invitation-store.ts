@@ -2,7 +2,7 @@ import { USER_ROLES } from "../../callers/caller.ts";
 import { accessOperation, type Commit } from "../../core/core.ts";
 import { LOCALES } from "../../runtime/locale.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
-import { oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
+import { integer, oneOf, rowCodec, text, textOrNull } from "../../runtime/storage/codec.ts";
 import { newestFirst, type ListPosition } from "../../runtime/storage/newest-first.ts";
 import type { Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
@@ -10,7 +10,7 @@ import type { Table } from "../../runtime/storage/table.ts";
 import { PLATFORM_ROW_KEY, platformRow, userCountWrite } from "../platform-row.ts";
 import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
 import type { User } from "../staff/user.ts";
-import type { Invitation } from "./invitation.ts";
+import { isStoodFor, type Invitation } from "./invitation.ts";
 
 /** An invitation; the row key has the id. */
 export const invitationRow = rowCodec("invitation", {
@@ -19,6 +19,7 @@ export const invitationRow = rowCodec("invitation", {
   status: oneOf(["open", "accepted", "withdrawn"]),
   locale: oneOf(LOCALES),
   invitedBy: text(),
+  passwordVersion: integer(),
   userId: text(),
   linkMark: text(),
   createdAt: text(),
@@ -92,7 +93,8 @@ export class InvitationStore {
    * has ended.
    */
   issue(invitation: Invitation, latest: LatestInvitation, more: readonly Row[]): Promise<boolean> {
-    const { id, platformId, email, role, locale, invitedBy, linkMark, expiresAt } = invitation;
+    const { id, platformId, email, role, locale, invitedBy, passwordVersion } = invitation;
+    const { linkMark, expiresAt } = invitation;
     const [key, pointerKey] = [invitations.key(id), emailKey(email)];
     return this.#commit<boolean>(
       platformId,
@@ -102,7 +104,7 @@ export class InvitationStore {
         if (present?.linkMark === linkMark) return { answer: true };
         if (pointedTo(pointer) !== latest.id) return { answer: false };
         if (present !== undefined && present.status !== "open") return { answer: false };
-        const change = { role, locale, invitedBy, linkMark, expiresAt };
+        const change = { role, locale, invitedBy, passwordVersion, linkMark, expiresAt };
         const pointing = invitedEmailRow.encode({ invitationId: id, expiresAt });
         const writes = [
           stored === undefined
@@ -138,9 +140,10 @@ export class InvitationStore {
           const inviter = row(ofInviter);
           if (stored === undefined || platform === undefined || inviter === undefined)
             return { answer: false };
-          if (userRow.decode(inviter.row).role !== "owner") return { answer: false };
-          const { status, linkMark: mark, expiresAt } = toInvitation(platformId, stored.row);
+          const open = toInvitation(platformId, stored.row);
+          const { status, linkMark: mark, expiresAt } = open;
           const isOpen = status === "open" && expiresAt > now.toISOString();
+          if (!isStoodFor(open, userRow.decode(inviter.row))) return { answer: false };
           const isActive = platformRow.decode(platform.row).status === "active";
           if (!isOpen || mark !== linkMark || !isActive) return { answer: false };
           const accepted = { status: "accepted", acceptedAt: user.createdAt } as const;

@@ -17,6 +17,8 @@ export interface Invitation {
   readonly locale: Locale;
   /** The user who made it, or asked for its present link. */
   readonly invitedBy: string;
+  /** The version of that user's password then: a new one ends the invitation, which a stranger may have made. */
+  readonly passwordVersion: number;
   /** The id of the user that it makes: of two uses at a time, and of one after a crash, it is the same. */
   readonly userId: string;
   /** Another one with each link, so that a new link ends the one before. */
@@ -37,17 +39,21 @@ export interface InvitationView {
   readonly acceptedAt: string | null;
 }
 
-/**
- * Returns the status of an invitation. `inviter` is the user who made it; one who was removed, or is no owner any more, has
- * withdrawn it.
- */
+/** Returns whether the user who made an invitation still stands for it: an owner whose password is what it was. */
+export const isStoodFor = (
+  { passwordVersion }: Pick<Invitation, "passwordVersion">,
+  inviter: Pick<User, "role" | "passwordVersion"> | undefined,
+) => inviter?.role === "owner" && inviter.passwordVersion === passwordVersion;
+
+/** Returns the status of an invitation. Where its user, `inviter`, does not stand for it any more, it is withdrawn. */
 export function statusOf(
-  { status, expiresAt }: Invitation,
+  invitation: Invitation,
   inviter: User | undefined,
   now: Date,
 ): InvitationStatus {
+  const { status, expiresAt } = invitation;
   if (status !== "open") return status;
-  if (inviter?.role !== "owner") return "withdrawn";
+  if (!isStoodFor(invitation, inviter)) return "withdrawn";
   return expiresAt <= now.toISOString() ? "expired" : "open";
 }
 

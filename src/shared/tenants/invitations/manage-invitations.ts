@@ -92,6 +92,7 @@ async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typ
     role,
     locale,
     invitedBy: inviter.id,
+    passwordVersion: inviter.passwordVersion,
     linkMark: randomToken(MARK_BYTES),
   };
   const state = stateOfInvitation({ ...fresh, expiresAt: "" });

@@ -35,7 +35,9 @@ const invitationFields = shape(() => ({
   role: role(),
   status: z
     .enum(INVITATION_STATUSES)
-    .describe("`withdrawn` also when the user who made it was removed."),
+    .describe(
+      "`withdrawn` also when the user who made it was removed, is no owner any more or has a new password.",
+    ),
   invitedBy: z
     .strictObject({ id: idOf("user"), email: z.string() })
     .nullable()
