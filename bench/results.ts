@@ -16,33 +16,26 @@ async function readResults(): Promise<Results> {
   return JSON.parse(await readFile(FILE, "utf8")) as Results;
 }
 
-/** What each request cost when it was counted last. */
-export async function readCosts(): Promise<Readonly<Record<string, Cost | undefined>>> {
-  // Safe: `counts.ts` wrote it.
-  return ((await readResults())["roundTrips"] ?? {}) as unknown as Record<string, Cost>;
+async function readSection<Section>(name: string): Promise<Section> {
+  const section = (await readResults())[name];
+  if (section === undefined) throw new Error(`bench/results.json has no figures of ${name}`);
+  // Safe: the benchmark of that section wrote it.
+  return section as unknown as Section;
 }
+
+/** What each request cost when it was counted last. */
+export const readCosts = () =>
+  readSection<Readonly<Record<string, Cost | undefined>>>("roundTrips");
 
 /** What each stage of a post's life cost when it was counted last. */
-export async function readLife(): Promise<
-  Readonly<Record<string, Omit<Stage, "name" | "bytes"> | undefined>>
-> {
-  const { lifeOfPost } = await readResults();
-  if (lifeOfPost === undefined)
-    throw new Error("bench/results.json says nothing of the life of a post");
-  // Safe: `counts.ts` wrote it.
-  return lifeOfPost as unknown as Record<string, Stage>;
-}
+export const readLife = () =>
+  readSection<Readonly<Record<string, Omit<Stage, "name" | "bytes"> | undefined>>>("lifeOfPost");
 
 /** What the app loaded at its start when it was measured last. */
-export async function readStart(): Promise<{
-  readonly bytesAtStart: number;
-  readonly packagesAtStart: readonly string[];
-}> {
-  const { coldStart } = await readResults();
-  if (coldStart === undefined) throw new Error("bench/results.json says nothing of the start");
-  // Safe: `cold-start.ts` wrote it.
-  return coldStart as { bytesAtStart: number; packagesAtStart: readonly string[] };
-}
+export const readStart = () =>
+  readSection<{ readonly bytesAtStart: number; readonly packagesAtStart: readonly string[] }>(
+    "coldStart",
+  );
 
 /** Puts a benchmark's figures in the place of its earlier ones. */
 export async function saveResults(bench: string, results: Result): Promise<void> {
