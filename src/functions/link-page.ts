@@ -4,12 +4,21 @@ import { ERROR_STATUS } from "../shared/http/error-status.ts";
 import { Reply } from "../shared/http/reply.ts";
 import type { RefusedCall } from "../shared/http/route.ts";
 import type { AppError } from "../shared/runtime/errors.ts";
-import { refuseLink, showLink, useLink } from "../shared/tenants/tenants.ts";
+import {
+  refuseLink,
+  showLink,
+  showNoticesPage,
+  switchOffByPage,
+  useLink,
+} from "../shared/tenants/tenants.ts";
 
-interface LinkCall {
+interface PageCall {
   readonly services: Services;
   readonly scope: RequestScope;
   readonly headers: Headers;
+}
+
+interface LinkCall extends PageCall {
   readonly params: { readonly kind: string };
 }
 
@@ -28,6 +37,10 @@ export const linkPage = {
     new Reply(await showLink(call.services.tenants, visitOf(call, fields))),
   use: async (call: LinkCall, fields: Fields) =>
     new Reply(await useLink(call.services.tenants, visitOf(call, fields))),
+  showNotices: async ({ services, scope, headers }: PageCall, { token = "" }: Fields) =>
+    new Reply(await showNoticesPage(services.tenants, { scope, headers, token })),
+  switchNotices: async ({ services, scope, headers }: PageCall, { token = "" }: Fields) =>
+    new Reply(await switchOffByPage(services.tenants, { scope, headers, token })),
   refuse: (error: AppError, { services, headers }: RefusedCall) =>
     new Reply(
       refuseLink(services.tenants, headers, {

@@ -10,6 +10,7 @@ import {
   knownDevice,
   LinkFields,
   linkFields,
+  offFields,
   tokenExample,
   VerifyBody,
 } from "../shared/tenants/links/schema.ts";
@@ -121,6 +122,33 @@ export const linkRoutes = [
       await askForEmailChange(services.tenants, scope, body);
       return {};
     },
+  }),
+  route("GET", "v1/auth/notices/off", {
+    operationId: "showNoticesPage",
+    summary: "The page behind the link in a notice, which switches such mails off.",
+    description: "Opening it changes nothing. The page's form does.",
+    access: signingIn,
+    query: LinkFields,
+    browserFields: offFields,
+    refused,
+    status: 200,
+    produces: "page",
+    answers: { 200: "The page.", ...PAGE_ANSWERS },
+    run: async (call) => (await loadPage()).showNotices(call, call.query),
+  }),
+  route("POST", "v1/auth/notices/off", {
+    operationId: "switchNoticeOff",
+    summary: "Switch the notice of the link off, for the whole platform.",
+    description:
+      "The form of the page, and the button of mail programs (`List-Unsubscribe-Post`, RFC 8058). It works as long as the reader of the mail is an owner.",
+    access: signingIn,
+    query: LinkFields,
+    browserFields: offFields,
+    refused,
+    status: 200,
+    produces: "page",
+    answers: { 200: "Switched off.", ...PAGE_ANSWERS },
+    run: async (call) => (await loadPage()).switchNotices(call, call.query),
   }),
   route("GET", "v1/auth/ui/{kind}", {
     operationId: "showLinkPage",

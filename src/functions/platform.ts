@@ -14,9 +14,16 @@ import {
   getApplication,
   listApplications,
   getMe,
+  getNotices,
+  updateNotices,
   me,
   meExample,
 } from "../shared/tenants/tenants.ts";
+import {
+  notices,
+  noticesExample,
+  UpdateNoticesBody,
+} from "../shared/tenants/platforms/notices-schema.ts";
 import {
   application,
   applicationCreated,
@@ -35,6 +42,28 @@ export const accountRoutes = [
     response: me,
     examples: () => ({ answer: meExample() }),
     run: ({ services, scope }) => getMe(services.tenants, scope),
+  }),
+  route("GET", "v1/platform/notices", {
+    operationId: "getNotices",
+    summary: "What the platform's owners are told by mail.",
+    description: "Notices of what concerns the security of an account can't be switched off.",
+    access: sessionOnly,
+    status: 200,
+    response: notices,
+    examples: () => ({ answer: noticesExample() }),
+    run: ({ services, scope }) => getNotices(services.tenants, scope),
+  }),
+  route("PATCH", "v1/platform/notices", {
+    operationId: "updateNotices",
+    summary: "Switch notices by mail on or off.",
+    description:
+      "Each owner with a verified e-mail gets at most one mail of a kind an hour, and ten a day. It lists what happened.",
+    access: ofOwner(sessionOnly),
+    body: UpdateNoticesBody,
+    status: 200,
+    response: notices,
+    examples: () => ({ body: { balanceLow: false }, answer: noticesExample() }),
+    run: ({ services, scope, body }) => updateNotices(services.tenants, scope, body),
   }),
   route("GET", "v1/rate-card", {
     operationId: "getRateCard",

@@ -40,6 +40,7 @@ import {
   createTenantStores,
   isActorActive,
   linkGuard,
+  listOwners,
   type Readiness,
   type TenantStores,
 } from "./tenants/tenants.ts";
@@ -160,11 +161,13 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
 
 function mailOf(
   { common: { config, clock, log }, wakes, tables }: Foundations,
-  webhooks: Services["webhooks"],
+  webhooks: () => Services["webhooks"],
+  { stores, commit }: { readonly stores: TenantStores; readonly commit: Commit },
 ) {
   const askForWalk = (delaySeconds: number) =>
-    queueWalk(webhooks, { name: SEND_MAILS, isAsked: true }, delaySeconds);
-  return createMail({ config, clock, log, wakes, askForWalk }, tables);
+    queueWalk(webhooks(), { name: SEND_MAILS, isAsked: true }, delaySeconds);
+  const owners = (platformId: string) => listOwners({ stores }, platformId);
+  return createMail({ config, clock, log, wakes, askForWalk, owners }, tables, commit);
 }
 
 /** Makes what tells who somebody is. */
@@ -205,12 +208,15 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
 
   const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
   const parts = { queue: queue(WEBHOOK_QUEUE), commit, dataKeys };
+  // A walk is asked for once all modules are there.
+  const mail = mailOf(base, () => webhooks, { stores, commit });
   const webhooks: Services["webhooks"] = {
     ...common,
     calls,
     wakes,
     applications: stores.applications,
     timeline,
+    mail,
     stores: createWebhookStores(tables, parts),
     work: webhookWork(base),
   };
@@ -223,7 +229,6 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     tenants: tenantsOfLinking(stores, now),
     networkAccounts,
   };
-  const mail = mailOf(base, webhooks);
   const below = { ...common, billing, connections };
   const publishing = {
     ...below,

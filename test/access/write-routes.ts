@@ -356,6 +356,10 @@ export const WRITES: Readonly<Record<string, Write>> = {
       body: { platforms: ["bluesky"] },
     }),
   },
+  "PATCH v1/platform/notices": {
+    callers: "session",
+    ask: () => ({ path: "/v1/platform/notices", body: { balanceLow: false } }),
+  },
   "PATCH v1/billing/limits": {
     callers: "admin",
     ask: () => ({ path: "/v1/billing/limits", body: { dailyTokenBudget: 77 } }),
@@ -416,6 +420,7 @@ export const NOT_CHECKED: Readonly<Record<string, string>> = {
   "POST v1/auth/reset/confirm": LINKS,
   "POST v1/auth/invitations/accept": LINKS,
   "POST v1/auth/ui/{kind}": LINKS,
+  "POST v1/auth/notices/off": LINKS,
   "POST v1/profile-grants": "nothing is stored, and a grant ends with the key or user it is from",
   "POST v1/connect/ui/done": BROWSERS,
   "POST v1/connect/ui/{network}": BROWSERS,

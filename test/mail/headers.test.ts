@@ -39,7 +39,7 @@ const ATTACKS: readonly string[] = [
       `Ann${end}Bcc: victim@example.com${end}Subject: Free${end}${end}<script>alert(1)</script>`,
   ),
   `Ann\t\u202e\u0007 <b onclick="x">&amp;</b>`,
-  "A".repeat(20_000),
+  "A".repeat(4_000),
 ];
 const READER = "reader@example.com";
 
@@ -55,7 +55,7 @@ async function send(kind: MailKind, locale: Locale, attack: string, to = READER)
   const values = Object.fromEntries(placeholdersOf(kind).map((name) => [name, attack]));
   const content = { kind, to, locale, values, link: "https://relay.example.net/?token=A" };
   const until = new Date(now.getTime() + 3_600_000);
-  await mails.insert("attacked", mails.rowOf("attacked", content, { now, until }));
+  await mails.insert("attacked", [mails.rowOf("attacked", content, { now, until })]);
   const at = now.toISOString();
   const mark = { kind: "mail", id: "attacked", at, platformId: "", profileId: "" } as const;
   await relay.services.tenants.mail.wakes.add(mark, now);

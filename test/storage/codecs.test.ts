@@ -20,6 +20,7 @@ import { oauthStateRow } from "../../src/shared/connections/oauth-state-store.ts
 import { withdrawalRow } from "../../src/shared/connections/withdrawal-store.ts";
 import { loginHistoryRow } from "../../src/shared/limits/login-history-store.ts";
 import { mailCountRow } from "../../src/shared/mail/mail-count-store.ts";
+import { noticesRow } from "../../src/shared/mail/notice-store.ts";
 import { mailRow } from "../../src/shared/mail/mail-store.ts";
 import {
   invitationRow,
@@ -107,6 +108,7 @@ const KINDS = [
   walkRow,
   fanOutRow,
   mailRow,
+  noticesRow,
   mailCountRow,
   invitationRow,
   invitedEmailRow,
@@ -186,6 +188,21 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     }),
   ),
   warnings: fc.array(fc.record({ code: text, message: text, later: jsonValue })),
+  off: fc.array(text),
+  waiting: fc.array(
+    fc.record({
+      notice: text,
+      since: text,
+      count: fc.nat(),
+      items: fc.array(fc.dictionary(fc.stringMatching(/^[a-z]{1,9}$/), text)),
+    }),
+  ),
+  sent: fc.array(fc.record({ notice: text, at: text })),
+  signIns: fc.record({
+    networks: fc.array(fc.record({ hash: text, at: text })),
+    toldAt: fc.option(text),
+    codesToldAt: fc.option(text),
+  }),
   uses: fc.array(fc.record({ leg: text, at: text })),
   writer: fc.record({ by: text, forMs: fc.nat() }),
   legs: fc.array(network),

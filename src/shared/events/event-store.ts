@@ -109,6 +109,13 @@ export class EventStore {
     );
   }
 
+  /** Returns those of the events that are still pending. */
+  async stillPending(platformId: string, events: readonly Event[]): Promise<readonly Event[]> {
+    const keys = events.map(({ id }) => PENDING_ROWS + id);
+    const stored = await findAll(this.#core, platformId, keys);
+    return events.filter(({ id }) => stored.has(PENDING_ROWS + id));
+  }
+
   async log(events: readonly LoggedEvent[]): Promise<void> {
     const byApplication = Map.groupBy(events, ({ applicationId }) => applicationId);
     for (const [applicationId, own] of byApplication) {

@@ -68,6 +68,11 @@ export function codeBlockedSeconds(history: LoginHistory, now: number): number {
   return secondsUntilFewer(codes, CODES_MAX, EMAIL_MS, now);
 }
 
+/** Returns how many codes of the second factor were wrong within the hour, from all callers together. */
+export function wrongCodesIn(history: LoginHistory, now: number): number {
+  return history.filter(({ kind, at }) => kind !== "password" && at > now - EMAIL_MS).length;
+}
+
 /** Adds a failure, and forgets those that no longer count. */
 export function afterFailure(history: LoginHistory, failure: Failure): LoginHistory {
   return [...history.filter(({ at }) => at > failure.at - EMAIL_MS), failure];

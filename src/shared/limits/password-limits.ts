@@ -7,6 +7,7 @@ import {
   blockedSeconds,
   codeBlockedSeconds,
   groupOf,
+  wrongCodesIn,
   type FailureKind,
   type LoginHistory,
   type LoginHistoryStore,
@@ -72,6 +73,11 @@ class Attempt {
     if (seconds > 0) throw tooManyFailures(seconds);
   }
 
+  /** Returns how many codes were wrong within the hour, as far as this attempt has read or counted them. */
+  wrongCodes(): number {
+    return wrongCodesIn(this.#emailHistory ?? [], this.#deps.now());
+  }
+
   #requireCodes(history: LoginHistory): void {
     const seconds = codeBlockedSeconds(history, this.#deps.now());
     if (seconds > 0) throw tooManyFailures(seconds);
@@ -89,7 +95,8 @@ class Attempt {
    * @throws AppError `rate_limited`
    */
   async admitCode(): Promise<void> {
-    this.#requireCodes(this.#emailHistory ?? (await this.#deps.logins.find(this.#email)));
+    this.#emailHistory ??= await this.#deps.logins.find(this.#email);
+    this.#requireCodes(this.#emailHistory);
   }
 
   /** Counts the failure. Returns the error to throw, whose answer does not say what was wrong. */
@@ -112,7 +119,9 @@ class Attempt {
         kind === "password" ? 0 : codeBlockedSeconds(history, at),
       );
       const { group } = this.#from;
-      return seconds > 0 ? undefined : afterFailure(history, { kind, group, at });
+      const counted = seconds > 0 ? history : afterFailure(history, { kind, group, at });
+      if (subject === this.#email) this.#emailHistory = counted;
+      return seconds > 0 ? undefined : counted;
     });
     return seconds;
   }
@@ -145,7 +154,10 @@ class Attempt {
   }
 }
 
-export type LoginAttempt = Pick<Attempt, "failed" | "admitCode" | "passed" | "succeeded">;
+export type LoginAttempt = Pick<
+  Attempt,
+  "failed" | "admitCode" | "wrongCodes" | "passed" | "succeeded"
+>;
 
 const tooManyFailures = (retryAfter: number) =>
   rateLimited(

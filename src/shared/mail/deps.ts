@@ -3,8 +3,23 @@ import type { Log } from "../runtime/log.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { Wakes } from "../wake/wake.ts";
 import type { MailCountStore } from "./mail-count-store.ts";
+import type { Locale } from "../runtime/locale.ts";
 import type { MailStore } from "./mail-store.ts";
+import type { NoticeStore } from "./notice-store.ts";
 import type { Transport } from "./transport.ts";
+
+/** An owner of a platform, with a verified e-mail. */
+interface OwnerToTell {
+  readonly id: string;
+  readonly email: string;
+  readonly locale: Locale;
+}
+
+interface MailStores {
+  readonly mails: MailStore;
+  readonly notices: NoticeStore;
+  readonly counts: MailCountStore;
+}
 
 /** What mail needs of the process. */
 export interface MailDeps {
@@ -13,7 +28,9 @@ export interface MailDeps {
   readonly log: Log;
   /** What is to be looked at, and when. */
   readonly wakes: Wakes;
-  readonly stores: { readonly mails: MailStore; readonly counts: MailCountStore };
+  /** Lists the owners of a platform who are told what happened. */
+  readonly owners: (platformId: string) => Promise<readonly OwnerToTell[]>;
+  readonly stores: MailStores;
   readonly transport: Transport;
   /** Has the walk that sends mails run, after a delay. Never throws: the timer runs it too. */
   readonly askForWalk: (delaySeconds: number) => Promise<void>;

@@ -11,7 +11,14 @@ export interface MailContent {
   readonly locale: Locale;
   /** A one-time link, which the mail's button leads to. */
   readonly link?: string;
-  readonly values?: Readonly<Record<string, string>>;
+  readonly values?: MailValues;
+  /** What happened, one after the other, and how much is not listed. */
+  readonly list?: { readonly items: readonly MailValues[]; readonly more: number };
+  /** Where its reader switches such mails off. */
+  readonly off?: string;
   /** What customers wrote, such as the name of a platform. It is quoted, or left out. */
   readonly names?: Readonly<Record<"platform", string>>;
 }
+
+/** What is filled into the sentences of a mail. */
+export type MailValues = Readonly<Record<string, string>>;

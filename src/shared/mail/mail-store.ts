@@ -1,9 +1,10 @@
 import { randomToken, seal, unseal, type DataKeys } from "../runtime/secrets.ts";
 import { integer, rowCodec, text } from "../runtime/storage/codec.ts";
 import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
-import type { Row } from "../runtime/storage/row.ts";
+import type { Row, StoredRow } from "../runtime/storage/row.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { MailContent } from "./mail-content.ts";
+import { NOTICES_ROW, toNotices, type StoredNotices } from "./notice-store.ts";
 
 /** A mail that is to be sent, in the partition of the platform whose reader it is for. */
 export const mailRow = rowCodec("mail", {
@@ -20,6 +21,12 @@ const PREFIX = "M|";
 const ID_BYTES = 16;
 /** Rows that one look reads. */
 const PAGE_ROWS = 100;
+
+/** What a platform has to be told: its oldest mails, and what waits to become mails. */
+interface Outbox {
+  readonly mails: readonly StoredMail[];
+  readonly notices: StoredNotices;
+}
 
 /** A mail as it is stored, with the version that a conditional write has to name. */
 export interface StoredMail {
@@ -58,15 +65,29 @@ export class MailStore {
     return { ...mailRow.encode(columns), rowKey };
   }
 
-  async insert(platformId: string, row: Row): Promise<void> {
-    await this.#core.insertIfAbsent(platformId, row);
+  /** Stores mails that are written with nothing else. */
+  async insert(platformId: string, rows: readonly Row[]): Promise<void> {
+    if (rows.length > 0) await this.#core.insertAllIfAbsent(platformId, rows);
   }
 
   /** Lists the oldest mails of a platform. Leaves out damaged rows. */
-  async list(platformId: string, limit = PAGE_ROWS): Promise<readonly StoredMail[]> {
-    const range = { partitionKey: platformId, from: PREFIX, before: afterPrefix(PREFIX), limit };
+  async list(platformId: string): Promise<readonly StoredMail[]> {
+    return (await this.read(platformId)).mails;
+  }
+
+  /** Reads the oldest mails of a platform and what waits to become mails. Leaves out damaged rows. */
+  async read(platformId: string, limit = PAGE_ROWS): Promise<Outbox> {
+    const before = afterPrefix(PREFIX);
+    const range = { partitionKey: platformId, from: NOTICES_ROW, before, limit };
     const rows = await this.#core.list(range);
-    return rows.flatMap(({ row, etag }) => {
+    const waiting = rows.find(({ row }) => row.rowKey === NOTICES_ROW);
+    const notices = unlessDamaged(() => toNotices(waiting)) ?? toNotices(undefined);
+    return { mails: this.#toMails(platformId, rows), notices };
+  }
+
+  #toMails(platformId: string, rows: readonly StoredRow[]): readonly StoredMail[] {
+    const ofMails = rows.filter(({ row }) => row.rowKey.startsWith(PREFIX));
+    return ofMails.flatMap(({ row, etag }) => {
       const found = unlessDamaged(() => mailRow.decode(row));
       if (found === undefined) return [];
       const { sealed, ...times } = found;

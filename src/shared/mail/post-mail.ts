@@ -17,13 +17,41 @@ export function markMail({ clock, wakes }: MailDeps, platformId: string): Promis
 }
 
 /** A mail with its end; without one it is tried for a day. */
-type PostedMail = MailContent & { readonly until?: Date };
+export type PostedMail = MailContent & { readonly until?: Date };
+
+/** Returns the rows of mails, for the transaction that writes them. The platform is marked before. */
+export function mailRows(
+  { clock, stores }: MailDeps,
+  platformId: string,
+  mails: readonly PostedMail[],
+): readonly Row[] {
+  const now = clock.now();
+  const end = new Date(now.getTime() + TRIED_MS);
+  return mails.map(({ until = end, ...content }) =>
+    stores.mails.rowOf(platformId, content, { now, until }),
+  );
+}
 
 /**
- * Calls `write` with the row of a mail, which it stores in the transaction of what causes the mail, and has the mail
- * sent. A crash before the transaction leaves no mail, and one after it a mail that the walk finds. Where no mail is sent
- * there is no row.
+ * Calls `write` with the rows of mails, which it stores in the transaction of what causes them, and has them sent. A
+ * crash before the transaction leaves no mail, and one after it mails that the walk finds. Where no mail is sent there
+ * are no rows.
  */
+export async function writeWithMails<T>(
+  deps: MailDeps,
+  platformId: string,
+  mails: readonly PostedMail[],
+  write: (rows: readonly Row[]) => Promise<T>,
+): Promise<T> {
+  if (!isMailOn(deps) || mails.length === 0) return await write([]);
+  const rows = mailRows(deps, platformId, mails);
+  await markMail(deps, platformId);
+  const written = await write(rows);
+  await deps.askForWalk(0);
+  return written;
+}
+
+/** Does so with one mail. */
 export function writeWithMail<T>(
   deps: MailDeps,
   platformId: string,
@@ -33,32 +61,11 @@ export function writeWithMail<T>(
   return writeWithMails(deps, platformId, [mail], write);
 }
 
-/** Does the same with the rows of several mails, which are stored together. */
-export async function writeWithMails<T>(
-  deps: MailDeps,
-  platformId: string,
-  mails: readonly PostedMail[],
-  write: (rows: readonly Row[]) => Promise<T>,
-): Promise<T> {
-  if (!isMailOn(deps) || mails.length === 0) return await write([]);
-  const now = deps.clock.now();
-  const rows = mails.map(({ until, ...content }) => {
-    const end = until ?? new Date(now.getTime() + TRIED_MS);
-    return deps.stores.mails.rowOf(platformId, content, { now, until: end });
-  });
-  await markMail(deps, platformId);
-  const written = await write(rows);
-  await deps.askForWalk(0);
-  return written;
-}
-
 /** Writes a mail that nothing else depends on, and has it sent. */
 export async function postMail(
   deps: MailDeps,
   platformId: string,
   mail: PostedMail,
 ): Promise<void> {
-  await writeWithMail(deps, platformId, mail, async ([row]) => {
-    if (row !== undefined) await deps.stores.mails.insert(platformId, row);
-  });
+  await writeWithMail(deps, platformId, mail, (rows) => deps.stores.mails.insert(platformId, rows));
 }

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { fillText, type Locale } from "../runtime/locale.ts";
 import { html, Markup } from "../runtime/markup.ts";
 import type { StoredMail } from "./mail-store.ts";
-import type { MailContent } from "./mail-content.ts";
+import type { MailContent, MailValues } from "./mail-content.ts";
 import { quotable } from "./quotable.ts";
 import type { Message } from "./transport.ts";
 import { de } from "./words/de.ts";
@@ -17,6 +17,8 @@ interface Letter {
   readonly locale: Locale;
   readonly subject: string;
   readonly lines: readonly string[];
+  /** Listed below the first line. */
+  readonly items: readonly string[];
   readonly button: { readonly label: string; readonly link: string } | undefined;
   readonly footer: readonly string[];
 }
@@ -26,13 +28,14 @@ const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif
 const BUTTON = `${FONT};font-weight:600;display:inline-block;padding:10px 18px;border-radius:10px;background:#2457d6;color:#ffffff;text-decoration:none`;
 const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
 
-function textPart({ lines, button, footer }: Letter): string {
+function textPart({ lines, items, button, footer }: Letter): string {
   const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];
   const [first = "", ...rest] = lines;
-  return `${[first, ...link, ...rest, `-- \n${footer.join("\n")}`].join("\n\n")}\n`;
+  const list = items.length === 0 ? [] : [items.map((item) => `* ${item}`).join("\n")];
+  return `${[first, ...list, ...link, ...rest, `-- \n${footer.join("\n")}`].join("\n\n")}\n`;
 }
 
-function htmlPart({ locale, subject, lines, button, footer }: Letter): string {
+function htmlPart({ locale, subject, lines, items, button, footer }: Letter): string {
   const [first = "", ...rest] = lines;
   const paragraph = (line: string) => html`<p style="margin:0 0 16px">${line}</p>`;
   return html`<!doctype html>
@@ -48,6 +51,12 @@ function htmlPart({ locale, subject, lines, button, footer }: Letter): string {
         <div style="max-width:560px;margin:0 auto">
           <h1 style="font-size:20px;line-height:1.3;margin:0 0 16px">${subject}</h1>
           ${paragraph(first)}
+          ${
+            items.length > 0 &&
+            html`<ul style="margin:0 0 16px;padding-left:20px">
+              ${items.map((item) => html`<li style="margin:0 0 4px">${item}</li>`)}
+            </ul>`
+          }
           ${button !== undefined && html`<p style="margin:0 0 16px"><a href="${button.link}" style="${new Markup(BUTTON)}">${button.label}</a></p>`}
           ${rest.map(paragraph)}
           <hr style="border:0;border-top:1px solid #9ca3af;margin:24px 0 12px" />
@@ -64,27 +73,56 @@ export function quotedPlatform(locale: Locale, name = ""): string {
   return text === undefined ? aTeam : fillText(quote, { text });
 }
 
+/** Values that each language has its own word for. */
+const TRANSLATED = new Set(["role", "reason", "address"]);
+
+/** Returns the values of a mail in its language. */
+function inLanguage({ values: words }: Words, values: MailValues): MailValues {
+  const known: MailValues = words;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      TRANSLATED.has(name) ? (known[value] ?? value) : value,
+    ]),
+  );
+}
+
+/** Returns the lines of a mail's list. */
+function itemsOf(words: Words, { item = "" }: MailText, list: MailContent["list"]): string[] {
+  if (list === undefined) return [];
+  const items = list.items.map((values) => fillText(item, inLanguage(words, values)));
+  return list.more === 0 ? items : [...items, fillText(words.more, { count: String(list.more) })];
+}
+
+/** Lets mail programs show a button that switches such mails off, with one request (RFC 8058). */
+const offHeaders = (url: string) => ({
+  "List-Unsubscribe": `<${url}>`,
+  "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+});
+
 /** Returns a mail as it is handed to the server: a text part and an HTML part, in the reader's language. */
 export function renderMail(
   { service, mail }: Pick<Config, "service" | "mail">,
   { id, createdAt }: Pick<StoredMail, "id" | "createdAt">,
-  { kind, locale, to, link, values, names }: MailContent,
+  { kind, locale, to, link, values = {}, names, list, off }: MailContent,
 ): Message {
   const words = WORDS[locale];
   const text: MailText = words.mails[kind];
   const platform = quotedPlatform(locale, names?.platform);
-  const filled = (sentence: string) =>
-    fillText(sentence, { service: service.name, platform, ...values });
+  const known = { service: service.name, platform, ...inLanguage(words, values) };
+  const filled = (sentence: string) => fillText(sentence, known);
   const support = service.supportUrl;
   const letter: Letter = {
     locale,
     subject: filled(text.subject),
     lines: text.lines.map(filled),
+    items: itemsOf(words, text, list),
     button:
       link === undefined || text.button === undefined ? undefined : { label: text.button, link },
     footer: [
       filled(words.footer.sentBy),
       ...(support === undefined ? [] : [fillText(words.footer.support, { url: support })]),
+      ...(off === undefined ? [] : [fillText(words.footer.off, { url: off })]),
     ],
   };
   const domain = mail?.from.split("@")[1] ?? "localhost";
@@ -95,6 +133,9 @@ export function renderMail(
     html: htmlPart(letter),
     messageId: `<${id}@${domain}>`,
     date: new Date(createdAt),
-    headers: { "Auto-Submitted": "auto-generated" },
+    headers: {
+      "Auto-Submitted": "auto-generated",
+      ...(off === undefined ? {} : offHeaders(off)),
+    },
   };
 }

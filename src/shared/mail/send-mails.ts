@@ -5,6 +5,7 @@ import type { MailContent } from "./mail-content.ts";
 import type { StoredMail } from "./mail-store.ts";
 import { markMail } from "./post-mail.ts";
 import { renderMail } from "./render-mail.ts";
+import { markIfUntold, tellOwners } from "./tell-owners.ts";
 import { SEND_MS_MAX } from "./transport.ts";
 
 /** The walk's name. */
@@ -73,10 +74,12 @@ async function sendMail(deps: MailDeps, mail: StoredMail): Promise<Date | undefi
   }
 }
 
-/** Sends what a platform has, and has the platform looked at again while something is left. */
+/** Sends what a platform has, and has the platform looked at again while a mail is left. */
 async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
   const { clock, stores } = deps;
-  const mails = await stores.mails.list(platformId);
+  const found = await stores.mails.read(platformId);
+  const hasMore = await tellOwners(deps, platformId, found.notices);
+  const mails = hasMore ? await stores.mails.list(platformId) : found.mails;
   const next: number[] = [];
   const endsAt = performance.now() + LOOK_MS_MAX;
   for (const mail of mails) {
@@ -109,8 +112,8 @@ export async function hasMail({ clock, wakes }: MailDeps): Promise<boolean> {
 
 /** Marks a platform that has a mail which no mark leads to any more. Returns whether it did. */
 export async function markIfWaiting(deps: MailDeps, platformId: string): Promise<boolean> {
-  const [mail] = await deps.stores.mails.list(platformId, 1);
-  if (mail === undefined) return false;
+  const { mails, notices } = await deps.stores.mails.read(platformId, 2);
+  if (mails.length === 0) return await markIfUntold(deps, platformId, notices);
   await markMail(deps, platformId);
   return true;
 }

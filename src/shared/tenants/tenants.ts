@@ -17,6 +17,7 @@ export { deleteKey, renameKey, revokeKey, listKeys } from "./keys/manage-keys.ts
 export { mintGrant, isActorActive } from "./keys/profile-grants.ts";
 export { platformOfKey, verifyKey } from "./keys/verify-key.ts";
 export { showLink, useLink, refuseLink } from "./link-pages/link-page.ts";
+export { showNoticesPage, switchOffByPage } from "./link-pages/notices-page.ts";
 export { askForReset, confirmReset } from "./staff/reset-password.ts";
 export { askForEmailChange } from "./staff/change-email.ts";
 export { makeResetLink } from "./staff/operator-reset.ts";
@@ -47,6 +48,7 @@ export {
 } from "./platforms/check-readiness.ts";
 export { createPlatform, listPlatforms, updatePlatform } from "./platforms/operate-platforms.ts";
 export { me, meExample } from "./platforms/me-schema.ts";
+export { getNotices, updateNotices } from "./platforms/notice-settings.ts";
 export { readAccount, getMe } from "./platforms/platform-account.ts";
 export { createGrants, invalidGrant, type Grant } from "./profiles/grant.ts";
 export type { Profile } from "./profiles/profile.ts";
@@ -66,6 +68,7 @@ export { changePassword, confirmTotp, removeTotp, startTotp } from "./staff/own-
 export { passwordIssues } from "./staff/weak-passwords.ts";
 export { createPasswords } from "./staff/password.ts";
 export { logIn, logOut, signUp } from "./staff/sign-in.ts";
+export { listOwners } from "./staff/owners.ts";
 export { verifySession } from "./staff/verify-session.ts";
 export { createErasureStore, createTenantStores, type TenantStores } from "./stores.ts";
 export {

@@ -25,6 +25,87 @@ export const de: Words = {
         "Wenn Sie das nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues Passwort an und sagen Sie uns Bescheid.",
       ],
     },
+    newLogIn: {
+      subject: "Neue Anmeldung bei {service}",
+      lines: [
+        "Jemand hat sich mit Ihrem Passwort bei Ihrem Konto bei {service} angemeldet, von einem Gerät und aus einem Netz, die bisher nicht benutzt wurden. Zeit: {time}. Adresse: {address}.",
+        "Wenn Sie das waren, ist nichts zu tun. Wenn nicht, fordern Sie auf der Anmeldeseite sofort ein neues Passwort an. Das beendet alle Sitzungen.",
+      ],
+    },
+    wrongCodes: {
+      subject: "Falsche Codes bei Ihrer Anmeldung bei {service}",
+      lines: [
+        "Jemand hat Ihr Passwort und danach fünf falsche Codes Ihres zweiten Faktors eingegeben. Keiner dieser Codes hat Zugang gegeben.",
+        "Wenn Sie das nicht waren, kennt jemand Ihr Passwort. Ändern Sie es sofort.",
+      ],
+    },
+    secondFactorOn: {
+      subject: "Der zweite Faktor Ihres Kontos bei {service} ist an",
+      lines: [
+        "Die Anmeldung bei {service} fragt jetzt auch nach einem Code Ihrer Authenticator-App.",
+        "Wenn Sie das nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues Passwort an und sagen Sie uns Bescheid.",
+      ],
+    },
+    secondFactorOff: {
+      subject: "Der zweite Faktor Ihres Kontos bei {service} ist aus",
+      lines: [
+        "Die Anmeldung bei {service} fragt jetzt nur noch nach dem Passwort.",
+        "Wenn Sie das nicht waren, fordern Sie auf der Anmeldeseite sofort ein neues Passwort an und sagen Sie uns Bescheid.",
+      ],
+    },
+    roleChanged: {
+      subject: "{email} ist jetzt {role} bei {service}",
+      lines: [
+        "Die Rolle von {email} auf Ihrer Plattform ist jetzt: {role}. Ein Inhaber darf alles. Ein Mitglied kann Benutzer, Schlüssel, Limits und Benachrichtigungen nicht ändern.",
+        "Wenn das kein Inhaber Ihrer Plattform war, sagen Sie uns Bescheid.",
+      ],
+    },
+    ownerRemoved: {
+      subject: "{email} ist kein Inhaber bei {service} mehr",
+      lines: [
+        "{email} war ein Inhaber Ihrer Plattform und wurde entfernt. Mit dieser Adresse kann sich niemand mehr anmelden.",
+        "Wenn das niemand von Ihrer Plattform war, sagen Sie uns Bescheid.",
+      ],
+    },
+    adminKeyMade: {
+      subject: "Ein Schlüssel app_admin wurde bei {service} erstellt",
+      lines: [
+        "Der Schlüssel {key} wurde für die Anwendung {application} erstellt. Er darf in dieser Anwendung alles.",
+        "Wenn ihn niemand von Ihrer Plattform erstellt hat, widerrufen Sie ihn sofort.",
+      ],
+    },
+    connectionNeedsReauth: {
+      subject: "Verknüpfte Konten brauchen ihre Inhaber",
+      lines: [
+        "Netzwerke nehmen die Berechtigung dieser Konten nicht mehr an. Dort wird nichts veröffentlicht, bis ihre Inhaber sie neu verknüpfen.",
+        "Schicken Sie jedem Inhaber einen neuen Link zur Verknüpfungsseite.",
+      ],
+      item: "{at}: {network}, Profil {profile}, Verbindung {connection}",
+    },
+    endpointDisabled: {
+      subject: "Webhook-Endpunkte wurden abgeschaltet",
+      lines: [
+        "{service} sendet nichts mehr an diese Webhook-Endpunkte.",
+        "Reparieren Sie den Empfänger und schalten Sie den Endpunkt dann wieder ein. Was er verpasst hat, steht in der Liste der Ereignisse.",
+      ],
+      item: "{at}: Endpunkt {endpoint}, Anwendung {application}: {reason}",
+    },
+    balanceLow: {
+      subject: "Ihr Guthaben bei {service} ist niedrig",
+      lines: [
+        "Die verfügbaren Token Ihrer Plattform sind unter {low} gefallen. Wenn keine mehr da sind, werden Beiträge abgelehnt.",
+        "Kaufen Sie rechtzeitig Token.",
+      ],
+      item: "{at}: {available} Token verfügbar",
+    },
+    outcomeUnknown: {
+      subject: "Beiträge mit unbekanntem Ausgang",
+      lines: [
+        "Die Netzwerke haben nicht gesagt, ob sie diese Beiträge veröffentlicht haben. Die Beiträge gelten als fehlgeschlagen und werden nicht noch einmal gesendet, damit keiner doppelt erscheint.",
+        "Sehen Sie im Konto nach. Wiederholen Sie einen Beitrag nur, wenn er dort fehlt.",
+      ],
+      item: "{at}: {network}, Beitrag {post}, Profil {profile}",
+    },
     email: {
       subject: "Bestätigen Sie Ihre neue E-Mail-Adresse für {service}",
       lines: [
@@ -86,9 +167,18 @@ export const de: Words = {
   },
   quote: "„{text}“",
   aTeam: "einem Team",
+  values: {
+    owner: "Inhaber",
+    member: "Mitglied",
+    gone: "sein Empfänger antwortete 410 Gone",
+    abandoned: "5 Tage lang konnte nichts zugestellt werden",
+    unknown: "unbekannt",
+  },
+  more: "Und {count} weitere.",
   footer: {
     sentBy:
       "Gesendet von {service}. Diese Mail wurde automatisch erstellt. Antworten liest niemand.",
     support: "Hilfe: {url}",
+    off: "Diese Mails für Ihre Plattform abschalten: {url}",
   },
 };

@@ -3,6 +3,8 @@ export interface MailText {
   readonly subject: string;
   readonly lines: readonly string[];
   readonly button?: string;
+  /** One of the list below the first line. */
+  readonly item?: string;
 }
 
 /** The texts of mails in one language. */
@@ -11,6 +13,17 @@ export interface Words {
     readonly verify: MailText;
     readonly reset: MailText;
     readonly passwordChanged: MailText;
+    readonly newLogIn: MailText;
+    readonly wrongCodes: MailText;
+    readonly secondFactorOn: MailText;
+    readonly secondFactorOff: MailText;
+    readonly roleChanged: MailText;
+    readonly ownerRemoved: MailText;
+    readonly adminKeyMade: MailText;
+    readonly connectionNeedsReauth: MailText;
+    readonly endpointDisabled: MailText;
+    readonly balanceLow: MailText;
+    readonly outcomeUnknown: MailText;
     readonly email: MailText;
     readonly emailAsked: MailText;
     readonly emailChanged: MailText;
@@ -24,11 +37,17 @@ export interface Words {
   readonly quote: string;
   /** In the place of a name that could be taken for a link. */
   readonly aTeam: string;
+  /** Values that are the same in every mail. */
+  readonly values: Readonly<Record<"owner" | "member" | "gone" | "abandoned" | "unknown", string>>;
+  /** Below a list that names not all. */
+  readonly more: string;
   readonly footer: {
     /** Under every mail. */
     readonly sentBy: string;
     /** Where there is a support page. */
     readonly support: string;
+    /** Under mails that a platform can switch off. */
+    readonly off: string;
   };
 }
 
@@ -56,6 +75,87 @@ export const en: Words = {
         "The password of your account at {service} was changed. All other sessions have ended.",
         "If you didn't change it, ask for a new password on the log-in page now, and tell us.",
       ],
+    },
+    newLogIn: {
+      subject: "New log-in to {service}",
+      lines: [
+        "Somebody logged in to your account at {service} with your password, from a device and a network that were not used before. Time: {time}. Address: {address}.",
+        "If it was you, there is nothing to do. If it wasn't, ask for a new password on the log-in page now. That ends all sessions.",
+      ],
+    },
+    wrongCodes: {
+      subject: "Wrong codes at your log-in to {service}",
+      lines: [
+        "Somebody entered your password and then five wrong codes of your second factor. None of these codes let them in.",
+        "If it wasn't you, they know your password. Change it now.",
+      ],
+    },
+    secondFactorOn: {
+      subject: "The second factor of your account at {service} is on",
+      lines: [
+        "Logging in to {service} now asks for a code of your authenticator app, too.",
+        "If you didn't switch it on, ask for a new password on the log-in page now, and tell us.",
+      ],
+    },
+    secondFactorOff: {
+      subject: "The second factor of your account at {service} is off",
+      lines: [
+        "Logging in to {service} asks for nothing but the password now.",
+        "If you didn't switch it off, ask for a new password on the log-in page now, and tell us.",
+      ],
+    },
+    roleChanged: {
+      subject: "{email} is now {role} at {service}",
+      lines: [
+        "The role of {email} on your platform is now: {role}. An owner may do everything. A member can't change users, keys, limits or notices.",
+        "If no owner of your platform did this, tell us.",
+      ],
+    },
+    ownerRemoved: {
+      subject: "{email} is no longer an owner at {service}",
+      lines: [
+        "{email} was an owner of your platform and was removed. This address no longer signs in.",
+        "If nobody of your platform did this, tell us.",
+      ],
+    },
+    adminKeyMade: {
+      subject: "An app_admin key was made at {service}",
+      lines: [
+        "The key {key} was made for the application {application}. It may do everything in this application.",
+        "If nobody of your platform made it, revoke it now.",
+      ],
+    },
+    connectionNeedsReauth: {
+      subject: "Linked accounts need their owners",
+      lines: [
+        "Networks no longer accept the authorisation of these accounts. Nothing is published to them until their owners link them again.",
+        "Send each owner a new link of the connect page.",
+      ],
+      item: "{at}: {network}, profile {profile}, connection {connection}",
+    },
+    endpointDisabled: {
+      subject: "Webhook endpoints were disabled",
+      lines: [
+        "{service} sends nothing to these webhook endpoints any more.",
+        "Fix the receiver, then make the endpoint active again. The list of events has what it missed.",
+      ],
+      item: "{at}: endpoint {endpoint}, application {application}: {reason}",
+    },
+    balanceLow: {
+      subject: "Your balance at {service} is low",
+      lines: [
+        "The tokens that are available to your platform fell below {low}. When none are left, posts are refused.",
+        "Buy tokens in time.",
+      ],
+      item: "{at}: {available} tokens available",
+    },
+    outcomeUnknown: {
+      subject: "Posts ended with an unknown outcome",
+      lines: [
+        "The networks didn't tell whether they published these posts. The posts count as failed and are not sent again, so that none appears twice.",
+        "Check the account. Retry a post only if it isn't there.",
+      ],
+      item: "{at}: {network}, post {post}, profile {profile}",
     },
     email: {
       subject: "Confirm your new e-mail address for {service}",
@@ -118,8 +218,17 @@ export const en: Words = {
   },
   quote: "“{text}”",
   aTeam: "a team",
+  values: {
+    owner: "owner",
+    member: "member",
+    gone: "its receiver answered 410 Gone",
+    abandoned: "nothing could be delivered for 5 days",
+    unknown: "unknown",
+  },
+  more: "And {count} more.",
   footer: {
     sentBy: "Sent by {service}. This mail was made automatically. Nobody reads replies.",
     support: "Help: {url}",
+    off: "Switch these mails off for your platform: {url}",
   },
 };

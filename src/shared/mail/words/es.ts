@@ -25,6 +25,87 @@ export const es: Words = {
         "Si no fuiste tú, pide ahora una contraseña nueva en la página de inicio de sesión y avísanos.",
       ],
     },
+    newLogIn: {
+      subject: "Nuevo inicio de sesión en {service}",
+      lines: [
+        "Alguien inició sesión en tu cuenta de {service} con tu contraseña, desde un dispositivo y una red que no se habían usado antes. Hora: {time}. Dirección: {address}.",
+        "Si fuiste tú, no tienes que hacer nada. Si no, pide ahora una contraseña nueva en la página de inicio de sesión. Eso cierra todas las sesiones.",
+      ],
+    },
+    wrongCodes: {
+      subject: "Códigos incorrectos al iniciar sesión en {service}",
+      lines: [
+        "Alguien escribió tu contraseña y después cinco códigos incorrectos de tu segundo factor. Ninguno de esos códigos le dio acceso.",
+        "Si no fuiste tú, alguien conoce tu contraseña. Cámbiala ahora.",
+      ],
+    },
+    secondFactorOn: {
+      subject: "El segundo factor de tu cuenta de {service} está activado",
+      lines: [
+        "Al iniciar sesión en {service} ahora también se pide un código de tu aplicación de autenticación.",
+        "Si no fuiste tú, pide ahora una contraseña nueva en la página de inicio de sesión y avísanos.",
+      ],
+    },
+    secondFactorOff: {
+      subject: "El segundo factor de tu cuenta de {service} está desactivado",
+      lines: [
+        "Al iniciar sesión en {service} ahora solo se pide la contraseña.",
+        "Si no fuiste tú, pide ahora una contraseña nueva en la página de inicio de sesión y avísanos.",
+      ],
+    },
+    roleChanged: {
+      subject: "{email} es ahora {role} en {service}",
+      lines: [
+        "El rol de {email} en tu plataforma es ahora: {role}. Un propietario puede hacerlo todo. Un miembro no puede cambiar usuarios, claves, límites ni avisos.",
+        "Si ningún propietario de tu plataforma lo hizo, avísanos.",
+      ],
+    },
+    ownerRemoved: {
+      subject: "{email} ya no es propietario en {service}",
+      lines: [
+        "{email} era propietario de tu plataforma y fue eliminado. Con esta dirección ya no se puede iniciar sesión.",
+        "Si nadie de tu plataforma lo hizo, avísanos.",
+      ],
+    },
+    adminKeyMade: {
+      subject: "Se creó una clave app_admin en {service}",
+      lines: [
+        "Se creó la clave {key} para la aplicación {application}. Puede hacerlo todo en esta aplicación.",
+        "Si nadie de tu plataforma la creó, revócala ahora.",
+      ],
+    },
+    connectionNeedsReauth: {
+      subject: "Hay cuentas vinculadas que necesitan a sus dueños",
+      lines: [
+        "Las redes ya no aceptan la autorización de estas cuentas. No se publica nada en ellas hasta que sus dueños las vinculen de nuevo.",
+        "Envía a cada dueño un enlace nuevo a la página de vinculación.",
+      ],
+      item: "{at}: {network}, perfil {profile}, conexión {connection}",
+    },
+    endpointDisabled: {
+      subject: "Se desactivaron endpoints de webhook",
+      lines: [
+        "{service} ya no envía nada a estos endpoints de webhook.",
+        "Arregla el receptor y vuelve a activar el endpoint. La lista de eventos tiene lo que se perdió.",
+      ],
+      item: "{at}: endpoint {endpoint}, aplicación {application}: {reason}",
+    },
+    balanceLow: {
+      subject: "Tu saldo en {service} es bajo",
+      lines: [
+        "Los tokens disponibles para tu plataforma bajaron de {low}. Cuando no quede ninguno, las publicaciones se rechazan.",
+        "Compra tokens a tiempo.",
+      ],
+      item: "{at}: {available} tokens disponibles",
+    },
+    outcomeUnknown: {
+      subject: "Hay publicaciones con resultado desconocido",
+      lines: [
+        "Las redes no dijeron si publicaron estas publicaciones. Cuentan como fallidas y no se envían de nuevo, para que ninguna aparezca dos veces.",
+        "Revisa la cuenta. Reintenta una publicación solo si no está allí.",
+      ],
+      item: "{at}: {network}, publicación {post}, perfil {profile}",
+    },
     email: {
       subject: "Confirma tu nueva dirección de correo para {service}",
       lines: [
@@ -86,8 +167,17 @@ export const es: Words = {
   },
   quote: "«{text}»",
   aTeam: "un equipo",
+  values: {
+    owner: "propietario",
+    member: "miembro",
+    gone: "su receptor respondió 410 Gone",
+    abandoned: "no se pudo entregar nada durante 5 días",
+    unknown: "desconocida",
+  },
+  more: "Y {count} más.",
   footer: {
     sentBy: "Enviado por {service}. Este correo es automático. Nadie lee las respuestas.",
     support: "Ayuda: {url}",
+    off: "Desactivar estos correos para tu plataforma: {url}",
   },
 };

@@ -25,6 +25,87 @@ export const fr: Words = {
         "Si ce n'était pas vous, demandez tout de suite un nouveau mot de passe sur la page de connexion et prévenez-nous.",
       ],
     },
+    newLogIn: {
+      subject: "Nouvelle connexion à {service}",
+      lines: [
+        "Quelqu'un s'est connecté à votre compte {service} avec votre mot de passe, depuis un appareil et un réseau qui n'avaient jamais été utilisés. Heure : {time}. Adresse : {address}.",
+        "Si c'était vous, vous n'avez rien à faire. Sinon, demandez tout de suite un nouveau mot de passe sur la page de connexion. Cela met fin à toutes les sessions.",
+      ],
+    },
+    wrongCodes: {
+      subject: "Codes erronés lors de votre connexion à {service}",
+      lines: [
+        "Quelqu'un a saisi votre mot de passe, puis cinq codes erronés de votre second facteur. Aucun de ces codes n'a donné accès.",
+        "Si ce n'était pas vous, quelqu'un connaît votre mot de passe. Changez-le tout de suite.",
+      ],
+    },
+    secondFactorOn: {
+      subject: "Le second facteur de votre compte {service} est activé",
+      lines: [
+        "La connexion à {service} demande maintenant aussi un code de votre application d'authentification.",
+        "Si ce n'était pas vous, demandez tout de suite un nouveau mot de passe sur la page de connexion et prévenez-nous.",
+      ],
+    },
+    secondFactorOff: {
+      subject: "Le second facteur de votre compte {service} est désactivé",
+      lines: [
+        "La connexion à {service} ne demande plus que le mot de passe.",
+        "Si ce n'était pas vous, demandez tout de suite un nouveau mot de passe sur la page de connexion et prévenez-nous.",
+      ],
+    },
+    roleChanged: {
+      subject: "{email} est maintenant {role} sur {service}",
+      lines: [
+        "Le rôle de {email} sur votre plateforme est maintenant : {role}. Un propriétaire peut tout faire. Un membre ne peut pas modifier les utilisateurs, les clés, les limites ni les avis.",
+        "Si aucun propriétaire de votre plateforme n'a fait cela, prévenez-nous.",
+      ],
+    },
+    ownerRemoved: {
+      subject: "{email} n'est plus propriétaire sur {service}",
+      lines: [
+        "{email} était propriétaire de votre plateforme et a été supprimé. Cette adresse ne permet plus de se connecter.",
+        "Si personne de votre plateforme n'a fait cela, prévenez-nous.",
+      ],
+    },
+    adminKeyMade: {
+      subject: "Une clé app_admin a été créée sur {service}",
+      lines: [
+        "La clé {key} a été créée pour l'application {application}. Elle peut tout faire dans cette application.",
+        "Si personne de votre plateforme ne l'a créée, révoquez-la tout de suite.",
+      ],
+    },
+    connectionNeedsReauth: {
+      subject: "Des comptes liés ont besoin de leurs propriétaires",
+      lines: [
+        "Des réseaux n'acceptent plus l'autorisation de ces comptes. Rien n'y est publié tant que leurs propriétaires ne les ont pas liés de nouveau.",
+        "Envoyez à chaque propriétaire un nouveau lien vers la page de liaison.",
+      ],
+      item: "{at} : {network}, profil {profile}, connexion {connection}",
+    },
+    endpointDisabled: {
+      subject: "Des points de terminaison de webhook ont été désactivés",
+      lines: [
+        "{service} n'envoie plus rien à ces points de terminaison.",
+        "Réparez le récepteur, puis réactivez le point de terminaison. La liste des événements contient ce qu'il a manqué.",
+      ],
+      item: "{at} : point de terminaison {endpoint}, application {application} : {reason}",
+    },
+    balanceLow: {
+      subject: "Votre solde sur {service} est bas",
+      lines: [
+        "Les jetons disponibles pour votre plateforme sont passés sous {low}. Quand il n'en reste plus, les publications sont refusées.",
+        "Achetez des jetons à temps.",
+      ],
+      item: "{at} : {available} jetons disponibles",
+    },
+    outcomeUnknown: {
+      subject: "Des publications ont une issue inconnue",
+      lines: [
+        "Les réseaux n'ont pas dit s'ils ont publié ces publications. Elles comptent comme échouées et ne sont pas renvoyées, pour qu'aucune n'apparaisse deux fois.",
+        "Vérifiez le compte. Ne relancez une publication que si elle n'y est pas.",
+      ],
+      item: "{at} : {network}, publication {post}, profil {profile}",
+    },
     email: {
       subject: "Confirmez votre nouvelle adresse e-mail pour {service}",
       lines: [
@@ -86,8 +167,17 @@ export const fr: Words = {
   },
   quote: "« {text} »",
   aTeam: "une équipe",
+  values: {
+    owner: "propriétaire",
+    member: "membre",
+    gone: "son récepteur a répondu 410 Gone",
+    abandoned: "rien n'a pu être livré pendant 5 jours",
+    unknown: "inconnue",
+  },
+  more: "Et {count} de plus.",
   footer: {
     sentBy: "Envoyé par {service}. Ce message est automatique. Personne ne lit les réponses.",
     support: "Aide : {url}",
+    off: "Désactiver ces messages pour votre plateforme : {url}",
   },
 };

@@ -25,6 +25,87 @@ export const pt: Words = {
         "Se não foi você, peça já uma nova palavra-passe na página de início de sessão e avise-nos.",
       ],
     },
+    newLogIn: {
+      subject: "Novo início de sessão em {service}",
+      lines: [
+        "Alguém iniciou sessão na sua conta em {service} com a sua palavra-passe, a partir de um dispositivo e de uma rede que não tinham sido usados antes. Hora: {time}. Endereço: {address}.",
+        "Se foi você, não precisa de fazer nada. Se não foi, peça já uma nova palavra-passe na página de início de sessão. Isso termina todas as sessões.",
+      ],
+    },
+    wrongCodes: {
+      subject: "Códigos errados no seu início de sessão em {service}",
+      lines: [
+        "Alguém introduziu a sua palavra-passe e depois cinco códigos errados do seu segundo fator. Nenhum desses códigos deu acesso.",
+        "Se não foi você, alguém conhece a sua palavra-passe. Altere-a já.",
+      ],
+    },
+    secondFactorOn: {
+      subject: "O segundo fator da sua conta em {service} está ligado",
+      lines: [
+        "O início de sessão em {service} agora também pede um código da sua aplicação de autenticação.",
+        "Se não foi você, peça já uma nova palavra-passe na página de início de sessão e avise-nos.",
+      ],
+    },
+    secondFactorOff: {
+      subject: "O segundo fator da sua conta em {service} está desligado",
+      lines: [
+        "O início de sessão em {service} agora só pede a palavra-passe.",
+        "Se não foi você, peça já uma nova palavra-passe na página de início de sessão e avise-nos.",
+      ],
+    },
+    roleChanged: {
+      subject: "{email} é agora {role} em {service}",
+      lines: [
+        "A função de {email} na sua plataforma é agora: {role}. Um proprietário pode fazer tudo. Um membro não pode alterar utilizadores, chaves, limites nem avisos.",
+        "Se nenhum proprietário da sua plataforma fez isto, avise-nos.",
+      ],
+    },
+    ownerRemoved: {
+      subject: "{email} já não é proprietário em {service}",
+      lines: [
+        "{email} era proprietário da sua plataforma e foi removido. Este endereço já não inicia sessão.",
+        "Se ninguém da sua plataforma fez isto, avise-nos.",
+      ],
+    },
+    adminKeyMade: {
+      subject: "Foi criada uma chave app_admin em {service}",
+      lines: [
+        "A chave {key} foi criada para a aplicação {application}. Pode fazer tudo nesta aplicação.",
+        "Se ninguém da sua plataforma a criou, revogue-a já.",
+      ],
+    },
+    connectionNeedsReauth: {
+      subject: "Há contas ligadas que precisam dos seus donos",
+      lines: [
+        "As redes já não aceitam a autorização destas contas. Nada é publicado nelas até que os donos as liguem de novo.",
+        "Envie a cada dono uma nova ligação para a página de ligação de contas.",
+      ],
+      item: "{at}: {network}, perfil {profile}, ligação {connection}",
+    },
+    endpointDisabled: {
+      subject: "Foram desativados endpoints de webhook",
+      lines: [
+        "{service} já não envia nada para estes endpoints de webhook.",
+        "Repare o recetor e volte a ativar o endpoint. A lista de eventos tem o que se perdeu.",
+      ],
+      item: "{at}: endpoint {endpoint}, aplicação {application}: {reason}",
+    },
+    balanceLow: {
+      subject: "O seu saldo em {service} está baixo",
+      lines: [
+        "Os tokens disponíveis para a sua plataforma desceram abaixo de {low}. Quando não restar nenhum, as publicações são recusadas.",
+        "Compre tokens a tempo.",
+      ],
+      item: "{at}: {available} tokens disponíveis",
+    },
+    outcomeUnknown: {
+      subject: "Há publicações com resultado desconhecido",
+      lines: [
+        "As redes não disseram se publicaram estas publicações. Contam como falhadas e não são enviadas de novo, para que nenhuma apareça duas vezes.",
+        "Verifique a conta. Repita uma publicação só se ela não estiver lá.",
+      ],
+      item: "{at}: {network}, publicação {post}, perfil {profile}",
+    },
     email: {
       subject: "Confirme o seu novo endereço de e-mail para {service}",
       lines: [
@@ -86,8 +167,17 @@ export const pt: Words = {
   },
   quote: "«{text}»",
   aTeam: "uma equipa",
+  values: {
+    owner: "proprietário",
+    member: "membro",
+    gone: "o seu recetor respondeu 410 Gone",
+    abandoned: "nada pôde ser entregue durante 5 dias",
+    unknown: "desconhecido",
+  },
+  more: "E mais {count}.",
   footer: {
     sentBy: "Enviado por {service}. Este e-mail é automático. Ninguém lê as respostas.",
     support: "Ajuda: {url}",
+    off: "Desligar estes e-mails para a sua plataforma: {url}",
   },
 };

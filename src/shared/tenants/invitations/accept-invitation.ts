@@ -1,11 +1,14 @@
 import type { RequestScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { findLink, invalidLink, isOlderThanStatus } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { Platform } from "../platform.ts";
 import { claimEmail } from "../staff/manage-users.ts";
+import { roleNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import { openSession } from "../staff/sign-in.ts";
+import { withNetwork } from "../staff/store-log-in.ts";
 import { newUser, type SignedIn, type User } from "../staff/user.ts";
 import { refuseWeak } from "../staff/weak-passwords.ts";
 import { statusOf, type Invitation } from "./invitation.ts";
@@ -60,7 +63,8 @@ export async function join(
   const platformName = platform.name;
   await refuseWeak(services, { path: "password", password, email, platformName });
   await claimEmail(services, email, { platformId, userId: id });
-  const user = newUser({
+  const now = services.clock.now();
+  const made = newUser({
     id,
     platformId,
     email,
@@ -68,9 +72,18 @@ export async function join(
     emailVerified: true,
     locale,
     passwordHash: await services.secrets.passwords.hash(password),
-    createdAt: services.clock.now().toISOString(),
+    createdAt: now.toISOString(),
   });
-  if (!(await services.stores.invitations.accept(invitation, user))) throw invalidLink();
+  const from = { userId: id, ip: scope.ip, now };
+  const user: User = { ...made, signIns: withNetwork(made.signIns, from) };
+  const accept = (rows: readonly Row[]) =>
+    services.stores.invitations.accept(invitation, user, rows);
+  const notice = { ...roleNotice(user, role), also: undefined };
+  const isAccepted =
+    role === "owner"
+      ? await writeWithOwnersNotice(services, platformId, notice, accept)
+      : await accept([]);
+  if (!isAccepted) throw invalidLink();
   recordUser(services, scope, user, "invitation.accepted");
   return { platform, user };
 }

@@ -124,7 +124,7 @@ export class InvitationStore {
    * Accepts an invitation as it was read, and stores the user that it makes, in one transaction. Returns false when it has
    * ended or another link was made meanwhile; the same of every use but one.
    */
-  accept(invitation: Invitation, user: User): Promise<boolean> {
+  accept(invitation: Invitation, user: User, more: readonly Row[]): Promise<boolean> {
     const { id, platformId, email, linkMark, invitedBy } = invitation;
     const [key, pointerKey, ofUser] = [invitations.key(id), emailKey(email), userKey(user.id)];
     const ofInviter = userKey(invitedBy);
@@ -153,6 +153,7 @@ export class InvitationStore {
             ...this.#unpointed(id, pointerKey, row(pointerKey)),
             creating(newUserRow(user)),
             userCountWrite(platform, 1, user.role),
+            ...more.map(creating),
           ];
           return { answer: true, writes, raises: false };
         },

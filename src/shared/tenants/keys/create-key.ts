@@ -3,6 +3,9 @@ import type { ApplicationScope, PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, refuseIssues, type Issue } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
 import { newApiKey } from "../../runtime/secrets.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import { quotable } from "../../mail/mail.ts";
+import { writeWithOwnersNotice } from "../staff/security-notices.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Lineage } from "./key-row.ts";
 import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "./live-keys.ts";
@@ -43,6 +46,13 @@ async function lineageOf(
   );
 }
 
+/** Returns the notice of a key that may do everything in its application. */
+function noticeOf({ id, name, applicationId }: ApiKey) {
+  const quoted = quotable(name);
+  const key = quoted === undefined ? id : `${id} “${quoted}”`;
+  return { kind: "adminKeyMade", values: { key, application: applicationId } } as const;
+}
+
 /**
  * Makes and stores a key of the scope's application, and returns it with its secret, which is not stored.
  * @throws AppError `limit_reached`
@@ -70,7 +80,13 @@ export async function issueKey(
     createdBy: actorOf(scope.caller),
   };
   const lineage = await lineageOf(services, scope);
-  if (!(await services.stores.keys.create(key, hashKeySecret(services, secretPart), lineage)))
+  const create = (rows: readonly Row[]) =>
+    services.stores.keys.create(key, hashKeySecret(services, secretPart), { lineage, more: rows });
+  const isCreated =
+    key.scope === "app_admin"
+      ? await writeWithOwnersNotice(services, key.platformId, noticeOf(key), create)
+      : await create([]);
+  if (!isCreated)
     throw limitReached(
       `An application has at most ${LIVE_KEYS_MAX} API keys in use, and ${EXPIRING_KEYS_MAX} with those that expired within the hour. Revoke one, or wait.`,
     );

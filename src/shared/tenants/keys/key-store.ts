@@ -2,7 +2,7 @@ import { accessOperation, type Commit, countsKey, countsWrite, toCounts } from "
 import { idBefore, isId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { RecentMap } from "../../runtime/recent-map.ts";
-import type { RowWrite, StoredRow } from "../../runtime/storage/row.ts";
+import type { Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { ListPosition } from "../../runtime/storage/newest-first.ts";
 import { findAll, type Scanned } from "../../runtime/storage/scan.ts";
@@ -122,8 +122,12 @@ export class KeyStore {
     return usage === undefined ? null : keyUsageRow.decode(usage.row).lastUsedAt;
   }
 
-  /** Stores a new key. Returns false, and stores nothing, when the application has as many keys as it may have. */
-  async create(key: ApiKey, hash: Uint8Array, lineage: Lineage): Promise<boolean> {
+  /** Stores a new key with `more` new rows. Returns false, and stores nothing, when the application has as many keys as it may have. */
+  async create(
+    key: ApiKey,
+    hash: Uint8Array,
+    { lineage, more }: { readonly lineage: Lineage; readonly more: readonly Row[] },
+  ): Promise<boolean> {
     const { id, platformId, applicationId, expiresAt, createdAt } = key;
     const pointer = { ...keyPointerRow.encode({ platformId, applicationId }), rowKey: POINTER };
     await this.#pointers.put(id, pointer);
@@ -137,6 +141,7 @@ export class KeyStore {
         const writes: RowWrite[] = [
           { kind: "create", row: toKeyRow(key, hash, lineage) },
           countsWrite(applicationId, row(counts), live),
+          ...more.map((row) => ({ kind: "create", row }) as const),
         ];
         return { answer: true, writes, raises: false };
       }),

@@ -23,7 +23,7 @@ import { es } from "./words/es.ts";
 import { fr } from "./words/fr.ts";
 import { pt } from "./words/pt.ts";
 
-const WORDS: Readonly<Record<Locale, PageWords>> = { en, de, fr, es, pt };
+export const PAGE_WORDS: Readonly<Record<Locale, PageWords>> = { en, de, fr, es, pt };
 
 /** A browser's request for the page of a link. */
 export interface LinkVisit {
@@ -34,7 +34,7 @@ export interface LinkVisit {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-interface Page {
+export interface Page {
   readonly status: number;
   readonly title: string;
   readonly body: Markup;
@@ -51,14 +51,14 @@ const KINDS: Readonly<Record<Exclude<LinkPage, "invitation">, readonly LinkKind[
 };
 
 /** Answers with a page in the style of the hosted page: no script, its own style, and no picture. */
-function answerWith(services: TenantsDeps, locale: Locale, page: Page): BrowserAnswer {
+export function answerWith(services: TenantsDeps, locale: Locale, page: Page): BrowserAnswer {
   const { name, supportUrl } = services.config.service;
   const branding = supportUrl === undefined ? { name } : { name, supportUrl };
   const { status, ...parts } = page;
   return pageAnswer(status, (nonce) => layout({ ...parts, language: locale, branding, nonce }));
 }
 
-const notice = (status: number, title: string, text: string): Page => ({
+export const problemPage = (status: number, title: string, text: string): Page => ({
   status,
   title,
   hasProblem: true,
@@ -67,6 +67,16 @@ const notice = (status: number, title: string, text: string): Page => ({
     <p>${text}</p>
   </div>`,
 });
+
+/** Returns the page of what is done. */
+export function donePage(title: string, text: string): Page {
+  const body = html`<div class="card">
+    <p class="seal">${CHECK}</p>
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </div>`;
+  return { status: 200, title, body };
+}
 
 /** Finds what a link leads to. Uses nothing up. Returns what the texts of its page name. @throws AppError */
 async function follow(
@@ -126,13 +136,8 @@ function form(visit: LinkVisit, { kind, words, named, problem }: FormParts): Pag
 }
 
 function done(kind: LinkPage, words: PageWords): Page {
-  const { doneTitle: title, done: text } = words.kinds[kind];
-  const body = html`<div class="card">
-    <p class="seal">${CHECK}</p>
-    <h1>${title}</h1>
-    <p>${text}</p>
-  </div>`;
-  return { status: 200, title, body };
+  const { doneTitle, done: text } = words.kinds[kind];
+  return donePage(doneTitle, text);
 }
 
 /** Returns what is wrong with what was typed; undefined where something else was refused. */
@@ -145,16 +150,20 @@ function typedProblem(words: PageWords, { code }: AppError): string | undefined 
 function refused(kind: LinkPage, words: PageWords, { code }: AppError): Page {
   switch (code) {
     case "invalid_link":
-      return notice(400, words.invalidTitle, words.invalid);
+      return problemPage(400, words.invalidTitle, words.invalid);
     case "conflict":
-      return notice(409, words.failedTitle, kind === "invitation" ? words.hasAccount : words.taken);
+      return problemPage(
+        409,
+        words.failedTitle,
+        kind === "invitation" ? words.hasAccount : words.taken,
+      );
     case "platform_suspended":
     case "platform_closed":
-      return notice(403, words.failedTitle, words.suspended);
+      return problemPage(403, words.failedTitle, words.suspended);
     case "rate_limited":
-      return notice(429, words.tooManyTitle, words.tooMany);
+      return problemPage(429, words.tooManyTitle, words.tooMany);
     default:
-      return notice(503, words.failedTitle, words.failed);
+      return problemPage(503, words.failedTitle, words.failed);
   }
 }
 
@@ -199,10 +208,10 @@ async function pageOf(
   step: (of: Step) => Promise<Page>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(visit.headers.get("accept-language"));
-  const words = WORDS[locale];
+  const words = PAGE_WORDS[locale];
   const { kind } = visit;
   const answer = (page: Page) => answerWith(services, locale, page);
-  if (!isLinkPage(kind)) return answer(notice(400, words.invalidTitle, words.invalid));
+  if (!isLinkPage(kind)) return answer(problemPage(400, words.invalidTitle, words.invalid));
   try {
     return answer(await step({ kind, locale, words }));
   } catch (error) {
@@ -241,12 +250,12 @@ export function refuseLink(
 ): BrowserAnswer {
   const { code, status } = error;
   const locale = chooseLocale(headers.get("accept-language"));
-  const words = WORDS[locale];
+  const words = PAGE_WORDS[locale];
   const page =
     code === "rate_limited"
-      ? notice(429, words.tooManyTitle, words.tooMany)
+      ? problemPage(429, words.tooManyTitle, words.tooMany)
       : status >= 500
-        ? notice(status, words.failedTitle, words.failed)
-        : notice(status, words.invalidTitle, words.invalid);
+        ? problemPage(status, words.failedTitle, words.failed)
+        : problemPage(status, words.invalidTitle, words.invalid);
   return withWait(answerWith(services, locale, page), error);
 }

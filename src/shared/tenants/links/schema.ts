@@ -99,6 +99,8 @@ export const knownDevice = shape(() =>
 /** What a page's address and form have. */
 export const LinkFields = shape(() => z.record(z.string(), z.string()));
 
+export const offFields = shape(() => z.strictObject({ token: token() }));
+
 export const linkFields = shape(() =>
   z.strictObject({ token: token(), password: z.string().optional() }),
 );

@@ -7,16 +7,18 @@ import {
   type ErrorCode,
   type Issue,
 } from "../../runtime/errors.ts";
-import { newId } from "../../runtime/ids.ts";
+import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { POINTERS_YOUNG_MS } from "../upkeep.ts";
 import { withVerification } from "../links/send-verification.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import type { EmailOwner } from "./email-store.ts";
 import type { CreateUser, ListUsers, UpdateUser } from "./schema.ts";
 import { passwordIssues, refuseWeak } from "./weak-passwords.ts";
+import { removalNotice, roleNotice, writeWithOwnersNotice } from "./security-notices.ts";
 import { requireConfirmed, requireOwner } from "./session-rules.ts";
 import { isEmailOf, newUser, viewUser, type User, type UserView } from "./user.ts";
 
@@ -83,10 +85,18 @@ export async function claimAndHash(
   }
 }
 
-/** Stores the user. One who was refused for certain leaves the e-mail free. */
+/** Stores the user, and tells the owners of another one. One who was refused for certain leaves the e-mail free. */
 async function store(services: TenantsDeps, user: User): Promise<void> {
+  const { platformId, role } = user;
+  const create = (more: readonly Row[]) =>
+    withVerification(services, user, (rows) =>
+      services.stores.users.create(user, [...rows, ...more]),
+    );
+  // The user was just made by the caller, and is no reader of the notice.
+  const notice = { ...roleNotice(user, role), also: undefined };
   try {
-    await withVerification(services, user, (rows) => services.stores.users.create(user, rows));
+    if (role === "owner") await writeWithOwnersNotice(services, platformId, notice, create);
+    else await create([]);
   } catch (error) {
     if (error instanceof AppError && error.code !== "service_unavailable")
       await services.stores.emails.release(user.email, user.id).catch(() => undefined);
@@ -222,9 +232,14 @@ export async function updateUser(
   if (isRole) requireConfirmed(services, scope);
   const { users } = services.stores;
   const { platformId } = scope;
-  if (!isOwn && !(await users.isStored(platformId, userId))) throw notFound();
+  const user = isId("user", userId) ? await users.find(platformId, userId) : undefined;
+  if (user === undefined) throw notFound();
   refuseIssues(isOwn ? [] : foreignIssues(change));
-  const outcome = await users.change(platformId, userId, change);
+  const write = (rows: readonly Row[]) => users.change(user, change, rows);
+  const outcome =
+    change.role === undefined || change.role === user.role
+      ? await write([])
+      : await writeWithOwnersNotice(services, platformId, roleNotice(user, change.role), write);
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
   const action = isRole ? "user.role_changed" : "user.locale_changed";
@@ -261,7 +276,12 @@ export async function deleteUser(
   if (userId !== scope.caller.userId) requireOwner(services, scope);
   const user = await services.stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
-  const outcome = await services.stores.users.deleteUnlessLast(platformId, userId);
+  const remove = (rows: readonly Row[]) =>
+    services.stores.users.deleteUnlessLast(platformId, userId, rows);
+  const outcome =
+    user.role === "owner"
+      ? await writeWithOwnersNotice(services, platformId, removalNotice(user), remove)
+      : await remove([]);
   const record = (outcome: "ok" | "denied") =>
     services.audit.record(scope, {
       action: "user.deleted",

@@ -4,6 +4,7 @@ import type { Locale } from "../../runtime/locale.ts";
 import { withVerification } from "../links/send-verification.ts";
 import type { Platform } from "../platform.ts";
 import { claimAndHash } from "./manage-users.ts";
+import { withNetwork } from "./store-log-in.ts";
 import { newUser, type User } from "./user.ts";
 
 /** The name of a platform, and how its first user signs in. */
@@ -14,6 +15,8 @@ interface NewPlatform {
   readonly locale: Locale;
   /** Whether the operators vouch for the e-mail. */
   readonly emailVerified: boolean;
+  /** Where the user signs up from. */
+  readonly ip?: string;
 }
 
 /**
@@ -23,7 +26,7 @@ interface NewPlatform {
  */
 export async function openPlatform(
   services: TenantsDeps,
-  { name, email, password, locale, emailVerified }: NewPlatform,
+  { name, email, password, locale, emailVerified, ip }: NewPlatform,
 ): Promise<{ readonly platform: Platform; readonly user: User }> {
   const now = services.clock.now();
   const createdAt = now.toISOString();
@@ -40,7 +43,7 @@ export async function openPlatform(
     { email, password },
     { platformId, userId: id },
   );
-  const user = newUser({
+  const made = newUser({
     id,
     platformId,
     email,
@@ -50,6 +53,9 @@ export async function openPlatform(
     passwordHash,
     createdAt,
   });
+  const signIns =
+    ip === undefined ? made.signIns : withNetwork(made.signIns, { userId: id, ip, now });
+  const user: User = { ...made, signIns };
   await withVerification(services, user, (rows) =>
     services.stores.platforms.createWithOwner(platform, user, rows),
   );

@@ -2,10 +2,12 @@ import type { OperatorScope } from "../../callers/scope.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { isId } from "../../runtime/ids.ts";
 import type { Page } from "../../runtime/page.ts";
+import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { pageOfUsers } from "./manage-users.ts";
 import type { FindUser, ListUsers } from "./schema.ts";
 import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
+import { removalNotice, writeWithOwnersNotice } from "./security-notices.ts";
 
 /** Finds who signs in with an e-mail. Returns a list, which is empty where nobody does. */
 export async function findUserByEmail(
@@ -45,7 +47,12 @@ export async function removeUser(
   const user = await users.find(platformId, userId);
   if (user === undefined) throw notFound();
   const at = services.clock.now().toISOString();
-  if ((await users.deleteOrSuspend(platformId, userId, at)) === "absent") throw notFound();
+  const remove = (more: readonly Row[]) => users.deleteOrSuspend(platformId, userId, { at, more });
+  const outcome =
+    user.role === "owner"
+      ? await writeWithOwnersNotice(services, platformId, removalNotice(user), remove)
+      : await remove([]);
+  if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
   services.audit.record(scope, { action: "user.deleted", target, platformId });
   // If this fails, the e-mail can be taken over all the same: its user does not exist.

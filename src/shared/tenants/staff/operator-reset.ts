@@ -1,14 +1,13 @@
 import type { OperatorScope } from "../../callers/scope.ts";
-import { postMail } from "../../mail/mail.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { makeLink } from "../links/links.ts";
 import type { ResetLink } from "../links/schema.ts";
-import { listOwners } from "./owners.ts";
+import { writeWithOwnersNotice } from "./security-notices.ts";
 
 /**
- * Makes a link that sets a user's password, for an operator to hand over. The user and the platform's owners are told by
- * mail.
+ * Makes a link that sets a user's password, for an operator to hand over. The user and the platform's owners are
+ * told by mail, before there is the link.
  * @throws AppError `not_found`
  */
 export async function makeResetLink(
@@ -23,12 +22,10 @@ export async function makeResetLink(
   const { mail, stores } = services;
   const user = await stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
-  const owners = await listOwners(services, platformId);
-  const told = [user, ...owners.filter(({ id }) => id !== userId)];
-  for (const { email: to, locale } of told) {
-    const notice = { kind: "operatorReset", to, locale, values: { email: user.email } } as const;
-    await postMail(mail, platformId, notice);
-  }
+  const notice = { kind: "operatorReset", values: { email: user.email }, also: user } as const;
+  await writeWithOwnersNotice(services, platformId, notice, (rows) =>
+    mail.stores.mails.insert(platformId, rows),
+  );
   const { url, expiresAt } = await makeLink(services, "operator_reset", user, {
     removesTotp: removeTotp,
   });

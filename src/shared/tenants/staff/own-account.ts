@@ -18,6 +18,7 @@ import {
 import { updateWithNotice } from "./update-with-notice.ts";
 import { refuseWeak } from "./weak-passwords.ts";
 import { hasTotp, withPassword, type User } from "./user.ts";
+import { wrongCode } from "./wrong-code.ts";
 
 /** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
 export async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
@@ -80,6 +81,7 @@ export async function confirmIdentity(
       recordOwn(services, scope, action, "denied");
       return attempt.failed(what, failedCheck);
     },
+    wrongCodes: () => attempt.wrongCodes(),
     admitCode: () => recorded(() => attempt.admitCode()),
     passed: () => recorded(() => attempt.passed()),
     succeeded: (what) => recorded(() => attempt.succeeded(what)),
@@ -181,7 +183,7 @@ export async function confirmTotp(
   const { codes, hashes } = makeRecoveryCodes(services, user);
   const isSame = (present: SecondFactor | null) =>
     present?.sealedSecret === secondFactor.sealedSecret && !present.confirmed;
-  const confirmed = await services.stores.users.update(user, (present) => {
+  const confirmed = await updateWithNotice(services, user, "secondFactorOn", (present) => {
     const spent = isSame(present.secondFactor) ? spend(secondFactor, proof) : undefined;
     return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
   });
@@ -208,9 +210,9 @@ export async function removeTotp(
   await requirePassword(services, attempt, { user, password });
   await attempt.admitCode();
   const proof = checkCode(services, user, code);
-  if (proof === undefined) throw await attempt.failed("code");
+  if (proof === undefined) throw await wrongCode(services, attempt, user);
   await attempt.succeeded("code");
-  const removed = await services.stores.users.update(user, ({ secondFactor }) =>
+  const removed = await updateWithNotice(services, user, "secondFactorOff", ({ secondFactor }) =>
     secondFactor !== null && spend(secondFactor, proof) !== undefined
       ? { secondFactor: null }
       : undefined,

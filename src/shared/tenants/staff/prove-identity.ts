@@ -5,6 +5,7 @@ import type { Urgency } from "./hashing-threads.ts";
 import { spend, type Proof } from "./second-factor.ts";
 import { checkSecondStep, isProof } from "./second-step.ts";
 import type { User } from "./user.ts";
+import { wrongCode } from "./wrong-code.ts";
 
 /** Uses a code up. Returns whether it was not used up by another request. */
 async function useUp(services: TenantsDeps, user: User, proof: Proof): Promise<boolean> {
@@ -43,7 +44,7 @@ export async function proveIdentity(
 ): Promise<void> {
   await requirePassword(services, attempt, { user, password });
   const step = await checkSecondStep(services, attempt, { user, totpCode });
-  if (step.kind === "wrong") throw await attempt.failed("code");
+  if (step.kind === "wrong") throw await wrongCode(services, attempt, user);
   if (step.kind === "missing") {
     await attempt.passed();
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");

@@ -68,7 +68,12 @@ export async function confirmReset(
     platformName: platform.name,
   });
   const passwordHash = await services.secrets.passwords.hash(newPassword);
-  const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
+  const isFactorRemoved = link.removesTotp && user.secondFactor?.confirmed === true;
+  const kinds = [
+    "passwordChanged",
+    ...(isFactorRemoved ? ["secondFactorOff" as const] : []),
+  ] as const;
+  const changed = await updateWithNotice(services, user, kinds, (present) =>
     present.passwordVersion === user.passwordVersion && present.email === user.email
       ? {
           ...withPassword(present, passwordHash, null),

@@ -12,8 +12,10 @@ import type { LogIn, LogOut, SignUp } from "./schema.ts";
 import { spend } from "./second-factor.ts";
 import { startWithCredit } from "./starting-credit.ts";
 import { checkSecondStep, isProof, type SecondStep } from "./second-step.ts";
+import { storeLogIn } from "./store-log-in.ts";
 import type { UserChange } from "./user-store.ts";
 import { refuseWeak } from "./weak-passwords.ts";
+import { wrongCode } from "./wrong-code.ts";
 import {
   isDeviceOf,
   isEmailOf,
@@ -60,6 +62,7 @@ export async function signUp(
     password,
     locale,
     emailVerified: !isMailOn(services.mail),
+    ip: scope.ip,
   });
   const caller = signingInCaller(services, user);
   services.audit.record(
@@ -84,21 +87,30 @@ async function findUser(services: TenantsDeps, email: string): Promise<User | un
   return user !== undefined && isEmailOf(user, email) ? user : undefined;
 }
 
+interface Begun {
+  readonly attempt: LoginAttempt;
+  readonly user: User | undefined;
+  /** Whether the user signed in from the device before. */
+  readonly isOwnDevice: boolean;
+}
+
 /** Begins an attempt, and finds the user. Only the user's own device is read for first, so that others ask for less. */
 async function beginAttempt(
   services: TenantsDeps,
   { ip }: RequestScope,
   { email, deviceToken }: LogIn,
-): Promise<{ readonly attempt: LoginAttempt; readonly user: User | undefined }> {
+): Promise<Begun> {
   const device =
     deviceToken === undefined ? undefined : await services.secrets.devices.read(deviceToken);
   if (device === undefined) {
     const attempt = await services.limits.beginLoginAttempt({ email, ip });
-    return { attempt, user: await findUser(services, email) };
+    return { attempt, user: await findUser(services, email), isOwnDevice: false };
   }
   const user = await findUser(services, email);
-  const deviceId = isDeviceOf(device, user) ? device.deviceId : undefined;
-  return { attempt: await services.limits.beginLoginAttempt({ email, ip, deviceId }), user };
+  const isOwnDevice = isDeviceOf(device, user);
+  const deviceId = isOwnDevice ? device.deviceId : undefined;
+  const attempt = await services.limits.beginLoginAttempt({ email, ip, deviceId });
+  return { attempt, user, isOwnDevice };
 }
 
 interface Proved {
@@ -133,7 +145,7 @@ export async function logIn(
   input: LogIn,
 ): Promise<SignedIn> {
   const { password, totpCode } = input;
-  const { attempt, user } = await beginAttempt(services, scope, input);
+  const { attempt, user, isOwnDevice } = await beginAttempt(services, scope, input);
   const right = await services.secrets.passwords.matches(password, user?.passwordHash, "log_in");
   if (user === undefined) throw await attempt.failed();
   const record = (outcome: "ok" | "denied") => recordLogin(services, scope, user, outcome);
@@ -147,7 +159,7 @@ export async function logIn(
   const step = await checkSecondStep(services, attempt, { user, totpCode });
   if (step.kind === "wrong") {
     record("denied");
-    throw await attempt.failed("code");
+    throw await wrongCode(services, attempt, user);
   }
   if (step.kind === "missing") {
     record("denied");
@@ -169,9 +181,8 @@ export async function logIn(
     ? await services.secrets.passwords.hash(password, "log_in")
     : undefined;
   const proved: Proved = { at: services.clock.now().toISOString(), step, newHash };
-  const recorded = await services.stores.users.update(user, (present) =>
-    afterLogin(present, user, proved),
-  );
+  const change = (present: User) => afterLogin(present, user, proved);
+  const recorded = await storeLogIn(services, scope, { user, isOwnDevice, change });
   if (recorded === undefined) {
     record("denied");
     throw await attempt.failed("code");

@@ -1,17 +1,18 @@
-import { writeWithMail, type MailKind } from "../../mail/mail.ts";
+import { writeWithMails, type MailKind } from "../../mail/mail.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import type { User } from "./user.ts";
 
-/** Changes a user, and writes a notice of it to them in the same transaction. */
+/** Changes a user, and writes notices of it to them in the same transaction. */
 export function updateWithNotice(
   services: TenantsDeps,
   user: User,
-  kind: MailKind,
+  kinds: MailKind | readonly MailKind[],
   change: (present: User) => UserChange | undefined,
 ): Promise<User | undefined> {
   const { platformId, email: to, locale } = user;
-  return writeWithMail(services.mail, platformId, { kind, to, locale }, (rows) =>
+  const mails = [kinds].flat().map((kind) => ({ kind, to, locale }));
+  return writeWithMails(services.mail, platformId, mails, (rows) =>
     services.stores.users.update(user, change, rows),
   );
 }

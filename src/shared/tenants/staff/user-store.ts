@@ -46,6 +46,15 @@ export const userRow = rowCodec("user", {
   totpStartedAt: text(),
   totpLastStep: integer(),
   recoveryHashes: text(),
+  signIns: json(
+    shape(() =>
+      z.object({
+        networks: z.array(z.object({ hash: z.string(), at: z.string() })).readonly(),
+        toldAt: z.string().nullable(),
+        codesToldAt: z.string().nullable(),
+      }),
+    ),
+  ),
   lastLoginAt: textOrNull(),
   // It is absent until the user is first changed.
   changeMark: text(),
@@ -63,6 +72,7 @@ export type UserChange = Partial<
     | "keptSessionId"
     | "endedSessions"
     | "secondFactor"
+    | "signIns"
     | "lastLoginAt"
   >
 >;
@@ -169,14 +179,14 @@ export class UserStore {
    * Stores what `change` makes of the user, exactly once, and recognizes its own write by a mark when the answer was lost:
    * a code that a log-in has used up would else refuse that very log-in. Raises the access version when sessions were
    * ended or the second factor was switched on or off. Returns undefined when the user is gone or `change` returns
-   * undefined. `more` are new rows of the same transaction.
+   * undefined. `more` are new rows of the same transaction, which may depend on the user as stored now.
    * @throws DamagedRow
    * @throws AppError `service_unavailable` when the outcome stays unknown
    */
   update(
     { platformId, id }: Pick<User, "platformId" | "id">,
     change: (user: User) => UserChange | undefined,
-    more: readonly Row[] = [],
+    more: readonly Row[] | ((user: User) => readonly Row[]) = [],
   ): Promise<User | undefined> {
     const key = userKey(id);
     const mark = randomToken(MARK_BYTES);
@@ -190,9 +200,10 @@ export class UserStore {
         const changed = change(user);
         if (changed === undefined) return { answer: undefined };
         const columns = { ...changeColumns(changed, mark), rowKey: key };
+        const rows = typeof more === "function" ? more(user) : more;
         return {
           answer: { ...user, ...changed },
-          writes: [{ kind: "merge", row: columns, etag: stored.etag }, ...more.map(creating)],
+          writes: [{ kind: "merge", row: columns, etag: stored.etag }, ...rows.map(creating)],
           raises: changesAccess(user, changed),
         };
       }),
@@ -200,26 +211,36 @@ export class UserStore {
   }
 
   /** Removes a user unless it is the platform's last owner. When two remove each other at once, one stays. */
-  deleteUnlessLast(platformId: string, userId: string): Promise<"deleted" | "absent" | "last"> {
-    return this.#delete(platformId, userId, undefined);
+  deleteUnlessLast(
+    platformId: string,
+    userId: string,
+    more: readonly Row[] = [],
+  ): Promise<"deleted" | "absent" | "last"> {
+    return this.#delete({ platformId, userId, more });
   }
 
   /** Removes a user; a platform without an owner is suspended then, at the time. */
   async deleteOrSuspend(
     platformId: string,
     userId: string,
-    at: string,
+    { at, more }: { readonly at: string; readonly more: readonly Row[] },
   ): Promise<"deleted" | "absent"> {
-    const outcome = await this.#delete(platformId, userId, at);
+    const outcome = await this.#delete({ platformId, userId, suspendedAt: at, more });
     invariant(outcome !== "last", "the last owner was kept");
     return outcome;
   }
 
-  #delete(
-    platformId: string,
-    userId: string,
-    suspendedAt: string | undefined,
-  ): Promise<"deleted" | "absent" | "last"> {
+  #delete({
+    platformId,
+    userId,
+    suspendedAt,
+    more,
+  }: {
+    readonly platformId: string;
+    readonly userId: string;
+    readonly suspendedAt?: string;
+    readonly more: readonly Row[];
+  }): Promise<"deleted" | "absent" | "last"> {
     const key = userKey(userId);
     return this.#commit<"deleted" | "absent" | "last">(
       platformId,
@@ -233,7 +254,7 @@ export class UserStore {
         if (isLast && suspendedAt === undefined) return { answer: "last" };
         const removed = { kind: "delete", rowKey: key } as const;
         const counted = userCountWrite(platform, -1, role, isLast ? suspendedAt : undefined);
-        const writes = [removed, counted];
+        const writes = [removed, counted, ...more.map(creating)];
         return { answer: "deleted", writes, raises: true };
       }),
     );
@@ -241,11 +262,10 @@ export class UserStore {
 
   /** Gives a user another role or language, unless that takes the last owner away. May be repeated. */
   change(
-    platformId: string,
-    userId: string,
+    { platformId, id: userId }: Pick<User, "platformId" | "id">,
     change: { readonly role?: UserRole | undefined; readonly locale?: Locale | undefined },
+    more: readonly Row[] = [],
   ): Promise<User | "absent" | "last"> {
-    if (!isId("user", userId)) return Promise.resolve("absent");
     const key = userKey(userId);
     return this.#commit<User | "absent" | "last">(
       platformId,
@@ -261,6 +281,7 @@ export class UserStore {
         const writes = [
           { kind: "merge", row: columns, etag: stored.etag } as const,
           ...(isOtherRole ? [ownerCountWrite(platform, role === "owner" ? 1 : -1)] : []),
+          ...more.map(creating),
         ];
         return { answer: { ...user, role, locale }, writes, raises: isOtherRole };
       }),

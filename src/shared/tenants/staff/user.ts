@@ -10,6 +10,25 @@ interface EndedSession {
   readonly expiresAt: string;
 }
 
+/** Where a user signed in from, and of what they were told. */
+export interface SignIns {
+  /** Hashes of networks, the latest last. */
+  readonly networks: readonly { readonly hash: string; readonly at: string }[];
+  /** When they were last notified of a log-in. */
+  readonly toldAt: string | null;
+  /** When they were last notified of wrong codes. */
+  readonly codesToldAt: string | null;
+}
+
+const NO_SIGN_INS: SignIns = { networks: [], toldAt: null, codesToldAt: null };
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Returns whether a user was told less than a day ago. */
+export function isToldToday(toldAt: string | null, now: Date): boolean {
+  return toldAt !== null && now.getTime() - Date.parse(toldAt) < DAY_MS;
+}
+
 /** A member of a platform's staff, who signs in to the dashboard. */
 export interface User {
   readonly id: string;
@@ -29,6 +48,7 @@ export interface User {
   /** Sessions that ended alone, until they would have ended anyway. */
   readonly endedSessions: readonly EndedSession[];
   readonly secondFactor: SecondFactor | null;
+  readonly signIns: SignIns;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
 }
@@ -70,6 +90,7 @@ export function newUser(
     keptSessionId: null,
     endedSessions: [],
     secondFactor: null,
+    signIns: NO_SIGN_INS,
     lastLoginAt: null,
   };
 }

@@ -6,14 +6,18 @@ import {
   type EndpointState,
 } from "../endpoints/endpoint-health-store.ts";
 import { isAbandoned } from "../endpoints/endpoint.ts";
+import { shownTime, writeAndTell } from "../../mail/mail.ts";
 import { nextAttemptSeconds, type Delivery } from "./delivery.ts";
 import { deliveryKey, toDeliveryRow } from "./delivery-row.ts";
 import type { Drain, Item } from "./drain.ts";
 import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
 import type { Attempt } from "./send-delivery.ts";
 
-const GONE_REASON = "The receiver answered 410 Gone.";
-const ABANDONED_REASON = "Nothing could be delivered for 5 days.";
+/** Why endpoints are disabled, by the name that mails have a text for. */
+const REASONS = {
+  gone: "The receiver answered 410 Gone.",
+  abandoned: "Nothing could be delivered for 5 days.",
+} as const;
 
 /** Returns the number of attempts: the first, and one after each delay of the schedule. */
 export const attemptsMax = ({ config }: WebhooksDeps) => config.webhooks.retrySeconds.length + 1;
@@ -116,12 +120,30 @@ async function recordSuccess(drain: Drain, item: Item, attempt: Attempt): Promis
   await saveHealth(drain, item.delivery, () => ({ ...NO_FAILURES, lastSuccessAt: deliveredAt }));
 }
 
-async function disable(drain: Drain, { platformId }: Delivery, reason: string): Promise<void> {
+/** Disables the endpoint, and tells the owners of its platform. */
+async function disable(
+  drain: Drain,
+  { platformId }: Delivery,
+  reason: keyof typeof REASONS,
+): Promise<void> {
   const { services, endpointId } = drain;
   const at = services.clock.now().toISOString();
+  const disabledReason = REASONS[reason];
   drain.opened = undefined;
-  if (await services.stores.endpoints.disable(platformId, endpointId, reason, at))
-    services.log.warn("webhook endpoint disabled", { platformId, endpointId, reason });
+  const isDisabled = await writeAndTell(services.mail, platformId, async () => {
+    const { endpoints } = services.stores;
+    const found = await endpoints.findToDisable(platformId, endpointId, { disabledReason, at });
+    if (found === undefined) return undefined;
+    const application = found.endpoint.applicationId;
+    const values = { at: shownTime(at), endpoint: endpointId, application, reason };
+    return { writes: [found.write], happenings: [{ notice: "endpointDisabled", values }] };
+  });
+  if (isDisabled)
+    services.log.warn("webhook endpoint disabled", {
+      platformId,
+      endpointId,
+      reason: disabledReason,
+    });
 }
 
 async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
@@ -129,7 +151,7 @@ async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promis
   const { delivery } = item;
   const { retrySeconds } = services.config.webhooks;
   // Before the delivery ends: a crash in between finds the endpoint disabled and ends it then.
-  if (attempt.isGone) await disable(drain, delivery, GONE_REASON);
+  if (attempt.isGone) await disable(drain, delivery, "gone");
   const seconds = attempt.isGone
     ? null
     : nextAttemptSeconds(retrySeconds, delivery.attempts, Math.random(), attempt.retryAfterSeconds);
@@ -143,7 +165,7 @@ async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promis
   }
   const now = services.clock.now();
   await saveHealth(drain, delivery, (state) => withFailure(state, now));
-  if (isAbandoned(lease.state, now)) await disable(drain, delivery, ABANDONED_REASON);
+  if (isAbandoned(lease.state, now)) await disable(drain, delivery, "abandoned");
 }
 
 /** Returns the outcome as metrics count it: statuses by their class alone, since labels have few values. */

@@ -1,7 +1,7 @@
 import { accessOperation, type Commit, countsKey, countWrite, toCounts } from "../../core/core.ts";
 import { type Debit, debitOf } from "../../billing/billing.ts";
 import { reseal, seal, sealingKey, unseal, type DataKeys } from "../../runtime/secrets.ts";
-import type { Columns, Row, StoredRow } from "../../runtime/storage/row.ts";
+import type { Columns, Row, RowWrite, StoredRow } from "../../runtime/storage/row.ts";
 import { unlessBroken, unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import { type ListPosition, newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Scanned } from "../../runtime/storage/scan.ts";
@@ -192,20 +192,23 @@ export class EndpointStore {
     );
   }
 
-  /** Disables the endpoint. Returns false when it is gone or disabled already: the first reason stays. */
-  async disable(
+  /**
+   * Finds an active endpoint that is to be disabled. Returns it with the write that does so; undefined when it is gone or
+   * disabled already: the first reason stays.
+   */
+  async findToDisable(
     platformId: string,
     endpointId: string,
-    disabledReason: string,
-    at: string,
-  ): Promise<boolean> {
-    let isOurs = false;
-    await this.#core.update(platformId, rowKey(endpointId), (row) => {
-      isOurs = endpointRow.decode(row).status === "active";
-      const change = { status: "disabled", disabledReason, updatedAt: at } as const;
-      return isOurs ? endpointRow.encodePart(change) : undefined;
-    });
-    return isOurs;
+    { disabledReason, at }: { readonly disabledReason: string; readonly at: string },
+  ): Promise<{ readonly endpoint: Endpoint; readonly write: RowWrite } | undefined> {
+    const key = rowKey(endpointId);
+    const stored = await this.#core.find(platformId, key);
+    if (stored === undefined || endpointRow.decode(stored.row).status !== "active")
+      return undefined;
+    const change = { status: "disabled", disabledReason, updatedAt: at } as const;
+    const row = { ...endpointRow.encodePart(change), rowKey: key };
+    const write = { kind: "merge", row, etag: stored.etag } as const;
+    return { endpoint: toEndpoint(platformId, stored.row), write };
   }
 
   /** Replaces the secret. The previous one also signs until the given time; an older one no longer does. */

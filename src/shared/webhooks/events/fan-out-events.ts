@@ -3,7 +3,13 @@ import { isHeld, Lease, type LeaseColumns, LeaseLost, type LeaseOf } from "../..
 import { LOST, untilWon } from "../../runtime/until-won.ts";
 import type { WebhooksDeps } from "../deps.ts";
 import { wants, type Endpoint } from "../endpoints/endpoint.ts";
-import type { Event, LoggedEvent, PendingEvents } from "../../events/events.ts";
+import {
+  PENDING_ROWS,
+  type Event,
+  type LoggedEvent,
+  type PendingEvents,
+} from "../../events/events.ts";
+import { happeningOf, isMailOn, writeAndTell } from "../../mail/mail.ts";
 import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts";
 import { hintEvents } from "../hints.ts";
 
@@ -36,6 +42,36 @@ async function loggedEvents(
 const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
   endpoint.applicationId === applicationId && endpoint.status === "active" && wants(endpoint, type);
 
+/**
+ * Removes events that have reached the log and every delivery. Those of which owners are told go in the transaction that
+ * notes this, so that it is done once.
+ */
+async function removeDone(
+  { mail, stores: { events: store } }: WebhooksDeps,
+  platformId: string,
+  events: readonly Event[],
+): Promise<void> {
+  const isTold = (event: Event) => isMailOn(mail) && happeningOf(event) !== undefined;
+  const told = events.filter(isTold);
+  await store.removePending(
+    platformId,
+    events.filter((event) => !isTold(event)),
+  );
+  let isFirst = true;
+  if (told.length === 0) return;
+  await writeAndTell(mail, platformId, async () => {
+    // Two processes may do the same: the one that lost asks what is left.
+    const left = isFirst ? told : await store.stillPending(platformId, told);
+    isFirst = false;
+    if (left.length === 0) return undefined;
+    const happenings = left.map(happeningOf).filter((one) => one !== undefined);
+    return {
+      happenings,
+      writes: left.map(({ id }) => ({ kind: "delete", rowKey: PENDING_ROWS + id })),
+    };
+  });
+}
+
 /** Writes the deliveries. May be repeated, also by two at once: each row has one name, and events go last. */
 async function fanOut(
   services: WebhooksDeps,
@@ -53,7 +89,7 @@ async function fanOut(
   );
   await services.stores.events.log(logged);
   await queueDeliveries(services, deliveries);
-  await services.stores.events.removePending(platformId, events);
+  await removeDone(services, platformId, events);
 }
 
 interface Failed {

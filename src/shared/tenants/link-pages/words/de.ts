@@ -40,6 +40,21 @@ export const de: PageWords = {
       done: "Melden Sie sich mit Ihrer E-Mail-Adresse und diesem Passwort an. Sie können dieses Fenster schließen.",
     },
   },
+  notices: {
+    title: "Diese Mails abschalten?",
+    intro:
+      "Dann bekommt sie kein Inhaber Ihrer Plattform mehr. Ein Inhaber kann sie wieder einschalten: PATCH /v1/platform/notices.",
+    button: "Abschalten",
+    doneTitle: "Abgeschaltet",
+    done: "Die Inhaber Ihrer Plattform bekommen diese Mails nicht mehr. Sie können dieses Fenster schließen.",
+    invalid: "Der Link ist beschädigt, oder Sie sind kein Inhaber dieser Plattform mehr.",
+    kinds: {
+      connectionNeedsReauth: "Mails über Konten, die ihre Inhaber neu verknüpfen müssen",
+      endpointDisabled: "Mails über abgeschaltete Webhook-Endpunkte",
+      balanceLow: "Mails über ein niedriges Guthaben",
+      outcomeUnknown: "Mails über Beiträge mit unbekanntem Ausgang",
+    },
+  },
   invalidTitle: "Dieser Link funktioniert nicht",
   invalid:
     "Er wurde schon benutzt, ist abgelaufen oder durch einen neueren ersetzt. Fordern Sie einen neuen Link an.",

@@ -1,3 +1,5 @@
+import type { NoticeSettings } from "../../../mail/mail.ts";
+
 /** The texts of the page of one kind of link. */
 interface KindWords {
   readonly title: string;
@@ -12,6 +14,16 @@ interface KindWords {
 /** The texts of the pages behind one-time links, in one language. */
 export interface PageWords {
   readonly kinds: Readonly<Record<"verify" | "reset" | "email" | "invitation", KindWords>>;
+  /** The page that switches notices off. */
+  readonly notices: {
+    readonly title: string;
+    readonly intro: string;
+    readonly button: string;
+    readonly doneTitle: string;
+    readonly done: string;
+    readonly invalid: string;
+    readonly kinds: Readonly<Record<keyof NoticeSettings, string>>;
+  };
   readonly invalidTitle: string;
   readonly invalid: string;
   readonly wrongPassword: string;
@@ -62,6 +74,21 @@ export const en: PageWords = {
       button: "Accept invitation",
       doneTitle: "You've joined",
       done: "Log in with your e-mail address and this password. You can close this window.",
+    },
+  },
+  notices: {
+    title: "Switch these mails off?",
+    intro:
+      "No owner of your platform gets them then. An owner can switch them on again: PATCH /v1/platform/notices.",
+    button: "Switch off",
+    doneTitle: "Switched off",
+    done: "Your platform's owners get no more of these mails. You can close this window.",
+    invalid: "The link is damaged, or you are no longer an owner of this platform.",
+    kinds: {
+      connectionNeedsReauth: "Mails about accounts that their owners have to link again",
+      endpointDisabled: "Mails about webhook endpoints that were disabled",
+      balanceLow: "Mails about a low balance",
+      outcomeUnknown: "Mails about posts with an unknown outcome",
     },
   },
   invalidTitle: "This link doesn't work",

@@ -40,6 +40,21 @@ export const es: PageWords = {
       done: "Inicia sesión con tu dirección de correo y esta contraseña. Puedes cerrar esta ventana.",
     },
   },
+  notices: {
+    title: "¿Desactivar estos correos?",
+    intro:
+      "Entonces no los recibe ningún propietario de tu plataforma. Un propietario puede activarlos de nuevo: PATCH /v1/platform/notices.",
+    button: "Desactivar",
+    doneTitle: "Desactivados",
+    done: "Los propietarios de tu plataforma ya no reciben estos correos. Puedes cerrar esta ventana.",
+    invalid: "El enlace está dañado, o ya no eres propietario de esta plataforma.",
+    kinds: {
+      connectionNeedsReauth: "Correos sobre cuentas que sus dueños tienen que vincular de nuevo",
+      endpointDisabled: "Correos sobre endpoints de webhook desactivados",
+      balanceLow: "Correos sobre un saldo bajo",
+      outcomeUnknown: "Correos sobre publicaciones con resultado desconocido",
+    },
+  },
   invalidTitle: "Este enlace no funciona",
   invalid: "Ya se usó, ha caducado o se sustituyó por otro más reciente. Pide un enlace nuevo.",
   wrongPassword: "La contraseña no es correcta. Inténtalo de nuevo.",

@@ -40,6 +40,22 @@ export const fr: PageWords = {
       done: "Connectez-vous avec votre adresse e-mail et ce mot de passe. Vous pouvez fermer cette fenêtre.",
     },
   },
+  notices: {
+    title: "Désactiver ces messages ?",
+    intro:
+      "Aucun propriétaire de votre plateforme ne les recevra plus. Un propriétaire peut les réactiver : PATCH /v1/platform/notices.",
+    button: "Désactiver",
+    doneTitle: "Messages désactivés",
+    done: "Les propriétaires de votre plateforme ne reçoivent plus ces messages. Vous pouvez fermer cette fenêtre.",
+    invalid: "Le lien est abîmé, ou vous n'êtes plus propriétaire de cette plateforme.",
+    kinds: {
+      connectionNeedsReauth:
+        "Messages sur les comptes que leurs propriétaires doivent lier de nouveau",
+      endpointDisabled: "Messages sur les points de terminaison de webhook désactivés",
+      balanceLow: "Messages sur un solde bas",
+      outcomeUnknown: "Messages sur les publications à l'issue inconnue",
+    },
+  },
   invalidTitle: "Ce lien ne fonctionne pas",
   invalid:
     "Il a déjà servi, a expiré ou a été remplacé par un plus récent. Demandez un nouveau lien.",

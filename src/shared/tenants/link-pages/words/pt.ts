@@ -39,6 +39,21 @@ export const pt: PageWords = {
       done: "Inicie sessão com o seu endereço de e-mail e esta palavra-passe. Pode fechar esta janela.",
     },
   },
+  notices: {
+    title: "Desligar estes e-mails?",
+    intro:
+      "Então nenhum proprietário da sua plataforma os recebe. Um proprietário pode ligá-los de novo: PATCH /v1/platform/notices.",
+    button: "Desligar",
+    doneTitle: "Desligados",
+    done: "Os proprietários da sua plataforma já não recebem estes e-mails. Pode fechar esta janela.",
+    invalid: "O link está danificado, ou já não é proprietário desta plataforma.",
+    kinds: {
+      connectionNeedsReauth: "E-mails sobre contas que os donos têm de ligar de novo",
+      endpointDisabled: "E-mails sobre endpoints de webhook desativados",
+      balanceLow: "E-mails sobre um saldo baixo",
+      outcomeUnknown: "E-mails sobre publicações com resultado desconhecido",
+    },
+  },
   invalidTitle: "Este link não funciona",
   invalid: "Já foi usado, expirou ou foi substituído por um mais recente. Peça um novo link.",
   wrongPassword: "A palavra-passe não está certa. Tente de novo.",

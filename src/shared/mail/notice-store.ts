@@ -1,0 +1,113 @@
+import * as z from "zod";
+import { accessOperation, type Commit } from "../core/core.ts";
+import { serviceUnavailable } from "../runtime/errors.ts";
+import { shape } from "../runtime/shape.ts";
+import { json, namesForm, rowCodec } from "../runtime/storage/codec.ts";
+import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
+import type { Table } from "../runtime/storage/table.ts";
+import type { MailValues } from "./mail-content.ts";
+import type { Notice } from "./notice.ts";
+
+/** What waits to be told in one mail. */
+export interface Waiting {
+  readonly notice: string;
+  readonly since: string;
+  /** How much there is, of which the first is listed. */
+  readonly count: number;
+  readonly items: readonly MailValues[];
+}
+
+interface Sent {
+  readonly notice: string;
+  readonly at: string;
+}
+
+/** What a platform is told by mail: what it switched off, what waits, and when it was told last. */
+export interface Notices {
+  readonly off: readonly Notice[];
+  readonly waiting: readonly Waiting[];
+  readonly sent: readonly Sent[];
+}
+
+export const noticesRow = rowCodec("notices", {
+  off: json(namesForm<Notice>()),
+  waiting: json<readonly Waiting[]>(
+    shape(() =>
+      z.array(
+        z.object({
+          notice: z.string(),
+          since: z.string(),
+          count: z.int(),
+          items: z.array(z.record(z.string(), z.string())),
+        }),
+      ),
+    ),
+  ),
+  sent: json<readonly Sent[]>(
+    shape(() => z.array(z.object({ notice: z.string(), at: z.string() }))),
+  ),
+});
+
+/** Right before the mails, so that one read has both. */
+export const NOTICES_ROW = "M";
+
+const NONE: Notices = { off: [], waiting: [], sent: [] };
+
+/** A platform's notices, with the version of their row; none of a platform that has no row. */
+export interface StoredNotices extends Notices {
+  readonly etag?: string;
+}
+
+/** Decodes the row. @throws DamagedRow */
+export function toNotices(stored: StoredRow | undefined): StoredNotices {
+  if (stored === undefined) return NONE;
+  return { ...noticesRow.decode(stored.row), etag: stored.etag };
+}
+
+/** Returns the write of changed notices, under the condition that nobody else changed them. */
+export function noticesWrite({ etag }: StoredNotices, notices: Notices): RowWrite {
+  const { off, waiting, sent } = notices;
+  const row = { ...noticesRow.encode({ off, waiting, sent }), rowKey: NOTICES_ROW };
+  return etag === undefined ? { kind: "create", row } : { kind: "merge", row, etag };
+}
+
+/** Stores what platforms are told by mail. */
+export class NoticeStore {
+  readonly #core: Table;
+  readonly #commit: Commit;
+
+  constructor(core: Table, commit: Commit) {
+    this.#core = core;
+    this.#commit = commit;
+  }
+
+  /** Finds the platform's notices. @throws DamagedRow */
+  async find(platformId: string): Promise<StoredNotices> {
+    return toNotices(await this.#core.find(platformId, NOTICES_ROW));
+  }
+
+  /** Writes rows of the platform together. Returns false when one of them changed since. @throws AppError `service_unavailable` */
+  async write(platformId: string, writes: readonly RowWrite[]): Promise<boolean> {
+    const result = await this.#core.transact(platformId, writes);
+    if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
+    return result.kind === "applied";
+  }
+
+  /** Changes what is switched off. What waits of it is dropped. Returns what is off then. */
+  switchOff(
+    platformId: string,
+    change: (off: readonly Notice[]) => readonly Notice[],
+  ): Promise<readonly Notice[]> {
+    return this.#commit<readonly Notice[]>(
+      platformId,
+      accessOperation([NOTICES_ROW], ({ row }) => {
+        const stored = toNotices(row(NOTICES_ROW));
+        const off = change(stored.off);
+        if (off.join() === stored.off.join()) return { answer: off };
+        const waiting = stored.waiting.filter(({ notice }) => !off.some((one) => one === notice));
+        const writes = [noticesWrite(stored, { off, waiting, sent: stored.sent })];
+        return { answer: off, writes, raises: false };
+      }),
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import type { Config } from "../config/config.ts";
+import { deriveKey, equalSecrets, hmacSha256 } from "../runtime/secrets.ts";
+import { NOTICES, type Notice } from "./notice.ts";
+
+/** Who switches which notice off. */
+interface Off {
+  readonly platformId: string;
+  readonly userId: string;
+  readonly notice: Notice;
+}
+
+const macOf = (pepper: string, text: string) =>
+  hmacSha256(deriveKey(pepper, "links that switch notices off"), text);
+
+/** Returns the address that switches a notice off. It works as long as its reader is an owner, and needs no row. */
+export function offLink(
+  { publicBaseUrl, identity }: Pick<Config, "publicBaseUrl" | "identity">,
+  { platformId, userId, notice }: Off,
+): string {
+  const text = `${platformId}.${userId}.${notice}`;
+  const token = `${text}.${macOf(identity.keyPepper, text).toString("base64url")}`;
+  return `${publicBaseUrl}/v1/auth/notices/off?token=${token}`;
+}
+
+/** Reads the token of such an address. Undefined when it is none. */
+export function readOffToken(
+  { keyPepper, previousKeyPepper = keyPepper }: Config["identity"],
+  token: string,
+): Off | undefined {
+  const [platformId = "", userId = "", name = "", mac = ""] = token.split(".");
+  const text = `${platformId}.${userId}.${name}`;
+  const given = Buffer.from(mac, "base64url");
+  const isRight = [keyPepper, previousKeyPepper].some((one) =>
+    equalSecrets(macOf(one, text), given),
+  );
+  const notice = NOTICES.find((one) => one === name);
+  return isRight && notice !== undefined ? { platformId, userId, notice } : undefined;
+}

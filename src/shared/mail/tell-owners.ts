@@ -1,0 +1,141 @@
+import type { RowWrite } from "../runtime/storage/row.ts";
+import { LOST, untilWon } from "../runtime/until-won.ts";
+import { MARK_MS, wakeOf } from "../wake/wake.ts";
+import type { MailDeps } from "./deps.ts";
+import { noticesWrite, type StoredNotices, type Waiting } from "./notice-store.ts";
+import { NOTICES, type Happening, type Notice } from "./notice.ts";
+import { offLink } from "./off-link.ts";
+import { isMailOn, mailRows } from "./post-mail.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** What happens within a minute is told in one mail. */
+const GATHERED_MS = MINUTE_MS;
+const PER_DAY = 10;
+/** Their mails fit into a transaction. */
+const OWNERS_MAX = 50;
+/** More are counted. The row and the mail stay small. */
+const ITEMS_MAX = 20;
+
+/** Returns when a platform may be told: at most once an hour and ten times a day. What waits is told then. */
+function dueAt({ notice, since }: Waiting, { sent }: StoredNotices): number {
+  const times = sent.filter((one) => one.notice === notice).map(({ at }) => Date.parse(at));
+  const [last = -Infinity, tenth = -Infinity] = [times.at(-1), times.at(-PER_DAY)];
+  return Math.max(Date.parse(since) + GATHERED_MS, last + HOUR_MS, tenth + DAY_MS);
+}
+
+function added(waiting: readonly Waiting[], { notice, values }: Happening, since: string) {
+  const none: Waiting = { notice, since, count: 0, items: [] };
+  const before = waiting.find((one) => one.notice === notice) ?? none;
+  const items = [...before.items, values].slice(0, ITEMS_MAX);
+  const others = waiting.filter((one) => one.notice !== notice);
+  return [...others, { ...before, count: before.count + 1, items }];
+}
+
+/** Has the platform looked at when a mail is due. Comes before the row, so that a crash leaves at most a mark. */
+async function markDue({ clock, wakes }: MailDeps, platformId: string, due: number): Promise<void> {
+  const now = clock.now();
+  const at = new Date(Math.max(due, now.getTime() + MARK_MS)).toISOString();
+  await wakes.add(wakeOf("mail", platformId, at), now);
+}
+
+/** Marks a platform whose owners are still to be notified. Returns whether it did. */
+export async function markIfUntold(
+  deps: MailDeps,
+  platformId: string,
+  notices: StoredNotices,
+): Promise<boolean> {
+  const due = notices.waiting.map((one) => dueAt(one, notices));
+  if (due.length === 0) return false;
+  await markDue(deps, platformId, Math.min(...due));
+  return true;
+}
+
+/** Changes of a platform's partition, and what its owners are notified of. */
+interface Told {
+  readonly writes: readonly RowWrite[];
+  readonly happenings: readonly Happening[];
+}
+
+/**
+ * Writes changes and the notices of them in one transaction: a crash loses no notice and doubles
+ * none. `prepare` reads what is to be changed, again after a race that was lost, and returns undefined when nothing is
+ * left to do. Returns whether this call did it.
+ */
+export function writeAndTell(
+  deps: MailDeps,
+  platformId: string,
+  prepare: () => Promise<Told | undefined>,
+): Promise<boolean> {
+  const { clock, stores } = deps;
+  return untilWon(async () => {
+    const told = await prepare();
+    if (told === undefined) return false;
+    const { writes, happenings } = told;
+    const stored = isMailOn(deps) ? await stores.notices.find(platformId) : undefined;
+    const wanted = happenings.filter(({ notice }) => stored?.off.includes(notice) === false);
+    if (stored === undefined || wanted.length === 0)
+      return (await stores.notices.write(platformId, writes)) || LOST;
+    const since = clock.now().toISOString();
+    let { waiting } = stored;
+    for (const happening of wanted) waiting = added(waiting, happening, since);
+    const isNew = ({ notice }: Waiting) => stored.waiting.every((one) => one.notice !== notice);
+    const due = waiting.filter(isNew).map((one) => dueAt(one, stored));
+    if (due.length > 0) await markDue(deps, platformId, Math.min(...due));
+    const all = [...writes, noticesWrite(stored, { ...stored, waiting })];
+    if (!(await stores.notices.write(platformId, all))) return LOST;
+    const waitMs = Math.min(...due) - clock.now().getTime();
+    if (waitMs <= GATHERED_MS) await deps.askForWalk(Math.max(0, waitMs) / 1_000);
+    return true;
+  });
+}
+
+const isNotice = (text: string): text is Notice => NOTICES.some((notice) => notice === text);
+
+/** Makes the mails of one notice that is due: one for each owner. Returns false when none is. */
+async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices) {
+  const { clock, config, stores } = deps;
+  const now = clock.now();
+  const due = stored.waiting.find((one) => dueAt(one, stored) <= now.getTime());
+  if (due === undefined) return false;
+  const { notice, items, count } = due;
+  const owners = isNotice(notice) ? (await deps.owners(platformId)).slice(0, OWNERS_MAX) : [];
+  const rows = mailRows(
+    deps,
+    platformId,
+    owners.map(({ id: userId, email: to, locale }) => ({
+      // Safe: owners are asked for where it is one.
+      kind: notice as Notice,
+      to,
+      locale,
+      values: { low: String(config.limits.balanceLowTokens) },
+      list: { items, more: count - items.length },
+      off: offLink(config, { platformId, userId, notice: notice as Notice }),
+    })),
+  );
+  const recent = stored.sent.filter(({ at }) => Date.parse(at) > now.getTime() - DAY_MS);
+  const next = {
+    off: stored.off,
+    waiting: stored.waiting.filter((one) => one !== due),
+    sent: [...recent, { notice, at: now.toISOString() }],
+  };
+  const creates = rows.map((row) => ({ kind: "create", row }) as const);
+  // A race that is lost is another process that does the same, or more that happened: it is looked at again.
+  await stores.notices.write(platformId, [noticesWrite(stored, next), ...creates]);
+  return true;
+}
+
+/** Makes the mails of what has waited long enough. Returns whether there are any. */
+export async function tellOwners(
+  deps: MailDeps,
+  platformId: string,
+  notices: StoredNotices,
+): Promise<boolean> {
+  let present = notices;
+  for (let tries = 0; tries < 2 * NOTICES.length; tries += 1) {
+    if (!(await tellOne(deps, platformId, present))) return tries > 0;
+    present = await deps.stores.notices.find(platformId);
+  }
+  return true;
+}

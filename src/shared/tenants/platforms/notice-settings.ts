@@ -1,0 +1,64 @@
+import type { RequestScope, SessionScope } from "../../callers/scope.ts";
+import { readNotices, readOffToken, switchNotices, type NoticeSettings } from "../../mail/mail.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { invalidLink, type StoredUser } from "../links/links.ts";
+import { recordUser } from "../links/record-user.ts";
+import type { UpdateNotices } from "./notices-schema.ts";
+
+const CHANGED = "platform.notices_changed";
+
+/** Returns what the platform's owners are told by mail. */
+export function getNotices(
+  { mail }: TenantsDeps,
+  { platformId }: SessionScope,
+): Promise<NoticeSettings> {
+  return readNotices(mail, platformId);
+}
+
+/** Switches notices on or off. Those that are not named stay as they are. */
+export async function updateNotices(
+  { mail, audit }: TenantsDeps,
+  scope: SessionScope,
+  change: UpdateNotices,
+): Promise<NoticeSettings> {
+  const { platformId } = scope;
+  const settings = await switchNotices(mail, platformId, change);
+  audit.record(scope, { action: CHANGED, target: { type: "platform", id: platformId } });
+  return settings;
+}
+
+/** What the link in a notice is about: the notice, and the owner who got it. */
+interface OffLink {
+  readonly user: StoredUser;
+  readonly notice: keyof NoticeSettings;
+}
+
+/** Finds what the link in a notice switches off. Changes nothing. @throws AppError `invalid_link` */
+export async function followOffLink(
+  { config, stores }: TenantsDeps,
+  token: string,
+): Promise<OffLink> {
+  const read = readOffToken(config.identity, token);
+  if (read === undefined) throw invalidLink();
+  const { platformId, userId, notice } = read;
+  const [user, platform] = await Promise.all([
+    stores.users.find(platformId, userId),
+    stores.platforms.find(platformId),
+  ]);
+  // Who is no owner any more got the mail as one.
+  const isOwner = user?.role === "owner" && user.emailVerified;
+  if (user === undefined || !isOwner || platform?.status !== "active") throw invalidLink();
+  return { user, notice };
+}
+
+/** Switches a notice off with the link in it. May be repeated. @throws AppError `invalid_link` */
+export async function switchOffByLink(
+  services: TenantsDeps,
+  scope: RequestScope,
+  token: string,
+): Promise<OffLink> {
+  const link = await followOffLink(services, token);
+  await switchNotices(services.mail, link.user.platformId, { [link.notice]: false });
+  recordUser(services, scope, link.user, CHANGED);
+  return link;
+}

@@ -1,0 +1,52 @@
+import type { UserRole } from "../../callers/caller.ts";
+import { writeWithMails, type MailKind, type PostedMail } from "../../mail/mail.ts";
+import type { Row } from "../../runtime/storage/row.ts";
+import type { TenantsDeps } from "../deps.ts";
+import { listOwners } from "./owners.ts";
+import type { User } from "./user.ts";
+
+/** Owners that are notified. Their mails fit into the transaction of the change. */
+const OWNERS_MAX = 50;
+
+type Reader = Pick<User, "id" | "email" | "locale">;
+
+/** A notice, and who gets it beside the owners. */
+interface OwnersNotice {
+  readonly kind: MailKind;
+  readonly values: Readonly<Record<string, string>>;
+  readonly also?: Reader | undefined;
+}
+
+/** Returns the user as a reader of what happens to their account: only where the e-mail is verified. */
+const alsoOf = (user: User) => (user.emailVerified ? user : undefined);
+
+/** Returns the notice of a user's role, which changed or is new. */
+export const roleNotice = (user: User, role: UserRole): OwnersNotice => ({
+  kind: "roleChanged",
+  values: { email: user.email, role },
+  also: alsoOf(user),
+});
+
+/** Returns the notice of an owner who was removed. */
+export const removalNotice = (user: User): OwnersNotice => ({
+  kind: "ownerRemoved",
+  values: { email: user.email },
+  also: alsoOf(user),
+});
+
+/**
+ * Calls `write`, which stores a change, with the rows of the mails that tell the owners of it, and the user whom it is
+ * about. No setting and no limit keeps these back.
+ */
+export async function writeWithOwnersNotice<T>(
+  { mail, stores }: Pick<TenantsDeps, "mail" | "stores">,
+  platformId: string,
+  { kind, values, also }: OwnersNotice,
+  write: (rows: readonly Row[]) => Promise<T>,
+): Promise<T> {
+  const owners = mail.config.mail === undefined ? [] : await listOwners({ stores }, platformId);
+  const others = owners.slice(0, OWNERS_MAX).filter(({ id }) => id !== also?.id);
+  const readers = also === undefined ? others : [also, ...others];
+  const mails = readers.map(({ email: to, locale }): PostedMail => ({ kind, to, locale, values }));
+  return await writeWithMails(mail, platformId, mails, write);
+}

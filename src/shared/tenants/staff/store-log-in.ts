@@ -1,0 +1,79 @@
+import { addressNetwork } from "../../callers/caller-address.ts";
+import type { RequestScope } from "../../callers/scope.ts";
+import { shownTime, writeWithMail } from "../../mail/mail.ts";
+import { sha256Hex } from "../../runtime/secrets.ts";
+import type { TenantsDeps } from "../deps.ts";
+import type { UserChange } from "./user-store.ts";
+import { isToldToday, type SignIns, type User } from "./user.ts";
+
+/** As many networks as a user is known to sign in from. */
+const NETWORKS_MAX = 20;
+/** As long as a device is known. */
+const KNOWN_MS = 180 * 24 * 60 * 60_000;
+const HASH_DIGITS = 16;
+
+/** A log-in: who, and from where. */
+interface LogInFrom {
+  readonly userId: string;
+  readonly ip: string;
+  readonly now: Date;
+}
+
+/** Names a network for one user: the addresses themselves are not stored. */
+const networkOf = ({ userId, ip }: LogInFrom) =>
+  sha256Hex(`${userId}|${addressNetwork(ip)}`).slice(0, HASH_DIGITS);
+
+function isKnown({ networks }: SignIns, from: LogInFrom): boolean {
+  const hash = networkOf(from);
+  const since = from.now.getTime() - KNOWN_MS;
+  return networks.some((one) => one.hash === hash && Date.parse(one.at) > since);
+}
+
+/** Adds the network of a log-in to those that the user signs in from. */
+export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
+  const hash = networkOf(from);
+  const others = signIns.networks.filter((one) => one.hash !== hash);
+  const networks = [...others, { hash, at: from.now.toISOString() }].slice(-NETWORKS_MAX);
+  return { ...signIns, networks };
+}
+
+/** A log-in that was proved. */
+interface Proved {
+  readonly user: User;
+  /** Whether it came from a device that the user signed in from before. */
+  readonly isOwnDevice: boolean;
+  readonly change: (present: User) => UserChange | undefined;
+}
+
+/**
+ * Stores a log-in. Of one from a device and a network that are both unknown the user is told by mail, in the same
+ * transaction and once a day: the network stays unknown until they were notified of it.
+ */
+export async function storeLogIn(
+  services: TenantsDeps,
+  { ip }: RequestScope,
+  { user, isOwnDevice, change }: Proved,
+): Promise<User | undefined> {
+  const { mail, clock, stores } = services;
+  const now = clock.now();
+  const from = { userId: user.id, ip, now };
+  const isOwn = (present: User) => isOwnDevice || isKnown(present.signIns, from);
+  const mayTell = ({ emailVerified, signIns }: User) =>
+    emailVerified && !isToldToday(signIns.toldAt, now);
+  const stored = (present: User): UserChange | undefined => {
+    const changed = change(present);
+    if (changed === undefined || !(isOwn(present) || mayTell(present))) return changed;
+    const signIns = withNetwork(present.signIns, from);
+    const toldAt = isOwn(present) ? signIns.toldAt : now.toISOString();
+    return { ...changed, signIns: { ...signIns, toldAt } };
+  };
+  if (isOwn(user) || !mayTell(user)) return await stores.users.update(user, stored);
+  const { platformId, email: to, locale } = user;
+  const values = { time: shownTime(now.toISOString()), address: ip };
+  const notice = { kind: "newLogIn", to, locale, values } as const;
+  return await writeWithMail(mail, platformId, notice, (rows) =>
+    stores.users.update(user, stored, (present) =>
+      isOwn(present) || !mayTell(present) ? [] : rows,
+    ),
+  );
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { charge } from "../../src/shared/billing/billing.ts";
+import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
+import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
+import { aPlatform, anApplication, dataOf, type TestPlatform } from "../setup/factories.ts";
+import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
+import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
+import { startRelay, type Relay } from "../setup/relay.ts";
+import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { startReceiver, status, type Receiver } from "../webhooks/receiver.ts";
+import { anEndpoint, happen, readEndpoint } from "../webhooks/subscriber.ts";
+
+/** The last mail to an owner, once what happened was told. */
+async function told(mailed: MailedRelay, { email }: Pick<TestPlatform, "email">) {
+  await mailed.relay.drain();
+  mailed.relay.advance(60_000);
+  return (await mailed.mailsTo(email)).at(-1);
+}
+
+describe("owners get a mail", () => {
+  let plain: Relay;
+  let mailed: MailedRelay;
+  useSandboxedRelay((started) => {
+    plain = started.relay;
+  });
+  beforeAll(async () => {
+    mailed = await startMailedRelay({ sameDeploymentAs: plain });
+  });
+  afterAll(() => mailed?.stop());
+
+  test("about a balance that fell below the mark", async () => {
+    const platform = await aPlatform(plain, { tokens: 105 });
+    await charge(mailed.relay.services.billing, platform.id, {
+      operationId: uniqueKey(),
+      operation: "posts.validate",
+      tokens: 10,
+      applicationId: null,
+      profileId: null,
+      postId: null,
+      network: null,
+      actor: { kind: "system", id: "test" },
+      requestId: "req_test",
+    });
+    const mail = await told(mailed, platform);
+    expect(mail?.subject).toContain("balance");
+    expect(mail?.text).toContain("fell below 100");
+    expect(mail?.text).toContain("95 tokens available");
+  });
+
+  test("about a connection that its network refuses", async () => {
+    const platform = await aPlatform(plain);
+    const publisher = await aPublisher(plain, ["mastodon"], platform);
+    const text = `${unique("Refused")} [fail:connection_needs_reauth]`;
+    const body = { text, platforms: ["mastodon"] };
+    const post = dataOf(await submitPost(mailed.relay, publisher, body));
+    await settlePost(mailed.relay, publisher, post.id);
+    const mail = await told(mailed, platform);
+    expect(mail?.subject).toBe("Linked accounts need their owners");
+    expect(mail?.text).toContain(`mastodon, profile ${publisher.profileId}, connection con_`);
+  });
+
+  test("about a post whose outcome is unknown", async () => {
+    const platform = await aPlatform(plain);
+    const publisher = await aPublisher(plain, ["bluesky"], platform);
+    const body = { text: unique("Deadly"), platforms: ["bluesky"] };
+    mailed.relay.queues.onSend = () => "lose";
+    const post = dataOf(await submitPost(mailed.relay, publisher, body));
+    mailed.relay.queues.onSend = () => "keep";
+    const request = () => Promise.reject(new Error("out of memory"));
+    const { outbound } = mailed.relay.services.connections;
+    const dying = mailed.relay.another({ outbound: { ...outbound, request } });
+    const hint = { ...publisher.owner, postId: post.id, networks: ["bluesky"] } as const;
+    for (let life = 0; life < CRASHES_MAX + 3; life += 1) {
+      await publishLegs(dying.publishing, hint).catch(() => undefined);
+      mailed.relay.advance(121_000);
+    }
+    const ended = await settlePost(mailed.relay, publisher, post.id);
+    expect(ended).toMatchObject({ legs: [{ error: { code: "outcome_unknown" } }] });
+    const mail = await told(mailed, platform);
+    expect(mail?.subject).toBe("Posts ended with an unknown outcome");
+    expect(mail?.text).toContain(`bluesky, post ${post.id}, profile ${publisher.profileId}`);
+  });
+});
+
+test("owners get one mail about an endpoint that the relay disabled", async () => {
+  const receiver: Receiver = await startReceiver();
+  const plain = await startRelay({ settings: receiver.settings });
+  const mailed = await startMailedRelay({ sameDeploymentAs: plain });
+  const { relay } = mailed;
+  const application = await anApplication(plain);
+  const endpoint = await anEndpoint(plain, receiver, application);
+  receiver.behave(endpoint.path, status(410));
+  await happen(relay, application);
+  await happen(relay, application);
+  const mail = await told(mailed, application.platform);
+  expect(await readEndpoint(plain, endpoint)).toMatchObject({ status: "disabled" });
+  expect(mail?.subject).toBe("Webhook endpoints were disabled");
+  expect(mail?.text).toContain(
+    `endpoint ${endpoint.id}, application ${application.id}: its receiver answered 410 Gone`,
+  );
+  expect(mail?.text.match(/whk_\w+/g)).toHaveLength(1);
+  await mailed.stop();
+  await plain.stop();
+  await receiver.stop();
+});
