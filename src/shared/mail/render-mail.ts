@@ -21,6 +21,8 @@ interface Letter {
   readonly items: readonly string[];
   readonly button: { readonly label: string; readonly link: string } | undefined;
   readonly footer: readonly string[];
+  /** What switches such mails off. */
+  readonly off: { readonly label: string; readonly link: string } | undefined;
 }
 
 /** Mail programs drop style sheets, so each element has its own style. Colours suit a light and a dark ground. */
@@ -28,14 +30,15 @@ const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif
 const BUTTON = `${FONT};font-weight:600;display:inline-block;padding:10px 18px;border-radius:10px;background:#2457d6;color:#ffffff;text-decoration:none`;
 const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
 
-function textPart({ lines, items, button, footer }: Letter): string {
+function textPart({ lines, items, button, footer, off }: Letter): string {
   const link = button === undefined ? [] : [`${button.label}:\n${button.link}`];
+  const under = off === undefined ? [] : [`${off.label}: ${off.link}`];
   const [first = "", ...rest] = lines;
   const list = items.length === 0 ? [] : [items.map((item) => `* ${item}`).join("\n")];
-  return `${[first, ...list, ...link, ...rest, `-- \n${footer.join("\n")}`].join("\n\n")}\n`;
+  return `${[first, ...list, ...link, ...rest, `-- \n${[...footer, ...under].join("\n")}`].join("\n\n")}\n`;
 }
 
-function htmlPart({ locale, subject, lines, items, button, footer }: Letter): string {
+function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter): string {
   const [first = "", ...rest] = lines;
   const paragraph = (line: string) => html`<p style="margin:0 0 16px">${line}</p>`;
   return html`<!doctype html>
@@ -61,6 +64,7 @@ function htmlPart({ locale, subject, lines, items, button, footer }: Letter): st
           ${rest.map(paragraph)}
           <hr style="border:0;border-top:1px solid #9ca3af;margin:24px 0 12px" />
           ${footer.map((line) => html`<p style="margin:0;${SMALL}">${line}</p>`)}
+          ${off !== undefined && html`<p style="margin:0;${SMALL}"><a href="${off.link}" style="color:inherit">${off.label}</a></p>`}
         </div>
       </body>
     </html> `.text;
@@ -122,8 +126,8 @@ export function renderMail(
     footer: [
       filled(words.footer.sentBy),
       ...(support === undefined ? [] : [fillText(words.footer.support, { url: support })]),
-      ...(off === undefined ? [] : [fillText(words.footer.off, { url: off })]),
     ],
+    off: off === undefined ? undefined : { label: words.footer.off, link: off },
   };
   const domain = mail?.from.split("@")[1] ?? "localhost";
   return {

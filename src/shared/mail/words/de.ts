@@ -179,6 +179,6 @@ export const de: Words = {
     sentBy:
       "Gesendet von {service}. Diese Mail wurde automatisch erstellt. Antworten liest niemand.",
     support: "Hilfe: {url}",
-    off: "Diese Mails für Ihre Plattform abschalten: {url}",
+    off: "Diese Mails für Ihre Plattform abschalten",
   },
 };

@@ -229,6 +229,6 @@ export const en: Words = {
   footer: {
     sentBy: "Sent by {service}. This mail was made automatically. Nobody reads replies.",
     support: "Help: {url}",
-    off: "Switch these mails off for your platform: {url}",
+    off: "Switch these mails off for your platform",
   },
 };

@@ -178,6 +178,6 @@ export const es: Words = {
   footer: {
     sentBy: "Enviado por {service}. Este correo es automático. Nadie lee las respuestas.",
     support: "Ayuda: {url}",
-    off: "Desactivar estos correos para tu plataforma: {url}",
+    off: "Desactivar estos correos para tu plataforma",
   },
 };

@@ -178,6 +178,6 @@ export const fr: Words = {
   footer: {
     sentBy: "Envoyé par {service}. Ce message est automatique. Personne ne lit les réponses.",
     support: "Aide : {url}",
-    off: "Désactiver ces messages pour votre plateforme : {url}",
+    off: "Désactiver ces messages pour votre plateforme",
   },
 };

@@ -178,6 +178,6 @@ export const pt: Words = {
   footer: {
     sentBy: "Enviado por {service}. Este e-mail é automático. Ninguém lê as respostas.",
     support: "Ajuda: {url}",
-    off: "Desligar estes e-mails para a sua plataforma: {url}",
+    off: "Desligar estes e-mails para a sua plataforma",
   },
 };
