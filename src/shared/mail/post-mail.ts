@@ -61,11 +61,20 @@ export function writeWithMail<T>(
   return writeWithMails(deps, platformId, [mail], write);
 }
 
+/** Stores the rows of mails that nothing else is written with. */
+export function insertMails(
+  { stores }: MailDeps,
+  platformId: string,
+  rows: readonly Row[],
+): Promise<void> {
+  return stores.mails.insert(platformId, rows);
+}
+
 /** Writes a mail that nothing else depends on, and has it sent. */
 export async function postMail(
   deps: MailDeps,
   platformId: string,
   mail: PostedMail,
 ): Promise<void> {
-  await writeWithMail(deps, platformId, mail, (rows) => deps.stores.mails.insert(platformId, rows));
+  await writeWithMail(deps, platformId, mail, (rows) => insertMails(deps, platformId, rows));
 }

@@ -1,4 +1,5 @@
 import type { OperatorScope } from "../../callers/scope.ts";
+import { insertMails } from "../../mail/mail.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { makeLink } from "../links/links.ts";
@@ -24,7 +25,7 @@ export async function makeResetLink(
   if (user === undefined) throw notFound();
   const notice = { kind: "operatorReset", values: { email: user.email }, also: user } as const;
   await writeWithOwnersNotice(services, platformId, notice, (rows) =>
-    mail.stores.mails.insert(platformId, rows),
+    insertMails(mail, platformId, rows),
   );
   const { url, expiresAt } = await makeLink(services, "operator_reset", user, {
     removesTotp: removeTotp,
