@@ -78,6 +78,23 @@ test("a mail server that ends the connection at QUIT has the mail, and gets it o
   expect(server.taken).toHaveLength(1);
 });
 
+test("mails that are refused for the moment keep none of the others waiting, however many they are", async () => {
+  const { mails } = relay.services.tenants.mail.stores;
+  const now = relay.clock.now();
+  for (let index = 0; index < 120; index += 1) {
+    const to = `full-${index}@example.com`;
+    server.refused.add(to);
+    const content = { kind: "passwordChanged", to, locale: "en" } as const;
+    const until = new Date(now.getTime() + 24 * 3_600_000);
+    await mails.insert(platformId, [mails.rowOf(platformId, content, { now, until })]);
+  }
+  await ask();
+  await relay.drain();
+  await pass(60);
+  expect(server.taken).toHaveLength(1);
+  expect(await waiting()).toHaveLength(100);
+});
+
 describe("a mail server that answers", () => {
   test.each(CUTS.slice(4).filter((cut) => cut !== "body"))(
     "for the moment no at %s gets the mail again",

@@ -19,8 +19,10 @@ export const mailRow = rowCodec("mail", {
 
 const PREFIX = "M|";
 const ID_BYTES = 16;
-/** Rows that one look reads. */
+/** Rows that one request reads. */
 const PAGE_ROWS = 100;
+/** A page with so many mails may have more behind it. */
+export const FULL_PAGE = PAGE_ROWS - 1;
 
 /** What a platform has to be told: its oldest mails, and what waits to become mails. */
 interface Outbox {
@@ -83,6 +85,13 @@ export class MailStore {
     const waiting = rows.find(({ row }) => row.rowKey === NOTICES_ROW);
     const notices = unlessDamaged(() => toNotices(waiting)) ?? toNotices(undefined);
     return { mails: this.#toMails(platformId, rows), notices };
+  }
+
+  /** Lists the mails of a platform that follow one, oldest first. Leaves out damaged rows. */
+  async listAfter({ platformId, rowKey }: StoredMail): Promise<readonly StoredMail[]> {
+    const [from, before] = [afterPrefix(rowKey), afterPrefix(PREFIX)];
+    const range = { partitionKey: platformId, from, before, limit: PAGE_ROWS };
+    return this.#toMails(platformId, await this.#core.list(range));
   }
 
   #toMails(platformId: string, rows: readonly StoredRow[]): readonly StoredMail[] {

@@ -2,7 +2,7 @@ import type { TakeStep } from "../runtime/walk-step.ts";
 import { MARK_MS, sweepMarked } from "../wake/wake.ts";
 import type { MailDeps } from "./deps.ts";
 import type { MailContent } from "./mail-content.ts";
-import type { StoredMail } from "./mail-store.ts";
+import { FULL_PAGE, type StoredMail } from "./mail-store.ts";
 import { markMail } from "./post-mail.ts";
 import { renderMail } from "./render-mail.ts";
 import { markIfUntold, tellOwners } from "./tell-owners.ts";
@@ -79,13 +79,19 @@ async function sendMailsOf(deps: MailDeps, platformId: string): Promise<void> {
   const { clock, stores } = deps;
   const found = await stores.mails.read(platformId);
   const hasMore = await tellOwners(deps, platformId, found.notices);
-  const mails = hasMore ? await stores.mails.list(platformId) : found.mails;
+  let mails = hasMore ? await stores.mails.list(platformId) : found.mails;
   const next: number[] = [];
   const endsAt = performance.now() + LOOK_MS_MAX;
-  for (const mail of mails) {
-    const isLate = performance.now() > endsAt;
-    const at = isLate ? clock.now() : await sendMail(deps, mail);
-    if (at !== undefined) next.push(at.getTime());
+  const isLate = () => performance.now() > endsAt;
+  for (;;) {
+    for (const mail of mails) {
+      const at = isLate() ? clock.now() : await sendMail(deps, mail);
+      if (at !== undefined) next.push(at.getTime());
+    }
+    const last = mails.at(-1);
+    // Mails that wait for another try keep none behind them waiting.
+    if (last === undefined || mails.length < FULL_PAGE || isLate()) break;
+    mails = await stores.mails.listAfter(last);
   }
   if (next.length === 0) return;
   const now = clock.now();
