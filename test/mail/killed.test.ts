@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startedTotp } from "../setup/authenticator.ts";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
 import type { Relay } from "../setup/relay.ts";
@@ -213,6 +214,49 @@ const FLOWS: Readonly<Record<string, Dying>> = {
       const { status } = await acceptWith(mailed.relay, await lastToken(mailed, email));
       expect(status).toBe(201);
     },
+  }),
+  "another role": dying({
+    async prepare({ mailed }) {
+      const { owner, token } = await invited(mailed);
+      const { user } = dataOf(await acceptWith(mailed.relay, token));
+      return { owner, user: user as { readonly id: string; readonly email: string } };
+    },
+    ask: ({ owner: { session }, user }, on) =>
+      on.call("PATCH", `/v1/users/${user.id}`, { session, body: { role: "owner" } }),
+    async isDone({ owner: { session }, user }, { mailed: { relay } }) {
+      const users = dataOf(await relay.call("GET", "/v1/users", { session }));
+      return users.some(
+        ({ id, role }: typeof user & { role: string }) => id === user.id && role === "owner",
+      );
+    },
+    mails: ({ owner, user }) => [
+      { to: owner.email, subject: / is now / },
+      { to: user.email, subject: / is now / },
+    ],
+  }),
+  "a key that may do everything": dying({
+    async prepare({ mailed }) {
+      const person = await verified(mailed);
+      const body = { name: "App", createDefaultKey: false };
+      const { id } = dataOf(await post(mailed.relay, "/v1/applications", body, person.session));
+      return { ...person, headers: { "x-application-id": String(id) } };
+    },
+    ask: ({ session, headers }, on) => on.call("POST", "/v1/keys", { session, headers, body: {} }),
+    async isDone({ session }, { mailed: { relay } }) {
+      return dataOf(await relay.call("GET", "/v1/keys", { session })).length > 0;
+    },
+    mails: ({ email: to }) => [{ to, subject: /^An app_admin key/, eachTime: true }],
+  }),
+  "a second factor that is switched on": dying({
+    async prepare({ mailed }) {
+      const person = await verified(mailed);
+      return { ...person, ...(await startedTotp(mailed.relay, person.session)) };
+    },
+    ask: ({ session, code }, on) => post(on, "/v1/auth/totp/confirm", { code: code() }, session),
+    async isDone({ session }, { mailed: { relay } }) {
+      return dataOf(await relay.call("GET", "/v1/me", { session })).user.totpEnabled as boolean;
+    },
+    mails: ({ email: to }) => [{ to, subject: /^The second factor .* is on$/ }],
   }),
   "a closing of the platform": dying({
     prepare: ({ mailed }) => verified(mailed),
