@@ -110,46 +110,66 @@ const refusedGuess = "401 invalid_credentials";
 describe("a stranger who wants somebody's address", () => {
   const refused = "401 invalid_credentials";
 
-  test("signs up with it: the owner's click gives him nothing, and the owner signs up all the same", async () => {
-    const { relay } = mailed;
-    const stranger = await unverified(mailed);
-    const { email } = stranger;
-    const token = await lastToken(mailed, email);
-    // The owner of the mailbox, who opens the link and types a password of their own.
-    expect(outcomeOf(await post(relay, "/v1/auth/verify", { token }))).toBe(refused);
-    const typed = { token, password: NEW_PASSWORD };
-    expect(outcomeOf(await post(relay, "/v1/auth/verify", typed))).toBe(refused);
-    const session = await verified(mailed);
-    expect(outcomeOf(await post(relay, "/v1/auth/verify", { token }, session.session))).toBe(
-      refused,
-    );
-    // Both processes know him.
-    for (const on of [relay, second])
-      expect(outcomeOf(await on.call("GET", "/v1/me", { session: stranger.session }))).toBe("200");
-    // He can leave nothing behind meanwhile.
-    for (const [path, body] of [
-      ["/v1/applications", { name: "His" }],
-      ["/v1/users", { email: newEmail(), password: PASSWORD }],
-      ["/v1/auth/totp", {}],
-      ["/v1/auth/email", { newEmail: newEmail(), password: PASSWORD }],
-    ] as const)
-      expect(outcomeOf(await post(relay, path, body, stranger.session))).toBe(
-        "403 email_unverified",
+  test.each([false, true])(
+    "signs up with it: the owner's click gives him nothing, and the owner signs up all the same (with a wallet: %s)",
+    async (hasWallet) => {
+      const { relay } = mailed;
+      const stranger = await unverified(mailed);
+      const { email } = stranger;
+      const token = await lastToken(mailed, email);
+      // The owner of the mailbox, who opens the link and types a password of their own.
+      expect(outcomeOf(await post(relay, "/v1/auth/verify", { token }))).toBe(refused);
+      const typed = { token, password: NEW_PASSWORD };
+      expect(outcomeOf(await post(relay, "/v1/auth/verify", typed))).toBe(refused);
+      const session = await verified(mailed);
+      expect(outcomeOf(await post(relay, "/v1/auth/verify", { token }, session.session))).toBe(
+        refused,
       );
-    expect(outcomeOf(await signUpAs(relay, email, NEW_PASSWORD))).toBe("201");
-    const body = { token: await lastToken(mailed, email), password: NEW_PASSWORD };
-    expect(outcomeOf(await post(relay, "/v1/auth/verify", body))).toBe("204");
-    expect(outcomeOf(await logIn(second, email))).toBe(refused);
-    expect(outcomeOf(await second.call("GET", "/v1/me", { session: stranger.session }))).toBe(
-      refused,
-    );
-    expect(outcomeOf(await post(second, "/v1/auth/verify", { token, password: PASSWORD }))).toBe(
-      "400 invalid_link",
-    );
-    // His link, which ends by itself, and of his wallet the version by which every process knows that he has no access.
-    const left = await leftOf(stranger.platformId);
-    expect(left.filter((row) => row !== "links L" && !row.startsWith("wake "))).toEqual(["core W"]);
-  });
+      // Both processes know him.
+      for (const on of [relay, second])
+        expect(outcomeOf(await on.call("GET", "/v1/me", { session: stranger.session }))).toBe(
+          "200",
+        );
+      // With a wallet, whose row this makes, and without one.
+      if (hasWallet)
+        await relay.call("POST", "/v1/posts", {
+          session: stranger.session,
+          body: {},
+          headers: { "x-profile-id": `prf_${"0".repeat(26)}` },
+        });
+      expect(await leftOf(stranger.platformId)).toEqual(
+        hasWallet ? expect.arrayContaining(["core W"]) : expect.not.arrayContaining(["core W"]),
+      );
+      for (const path of ["/v1/me", "/v1/users", "/v1/applications"])
+        await second.call("GET", path, { session: stranger.session });
+      // He can leave nothing behind meanwhile.
+      for (const [path, body] of [
+        ["/v1/applications", { name: "His" }],
+        ["/v1/users", { email: newEmail(), password: PASSWORD }],
+        ["/v1/auth/totp", {}],
+        ["/v1/auth/email", { newEmail: newEmail(), password: PASSWORD }],
+      ] as const)
+        expect(outcomeOf(await post(relay, path, body, stranger.session))).toBe(
+          "403 email_unverified",
+        );
+      expect(outcomeOf(await signUpAs(relay, email, NEW_PASSWORD))).toBe("201");
+      const body = { token: await lastToken(mailed, email), password: NEW_PASSWORD };
+      expect(outcomeOf(await post(relay, "/v1/auth/verify", body))).toBe("204");
+      expect(outcomeOf(await logIn(second, email))).toBe(refused);
+      for (const path of ["/v1/me", "/v1/users", "/v1/applications"])
+        expect(outcomeOf(await second.call("GET", path, { session: stranger.session }))).toBe(
+          refused,
+        );
+      expect(outcomeOf(await post(second, "/v1/auth/verify", { token, password: PASSWORD }))).toBe(
+        "400 invalid_link",
+      );
+      // His link, which ends by itself, and where there was no wallet the version by which each process knows that he is gone.
+      const left = await leftOf(stranger.platformId);
+      expect(left.filter((row) => row !== "links L" && !row.startsWith("wake "))).toEqual(
+        hasWallet ? [] : ["core W"],
+      );
+    },
+  );
 
   test("signs up with it: a reset gives the account to the mailbox, and he is out", async () => {
     const { relay } = mailed;
