@@ -84,8 +84,9 @@ export interface CoreOperation<Answer> {
   readonly id: string;
   readonly rowKeys: readonly string[];
   /**
-   * The rows as the caller has just read them, which saves the first read. Only for rows that the operation writes
-   * under a condition, since these are older than the wallet. They are never a reason for a refusal.
+   * The rows as the caller has just read them, or takes them to be, which saves the first read: a wrong guess costs a
+   * second try on rows that are read. Only for rows that the operation writes under a condition, since these are older
+   * than the wallet. They are never a reason for a refusal.
    */
   readonly known?: ReadonlyMap<string, StoredRow | undefined>;
   decide(view: CoreView, tried?: Tried<Answer>): CoreDecision<Answer>;

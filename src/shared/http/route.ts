@@ -147,7 +147,7 @@ export function route<
   Query = undefined,
   Result = unknown,
 >(method: Method, path: Path, spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>): Route {
-  // `register.ts` hands `run` only what this spec's own access and schemas produced.
+  // `run-route.ts` hands `run` only what this spec's own access and schemas produced.
   return { method, path, spec: { status: 200, ...spec } };
 }
 

@@ -34,7 +34,7 @@ export async function runRoute(
       if (result !== undefined) return result.made;
     }
     if (tries === TRIES_MAX) throw serviceUnavailable();
-    // A request that unlinks several accounts raises the version at each.
+    // Others may raise the version all the time: a request that unlinks several accounts does so at each.
     if (tries > 0) await pauseAfter(tries);
   }
 }
@@ -131,9 +131,9 @@ async function cachedRows(request: AccessRequest): Promise<AccessRows | undefine
 }
 
 /**
- * Returns rows that are read for this request, and cached for later ones. The version is read before any of them. Rows
- * of a caller unknown to this process are not cached; an operation that compares the version then fails with
- * `OutdatedAccess`, and runs again.
+ * Returns rows that are read for this request, and cached for later ones. The version is read before any of them. Of a
+ * key that this process has not seen, the platform is unknown, and so is the version: such rows are not cached, and a
+ * verb that compares the version throws `OutdatedAccess`. By then the key's platform is known, and the route runs again.
  */
 async function readRows(
   { onCachedRows }: Access<unknown>,

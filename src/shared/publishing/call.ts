@@ -147,7 +147,7 @@ export function absentCall(call: Call): Call {
   return call.kind === "publish" ? { ...call, ...known, calledAt: null } : { ...call, ...known };
 }
 
-/** What a call waits for: its next attempt, the look-up of an unknown outcome, or the network's work on its files. */
+/** What a call waits for: its next attempt, the look-up of an unknown outcome, or, which is no retry, the network or storage. */
 export type WaitsFor = "attempt" | "look" | "network";
 
 /** How a call waits. */
@@ -174,7 +174,7 @@ export type Wait =
       readonly seconds: number;
     };
 
-/** Returns the call as it waits. Only the first two count as retries of what publishes. */
+/** Returns the call as it waits. Attempts and looks count as retries of the call that publishes. */
 export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
   const state = waitsFor === "attempt" ? "open" : call.sentAt === null ? "waiting" : "sent";
   if (call.kind !== "publish") return { ...call, state };

@@ -322,8 +322,8 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
 /**
  * Commits a change of a post. Before it, marks the platform as having open work and writes the due row of a new start
  * time, so that a crash in between leaves at most a mark and a row without a post, and never a post that nobody finds.
- * After it, sends the hints. `by`: a worker needs no mark, because the post is open work already, and itself
- * sends one hint for the events of all its legs.
+ * After it, sends the hints. `by`: a worker needs no mark before, because the post is open work already, and
+ * itself sends one hint for the events of all its legs.
  */
 export async function commitPost<Answer>(
   services: PublishingDeps,

@@ -88,7 +88,8 @@ export interface WithdrawalNotices {
 
 /**
  * A social network. Generic code never names one: it calls these steps, each of which may be repeated after a crash:
- * `begin` → `prepare` (until ready) → sent marker → `perform`. `lookUp` is called instead of a second `perform`.
+ * `begin` → `prepare` (until ready) → sent marker → `perform`. Before a second `perform` comes
+ * `lookUp`, which says whether there may be one.
  */
 export interface Network {
   /** The name in the registry, in requests and in rows; part of its rules' ids. */

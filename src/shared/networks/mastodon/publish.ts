@@ -13,14 +13,14 @@ import { type Leg, requestHeaders } from "./state.ts";
 const NOT_READY_SECONDS = 5;
 
 export async function perform(leg: Leg): Promise<PublishOutcome> {
-  const answer = await exchange(leg.tools, postStatus(leg));
+  const answer = await exchange(leg.tools, newStatus(leg));
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const isRefusal = answer.status >= 400 && answer.status < 500;
   const isTaken = isRefusal && MEDIA_TAKEN.test(errorText(answer));
   return isTaken ? lookForTakenMedia(leg, answer) : readPost(answer, leg);
 }
 
-function postStatus({ credentials, draft, remote }: Leg): HttpRequest {
+function newStatus({ credentials, draft, remote }: Leg): HttpRequest {
   const { idempotencyKey, media } = remote;
   const { visibility, spoilerText, sensitive, language } = ownOptionsOf(draft);
   const isSpent = traitsOf(credentials.software).keys === "spent";

@@ -4,7 +4,7 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
-import { failed, GO_ON, LOST, plain, type Step } from "./call-work.ts";
+import { failed, GO_ON, CLAIM_LOST, plain, type Step } from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
 import { firstRemote, save, type LegRun } from "./leg-run.ts";
 
@@ -80,7 +80,7 @@ export async function followAccount(run: LegRun, linked: Connection): Promise<St
   if (leg.sentAt !== null && !leg.resend)
     return failed(plain("outcome_unknown", "account_replaced"));
   const moved = movedTo(leg, linked, firstRemote(run, run.services.clock.now()));
-  if (!(await save(run, moved))) return LOST;
+  if (!(await save(run, moved))) return CLAIM_LOST;
   await releaseAccount(run);
   if (await takeAccount(run, account)) return GO_ON;
   return { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS };

@@ -22,7 +22,7 @@ export type Step =
   | { readonly kind: "lost" };
 
 export const GO_ON: Step = { kind: "continue" };
-export const LOST: Step = { kind: "lost" };
+export const CLAIM_LOST: Step = { kind: "lost" };
 
 export const failed = (failure: LegFailure): Step => ({
   kind: "end",
@@ -78,7 +78,7 @@ export interface CallKind {
 export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
   const { leg } = run.stored;
   const { connection, credentials } = attachedOf(run);
-  // A call that is known to have had no effect was attempted all the same.
+  // As stored. A look-up that found no effect has cleared the mark in `unsent` alone, which the next write stores.
   const { sentAt } = run.written.leg;
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {

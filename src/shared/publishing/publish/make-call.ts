@@ -3,7 +3,7 @@ import { findAvailable } from "../../networks/lookup.ts";
 import { absentCall, CRASHES_MAX, sentCall, unsentCall } from "../call.ts";
 import { callOf, isBeingRemoved, withCall } from "../leg.ts";
 import { openLinked } from "./attach-account.ts";
-import { failed, GO_ON, LOST, plain, refused, tryLater } from "./call-work.ts";
+import { failed, GO_ON, CLAIM_LOST, plain, refused, tryLater } from "./call-work.ts";
 import type { CallWork, Step } from "./call-work.ts";
 import { laterCall } from "./later-call.ts";
 import { note, save, timeSuffices, type LegRun } from "./leg-run.ts";
@@ -49,7 +49,7 @@ async function lookUp(work: CallWork): Promise<Step> {
       return { kind: "end", end: found };
     case "may_perform":
       if (found.isUncertain !== true) note(run, absentCall);
-      return goOn(run, found.failure);
+      return goOnIfRetriesLeft(run, found.failure);
     case "ask_again": {
       const { failure, pollAfterSeconds: seconds, isPoll } = found;
       return { kind: "wait", waitsFor: "look", failure, seconds, isPoll };
@@ -63,7 +63,10 @@ async function lookUp(work: CallWork): Promise<Step> {
 }
 
 /** Goes on to the call, unless what publishes has used up its retries: then it waits or ends as after the last of them. */
-function goOn({ services, stored }: LegRun, failure = plain("network_unavailable")): Step {
+function goOnIfRetriesLeft(
+  { services, stored }: LegRun,
+  failure = plain("network_unavailable"),
+): Step {
   const call = callOf(stored.leg);
   const { retrySeconds } = services.config.publishing;
   const isUsedUp = call.kind === "publish" && call.retries > retrySeconds.length;
@@ -89,7 +92,8 @@ async function mark(work: CallWork): Promise<Step> {
   // Nothing is written below a post that is to be removed.
   if (unsent.kind === "comment" && isBeingRemoved(leg)) return failed(plain("canceled"));
   if (!timeSuffices(run)) return noTime(run);
-  if (!(await save(run, withCall(leg, sentCall(unsent, run.services.clock.now()))))) return LOST;
+  if (!(await save(run, withCall(leg, sentCall(unsent, run.services.clock.now())))))
+    return CLAIM_LOST;
   work.unsent = unsent;
   if (timeSuffices(run)) return GO_ON;
   // Writing the marker took long.

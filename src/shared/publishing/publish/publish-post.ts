@@ -26,17 +26,21 @@ export async function publishLegs(services: PublishingDeps, asked: LegsHint): Pr
   const again = (seconds: number) => queueLegs(services, ref, networks, seconds);
   if (services.work.stop.endsAt !== undefined) return again(HAND_BACK_SECONDS);
   const share = { owner: platformId, now: services.clock.now() };
-  await services.work.publishShares.run(share, () => publishPost(services, ref, networks), again);
+  await services.work.publishShares.run(
+    share,
+    () => publishAndFanOut(services, ref, networks),
+    again,
+  );
 }
 
 /** Publishes the legs, and fans out the events of the post's start and of its legs. */
-async function publishPost(
+async function publishAndFanOut(
   services: PublishingDeps,
   ref: PostRef,
   networks: readonly NetworkName[],
 ): Promise<void> {
   const fanOutEndsAt = performance.now() + FAN_OUT_MS_MAX;
-  const publishing = publishStored(services, ref, networks);
+  const publishing = publishAsStored(services, ref, networks);
   // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
   const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
   if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);
@@ -46,7 +50,7 @@ async function publishPost(
 }
 
 /** Works on the legs as they are stored now. Returns what failed. */
-async function publishStored(
+async function publishAsStored(
   services: PublishingDeps,
   ref: PostRef,
   networks: readonly NetworkName[],
@@ -59,7 +63,7 @@ async function publishStored(
   const seen = hasStarted(first.post) ? first : await posts.findToPublish(ref, networks);
   if (seen === undefined) return [];
   const errors: unknown[] = [];
-  const publishOne = async (stored: StoredLeg): Promise<void> => {
+  const publishOrNote = async (stored: StoredLeg): Promise<void> => {
     try {
       await publishLeg(services, ref, stored, seen);
     } catch (error) {
@@ -72,7 +76,7 @@ async function publishStored(
   await continueWork(seen.post, {}, () =>
     Promise.all(
       seen.legs.map((stored) =>
-        withinWork({ network: stored.leg.network }, () => publishOne(stored)),
+        withinWork({ network: stored.leg.network }, () => publishOrNote(stored)),
       ),
     ),
   );
