@@ -15,6 +15,7 @@ import { UserStore } from "../../src/shared/tenants/staff/user-store.ts";
 import { WalletStore } from "../../src/shared/core/core.ts";
 import { EventStore } from "../../src/shared/events/events.ts";
 import { MailStore } from "../../src/shared/mail/mail-store.ts";
+import { NoticeStore } from "../../src/shared/mail/notice-store.ts";
 import { IdempotencyStore } from "../../src/shared/publishing/idempotency-store.ts";
 import { PostStore } from "../../src/shared/publishing/post-store.ts";
 import { EndpointStore } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
@@ -168,6 +169,7 @@ const OTHERS: readonly { readonly name: string }[] = [
   EventStore,
   IdempotencyStore,
   MailStore,
+  NoticeStore,
   PostStore,
   WalletStore,
 ];
