@@ -110,7 +110,10 @@ export function newCall(
   };
 }
 
-/** Returns the call as a worker takes it. Whose worker died goes on with its attempt, and so does what was published. */
+/**
+ * Returns the call as a worker takes it: in a new attempt, or in the same one where its worker died, or where a call that
+ * publishes waited for media or a look-up.
+ */
 export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
   const crashes = call.crashes + (afterCrash ? 1 : 0);
   const state = call.sentAt === null ? "claimed" : "sent";

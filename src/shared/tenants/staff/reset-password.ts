@@ -68,6 +68,8 @@ export async function confirmReset(
     platformName: platform.name,
   });
   const passwordHash = await services.secrets.passwords.hash(newPassword);
+  // Before the link is used up, which proves the mailbox all the same: a use after a crash then makes it.
+  if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
   const isFactorRemoved = link.removesTotp && user.secondFactor?.confirmed === true;
   const kinds = [
     "passwordChanged",
@@ -84,7 +86,6 @@ export async function confirmReset(
   );
   if (changed === undefined) throw invalidLink();
   recordUser(services, scope, user, "user.password_reset");
-  if (!user.emailVerified) await startWithCredit(services, user, scope.requestId);
   const { id: userId, platformId, passwordVersion } = changed;
   const device = { userId, platformId, passwordVersion };
   return { deviceToken: await services.secrets.devices.issue(device) };
