@@ -10,7 +10,7 @@ const OWNERS_MAX = 50;
 
 function dateIn(locale: Locale, time: Date): string {
   const form = { dateStyle: "long", timeStyle: "short", timeZone: "UTC" } as const;
-  return new Intl.DateTimeFormat(locale, form).format(time);
+  return time.toLocaleString(locale, form);
 }
 
 /** Calls `write` with the rows of mails to the owners of a platform that was closed then, which say when it is erased. */
