@@ -178,6 +178,12 @@ const CHANGES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     description: null,
     status: "refused",
   },
+  "v1/platform/notices": {
+    connectionNeedsReauth: "refused",
+    endpointDisabled: "refused",
+    balanceLow: "refused",
+    outcomeUnknown: "refused",
+  },
   "v1/billing/limits": { dailyTokenBudget: null },
   "v1/admin/platforms/{platformId}": { status: "refused" },
 };
