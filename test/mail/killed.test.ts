@@ -110,16 +110,6 @@ const FLOWS: Readonly<Record<string, Dying>> = {
       await expectCredit(relay, email, NEW_PASSWORD);
     },
   }),
-  "a reset that is the first proof of the mailbox": dying({
-    async prepare({ mailed }) {
-      const person = await unverified(mailed);
-      await askForReset(mailed.relay, person);
-      return { ...person, token: await lastToken(mailed, person.email) };
-    },
-    ask: ({ token }, on) => resetWith(on, token),
-    isDone: ({ email }, { mailed }) => isIn(mailed.relay, email, NEW_PASSWORD),
-    end: ({ email }, { mailed }) => expectCredit(mailed.relay, email, NEW_PASSWORD),
-  }),
   "a change of the password": dying({
     prepare: ({ mailed }) => verified(mailed),
     ask: ({ session }, on) =>
@@ -274,6 +264,16 @@ const FLOWS: Readonly<Record<string, Dying>> = {
     isDone: async ({ email }, { mailed: { relay } }) =>
       outcomeOf(await logIn(relay, email)) === "403 platform_closed",
     mails: ({ email: to }) => [{ to, subject: /^Your platform .* was closed$/ }],
+  }),
+  "a reset that is the first proof of the mailbox": dying({
+    async prepare({ mailed }) {
+      const person = await unverified(mailed);
+      await askForReset(mailed.relay, person);
+      return { ...person, token: await lastToken(mailed, person.email) };
+    },
+    ask: ({ token }, on) => resetWith(on, token),
+    isDone: ({ email }, { mailed }) => isIn(mailed.relay, email, NEW_PASSWORD),
+    end: ({ email }, { mailed }) => expectCredit(mailed.relay, email, NEW_PASSWORD),
   }),
 };
 
