@@ -15,7 +15,7 @@ const style = `${pageStyle}
 .mail h1{font-size:1.25rem;margin:0 0 .6rem}
 .mail h2{font-size:.9rem;margin:1.25rem 0 .4rem;color:var(--soft);font-weight:600}
 .facts{display:grid;grid-template-columns:auto minmax(0,1fr);gap:.1rem .8rem;margin:0;font-size:.9rem}
-.facts dd{margin:0}
+.facts dd,.single>p,.single>h1{margin:0}.single{gap:1rem}
 .mail iframe{display:block;width:100%;height:28rem;border:1px solid var(--line);border-radius:10px;background:Canvas}
 .mail pre{margin:0;white-space:pre-wrap;font:.85rem/1.5 ui-monospace,SFMono-Regular,Menlo,monospace;background:var(--code);border-radius:10px;padding:.8rem .9rem}
 .mail summary{cursor:pointer;margin-top:1rem;color:var(--soft)}
