@@ -55,6 +55,9 @@ async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<read
   return items;
 }
 
+/** What no redelivery can change. */
+const FINAL: readonly DeliveryError[] = ["endpoint_deleted", "event_expired"];
+
 function obstacle(
   opened: OpenedEndpoint | undefined,
   event: Event | undefined,
@@ -113,7 +116,7 @@ async function step(batch: Batch, item: Item): Promise<boolean> {
   const isTried = delivery.attempts >= attemptsMax(services);
   const lastError = isTried ? "interrupted" : obstacle(opened, event);
   if (lastError !== undefined) {
-    await endAsDead(drain, item, { lastError }, /deleted|expired/.test(lastError));
+    await endAsDead(drain, item, { lastError }, FINAL.includes(lastError));
     return true;
   }
   invariant(opened !== undefined && event !== undefined, "a delivery without its parts");
