@@ -167,7 +167,9 @@ export class Batch {
       // It did not ask for the wallet, and changes it.
       if (damage !== undefined && !isSame(this.wallet, next.wallet)) throw damage;
     } catch (error) {
-      this.#join(pending, basis, { kind: "failure", error });
+      // Rows that the caller takes for present may be older than the wallet: together they are a state that never was.
+      if (basis.kind === "known") pending.state = { kind: "unread", isWalletOld: true };
+      else this.#join(pending, basis, { kind: "failure", error });
       return true;
     }
     if (decision.kind === "refuse") {

@@ -11,8 +11,9 @@ import type { CoreOperation, Tried } from "./core-operation.ts";
  *   unread       its rows are read, after the wallet           read
  *   unread       its rows can't be read                        settled: the error
  *   read         the wallet has another version by now         unread
- *   known, read  writes, is done, throws                       decided
- *   known        refuses: its rows are older than the wallet   unread, wallet old
+ *   known, read  writes, is done                               decided
+ *   known        refuses or throws: its rows may be older      unread, wallet old
+ *   read         throws                                        decided
  *   read         refuses, and was asked since the wallet was   unread, wallet old
  *   read         refuses on what was read since it was asked   decided
  *   known        the transaction is full                       known

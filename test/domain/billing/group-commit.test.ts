@@ -272,6 +272,25 @@ describe("a refusal", () => {
     expect(answer.postId).toBe(theirs.post.id);
   });
 
+  test("is never told on such rows either that can't be with the wallet, however long it was in doubt", async () => {
+    const { instance } = start(faults("error_before", "error_before", "error_before"));
+    let tries = 0;
+    const operation: CoreOperation<string> = {
+      id: "settle",
+      rowKeys: ["leg"],
+      known: new Map([["leg", { row: { rowKey: "leg" }, etag: "as it was" }]]),
+      decide(view) {
+        if (view.row("leg") === undefined) return { kind: "done", answer: "settled by another" };
+        tries += 1;
+        if (tries > 3) throw new Error("invariant broken: reserved went negative");
+        const writes = [{ kind: "create", row: { rowKey: "entry" } }] as const;
+        return { kind: "write", movements: [], writes, answer: "settled" };
+      },
+    };
+    expect(await instance.commit.submit(operation)).toBe("settled by another");
+    expect(tries).toBe(4);
+  });
+
   test.each([
     [5, "ok"],
     // Told to the first, who waits no longer for the sake of others.
