@@ -28,7 +28,7 @@ export interface MailDeps {
   readonly log: Log;
   /** What is to be looked at, and when. */
   readonly wakes: Wakes;
-  /** Lists the owners of a platform who are told what happened. */
+  /** Lists the owners of a platform who are told what happened, as many as get a mail in one transaction. */
   readonly owners: (platformId: string) => Promise<readonly OwnerToTell[]>;
   readonly stores: MailStores;
   readonly transport: Transport;

@@ -13,8 +13,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** What happens within a minute is told in one mail. */
 const GATHERED_MS = MINUTE_MS;
 const PER_DAY = 10;
-/** Their mails fit into a transaction. */
-const OWNERS_MAX = 50;
 /** More are counted. The row and the mail stay small. */
 const ITEMS_MAX = 20;
 
@@ -100,7 +98,7 @@ async function tellOne(deps: MailDeps, platformId: string, stored: StoredNotices
   const due = stored.waiting.find((one) => dueAt(one, stored) <= now.getTime());
   if (due === undefined) return false;
   const { notice, items, count } = due;
-  const owners = isNotice(notice) ? (await deps.owners(platformId)).slice(0, OWNERS_MAX) : [];
+  const owners = isNotice(notice) ? await deps.owners(platformId) : [];
   const rows = mailRows(
     deps,
     platformId,

@@ -50,7 +50,7 @@ async function lineageOf(
 function noticeOf({ id, name, applicationId }: ApiKey) {
   const quoted = quotable(name);
   const key = quoted === undefined ? id : `${id} “${quoted}”`;
-  return { kind: "adminKeyMade", values: { key, application: applicationId } } as const;
+  return { kind: "adminKeyMade", values: () => ({ key, application: applicationId }) } as const;
 }
 
 /**

@@ -23,7 +23,11 @@ export async function makeResetLink(
   const { mail, stores } = services;
   const user = await stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
-  const notice = { kind: "operatorReset", values: { email: user.email }, also: user } as const;
+  const notice = {
+    kind: "operatorReset",
+    values: () => ({ email: user.email }),
+    also: user,
+  } as const;
   await writeWithOwnersNotice(services, platformId, notice, (rows) =>
     insertMails(mail, platformId, rows),
   );

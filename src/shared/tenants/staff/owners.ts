@@ -2,8 +2,13 @@ import type { TenantsDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
 const PAGE_USERS = 100;
+/** As many as get a mail in one transaction. */
+const OWNERS_MAX = 50;
 
-/** Lists a platform's owners whose e-mails are verified: those whom mail about the whole platform is for. */
+/**
+ * Lists the owners of a platform whom mail about all of it is for: those whose e-mails are verified, at most as many as get
+ * one in a transaction.
+ */
 export async function listOwners(
   { stores }: Pick<TenantsDeps, "stores">,
   platformId: string,
@@ -14,6 +19,6 @@ export async function listOwners(
     const { items, next } = await stores.users.list(platformId, after, PAGE_USERS);
     owners.push(...items.filter(({ role, emailVerified }) => role === "owner" && emailVerified));
     after = next;
-  } while (after !== undefined);
-  return owners;
+  } while (after !== undefined && owners.length < OWNERS_MAX);
+  return owners.slice(0, OWNERS_MAX);
 }

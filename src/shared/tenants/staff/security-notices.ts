@@ -1,19 +1,18 @@
 import type { UserRole } from "../../callers/caller.ts";
 import { writeWithMails, type MailKind, type PostedMail } from "../../mail/mail.ts";
+import type { Locale } from "../../runtime/locale.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { listOwners } from "./owners.ts";
 import type { User } from "./user.ts";
-
-/** Owners that are notified. Their mails fit into the transaction of the change. */
-const OWNERS_MAX = 50;
 
 type Reader = Pick<User, "id" | "email" | "locale">;
 
 /** A notice, and who gets it beside the owners. */
 interface OwnersNotice {
   readonly kind: MailKind;
-  readonly values: Readonly<Record<string, string>>;
+  /** For a reader of this language. */
+  readonly values: (locale: Locale) => Readonly<Record<string, string>>;
   readonly also?: Reader | undefined;
 }
 
@@ -23,14 +22,14 @@ const alsoOf = (user: User) => (user.emailVerified ? user : undefined);
 /** Returns the notice of a user's role, which changed or is new. */
 export const roleNotice = (user: User, role: UserRole): OwnersNotice => ({
   kind: "roleChanged",
-  values: { email: user.email, role },
+  values: () => ({ email: user.email, role }),
   also: alsoOf(user),
 });
 
 /** Returns the notice of an owner who was removed. */
 export const removalNotice = (user: User): OwnersNotice => ({
   kind: "ownerRemoved",
-  values: { email: user.email },
+  values: () => ({ email: user.email }),
   also: alsoOf(user),
 });
 
@@ -45,8 +44,10 @@ export async function writeWithOwnersNotice<T>(
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
   const owners = mail.config.mail === undefined ? [] : await listOwners({ stores }, platformId);
-  const others = owners.slice(0, OWNERS_MAX).filter(({ id }) => id !== also?.id);
+  const others = owners.filter(({ id }) => id !== also?.id);
   const readers = also === undefined ? others : [also, ...others];
-  const mails = readers.map(({ email: to, locale }): PostedMail => ({ kind, to, locale, values }));
+  const mails = readers.map(({ email: to, locale }): PostedMail => {
+    return { kind, to, locale, values: values(locale) };
+  });
   return await writeWithMails(mail, platformId, mails, write);
 }
