@@ -4,7 +4,7 @@ import { redact } from "../../src/shared/runtime/log.ts";
 import { rowOf, rows, errorTable, noteOf } from "../../src/shared/networks/contract/answers.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { DraftBody } from "../../src/shared/publishing/accept/schema.ts";
-import { draft, images, rules } from "../domain/networks/drafts.ts";
+import { draft, images, rules } from "../networks/drafts.ts";
 
 describe("a text that is far too long", () => {
   const bluesky = networkOf("bluesky");

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { dataOf } from "../setup/factories.ts";
 import { readPost, submitPost, unique } from "../setup/publisher.ts";
-import { APP_SENTENCES, graph } from "../domain/networks/error-cases.ts";
+import { APP_SENTENCES, graph } from "../networks/error-cases.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import { aLinkedOwner, openWholeWorld, passDays, storedConnection, toldTypes } from "./accounts.ts";
 import type { Owner, World } from "../connect/world.ts";

@@ -12,7 +12,7 @@ import {
   deliveryBody,
 } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { type Event, eventPayload, toEvent, toEventRow } from "../../src/shared/events/events.ts";
-import { draftOf, legOf, NOW, postOf } from "../domain/posts/fixtures.ts";
+import { draftOf, legOf, NOW, postOf } from "../publishing/fixtures.ts";
 
 const ids = {
   postId: newId("post", NOW),

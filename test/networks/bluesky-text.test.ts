@@ -1,0 +1,175 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { facetsOf, findStretches } from "../../src/shared/networks/bluesky/facets.ts";
+import { timestampId, begin } from "../../src/shared/networks/bluesky/state.ts";
+import { countGraphemes } from "../../src/shared/networks/contract/text.ts";
+
+const VECTOR = "Héllo 👋 see https://example.com/a?b=1. #café @alice.test";
+
+function found(text: string): readonly string[] {
+  return findStretches(text).map((stretch) => {
+    const value =
+      stretch.kind === "link" ? stretch.uri : stretch.kind === "tag" ? stretch.tag : stretch.handle;
+    return `${stretch.kind} ${text.slice(stretch.start, stretch.end)} → ${value}`;
+  });
+}
+
+describe("facets", () => {
+  test("count bytes, not characters", () => {
+    expect(countGraphemes(VECTOR)).toBe(56);
+    expect(Buffer.byteLength(VECTOR)).toBe(61);
+    const facets = facetsOf(VECTOR, findStretches(VECTOR), new Map([["alice.test", "did:plc:a"]]));
+    expect(facets).toEqual([
+      {
+        index: { byteStart: 16, byteEnd: 41 },
+        features: [{ $type: "app.bsky.richtext.facet#link", uri: "https://example.com/a?b=1" }],
+      },
+      {
+        index: { byteStart: 43, byteEnd: 49 },
+        features: [{ $type: "app.bsky.richtext.facet#tag", tag: "café" }],
+      },
+      {
+        index: { byteStart: 50, byteEnd: 61 },
+        features: [{ $type: "app.bsky.richtext.facet#mention", did: "did:plc:a" }],
+      },
+    ]);
+  });
+
+  test("leave a handle that nobody has as plain text", () => {
+    expect(facetsOf("hi @alice.test", findStretches("hi @alice.test"), new Map())).toEqual([]);
+  });
+
+  test.each([
+    ["https://example.com.", ["link https://example.com → https://example.com"]],
+    ["wow https://example.com/a?!...", ["link https://example.com/a → https://example.com/a"]],
+    ["(https://example.com/a)", ["link https://example.com/a → https://example.com/a"]],
+    ["(see https://example.com/a).", ["link https://example.com/a → https://example.com/a"]],
+    [
+      "https://en.example.org/wiki/A_(b)",
+      ["link https://en.example.org/wiki/A_(b) → https://en.example.org/wiki/A_(b)"],
+    ],
+    ["example.com", ["link example.com → https://example.com"]],
+    ["my-site.co.uk/x?y=1,", ["link my-site.co.uk/x?y=1 → https://my-site.co.uk/x?y=1"]],
+    ["Example.COM", ["link Example.COM → https://Example.COM"]],
+    ["readme.nosuchtld and 1.5 and e.g. this", []],
+    ["mail me@example.com", []],
+    ["bsky.appé", []],
+    ["https://", []],
+    ["https://)", []],
+    ["xhttps://example.com", []],
+  ])("link what is a link in %j", (text, expected) => {
+    expect(found(text)).toEqual(expected);
+  });
+
+  test.each([
+    ["@alice.bsky.social.", ["mention @alice.bsky.social → alice.bsky.social"]],
+    ["(@Alice.BSKY.social)", ["mention @Alice.BSKY.social → alice.bsky.social"]],
+    ["@alice", []],
+    ["@alice.nosuchtld", []],
+    ["@..com", []],
+    ["mail@alice.com", []],
+    ["@-.test", ["mention @-.test → -.test"]],
+  ])("mention whom %j names", (text, expected) => {
+    expect(found(text)).toEqual(expected);
+  });
+
+  test.each([
+    ["#one #two!", ["tag #one → one", "tag #two → two"]],
+    ["#2026 #1st", ["tag #1st → 1st"]],
+    ["＃日本語", ["tag ＃日本語 → 日本語"]],
+    ["#", []],
+    ["#️⃣ keycap", []],
+    ["a#b", []],
+    ["#...", []],
+    [`#${"a".repeat(64)}`, [`tag #${"a".repeat(64)} → ${"a".repeat(64)}`]],
+    [`#${"a".repeat(65)}`, []],
+    ["$AAPL, ($tsla)", ["tag $AAPL → $AAPL", "tag $tsla → $TSLA"]],
+    ["$100 $TOOLONG a$B $A_B", []],
+  ])("tag what %j tags", (text, expected) => {
+    expect(found(text)).toEqual(expected);
+  });
+
+  test("always cut whole characters and never overlap", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        "https://example.com/é(",
+        "#tag👩‍👩‍👧",
+        "@alice.test",
+        "$ABC",
+        "example.com",
+        " ",
+        "(",
+        ")",
+        ".",
+        "＃",
+        "日",
+      ),
+      fc.string({ unit: "binary", maxLength: 5 }),
+    );
+    const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(text, (input) => {
+        const bytes = Buffer.from(input);
+        const facets = facetsOf(
+          input,
+          findStretches(input),
+          new Map([["alice.test", "did:plc:a"]]),
+        );
+        const decoder = new TextDecoder("utf-8", { fatal: true });
+        let end = 0;
+        for (const { index } of facets) {
+          expect(index.byteStart).toBeGreaterThanOrEqual(end);
+          expect(index.byteEnd).toBeGreaterThan(index.byteStart);
+          expect(index.byteEnd).toBeLessThanOrEqual(bytes.length);
+          const cut = bytes.subarray(index.byteStart, index.byteEnd);
+          expect(input.toWellFormed()).toContain(decoder.decode(cut));
+          end = index.byteEnd;
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("a record key", () => {
+  const newYear = BigInt(Date.UTC(2026, 0, 1)) * 1000n;
+
+  test.each([
+    [newYear, 0, "3mbd3542k2222"],
+    [newYear, 1023, "3mbd3542k22zz"],
+    [newYear + 1n, 0, "3mbd3542k2322"],
+    [0n, 0, "2222222222222"],
+  ])("of %s µs and clock %s is %s", (microseconds, clockId, expected) => {
+    expect(timestampId(microseconds, clockId)).toBe(expected);
+  });
+
+  test("sorts as time does", () => {
+    const micros = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
+    fc.assert(
+      fc.property(micros, micros, fc.nat(1023), (left, right, clock) => {
+        const order = timestampId(left, clock) < timestampId(right, clock);
+        expect(order).toBe(left < right);
+      }),
+    );
+  });
+
+  test.each([
+    [-1n, 0],
+    [2n ** 53n, 0],
+    [0n, 1024],
+    [0n, -1],
+    [0n, 0.5],
+  ])("is refused for %s and %s", (microseconds, clockId) => {
+    expect(() => timestampId(microseconds, clockId)).toThrow(RangeError);
+  });
+
+  test("is the same for the same leg and another for another leg of the same moment", () => {
+    const now = new Date("2026-11-20T09:00:00.123Z");
+    const first = begin({ key: "leg-1", now });
+    expect(begin({ key: "leg-1", now })).toEqual(first);
+    expect(first.createdAt).toBe("2026-11-20T09:00:00.123Z");
+    expect(first.rkey).toMatch(/^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/);
+    const keys = Array.from({ length: 50 }, (_, index) => begin({ key: `leg-${index}`, now }).rkey);
+    expect(new Set(keys).size).toBe(50);
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import type { Classified, ErrorTable } from "../../src/shared/networks/contract/answers.ts";
+import { legFailure } from "../../src/shared/networks/contract/outcome.ts";
+import { LEG_ERRORS } from "../../src/shared/networks/contract/errors.ts";
+import * as bluesky from "../../src/shared/networks/bluesky/errors.ts";
+import * as facebook from "../../src/shared/networks/facebook/errors.ts";
+import * as instagram from "../../src/shared/networks/instagram/errors.ts";
+import * as linkedin from "../../src/shared/networks/linkedin/errors.ts";
+import * as mastodon from "../../src/shared/networks/mastodon/errors.ts";
+import type { HttpResponse } from "../../src/shared/runtime/http-call.ts";
+import { problemOf } from "../../src/shared/publishing/problems.ts";
+import { UnmappedSignals } from "../../src/shared/publishing/publish/unmapped-signals.ts";
+import { createLog } from "../../src/shared/runtime/log.ts";
+import { Metrics } from "../../src/shared/runtime/telemetry/metrics.ts";
+import { NOW, answer, htmlPage } from "./scripted-tools.ts";
+import { CASES, graph } from "./error-cases.ts";
+
+type Classify = (response: HttpResponse, now: Date) => Classified;
+const classifiers = {
+  facebook: facebook.classify,
+  instagram: instagram.classify,
+  linkedin: linkedin.classify,
+  bluesky: bluesky.classify,
+  mastodon: mastodon.classify,
+} as const satisfies Record<string, Classify>;
+type Known = keyof typeof classifiers;
+const tables: Readonly<Record<Known, ErrorTable>> = {
+  facebook: facebook.ERRORS,
+  instagram: instagram.ERRORS,
+  linkedin: linkedin.ERRORS,
+  bluesky: bluesky.ERRORS,
+  mastodon: mastodon.ERRORS,
+};
+
+describe("a signal of the contract's mapping", () => {
+  test.each(CASES)("%s: %s %j means %s, %s", (...[network, status, body, code, effect]) => {
+    const classified = classifiers[network](answer(status, body), NOW);
+    expect(classified).toMatchObject({ code, effect });
+    expect(classified.unmappedStatus).toBeUndefined();
+  });
+});
+
+describe("a pair tells more than its halves", () => {
+  test.each<[Known, readonly [number, number], Classified["code"], Classified["code"]]>([
+    ["instagram", [4, 2207051], "content_rejected", "rate_limited"],
+    ["instagram", [1, 2207057], "media_rejected", "network_unavailable"],
+    ["facebook", [190, 492], "permission_missing", "connection_needs_reauth"],
+    ["facebook", [368, 1390008], "rate_limited", "content_rejected"],
+    ["facebook", [324, 2069019], "media_unreachable", "media_rejected"],
+  ])("%s %j means %s, the code alone %s", (network, [code, subcode], both, alone) => {
+    const classify = classifiers[network];
+    expect(classify(answer(400, graph(code, subcode)), NOW).code).toBe(both);
+    expect(classify(answer(400, graph(code)), NOW).code).toBe(alone);
+  });
+
+  test.each([
+    ["facebook", 506, 1609005, "link_rejected"],
+    ["instagram", 2, 2207004, "media_rejected"],
+  ] as const)("%s: a known subcode wins over its code %s", (network, code, subcode, means) => {
+    expect(classifiers[network](answer(400, graph(code, subcode)), NOW).code).toBe(means);
+  });
+});
+
+describe("a refusal that no row knows", () => {
+  test.each<[Known, number, unknown]>([
+    ["facebook", 400, graph(987_654)],
+    ["facebook", 403, graph(987_654)],
+    ["facebook", 400, graph(100, 987_654)],
+    ["facebook", 404, ""],
+    ["facebook", 400, graph(100)],
+    ["facebook", 400, { error: "text" }],
+    ["instagram", 400, graph(100)],
+    ["instagram", 400, graph(987_654, 7)],
+    ["linkedin", 400, { code: "SOMETHING_NEW" }],
+    ["linkedin", 403, { code: "SOMETHING_NEW" }],
+    ["linkedin", 422, { message: "new words" }],
+    ["linkedin", 451, ""],
+    ["mastodon", 403, { error: "Zugriff verweigert" }],
+    ["bluesky", 400, { error: "SomethingNew" }],
+    ["bluesky", 403, { error: "SomethingNew" }],
+    ["bluesky", 400, { error: "InvalidRequest", message: "whatever" }],
+    ["mastodon", 410, { error: "Gone" }],
+    ["mastodon", 400, { error: { message: "words", code: "NO_SUCH_CHANNEL" } }],
+    ["mastodon", 422, { error: "new words" }],
+    ["mastodon", 422, ""],
+    ["mastodon", 400, { error: { code: 400, message: "Bad" } }],
+    ["mastodon", 404, { error: "Record not found" }],
+    ["bluesky", 404, ""],
+    ["linkedin", 404, ""],
+  ])("%s: %s %j is permanent, blames no connection and is marked", (network, status, body) => {
+    const classified = classifiers[network](answer(status, body), NOW);
+    expect(classified).toMatchObject({
+      code: "invalid_request",
+      effect: "refuse",
+      unmappedStatus: status,
+    });
+    expect(legFailure(classified)).toMatchObject({ unmappedStatus: status });
+    expect(LEG_ERRORS[classified.code].retryable).toBe(false);
+  });
+
+  test.each<[Known, number]>(
+    (["facebook", "instagram", "linkedin", "bluesky", "mastodon"] as const).flatMap((network) =>
+      [500, 502, 503, 504].map((status): [Known, number] => [network, status]),
+    ),
+  )("%s: a %s is none, and proves nothing", (network, status) => {
+    for (const response of [answer(status, ""), answer(status, { any: 1 }), htmlPage(status)]) {
+      const classified = classifiers[network](response, NOW);
+      expect(classified).toMatchObject({ effect: "doubt" });
+      expect(classified.unmappedStatus).toBeUndefined();
+    }
+  });
+});
+
+describe("a signal with a way out of its own", () => {
+  test.each<[Known, number, unknown, string]>([
+    ["facebook", 400, graph(190, 459), "facebook.com"],
+    ["instagram", 400, graph(190, 459), "instagram.com"],
+    ["instagram", 400, graph(190, 464), "instagram.com"],
+    ["instagram", 400, graph(100, 2207018), "collaborators"],
+    [
+      "facebook",
+      400,
+      graph(100, undefined, { message: "No permission to publish the video" }),
+      "owner of the page",
+    ],
+    ["facebook", 400, graph(190, 492), "owner of the page"],
+    ["facebook", 400, graph(200, 1404078), "Page Publishing Authorization"],
+    ["facebook", 400, graph(368, 4854002), "identity"],
+    ["facebook", 400, graph(368, 1404112), "some days"],
+    ["facebook", 400, graph(368, 1390008), "one to three days"],
+    ["instagram", 400, graph(4, 2207051), "spam"],
+    ["bluesky", 401, { error: "AuthFactorTokenRequired" }, "app password"],
+    ["bluesky", 401, { error: "AccountDeactivated" }, "Reactivate"],
+    ["bluesky", 403, { error: "UploadForbidden" }, "e-mail"],
+    [
+      "mastodon",
+      403,
+      { error: "Your login is missing a confirmed e-mail address" },
+      "e-mail address",
+    ],
+    ["mastodon", 403, { error: "Your login is currently pending approval" }, "moderators"],
+  ])("of %s (%i %j) names it on the leg", (network, status, body, words) => {
+    const { remediation, code } = problemOf(
+      legFailure(classifiers[network](answer(status, body), NOW)),
+    );
+    expect(remediation).toContain(words);
+    expect(remediation).toMatch(/^[A-Z].+[.]$/);
+    expect(remediation).not.toBe(LEG_ERRORS[code].remediation);
+  });
+
+  test.each([2207082, 2207085])(
+    "of a video that Instagram could not process is the file's",
+    (of) => {
+      const status = instagram.classifyStatus(
+        `Error: Media upload has failed with error code ${of}`,
+      );
+      expect(legFailure(status)).toMatchObject({ code: "media_processing_failed" });
+    },
+  );
+
+  test("is told of a file's status as well, and any other has the code's", () => {
+    const { remediation } = problemOf(legFailure(facebook.classify(answer(400, graph(190)), NOW)));
+    expect(remediation).toBe(LEG_ERRORS.connection_needs_reauth.remediation);
+    const status = facebook.classifyStatus("failed with 1404078");
+    expect(problemOf(legFailure(status)).remediation).toContain("Page Publishing Authorization");
+  });
+});
+
+describe.each(Object.entries(tables))("the table of %s", (network, table) => {
+  test("says only what the contract has words for", () => {
+    for (const { code, rule } of table) {
+      expect(LEG_ERRORS[code].message).not.toBe("");
+      expect(LEG_ERRORS[code].remediation).not.toBe("");
+      if (rule !== undefined) expect(rule).toMatch(new RegExp(`^${network}\\.`));
+    }
+  });
+
+  test("calls for a new link only where a token, a permission or the account is named", () => {
+    const broken = table.filter(({ code }) => code === "connection_needs_reauth");
+    expect(broken.length).toBeGreaterThan(0);
+    for (const { signal } of broken) {
+      const isTokenError = signal.status === 401 || signal.status === undefined;
+      expect(isTokenError).toBe(true);
+    }
+  });
+
+  test("has no row that an earlier one hides", () => {
+    const seen = new Set<string>();
+    for (const { signal } of table) {
+      const shown = JSON.stringify(
+        Object.entries(signal).map(([name, value]) => [name, `${value}`]),
+      );
+      expect(seen.has(shown)).toBe(false);
+      seen.add(shown);
+    }
+  });
+});
+
+describe("unmapped signals", () => {
+  test("are one line each, with what names them and nothing that the network said", () => {
+    const lines: unknown[] = [];
+    const log = createLog({ level: "info", sink: (_level, line) => lines.push(JSON.parse(line)) });
+    const signals = new UnmappedSignals(log, new Metrics(log));
+    const secret = { message: "access_token=abc is odd" };
+    const failure = legFailure(facebook.classify(answer(400, graph(987_654, 12, secret)), NOW));
+    signals.record("facebook", failure);
+    signals.record("facebook", failure);
+    signals.record("facebook", { code: "invalid_request", networkCode: "100" });
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toMatchObject({
+      level: "warn",
+      message: "network.signal_unmapped",
+      network: "facebook",
+      networkCode: "987654",
+      subcode: "12",
+      status: 400,
+      seen: 2,
+    });
+    expect(JSON.stringify(lines)).not.toContain("odd");
+  });
+});

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { describeRules } from "../../dev/describe-rules.ts";
+import { breach, checkRules, textRules } from "../../src/shared/networks/contract/rules.ts";
+import { LEG_ERRORS } from "../../src/shared/networks/contract/errors.ts";
+import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
+
+const described = describeRules(NETWORK_NAMES.map(networkOf));
+const SOURCES = new URL("../../src/shared/networks/", import.meta.url);
+
+/** The ids that a network's own files name. */
+function namedIn(network: string): readonly string[] {
+  const folder = new URL(`${network}/`, SOURCES);
+  const text = readdirSync(folder)
+    .map((name) => readFileSync(new URL(name, folder), "utf8"))
+    .join("\n");
+  const subjects =
+    "text|content|media|story|reel|video|link|linkCard|document|visibility|focus|account";
+  const ids = text.matchAll(new RegExp(`"(${network}\\.(?:${subjects})\\.[A-Za-z]+)"`, "g"));
+  return [...new Set([...ids].map(([, id = ""]) => id))];
+}
+
+describe("the rules of the networks", () => {
+  test("are listed, each once, under the network that has them", () => {
+    const ids = described.map(({ rule }) => rule);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(described.map(({ network }) => network))).toEqual(new Set(NETWORK_NAMES));
+    for (const { network, rule } of described) expect(rule.startsWith(`${network}.`)).toBe(true);
+  });
+
+  test.each(NETWORK_NAMES)("of %s are all that its files name", (network) => {
+    const named = namedIn(network);
+    expect(named.length).toBeGreaterThan(0);
+    const known = described.map(({ rule }) => rule);
+    expect(named.filter((id) => !known.includes(id))).toEqual([]);
+  });
+
+  test.each(described.map((rule) => [rule.rule, rule] as const))(
+    "%s has a code of the contract, words of ours and a way out",
+    (_id, { severity, code, message, remediation, limit, unit }) => {
+      expect(Object.keys(LEG_ERRORS).includes(code) || severity === "warning").toBe(true);
+      expect(message).toMatch(/\.$/);
+      expect(remediation).toMatch(/\.$/);
+      expect(limit === undefined).toBe(unit === undefined);
+      if (message.includes("{limit}")) expect(limit).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe("a broken rule", () => {
+  const table = {
+    "toy.text.length": {
+      severity: "error",
+      code: "text_too_long",
+      limit: 10,
+      unit: "characters",
+      message: "It has {used} of {limit}.",
+      remediation: "Shorten it.",
+    },
+  } as const;
+
+  test("is told in the table's words, with its numbers", () => {
+    expect(breach(table, "toy.text.length", { used: 12, field: "text" })).toEqual({
+      severity: "error",
+      code: "text_too_long",
+      rule: "toy.text.length",
+      message: "It has 12 of 10.",
+      remediation: "Shorten it.",
+      field: "text",
+      mediaIndex: null,
+    });
+  });
+
+  test("may have a limit of the account's own, and be no more than a warning", () => {
+    const at = { used: 6, limit: 5, severity: "warning", mediaIndex: 2 } as const;
+    expect(breach(table, "toy.text.length", at)).toMatchObject({
+      severity: "warning",
+      message: "It has 6 of 5.",
+      mediaIndex: 2,
+    });
+  });
+
+  test.each([
+    [9, []],
+    [10, ["The text uses 10 of 10 characters."]],
+    [11, ["The text has 11 characters; Toy allows 10."]],
+  ])("is warned of above nine tenths: %s of 10", (usedCharacters, messages) => {
+    const measured = { usedCharacters, maxCharacters: 10 };
+    const toy = { network: "toy", title: "Toy", id: "length", limit: 10 } as const;
+    const ofText = textRules({ ...toy, unit: "characters" });
+    const found = checkRules(ofText, { draft: { text: "", media: [], options: {} }, measured });
+    expect(found.map(({ message }) => message)).toEqual(messages);
+  });
+});
