@@ -1,10 +1,19 @@
+import * as z from "zod";
+import { resendWalkHint, WalkHint } from "../shared/background/background.ts";
 import { systemScope, worker, type Worker } from "../shared/http/worker.ts";
 import {
   PUBLISHING_QUEUE,
   PublishingHint,
   resendPublishingHint,
 } from "../shared/publishing/publishing.ts";
+import { shape, type ShapeOf } from "../shared/runtime/shape.ts";
 import { resendWebhookHint, WEBHOOK_QUEUE, WebhookHint } from "../shared/webhooks/webhooks.ts";
+
+/** Hints of walks come by the queue of webhooks, since each queue costs something while it is idle. */
+export const WebhookMessage = shape(() =>
+  z.discriminatedUnion("kind", [WebhookHint(), WalkHint()]),
+);
+export type WebhookMessage = ShapeOf<typeof WebhookMessage>;
 
 const load = async () => (await import("./background.ts")).background;
 
@@ -23,8 +32,9 @@ export const workers: readonly Worker[] = [
     },
   }),
   worker(WEBHOOK_QUEUE, {
-    message: WebhookHint,
-    resend: ({ webhooks }, hint) => resendWebhookHint(webhooks, hint),
+    message: WebhookMessage,
+    resend: ({ webhooks, background }, hint) =>
+      hint.kind === "walk" ? resendWalkHint(background, hint) : resendWebhookHint(webhooks, hint),
     run: async (services, hint) => {
       const { continueWalk, deliverWebhook, fanOutEvents } = await load();
       switch (hint.kind) {

@@ -1,5 +1,5 @@
 import { createAudit } from "./audit/audit.ts";
-import { createBackgroundStores } from "./background/background.ts";
+import { createBackgroundStores, queueWalk } from "./background/background.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
@@ -30,7 +30,7 @@ import { FairLimit } from "./runtime/fair-limit.ts";
 import { SingleFlight } from "./runtime/promises.ts";
 import { RecentMap } from "./runtime/recent-map.ts";
 import { rotatingKeys } from "./runtime/rotating-keys.ts";
-import type { MessageQueue, PoisonQueue } from "./runtime/storage/queue.ts";
+import { HintQueue, type MessageQueue, type PoisonQueue } from "./runtime/storage/queue.ts";
 import { openQueue, openTables, type Tables } from "./runtime/storage/tables.ts";
 import { Metrics } from "./runtime/telemetry/metrics.ts";
 import {
@@ -48,9 +48,9 @@ import { Wakes } from "./wake/wake.ts";
 import {
   createWebhookStores,
   markAndHintEvents,
-  queueWalk,
   Rerun,
   WEBHOOK_QUEUE,
+  type WebhookHint,
 } from "./webhooks/webhooks.ts";
 
 /** How long a check of readiness counts: anybody may ask for one, and each asks storage. */
@@ -83,6 +83,7 @@ function foundationsOf(config: Config, overrides: Overrides) {
   const clock = overrides.clock ?? { now: () => new Date() };
   const open = (name: string) => openQueue(storage.host, storage.prefix + name);
   const { queue = open, poisonQueue = open } = overrides;
+  const webhookMessages = queue(WEBHOOK_QUEUE);
   const names = overrides.names ?? createNames(config);
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const { sessionSecret, previousSessionSecret } = identity;
@@ -95,8 +96,9 @@ function foundationsOf(config: Config, overrides: Overrides) {
     now: () => clock.now(),
     tables,
     wakes: new Wakes(tables.wake),
-    queue,
-    poisonQueue,
+    publishingMessages: queue(PUBLISHING_QUEUE),
+    webhookQueue: new HintQueue<WebhookHint>(webhookMessages),
+    background: createBackgroundStores(tables, webhookMessages, QUEUES, poisonQueue),
     secrets,
     calls: {
       outbound: overrides.outbound ?? createOutbound(config, names),
@@ -109,14 +111,12 @@ function foundationsOf(config: Config, overrides: Overrides) {
 
 type Foundations = ReturnType<typeof foundationsOf>;
 
-function walletsOf(
-  { common, now, tables, wakes, work }: Foundations,
-  onEvent: (platformId: string) => Promise<void>,
-): WalletStore {
+function walletsOf({ common, now, tables, wakes, work, webhookQueue }: Foundations): WalletStore {
+  const hints = { ...common, wakes, stores: { webhookQueue } };
   return new WalletStore(tables.core, now, openCheckOf, {
     balanceLowTokens: common.config.limits.balanceLowTokens,
     mark: (platformId) => wakes.mark("platform", platformId, now()),
-    onEvent: (platformId) => void onEvent(platformId),
+    onEvent: (platformId) => void markAndHintEvents(hints, platformId),
     onBatch: (operations, outcome) =>
       work.metrics.observe("wallet.batch_operations", operations, { outcome }),
   });
@@ -160,12 +160,11 @@ const publishingWork = ({ common: { log }, work }: Foundations) => ({
 });
 
 function mailOf(
-  { common: { config, clock, log }, wakes, tables }: Foundations,
-  webhooks: () => Services["webhooks"],
+  { common: { config, clock, log }, wakes, tables, background }: Foundations,
   { stores, commit }: { readonly stores: TenantStores; readonly commit: Commit },
 ) {
   const askForWalk = (delaySeconds: number) =>
-    queueWalk(webhooks(), { name: SEND_MAILS, isAsked: true }, delaySeconds);
+    queueWalk({ stores: background, log }, { name: SEND_MAILS, isAsked: true }, delaySeconds);
   const owners = (platformId: string) => listOwners({ stores }, platformId);
   return createMail({ config, clock, log, wakes, askForWalk, owners }, tables, commit);
 }
@@ -196,20 +195,18 @@ const accessOf = ({ common: { config, log }, calls: { outbound }, now }: Foundat
  */
 export function buildServices(config: Config, overrides: Overrides = {}): Services {
   const base = foundationsOf(config, overrides);
-  const { common, now, tables, wakes, queue, calls, work } = base;
+  const { common, now, tables, wakes, webhookQueue, calls, work } = base;
   const { clock, log, audit, cursors } = common;
   const { dataKeys } = config.identity;
-  // An event comes once all modules are there.
-  const wallets = walletsOf(base, (id) => markAndHintEvents(webhooks, id));
+  const wallets = walletsOf(base);
   const commit: Commit = (platformId, operation) => wallets.commit(platformId, operation);
   const stores = createTenantStores(tables, commit);
-  const posts = createPublishingStores(tables, queue(PUBLISHING_QUEUE));
+  const posts = createPublishingStores(tables, base.publishingMessages);
   const { networkAccounts, timeline } = posts;
 
   const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
-  const parts = { queue: queue(WEBHOOK_QUEUE), commit, dataKeys };
-  // A walk is asked for once all modules are there.
-  const mail = mailOf(base, () => webhooks, { stores, commit });
+  const parts = { webhookQueue, commit, dataKeys };
+  const mail = mailOf(base, { stores, commit });
   const webhooks: Services["webhooks"] = {
     ...common,
     calls,
@@ -249,7 +246,7 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const modules = { ...below, webhooks, publishing, tenants };
   const erasure = { ...modules, erasures: createErasureStore(tables) };
-  const queues = createBackgroundStores(tables, QUEUES, base.poisonQueue);
-  const background = { ...modules, erasure, stores: queues, work };
+  const walkWork = { ...work, walkShares: new WorkShares() };
+  const background = { ...modules, erasure, stores: base.background, work: walkWork };
   return { ...modules, erasure, background, access: accessOf(base) };
 }

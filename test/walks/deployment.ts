@@ -1,3 +1,4 @@
+import { WebhookMessage } from "../../src/functions/workers.ts";
 import { continueWalk, runDueWalks } from "../../src/shared/background/run-due-walks.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { hintsOf, systemScope } from "../../src/shared/http/worker.ts";
@@ -6,7 +7,7 @@ import type { Log, LogFields } from "../../src/shared/runtime/log.ts";
 import { inverted, newId, timeOfId } from "../../src/shared/runtime/ids.ts";
 import { MARK_MS, minuteOf } from "../../src/shared/wake/wake.ts";
 import { newEvent, PENDING_ROWS, toEventRow } from "../../src/shared/events/events.ts";
-import { WEBHOOK_QUEUE, WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
+import { WEBHOOK_QUEUE } from "../../src/shared/webhooks/hint-queue.ts";
 import { Machine, natureOf, type Nature } from "../model/machine.ts";
 import { tablesOver } from "../model/model-client.ts";
 import { Random } from "../model/random.ts";
@@ -111,10 +112,11 @@ export class Deployment {
 
   #arrive(queue: string, message: object, delaySeconds: number): void {
     if (queue !== WEBHOOK_QUEUE) return;
-    for (const hint of hintsOf(message)) this.#hintArrives(WebhookHint().parse(hint), delaySeconds);
+    for (const hint of hintsOf(message))
+      this.#hintArrives(WebhookMessage().parse(hint), delaySeconds);
   }
 
-  #hintArrives(hint: WebhookHint, delaySeconds: number): void {
+  #hintArrives(hint: WebhookMessage, delaySeconds: number): void {
     if (hint.kind === "events" && !this.hinted.has(hint.platformId))
       this.hinted.set(hint.platformId, this.time.now);
     if (hint.kind !== "walk") return;

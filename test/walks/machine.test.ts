@@ -4,7 +4,7 @@ import { runWalk, type Walk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { overItems, stepsWith, type TakeStep } from "../../src/shared/runtime/walk-step.ts";
-import { WebhookHint } from "../../src/shared/webhooks/hint-queue.ts";
+import { WalkHint } from "../../src/shared/background/background.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 
 const MINUTE = 60_000;
@@ -238,16 +238,14 @@ test("the timer runs what is due, hands over what takes too long, and a message 
   const { services } = relay;
   await runDueWalks(services.background, systemScope(services, "run-due-walks"));
   // The accounts wait for others, so they are a message's; nothing else takes half a second here.
-  const handedOver = () => relay.queues.waiting.map(({ message }) => WebhookHint().parse(message));
+  const handedOver = () => relay.queues.waiting.map(({ message }) => WalkHint().parse(message));
   const walks = WALKS.map(({ name }) => name);
   expect(handedOver()).toContainEqual({
     v: 1,
     kind: "walk",
     name: "look-after-accounts",
   });
-  expect(handedOver().every((hint) => hint.kind === "walk" && walks.includes(hint.name))).toBe(
-    true,
-  );
+  expect(handedOver().every((hint) => walks.includes(hint.name))).toBe(true);
   await relay.drain();
   const states = await services.background.stores.walks.list();
   for (const { name } of WALKS) expect(states.get(name)?.endedAt, name).not.toBeNull();

@@ -3,12 +3,20 @@ import type { BillingDeps } from "../billing/billing.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { WorkShares } from "../limits/limits.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Clock, Stop } from "../runtime/process.ts";
 import type { Metrics } from "../runtime/telemetry/metrics.ts";
 import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { BackgroundStores } from "./stores.ts";
+
+interface BackgroundWork {
+  readonly metrics: Metrics;
+  readonly stop: Stop;
+  /** Bounds the walks under way. */
+  readonly walkShares: WorkShares;
+}
 
 /** What runs on a timer takes of the process. */
 export interface BackgroundDeps {
@@ -17,7 +25,7 @@ export interface BackgroundDeps {
   readonly log: Log;
   readonly audit: Audit;
   readonly stores: BackgroundStores;
-  readonly work: { readonly metrics: Metrics; readonly stop: Stop };
+  readonly work: BackgroundWork;
   readonly billing: BillingDeps;
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;

@@ -3,7 +3,7 @@ import type { BackgroundDeps } from "./deps.ts";
 import { isDue, runWalk, secondsBehind, type RunEnd, type Walk } from "./walk.ts";
 import type { WalkState } from "./walk-store.ts";
 import { WALKS } from "./walks.ts";
-import { queueWalk, runHintedWalk } from "../webhooks/webhooks.ts";
+import { queueWalk, type WalkHint } from "./walk-queue.ts";
 
 /** Time limit of the timer's run; the next one has to begin in time. */
 const TIMER_MS_MAX = 20_000;
@@ -12,6 +12,8 @@ const MESSAGE_MS_MAX = 60_000;
 const WALKS_AT_ONCE = 2;
 /** A run that was asked for while another one is under way is asked for again after so long. */
 const BUSY_SECONDS = 2;
+/** A process runs eight walks at a time. */
+const WALK_WEIGHT = 6;
 
 /** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
 function runMsMax({ config, clock }: BackgroundDeps): number {
@@ -51,7 +53,7 @@ async function runUntil(
       begun += 1;
       const isLeft = leftMs() > 0 && !(await isForQueue(services, next));
       if (isLeft && (await run(next)) !== "time_up") continue;
-      await queueWalk(services.webhooks, { name: next.name });
+      await queueWalk(services, { name: next.name });
     }
   };
   await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
@@ -86,29 +88,28 @@ export async function runDueWalks(services: BackgroundDeps, system: SystemScope)
   await runUntil(services, WALKS.filter(isOtherAndDue), run);
 }
 
-export interface WalkHint {
-  readonly name: string;
-  /** Sent by people: begins a round even if it is not due. */
-  readonly isAsked?: boolean | undefined;
-}
-
 /**
  * Goes on with a walk for a minute at most, and has itself called again while there is more to do. Comes back
  * later if the process has enough walks under way.
  */
 export async function continueWalk(
   services: BackgroundDeps,
-  { name, isAsked = false }: WalkHint,
+  { name, isAsked = false }: Pick<WalkHint, "name" | "isAsked">,
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
   // Of another version of the service, which had such a walk.
   if (walk === undefined) return;
-  const { webhooks } = services;
-  await runHintedWalk(webhooks, { name, isAsked }, async () => {
+  const { work, clock, stores } = services;
+  const runOn = async (): Promise<void> => {
     const end = await runWalk(services, walk, { system, runMs: MESSAGE_MS_MAX, isAsked });
     if (end === "not_now" && isAsked && walk.runsAgain === true)
-      await queueWalk(webhooks, { name, isAsked }, BUSY_SECONDS);
-    if (end === "time_up") await queueWalk(webhooks, { name });
-  });
+      await queueWalk(services, { name, isAsked }, BUSY_SECONDS);
+    if (end === "time_up") await queueWalk(services, { name });
+  };
+  await work.walkShares.run(
+    { owner: "walks", weight: WALK_WEIGHT, now: clock.now() },
+    runOn,
+    (seconds) => stores.walkQueue.hint({ kind: "walk", name, isAsked }, seconds),
+  );
 }

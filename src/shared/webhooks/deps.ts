@@ -60,7 +60,7 @@ interface WebhookWork {
   readonly fanOuts: Rerun;
   /** Endpoints to which this process is delivering. */
   readonly drains: Rerun;
-  /** Each platform's share of the drains under way, and that of walks, whose messages come by the same queue. */
+  /** Each platform's share of the drains under way. */
   readonly drainShares: WorkShares;
   /** The platforms of endpoints that were delivered to lately. */
   readonly endpointOwners: RecentMap<string>;

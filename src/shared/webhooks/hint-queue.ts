@@ -8,8 +8,6 @@ export const WebhookHint = shape(() =>
     hintOf("events", { platformId: z.string() }),
     /** An endpoint has deliveries to be made. `dueAt` is the time of the due row that the hint comes from. */
     hintOf("deliveries", { endpointId: z.string(), dueAt: z.string().optional() }),
-    /** A walk has more to do. It is here because each queue costs something while it is idle. */
-    hintOf("walk", { name: z.string(), isAsked: z.boolean().optional() }),
   ]),
 );
 export type WebhookHint = ShapeOf<typeof WebhookHint>;

@@ -1,7 +1,7 @@
 import type { Commit } from "../core/core.ts";
 import { EventStore } from "../events/events.ts";
 import type { DataKeys } from "../runtime/secrets.ts";
-import { HintQueue, type MessageQueue } from "../runtime/storage/queue.ts";
+import type { HintQueue } from "../runtime/storage/queue.ts";
 import type { Tables } from "../runtime/storage/tables.ts";
 import { DeadDeliveryStore } from "./deliveries/dead-delivery-store.ts";
 import { DeliveryStore } from "./deliveries/delivery-store.ts";
@@ -11,7 +11,7 @@ import { EndpointStore } from "./endpoints/endpoint-store.ts";
 import type { WebhookHint } from "./hint-queue.ts";
 
 interface Parts {
-  readonly queue: MessageQueue;
+  readonly webhookQueue: HintQueue<WebhookHint>;
   readonly commit: Commit;
   readonly dataKeys: DataKeys;
 }
@@ -21,7 +21,7 @@ export type WebhookStores = ReturnType<typeof createWebhookStores>;
 /** Creates the stores of events, endpoints and deliveries, and the queue of what is to be done about them. */
 export function createWebhookStores(
   { core, events, deliveries, dead }: Tables,
-  { queue, commit, dataKeys }: Parts,
+  { webhookQueue, commit, dataKeys }: Parts,
 ) {
   return {
     events: new EventStore(core, events),
@@ -30,6 +30,6 @@ export function createWebhookStores(
     deliveries: new DeliveryStore(deliveries),
     pending: new PendingStore(deliveries),
     deadDeliveries: new DeadDeliveryStore(dead),
-    webhookQueue: new HintQueue<WebhookHint>(queue),
+    webhookQueue,
   };
 }

@@ -10,14 +10,7 @@ export { clearWebhooks, clearWebhooksOfPlatform } from "./erase-webhooks.ts";
 export { fanOutEvents } from "./events/fan-out-events.ts";
 export { listEvents } from "./events/list-events.ts";
 export { WEBHOOK_QUEUE, WebhookHint, Rerun } from "./hint-queue.ts";
-export {
-  hasPendingEvents,
-  hintEvents,
-  markAndHintEvents,
-  queueWalk,
-  resendWebhookHint,
-  runHintedWalk,
-} from "./hints.ts";
+export { hasPendingEvents, hintEvents, markAndHintEvents, resendWebhookHint } from "./hints.ts";
 export {
   createEndpoint,
   updateEndpoint,
