@@ -100,11 +100,10 @@ const TRIES_MAX = 60;
  * was checked under; the caller is then checked again. An earlier try that was applied stays applied.
  */
 export async function checkedCommit<Answer>(
-  check: AccessCheck | undefined,
+  check: AccessCheck,
   operation: CoreOperation<Answer>,
   submit: <Submitted>(operation: CoreOperation<Submitted>) => Promise<Submitted>,
 ): Promise<Answer> {
-  if (check === undefined) return await submit(operation);
   const checked: CoreOperation<{ readonly answer: Answer; readonly isWritten: boolean }> = {
     ...operation,
     decide(view, tried) {

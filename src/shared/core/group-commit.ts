@@ -12,7 +12,7 @@ import { RecentMap } from "../runtime/recent-map.ts";
 
 const BATCH_OPERATIONS_MAX = 64;
 /** Enough for the busiest minute of a process. */
-export const STORED_ROWS_MAX = 20_000;
+export const TAKEN_KEYS_MAX = 20_000;
 const WALLET_CACHE_MS = 2_000;
 /** How often an operation is retried after a transaction of unknown outcome or a torn read. */
 const DOUBTS_MAX = 12;
@@ -32,7 +32,7 @@ const TRYING_MS_MAX = 8_000;
 export class GroupCommit {
   readonly #partition: CorePartition;
   readonly #platformId: string;
-  readonly #storedRows: RecentMap<true>;
+  readonly #takenKeys: RecentMap<true>;
   readonly #queue: Pending[] = [];
   readonly #byId = new Map<string, Pending>();
   #running = false;
@@ -42,18 +42,18 @@ export class GroupCommit {
     return await this.#wallet();
   });
 
-  /** `storedRows`: rows that this process saw stored recently, of any platform; to believe them absent costs a try. */
+  /** `takenKeys`: of rows that this process saw stored recently, of any platform; to believe them absent costs a try. */
   constructor(
     partition: CorePartition,
     platformId = "",
-    storedRows = new RecentMap<true>(STORED_ROWS_MAX),
+    takenKeys = new RecentMap<true>(TAKEN_KEYS_MAX),
   ) {
     this.#partition = partition;
     this.#platformId = platformId;
-    this.#storedRows = storedRows;
+    this.#takenKeys = takenKeys;
   }
 
-  #storedRowKey(rowKey: string): string {
+  #takenKey(rowKey: string): string {
     return `${this.#platformId}\n${rowKey}`;
   }
 
@@ -78,12 +78,12 @@ export class GroupCommit {
   }
 
   #begin(operation: CoreOperation<unknown>): Pending {
-    const isOutdated = operation.rowKeys.some((rowKey) =>
-      this.#storedRows.has(this.#storedRowKey(rowKey)),
+    const isGuessWrong = operation.rowKeys.some((rowKey) =>
+      this.#takenKeys.has(this.#takenKey(rowKey)),
     );
-    const pending = newPending(operation, isOutdated);
+    const pending = newPending(operation, isGuessWrong);
     this.#byId.set(operation.id, pending);
-    if (isOutdated && isRepeat(pending)) void this.#answerRepeat(pending);
+    if (isGuessWrong && isRepeat(pending)) void this.#answerRepeat(pending);
     else this.#enqueue(pending);
     return pending;
   }
@@ -181,8 +181,8 @@ export class GroupCommit {
   async #load(pending: Pending, { etag }: StoredWallet): Promise<void> {
     const { state, operation } = pending;
     // Rows belong to the version of the wallet under which they were read.
-    const isOutdated = state.kind === "read" && state.etag !== etag;
-    if (state.kind !== "unread" && !isOutdated) return;
+    const isOfOlderWallet = state.kind === "read" && state.etag !== etag;
+    if (state.kind !== "unread" && !isOfOlderWallet) return;
     const read = async (rowKey: string) => [rowKey, await this.#partition.find(rowKey)] as const;
     try {
       const rows = new Map(await Promise.all(operation.rowKeys.map(read)));
@@ -251,7 +251,7 @@ export class GroupCommit {
   #remember(members: readonly Pending[]): void {
     for (const { operation } of members)
       for (const [rowKey, stored] of operation.known ?? [])
-        if (stored === undefined) this.#storedRows.set(this.#storedRowKey(rowKey), true);
+        if (stored === undefined) this.#takenKeys.set(this.#takenKey(rowKey), true);
   }
 
   /** Retries the batch after another process wrote the wallet first. */

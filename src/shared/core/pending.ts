@@ -79,8 +79,8 @@ export interface Pending {
   doubtedEtag: string | undefined;
 }
 
-/** Makes a pending operation. `isOutdated`: this process knows better than the rows that the caller has read. */
-export function newPending(operation: CoreOperation<unknown>, isOutdated: boolean): Pending {
+/** Makes a pending operation. `isGuessWrong`: this process knows better than the rows that the caller has read. */
+export function newPending(operation: CoreOperation<unknown>, isGuessWrong: boolean): Pending {
   const { known } = operation;
   return {
     operation,
@@ -88,7 +88,7 @@ export function newPending(operation: CoreOperation<unknown>, isOutdated: boolea
     askedAt: performance.now(),
     ...Promise.withResolvers<unknown>(),
     state:
-      known === undefined || isOutdated
+      known === undefined || isGuessWrong
         ? { kind: "unread", isWalletOld: false }
         : { kind: "known", rows: known },
     joins: "any",

@@ -19,7 +19,7 @@ import type {
   StoredWallet,
   WrittenWallet,
 } from "./core-operation.ts";
-import { GroupCommit, STORED_ROWS_MAX } from "./group-commit.ts";
+import { GroupCommit, TAKEN_KEYS_MAX } from "./group-commit.ts";
 import { LedgerStore } from "./ledger-store.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import {
@@ -83,7 +83,7 @@ export class WalletStore {
   readonly #alerts: WalletAlerts;
   readonly #openCheckOf: OpenCheck;
   readonly #committers = new Map<string, GroupCommit>();
-  readonly #storedRows = new RecentMap<true>(STORED_ROWS_MAX);
+  readonly #takenKeys = new RecentMap<true>(TAKEN_KEYS_MAX);
   /** The access version of each platform as this process read or raised it last. */
   readonly #versions = new RecentMap<string>(COMMITTERS_MAX);
   /** The day for which this process knows that a platform's `billing.budget_reached` was emitted. */
@@ -99,11 +99,13 @@ export class WalletStore {
 
   /**
    * Applies a change of the platform's partition exactly once, together with other changes under way. The change of a
-   * request that writes is refused if the caller's access was taken away since it was checked.
+   * request that writes is refused if the caller's access was taken away since it was checked; that of accepting a post
+   * compares the access version itself, and gets no check here.
    */
   async commit<Answer>(platformId: string, operation: CoreOperation<Answer>): Promise<Answer> {
     try {
       const check = this.#openCheckOf(platformId);
+      if (check === undefined) return await this.#submit(platformId, operation);
       return await checkedCommit(check, operation, (one) => this.#submit(platformId, one));
     } catch (error) {
       if (error instanceof AppError) await this.noteRefusal(platformId, error);
@@ -146,7 +148,7 @@ export class WalletStore {
     let committer = this.#committers.get(platformId);
     if (committer === undefined) {
       this.#dropQuiet();
-      committer = new GroupCommit(this.#partition(platformId), platformId, this.#storedRows);
+      committer = new GroupCommit(this.#partition(platformId), platformId, this.#takenKeys);
       this.#committers.set(platformId, committer);
     }
     return committer.submit(operation);

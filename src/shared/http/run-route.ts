@@ -4,7 +4,7 @@ import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
 import { pauseAfter } from "../runtime/until-won.ts";
 import { accessRows, platformOfKey, type AccessRows } from "../tenants/tenants.ts";
-import type { Access, AccessRequest } from "./access/access.ts";
+import { identify, type Access, type AccessRequest } from "./access/access.ts";
 import { checkedWrite, isCheckedWrite } from "./access/checked-writes.ts";
 import { parseInput, type Incoming } from "./parse-input.ts";
 import type { Route } from "./route.ts";
@@ -131,16 +131,18 @@ async function cachedRows(request: AccessRequest): Promise<AccessRows | undefine
 }
 
 /**
- * Returns rows that are read for this request, and cached for later ones. The version is read before any of them. Of a
- * key that this process has not seen, the platform is unknown, and so is the version: such rows are not cached, and a
- * verb that compares the version throws `OutdatedAccess`. By then the key's platform is known, and the route runs again.
+ * Returns rows that are read for this request, and cached for later ones. The version is read before any of them, and so
+ * the platform is found first: that of a key which this process has not seen, by identifying the caller. A verb that
+ * compares no version does without, and such rows are not cached.
+ * @throws AppError what the access rule refuses with
  */
 async function readRows(
   { onCachedRows }: Access<unknown>,
   request: AccessRequest,
 ): Promise<AccessRows> {
-  const platformId = await platformOf(request);
-  if (platformId === undefined) return request.rows;
+  const known = await platformOf(request);
+  if (known === undefined && onCachedRows !== "compared") return request.rows;
+  const platformId = known ?? (await identify(request)).caller.platformId;
   const { access, billing, clock, tenants } = request.services;
   const { wallets } = billing;
   let version = await versionBefore(request, platformId);

@@ -1,10 +1,11 @@
-import { type CoreDecision, type CoreOperation, type CoreView, paced } from "../core/core.ts";
+import type { CoreDecision, CoreOperation, CoreView } from "../core/core.ts";
 import { invariant } from "../runtime/errors.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { calledLegs, startedLegs, hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
-import { isFinal, type LaterCall } from "./call.ts";
-import { isBusy, isEnded, postStatus, startingAt, type Leg } from "./leg.ts";
+import { hint, NO_HINTS, hintsAfter, type HintsToSend } from "./hints.ts";
+import { isBusy, isEnded, postStatus, type Leg } from "./leg.ts";
+import { withPace, type Pace } from "./pace.ts";
+import { withEvents } from "./post-events.ts";
 import { postProgress, toLeg, toLegRow, toPost, toPostRow } from "./post-row.ts";
 import {
   legKey,
@@ -15,105 +16,17 @@ import {
   type PostWithLegs,
   type StoredLeg,
 } from "./post-store.ts";
-import { postWake, refOf, type Post, type PostRef, hasStarted } from "./post.ts";
-import { type EventType, eventWrite } from "../events/events.ts";
-import { legRecord, postRecord } from "./read/post-view.ts";
+import { postWake, refOf, type Post, type PostRef } from "./post.ts";
 
-interface PostEvent {
-  readonly type: EventType;
-  readonly leg?: Leg;
-}
-
-/** The events of a call that ended: done, or not. */
-const CALL_EVENTS = {
-  comment: ["comment.succeeded", "comment.failed"],
-  remove: ["leg.removed", "leg.removal_failed"],
-} as const satisfies Record<LaterCall["kind"], readonly [EventType, EventType]>;
-
-function eventsOfCalls(earlier: Leg | undefined, leg: Leg): PostEvent[] {
-  const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));
-  return leg.calls
-    .filter((call) => isFinal(call) && !known.has(call.key))
-    .map(({ kind, state }) => ({ type: CALL_EVENTS[kind][state === "done" ? 0 : 1], leg }));
-}
-
-function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[] {
-  return after.flatMap((leg): PostEvent[] => {
-    const earlier = before.find(({ network }) => network === leg.network);
-    const ofCalls = eventsOfCalls(earlier, leg);
-    const isNew = isEnded(leg) && (earlier === undefined || !isEnded(earlier));
-    if (!isNew || leg.status === "skipped") return ofCalls;
-    const type = leg.status === "succeeded" ? "leg.succeeded" : "leg.failed";
-    return [{ type, leg }, ...ofCalls];
-  });
-}
-
-/**
- * Returns the event of the post itself: that of its new state, or of an edit. None when neither changed, or when a retry
- * makes it `processing` again.
- */
-function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
-  const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
-  if (isRetry) return [];
-  if (before?.status !== after.status) return [{ type: `post.${after.status}` }];
-  return before.revision === after.revision ? [] : [{ type: "post.updated" }];
-}
-
-/**
- * Returns the events of a change as rows of its transaction, and the post with its event sequence advanced: one for
- * each leg that ended, and one for the post's new state.
- */
-function withEvents(
-  change: {
-    readonly before: { readonly post: Post; readonly legs: readonly Leg[] } | undefined;
-    readonly post: Post;
-    readonly legs: readonly Leg[];
-  },
-  now: Date,
-): { readonly post: Post; readonly writes: readonly RowWrite[] } {
-  const { before, legs } = change;
-  const post = eventsOfPost(before?.post, change.post);
-  // The post's own event comes first when it begins, and last when it ends.
-  const ofLegs = eventsOfLegs(before?.legs ?? [], legs);
-  const events = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];
-  const next = { ...change.post, eventSequence: change.post.eventSequence + events.length };
-  const view = postRecord({ post: next, legs });
-  const writes = events.map(({ type, leg }, index) =>
-    eventWrite(
-      {
-        type,
-        sequence: change.post.eventSequence + index + 1,
-        applicationId: next.applicationId,
-        profileId: next.profileId,
-        postId: next.id,
-        // The work under way is not the origin: a transaction has changes of several.
-        origin: next,
-        data:
-          leg === undefined
-            ? { post: view }
-            : { post: view, leg: legRecord(next.draft, leg, undefined) },
-      },
-      now,
-    ),
-  );
-  return { post: next, writes };
-}
-
-// The only writer of whole posts. A verb says what a post was and what it becomes; this module derives the rest: rows,
-// events, when legs begin, the mark in the wake index, and hints. Between two such transactions a worker writes
-// only the leg that it has claimed, through `PostStore`.
+// The only writer of whole posts. A verb says what a post becomes; the rest follows from it: rows, events, when legs
+// begin, the mark in the wake index, and hints. Between two such transactions a worker writes only the leg that it has
+// claimed, through `PostStore`.
 
 export interface CurrentPost {
   readonly post: Post;
   readonly etag: string;
   readonly legs: readonly StoredLeg[];
   readonly hasWork: boolean;
-}
-
-/** How many legs of a platform begin per second, and how soon the sweep checks on them. */
-export interface Pace {
-  readonly legsPerSecond: number;
-  readonly workCheckSeconds: number;
 }
 
 type Write<Answer> = Extract<CoreDecision<Answer>, { readonly kind: "write" }>;
@@ -227,34 +140,6 @@ function workWrites(
   return [{ kind: "create", row: toWorkRow({ ref: refOf(post), nextCheckAt, checks: 0 }) }];
 }
 
-interface PacedLegs {
-  readonly legs: readonly Leg[];
-  readonly paceUntil?: string;
-  /** When the sweep first checks what begins; absent when nothing does. */
-  readonly nextCheckAt?: string;
-}
-
-/** Returns the legs, with a start time at the platform's pace for those that this change starts. */
-function withPace(
-  before: readonly Leg[],
-  after: readonly Leg[],
-  { wallet, now }: CoreView,
-  pace: Pace | undefined,
-): PacedLegs {
-  const begun = startedLegs(before, after);
-  const checkAfter = (ms: number, { workCheckSeconds }: Pace) =>
-    new Date(ms + workCheckSeconds * 1000).toISOString();
-  if (begun.length === 0) {
-    const isCalled = pace !== undefined && calledLegs(before, after).length > 0;
-    return { legs: after, ...(isCalled && { nextCheckAt: checkAfter(now.getTime(), pace) }) };
-  }
-  invariant(pace !== undefined, "legs begin at no pace");
-  const { paceUntil, startAt } = paced(wallet, begun.length, now, pace.legsPerSecond);
-  const legs = after.map((leg) => (begun.includes(leg) ? startingAt(leg, startAt) : leg));
-  const startMs = startAt === null ? now.getTime() : Date.parse(startAt);
-  return { legs, paceUntil, nextCheckAt: checkAfter(startMs, pace) };
-}
-
 /** Returns what a change of a post writes (its row, its legs', the work row, its events) and the hints for after it. */
 export function postWrite(
   before: CurrentPost | undefined,
@@ -265,7 +150,7 @@ export function postWrite(
   const known = before && { post: before.post, legs: before.legs.map(({ leg }) => leg) };
   const { nextCheckAt, ...begun } = withPace(known?.legs ?? [], after.legs, view, pace);
   const { legs, ...wallet } = begun;
-  const { post, writes: events } = withEvents({ before: known, post: after.post, legs }, view.now);
+  const { post, writes: events } = withEvents(known, { post: after.post, legs }, view.now);
   return {
     ...wallet,
     writes: [
@@ -322,8 +207,8 @@ export function postOperation<Answer>(change: PostChange<Answer>): PostOperation
 /**
  * Commits a change of a post. Before it, marks the platform as having open work and writes the due row of a new start
  * time, so that a crash in between leaves at most a mark and a row without a post, and never a post that nobody finds.
- * After it, sends the hints. `by`: a worker needs no mark before, because the post is open work already, and
- * itself sends one hint for the events of all its legs.
+ * After it, sends the hints. `by`: the post of a worker is open work before the commit, so that it needs no mark then;
+ * and a worker itself sends one hint for the events of all its legs.
  */
 export async function commitPost<Answer>(
   services: PublishingDeps,

@@ -7,7 +7,8 @@ import {
   toAcceptedRow,
   type Accepted,
 } from "../idempotency-store.ts";
-import { postWrite, type Pace, type PostOperation } from "../post-change.ts";
+import type { Pace } from "../pace.ts";
+import { postWrite, type PostOperation } from "../post-change.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { refOf, type Post } from "../post.ts";
 
@@ -68,18 +69,19 @@ export function acceptOperation(acceptance: Acceptance): PostOperation<Accepted>
     ref: refOf(post),
     dueAt: newDueTime(undefined, post),
     rowKeys: [rowKey],
+    // A guess instead of a read, since nearly every key is new. Creating the row of a key that is taken fails, and the
+    // operation is then decided again on the row as it is stored.
     known: new Map([[rowKey, undefined]]),
     decide(view, tried) {
       const taken = view.row(rowKey);
       const earlier = taken === undefined ? undefined : toAccepted(taken.row);
-      // An earlier try of this operation, under the version that the wallet had then.
-      if (earlier?.postId === post.id)
-        return {
-          kind: "done",
-          answer: { answer: earlier, hints: tried?.answer.hints ?? NO_HINTS },
-        };
-      const isOutdated = accessVersion === "" || accessVersion !== view.wallet.accessVersion;
-      if (isOutdated) return { kind: "refuse", error: new OutdatedAccess() };
+      // An earlier try of this operation was applied, and its answer lost: its hints, in `tried`, are yet to be sent.
+      if (earlier?.postId === post.id) {
+        const hints = tried?.answer.hints ?? NO_HINTS;
+        return { kind: "done", answer: { answer: earlier, hints } };
+      }
+      if (accessVersion === "" || accessVersion !== view.wallet.accessVersion)
+        return { kind: "refuse", error: new OutdatedAccess() };
       if (earlier !== undefined)
         return { kind: "done", answer: { answer: earlier, hints: NO_HINTS } };
       const error = refusal(view.wallet, movement.tokens, view.now);

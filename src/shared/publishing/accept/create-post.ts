@@ -39,6 +39,7 @@ export interface CreatePost {
 
 const ACCEPTED = 202;
 const CREATED = 201;
+const statusOf = ({ scheduleAt }: Draft) => (scheduleAt === null ? ACCEPTED : CREATED);
 
 /**
  * Returns the original post as it is now.
@@ -69,7 +70,7 @@ async function replay(
   };
 }
 
-function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, now: Date): Post {
+function newPost(scope: ProfileScope, draft: Draft, now: Date): Post {
   const at = now.toISOString();
   return {
     id: newId("post", now),
@@ -90,38 +91,64 @@ function newPost(services: PublishingDeps, scope: ProfileScope, draft: Draft, no
   };
 }
 
-/** Returns the post as it can be accepted now, or why it can't. */
-async function checkedPost(
+/** What becomes of a request. */
+type Acceptance =
+  | { readonly kind: "accepted"; readonly created: PostWithLegs }
+  /** Its key is that of an earlier request, or of one under way. */
+  | { readonly kind: "replay"; readonly earlier: Accepted }
+  | { readonly kind: "refused"; readonly error: AppError };
+
+const refused = (error: AppError): Acceptance => ({ kind: "refused", error });
+
+/** Checks a post and commits it under its key. */
+async function acceptNew(
   services: PublishingDeps,
   scope: AcceptingScope,
+  idempotencyKey: string,
   draft: Draft,
-): Promise<PostWithLegs | AppError> {
+): Promise<Acceptance> {
   const now = services.clock.now();
   const issues = scheduleIssues(draft.scheduleAt, now);
-  if (issues.length > 0) return validationFailed(issues);
-  const post = newPost(services, scope, draft, now);
+  if (issues.length > 0) return refused(validationFailed(issues));
+  const post = newPost(scope, draft, now);
   const legs = await firstLegs(services, post, scope.connections, now);
-  return legs instanceof AppError ? legs : { post, legs };
-}
-
-/** Commits a post. Returns what is accepted under the key, which may be an earlier post, or why nothing is. */
-async function commitNew(
-  services: PublishingDeps,
-  { accessVersion }: AcceptingScope,
-  idempotencyKey: string,
-  { found, accepted }: { readonly found: PostWithLegs; readonly accepted: Accepted },
-): Promise<Accepted | AppError> {
+  if (legs instanceof AppError) return refused(legs);
+  const created = { post, legs };
+  const { id: postId, profileId } = post;
+  const print = fingerprint(scope, draft);
+  const mine = { fingerprint: print, postId, profileId, httpStatus: statusOf(draft) };
+  const { accessVersion } = scope;
   const pace = services.config.publishing;
+  const operation = { idempotencyKey, found: created, accepted: mine, pace, accessVersion };
   try {
-    return await commitPost(
-      services,
-      acceptOperation({ idempotencyKey, found, accepted, pace, accessVersion }),
-    );
+    const accepted = await commitPost(services, acceptOperation(operation));
+    if (accepted.postId !== postId) return { kind: "replay", earlier: accepted };
+    invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
+    return { kind: "accepted", created };
   } catch (error) {
     // An outage says nothing of the post, and a look-up of the key would fail, too.
-    if (error instanceof AppError && error.code !== "service_unavailable") return error;
+    if (error instanceof AppError && error.code !== "service_unavailable") return refused(error);
     throw error;
   }
+}
+
+/** Accepts a post. A key that was used answers with its post, whatever a new request would be refused for. */
+async function accept(
+  services: PublishingDeps,
+  scope: AcceptingScope,
+  idempotencyKey: string,
+  draft: Draft,
+): Promise<Acceptance> {
+  const replayOf = async (): Promise<Acceptance | undefined> => {
+    const earlier = await services.stores.idempotency.find(scope.platformId, idempotencyKey);
+    return earlier && { kind: "replay", earlier };
+  };
+  // The due row of a scheduled post is written before the transaction can find that the key is taken.
+  const early = draft.scheduleAt === null ? undefined : await replayOf();
+  const acceptance = early ?? (await acceptNew(services, scope, idempotencyKey, draft));
+  if (acceptance.kind !== "refused" || scope.areCached) return acceptance;
+  // The many requests with an unused key don't pay for this look-up.
+  return (await replayOf()) ?? acceptance;
 }
 
 async function createOnce(
@@ -129,39 +156,20 @@ async function createOnce(
   scope: AcceptingScope,
   { idempotencyKey, draft }: CreatePost,
 ): Promise<CreatedPost> {
-  // No version was read before the rows, so there is none to compare.
-  if (scope.accessVersion === "") throw new OutdatedAccess();
   const key = parseIdempotencyKey(idempotencyKey);
-  const isScheduled = draft.scheduleAt !== null;
-  const findEarlier = () => services.stores.idempotency.find(scope.platformId, key);
-  // A key that was used answers with its post, whatever a new request would be refused for. It is looked up after the
-  // refusal, so that the many requests with an unused key don't pay for it.
-  const replayOrRefuse = async (refusal: AppError) => {
-    const earlier = scope.areCached ? undefined : await findEarlier();
-    if (earlier === undefined) throw refusal;
-    return replay(services, scope, earlier, draft);
-  };
-  // The due row of a scheduled post is written before the transaction can find that the key is taken.
-  const earlier = isScheduled ? await findEarlier() : undefined;
-  if (earlier !== undefined) return replay(services, scope, earlier, draft);
-  const found = await checkedPost(services, scope, draft);
-  if (found instanceof AppError) return replayOrRefuse(found);
-  const { id: postId, profileId } = found.post;
-  const httpStatus = isScheduled ? CREATED : ACCEPTED;
-  const print = fingerprint(scope, draft);
-  const mine = { fingerprint: print, postId, profileId, httpStatus };
-  const accepted = await commitNew(services, scope, key, { found, accepted: mine });
-  if (accepted instanceof AppError) return replayOrRefuse(accepted);
-  if (accepted.postId !== postId) return replay(services, scope, accepted, draft);
-  invariant(accepted.fingerprint === print, "a post was accepted under another fingerprint");
+  const acceptance = await accept(services, scope, key, draft);
+  if (acceptance.kind === "refused") throw acceptance.error;
+  if (acceptance.kind === "replay") return replay(services, scope, acceptance.earlier, draft);
+  const { created } = acceptance;
+  const { id: postId } = created.post;
   noteWork({ postId });
   services.log.info("post accepted", { networks: draft.networks, scheduleAt: draft.scheduleAt });
   services.audit.record(scope, {
-    action: isScheduled ? "post.scheduled" : "post.accepted",
+    action: draft.scheduleAt === null ? "post.accepted" : "post.scheduled",
     target: { type: "post", id: postId },
   });
-  const post = postView(found, services.config.publicBaseUrl, scope.connections);
-  return { post, httpStatus, replayed: false };
+  const post = postView(created, services.config.publicBaseUrl, scope.connections);
+  return { post, httpStatus: statusOf(draft), replayed: false };
 }
 
 /**

@@ -10,10 +10,10 @@ import {
   commitPost,
   postOperation,
   touched,
-  type Pace,
   type PostDecision,
   type PostOperation,
 } from "../post-change.ts";
+import type { Pace } from "../pace.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import type { Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";

@@ -11,10 +11,10 @@ import {
   commitPost,
   postOperation,
   progressed,
-  type Pace,
   type PostDecision,
   type PostOperation,
 } from "../post-change.ts";
+import type { Pace } from "../pace.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { hasStarted, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";

@@ -16,10 +16,10 @@ import {
   commitPost,
   postOperation,
   progressed,
-  type Pace,
   type PostDecision,
   type PostOperation,
 } from "../post-change.ts";
+import type { Pace } from "../pace.ts";
 import type { StartHint } from "../post-queue.ts";
 import { postKey } from "../post-store.ts";
 import { postWake, refOf, type Post } from "../post.ts";

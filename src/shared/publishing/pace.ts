@@ -1,0 +1,38 @@
+import { type CoreView, paced } from "../core/core.ts";
+import { invariant } from "../runtime/errors.ts";
+import { calledLegs, startedLegs } from "./hints.ts";
+import { startingAt, type Leg } from "./leg.ts";
+
+/** How many legs of a platform begin per second, and how soon the sweep checks on them. */
+export interface Pace {
+  readonly legsPerSecond: number;
+  readonly workCheckSeconds: number;
+}
+
+interface PacedLegs {
+  readonly legs: readonly Leg[];
+  readonly paceUntil?: string;
+  /** When the sweep first checks what begins; absent when nothing does. */
+  readonly nextCheckAt?: string;
+}
+
+/** Returns the legs, with a start time at the platform's pace for those that this change starts. */
+export function withPace(
+  before: readonly Leg[],
+  after: readonly Leg[],
+  { wallet, now }: CoreView,
+  pace: Pace | undefined,
+): PacedLegs {
+  const begun = startedLegs(before, after);
+  const checkAfter = (ms: number, { workCheckSeconds }: Pace) =>
+    new Date(ms + workCheckSeconds * 1000).toISOString();
+  if (begun.length === 0) {
+    const isCalled = pace !== undefined && calledLegs(before, after).length > 0;
+    return { legs: after, ...(isCalled && { nextCheckAt: checkAfter(now.getTime(), pace) }) };
+  }
+  invariant(pace !== undefined, "legs begin at no pace");
+  const { paceUntil, startAt } = paced(wallet, begun.length, now, pace.legsPerSecond);
+  const legs = after.map((leg) => (begun.includes(leg) ? startingAt(leg, startAt) : leg));
+  const startMs = startAt === null ? now.getTime() : Date.parse(startAt);
+  return { legs, paceUntil, nextCheckAt: checkAfter(startMs, pace) };
+}

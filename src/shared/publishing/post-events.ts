@@ -1,0 +1,83 @@
+import { type EventType, eventWrite } from "../events/events.ts";
+import type { RowWrite } from "../runtime/storage/row.ts";
+import { isFinal, type LaterCall } from "./call.ts";
+import { isEnded, type Leg } from "./leg.ts";
+import type { PostWithLegs } from "./post-store.ts";
+import { hasStarted, type Post } from "./post.ts";
+import { legRecord, postRecord } from "./read/post-view.ts";
+
+interface PostEvent {
+  readonly type: EventType;
+  readonly leg?: Leg;
+}
+
+/** The events of a call that ended: done, or not. */
+const CALL_EVENTS = {
+  comment: ["comment.succeeded", "comment.failed"],
+  remove: ["leg.removed", "leg.removal_failed"],
+} as const satisfies Record<LaterCall["kind"], readonly [EventType, EventType]>;
+
+function eventsOfCalls(earlier: Leg | undefined, leg: Leg): PostEvent[] {
+  const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));
+  return leg.calls
+    .filter((call) => isFinal(call) && !known.has(call.key))
+    .map(({ kind, state }) => ({ type: CALL_EVENTS[kind][state === "done" ? 0 : 1], leg }));
+}
+
+function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[] {
+  return after.flatMap((leg): PostEvent[] => {
+    const earlier = before.find(({ network }) => network === leg.network);
+    const ofCalls = eventsOfCalls(earlier, leg);
+    const isNew = isEnded(leg) && (earlier === undefined || !isEnded(earlier));
+    if (!isNew || leg.status === "skipped") return ofCalls;
+    const type = leg.status === "succeeded" ? "leg.succeeded" : "leg.failed";
+    return [{ type, leg }, ...ofCalls];
+  });
+}
+
+/**
+ * Returns the event of the post itself: that of its new state, or of an edit. None when neither changed, or when a retry
+ * makes it `processing` again.
+ */
+function eventsOfPost(before: Post | undefined, after: Post): PostEvent[] {
+  const isRetry = before !== undefined && hasStarted(before) && after.status === "processing";
+  if (isRetry) return [];
+  if (before?.status !== after.status) return [{ type: `post.${after.status}` }];
+  return before.revision === after.revision ? [] : [{ type: "post.updated" }];
+}
+
+/**
+ * Returns the events of a change as rows of its transaction, and the post with its event sequence advanced: one for
+ * each leg that ended, and one for the post's new state.
+ */
+export function withEvents(
+  before: PostWithLegs | undefined,
+  { post: after, legs }: PostWithLegs,
+  now: Date,
+): { readonly post: Post; readonly writes: readonly RowWrite[] } {
+  const post = eventsOfPost(before?.post, after);
+  // The post's own event comes first when it begins, and last when it ends.
+  const ofLegs = eventsOfLegs(before?.legs ?? [], legs);
+  const events = legs.every(isEnded) ? [...ofLegs, ...post] : [...post, ...ofLegs];
+  const next = { ...after, eventSequence: after.eventSequence + events.length };
+  const view = postRecord({ post: next, legs });
+  const writes = events.map(({ type, leg }, index) =>
+    eventWrite(
+      {
+        type,
+        sequence: after.eventSequence + index + 1,
+        applicationId: next.applicationId,
+        profileId: next.profileId,
+        postId: next.id,
+        // The work under way is not the origin: a transaction has changes of several.
+        origin: next,
+        data:
+          leg === undefined
+            ? { post: view }
+            : { post: view, leg: legRecord(next.draft, leg, undefined) },
+      },
+      now,
+    ),
+  );
+  return { post: next, writes };
+}
