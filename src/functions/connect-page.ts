@@ -43,7 +43,7 @@ async function asRefusedPage(refusal: AppError, call: RefusedCall): Promise<Repl
   return await asPage({ services, headers, scope: { requestId, ip } }, (request) =>
     isLater
       ? Promise.reject(refusal)
-      : Promise.resolve(plainNotice(services.connections, request, "unreadable", status)),
+      : Promise.resolve(plainNotice(services.connections.config, request, "unreadable", status)),
   );
 }
 

@@ -71,7 +71,8 @@ const documentRoutes = NETWORK_NAMES.flatMap((network) =>
       access: anyone,
       produces: "document",
       errors: ["not_found"],
-      run: ({ services }) => document(publishedDocument(services.connections, network, published)),
+      run: ({ services }) =>
+        document(publishedDocument(services.connections.config, network, published)),
     }),
   ),
 );

@@ -151,7 +151,7 @@ async function readLimits(on: Check): Promise<Checked | undefined> {
 
 /** Changes the connection only if the network certainly refused the account itself. */
 async function afterRefusal(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "log" | "stores" | "linking">,
   connection: Connection,
   outcome: TryLater | Rejected,
 ): Promise<Checked> {
@@ -168,7 +168,10 @@ async function afterRefusal(
 }
 
 /** Warns once of each end of the authorisation that is near. */
-async function warn(services: ConnectionsDeps, connection: Connection): Promise<void> {
+async function warn(
+  services: Pick<ConnectionsDeps, "clock" | "stores">,
+  connection: Connection,
+): Promise<void> {
   const { expiresAt, warnedExpiresAt } = connection;
   if (expiresAt === null || expiresAt === warnedExpiresAt) return;
   if (Date.parse(expiresAt) - services.clock.now().getTime() > WARNING_MS) return;

@@ -2,12 +2,14 @@ import type { NetworkName } from "../networks/lookup.ts";
 import { inBatches } from "../runtime/promises.ts";
 import { checkAccount, type Checked } from "./check-account.ts";
 import type { ConnectionRef, ProfileRef } from "./connection.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "../runtime/log.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 
 const PROFILES_AT_ONCE = 16;
 
 /** Returns whether rows may be sealed with another key than the first: with one key alone there is nothing to do. */
-export function isRotating({ config }: Pick<ConnectionsDeps, "config">): boolean {
+export function isRotating(config: Config): boolean {
   return config.identity.dataKeys.size > 1;
 }
 
@@ -31,14 +33,14 @@ function byProfile(refs: readonly ConnectionRef[]): Map<string, NetworkName[]> {
 
 /** Runs one check; its failure must not keep the others from being made. */
 async function guarded<T>(
-  services: ConnectionsDeps,
+  log: Log,
   what: Readonly<Record<string, string>>,
   run: () => Promise<T>,
 ): Promise<T | undefined> {
   try {
     return await run();
   } catch (error) {
-    services.log.error("an account could not be checked", { ...what, error });
+    log.error("an account could not be checked", { ...what, error });
     return undefined;
   }
 }
@@ -53,15 +55,15 @@ export async function checkAccountsOfProfile(
   const tally = { ok: 0, refused: 0, unreachable: 0, skipped: 0, failed: 0 };
   const keys: string[] = [];
   const resealOne = async (network: NetworkName): Promise<void> => {
-    const key = await guarded(services, { profileId, network }, async () =>
-      isRotating(services)
+    const key = await guarded(services.log, { profileId, network }, async () =>
+      isRotating(services.config)
         ? services.stores.accountChecks.reseal({ ...profile, network })
         : undefined,
     );
     if (key !== undefined) keys.push(key);
   };
   await Promise.all(networks.map(resealOne));
-  const linked = await guarded(services, { profileId }, () =>
+  const linked = await guarded(services.log, { profileId }, () =>
     services.stores.connections.listOfProfile(profile),
   );
   await Promise.all(
@@ -69,7 +71,7 @@ export async function checkAccountsOfProfile(
       .filter(({ network }) => networks.includes(network))
       .map(async (connection) => {
         const { id } = connection;
-        const checked = await guarded(services, { profileId, connection: id }, () =>
+        const checked = await guarded(services.log, { profileId, connection: id }, () =>
           checkAccount(services, connection),
         );
         tally[checked ?? "failed"] += 1;
@@ -78,7 +80,7 @@ export async function checkAccountsOfProfile(
   const unlisted = networks.filter((name) => linked?.every(({ network }) => network !== name));
   for (const network of unlisted) {
     // Gone since, or damaged: a list leaves it out.
-    const read = await guarded(services, { profileId, network }, async () => {
+    const read = await guarded(services.log, { profileId, network }, async () => {
       await services.stores.connections.find({ ...profile, network });
       return "read";
     });

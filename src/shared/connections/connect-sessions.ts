@@ -4,6 +4,7 @@ import { newId } from "../runtime/ids.ts";
 import { toPage, type Page } from "../runtime/page.ts";
 import { SingleFlight } from "../runtime/promises.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
+import type { ConnectSessionStore } from "./connect-session-store.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { pageAddress } from "./hosted-page/browser.ts";
 import {
@@ -15,7 +16,7 @@ import {
 } from "./connect-session.ts";
 import { EXPIRES_IN_MAX, type CreateConnectSession, type ListSessions } from "./schema.ts";
 import { priceOfLink } from "./link-account.ts";
-import { sessionState } from "./session-state.ts";
+import { sessionState, type StateDeps } from "./session-state.ts";
 import { AppError, notFound } from "../runtime/errors.ts";
 import { listConnections } from "./view-connection.ts";
 
@@ -62,12 +63,12 @@ export async function startConnectSession(
  * @throws AppError `not_found`, the same for another tenant's
  */
 async function ownSession(
-  services: ConnectionsDeps,
+  connectSessions: ConnectSessionStore,
   scope: ProfileScope,
   id: string,
 ): Promise<ConnectSession> {
   const { platformId, profileId } = scope;
-  const session = await services.stores.connectSessions.find({ platformId, id });
+  const session = await connectSessions.find({ platformId, id });
   if (session?.profileId !== profileId) throw notFound();
   return session;
 }
@@ -78,7 +79,7 @@ export async function getSession(
   scope: ProfileScope,
   sessionId: string,
 ) {
-  const session = await ownSession(services, scope, sessionId);
+  const session = await ownSession(services.stores.connectSessions, scope, sessionId);
   const [{ items }, state] = await Promise.all([
     listConnections(services, scope),
     sessionState(services, session),
@@ -114,7 +115,7 @@ export async function listSessions(
 
 /** Returns the sessions that are open. Asks once for each key or user that started some of them. */
 async function openOnes(
-  services: ConnectionsDeps,
+  services: StateDeps,
   { platformId }: ProfileScope,
   sessions: readonly ConnectSession[],
 ): Promise<readonly ConnectSession[]> {
@@ -139,7 +140,7 @@ export async function cancelSession(
   scope: ProfileScope,
   sessionId: string,
 ) {
-  const session = await ownSession(services, scope, sessionId);
+  const session = await ownSession(services.stores.connectSessions, scope, sessionId);
   const before = shownStatus(await sessionState(services, session));
   if (before !== "open") throw notOpen(before);
   const canceled = await services.stores.connectSessions.cancel(session);

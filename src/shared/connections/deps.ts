@@ -50,7 +50,7 @@ interface LinkingParts {
   readonly credentialFlights: SingleFlight<FreshCredentials>;
 }
 
-interface TenantsOfLinking {
+export interface TenantsOfLinking {
   readonly platforms: { find(platformId: string): Promise<Found | undefined> };
   readonly applications: {
     find(platformId: string, applicationId: string): Promise<Found | undefined>;

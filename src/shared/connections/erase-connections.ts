@@ -1,20 +1,21 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
+import type { ConnectionStore } from "./connection-store.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { removeConnection } from "./remove-connection.ts";
 
 /** The service takes at most fifteen comparisons in one filter. */
 const SESSIONS_OF_FILTER = 12;
 
-const linked = ({ stores }: ConnectionsDeps, scope: ProfileScope) =>
-  stores.connections.listOfProfile(scope, { missesNone: true });
+const linked = (connections: ConnectionStore, scope: ProfileScope) =>
+  connections.listOfProfile(scope, { missesNone: true });
 
 /** Purges the secrets of the profile's accounts and ends their authorisations at the networks. May be repeated. */
 export async function endConnections(
   services: ConnectionsDeps,
   scope: ProfileScope,
 ): Promise<void> {
-  for (const { id, status } of await linked(services, scope))
+  for (const { id, status } of await linked(services.stores.connections, scope))
     if (status !== "revoked")
       await removeConnection(services, scope, id).catch((error: unknown) => {
         // A concurrent run has removed it meanwhile.
@@ -25,7 +26,7 @@ export async function endConnections(
 export async function clearConnections(services: ConnectionsDeps, scope: ProfileScope) {
   // An account that was being linked while the profile was closed may be linked by now.
   await endConnections(services, scope);
-  const connections = await linked(services, scope);
+  const connections = await linked(services.stores.connections, scope);
   for (const connection of connections) await services.stores.connections.remove(connection);
   return { removed: connections.length, next: undefined };
 }

@@ -13,8 +13,8 @@ import type { NetworkTools } from "../networks/contract/tools.ts";
 import { findAvailable, type RegisteredNetwork } from "../networks/lookup.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import type { Connection, FreshCredentials, OpenedConnection } from "./connection.ts";
-import type { LeasedConnection } from "./connection-store.ts";
-import { createNetworkTools } from "./network-tools.ts";
+import type { LeasedConnection, ConnectionStore } from "./connection-store.ts";
+import { createNetworkTools, type ToolsDeps } from "./network-tools.ts";
 
 /** Longer than a renewal may take, so that no two processes renew at the same time. */
 const LEASE_MS = 30_000;
@@ -83,7 +83,7 @@ async function look(
     const { id, profileId } = connection;
     const ids = { network: network.name, connection: id, profileId };
     services.log.error("credentials do not open: their data key is gone", ids);
-    return await mark(services, connection, needsReauth);
+    return await mark(services.stores.connections, connection, needsReauth);
   }
   let isOnline = false;
   const offline: NetworkTools = {
@@ -97,7 +97,9 @@ async function look(
   if (isOnline || outcome.kind === "refreshed") return await renew(services, network, opened);
   if (outcome.kind === "usable") return { kind: "usable", credentials, connection };
   // The network said nothing: the credentials have come to their end.
-  return outcome.kind === "rejected" ? await mark(services, connection, outcome) : outcome;
+  return outcome.kind === "rejected"
+    ? await mark(services.stores.connections, connection, outcome)
+    : outcome;
 }
 
 /** The only renewal of a connection's credentials: it ends with the lease. */
@@ -107,7 +109,7 @@ interface Renewal extends OpenedConnection {
 
 /** Renews under the lease, and gives it back. Returns undefined without a call while another process has it. */
 async function underLease<Result>(
-  { clock, log, stores: { connections } }: ConnectionsDeps,
+  { clock, log, stores: { connections } }: Pick<ConnectionsDeps, "clock" | "log" | "stores">,
   wanted: Connection,
   renewing: (renewal: Renewal) => Promise<Result>,
 ): Promise<Result | undefined> {
@@ -136,7 +138,7 @@ async function underLease<Result>(
 }
 
 function askNetwork(
-  services: ConnectionsDeps,
+  services: ToolsDeps,
   network: RegisteredNetwork,
   { platformId, instanceUrl }: Connection,
   credentials: NetworkData,
@@ -162,7 +164,7 @@ async function renew(
 }
 
 async function afterRenewal(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "stores" | "linking">,
   { connection, credentials, lease }: Renewal & { readonly credentials: NetworkData },
   outcome: CredentialsOutcome,
 ): Promise<FreshCredentials | "read_again"> {
@@ -179,13 +181,13 @@ async function afterRenewal(
 
 /** Marks the connection if the refusal is the account's. */
 async function refuse(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "stores" | "linking">,
   { connection, lease }: Pick<Renewal, "connection" | "lease">,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
   const { failure } = outcome;
   if (services.linking.appFaults.refused(connection, failure) === "account") {
-    const marked = await mark(services, connection, outcome);
+    const marked = await mark(services.stores.connections, connection, outcome);
     if (marked !== "read_again") lease.ended();
     return marked;
   }
@@ -194,13 +196,11 @@ async function refuse(
 
 /** Marks the connection, unless newer credentials than the refused ones were stored: these are tried instead. */
 async function mark(
-  services: ConnectionsDeps,
+  connections: ConnectionStore,
   connection: Connection,
   outcome: Rejected,
 ): Promise<Rejected | "read_again"> {
-  return (await services.stores.connections.mark(connection, outcome.failure))
-    ? outcome
-    : "read_again";
+  return (await connections.mark(connection, outcome.failure)) ? outcome : "read_again";
 }
 
 function rejected(code: LegErrorCode): Rejected {
@@ -217,7 +217,7 @@ function tryLater(note: string, retryAfterSeconds: number): TryLater {
  * that is our app's nothing is marked. A refusal of credentials that have been replaced changes nothing.
  */
 export async function blamed(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "stores" | "linking">,
   connection: Connection,
   failure: LegFailure,
 ): Promise<LegFailure> {

@@ -4,7 +4,7 @@ import { AppError } from "../runtime/errors.ts";
 import { newId } from "../runtime/ids.ts";
 import type { LinkedAccount } from "../networks/contract/link.ts";
 import type { NetworkName } from "../networks/lookup.ts";
-import type { ConnectionsDeps } from "./deps.ts";
+import type { ConnectionsDeps, TenantsOfLinking } from "./deps.ts";
 import { sessionStatus, visitorsOf, withLinked, type ConnectSession } from "./connect-session.ts";
 import { connectSessionKey, sessionIn } from "./connect-session-store.ts";
 import { LinkRefused, type LinkGuard, type LinkTerms } from "./connection-change.ts";
@@ -123,7 +123,7 @@ async function discard(
  * open.
  */
 export async function isProfileActive(
-  services: ConnectionsDeps,
+  tenants: TenantsOfLinking,
   owner: {
     readonly platformId: string;
     readonly applicationId: string;
@@ -132,9 +132,9 @@ export async function isProfileActive(
 ): Promise<boolean> {
   const { platformId, applicationId, profileId } = owner;
   const [platform, application, profile] = await Promise.all([
-    services.tenants.platforms.find(platformId),
-    services.tenants.applications.find(platformId, applicationId),
-    services.tenants.profiles.find(platformId, profileId),
+    tenants.platforms.find(platformId),
+    tenants.applications.find(platformId, applicationId),
+    tenants.profiles.find(platformId, profileId),
   ]);
   return [platform, application, profile].every((part) => part?.status === "active");
 }

@@ -2,6 +2,7 @@ import { isStorable } from "../networks/contract/bounded.ts";
 import type { NetworkTools } from "../networks/contract/tools.ts";
 import { MediaFailure } from "../networks/contract/media.ts";
 import { type NetworkName, networkOf } from "../networks/lookup.ts";
+import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { fittedUrl } from "../media/fitted-url.ts";
 import { OWN_HOSTS } from "../runtime/http-call.ts";
@@ -27,12 +28,15 @@ const late = () => {
   throw new MediaFailure("media_unreachable", "reading it took too long");
 };
 
+/** What calling networks needs of the process. */
+export type ToolsDeps = Pick<ConnectionsDeps, "config" | "clock" | "outbound" | "names" | "stores">;
+
 /**
  * Returns the tools that a network works with. From now on `limits` hold for its calls and for all that is done with
  * files. Their `owner` is the platform, or the group of strangers, that chose the servers.
  */
 export function createNetworkTools(
-  services: ConnectionsDeps,
+  services: ToolsDeps,
   network: NetworkName,
   limits: CallLimits = BACKGROUND_LIMITS,
 ): NetworkTools {
@@ -75,7 +79,7 @@ export function createNetworkTools(
  * @throws AppError `not_found` where the service has no registration with the network, or one without documents
  */
 export function publishedDocument(
-  { config }: ConnectionsDeps,
+  config: Config,
   network: NetworkName,
   { make }: Pick<NetworkDocument, "make">,
 ): Readonly<Record<string, unknown>> {

@@ -1,8 +1,13 @@
-import type { ConnectionsDeps } from "./deps.ts";
+import type { Clock } from "../runtime/process.ts";
+import type { TenantsOfLinking } from "./deps.ts";
 import { sessionStatus, type ConnectSession, type SessionState } from "./connect-session.ts";
 
-interface StateDeps extends Pick<ConnectionsDeps, "clock"> {
-  readonly tenants: Pick<ConnectionsDeps["tenants"], "isActorActive">;
+type Actors = Pick<TenantsOfLinking, "isActorActive">;
+
+/** What tells the state of a session. */
+export interface StateDeps {
+  readonly clock: Clock;
+  readonly tenants: Actors;
 }
 
 /** Returns the state of a session now. Reads who started it while it is open. */
@@ -11,17 +16,17 @@ export async function sessionState(
   session: ConnectSession,
 ): Promise<SessionState> {
   const status = sessionStatus(session, services.clock.now());
-  return status === "open" && !(await hasOrigin(services, session)) ? "ended" : status;
+  return status === "open" && !(await hasOrigin(services.tenants, session)) ? "ended" : status;
 }
 
 /**
  * Returns whether those who started a session still could: its key or user, and who minted the grant that the key used.
  * None of them comes back once gone, so a session that has ended stays so.
  */
-async function hasOrigin(services: StateDeps, session: ConnectSession): Promise<boolean> {
+async function hasOrigin(tenants: Actors, session: ConnectSession): Promise<boolean> {
   const { platformId } = session;
   const found = await Promise.all(
-    originIds(session).map((id) => services.tenants.isActorActive(platformId, id)),
+    originIds(session).map((id) => tenants.isActorActive(platformId, id)),
   );
   return found.every(Boolean);
 }

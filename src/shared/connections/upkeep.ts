@@ -1,4 +1,5 @@
 import { overItems, type TakeStep } from "../runtime/walk-step.ts";
+import type { Clock } from "../runtime/process.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import { finishWithdrawal } from "./withdraw.ts";
 
@@ -8,11 +9,11 @@ const SESSIONS_KEPT_MS = 30 * DAY_MS;
 const STATES_KEPT_MS = DAY_MS;
 const WITHDRAWAL_MS_MAX = 10_000;
 
-const ago = ({ clock }: ConnectionsDeps, ms: number) => new Date(clock.now().getTime() - ms);
+const ago = (clock: Clock, ms: number) => new Date(clock.now().getTime() - ms);
 
 /** Removes a page of old OAuth states, of all platforms. */
 export function purgeStates(services: ConnectionsDeps, after: string | undefined) {
-  return services.stores.oauthStates.removeEndedBefore(ago(services, STATES_KEPT_MS), after);
+  return services.stores.oauthStates.removeEndedBefore(ago(services.clock, STATES_KEPT_MS), after);
 }
 
 /** Removes a page of a platform's old connect sessions. */
@@ -22,7 +23,7 @@ export function purgeSessions(
   after: string | undefined,
 ) {
   const { connectSessions } = services.stores;
-  return connectSessions.removeBefore(platformId, ago(services, SESSIONS_KEPT_MS), after);
+  return connectSessions.removeBefore(platformId, ago(services.clock, SESSIONS_KEPT_MS), after);
 }
 
 /** Seals a page of what is stored of servers with the first data key. Returns the key of each text after that. */

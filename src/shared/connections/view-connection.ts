@@ -1,4 +1,5 @@
 import { networkOf, type NetworkName, unavailableFeatures } from "../networks/lookup.ts";
+import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 import {
   NOTHING_BESIDE,
@@ -22,26 +23,26 @@ export interface Quota {
 
 /** Returns the quota of a kind for an account. The network may allow it less than the settings do. */
 export function quotaOfKind(
-  services: ViewDeps,
+  config: Config,
   kind: string,
   { network, limits }: Pick<Connection, "network" | "limits">,
 ): Quota | undefined {
-  const configured = services.config.publishing.quotas[`${network}.${kind}`];
+  const configured = config.publishing.quotas[`${network}.${kind}`];
   if (configured === undefined) return undefined;
   const max = networkOf(network)?.quotaMaxOf?.(kind, limits);
   return { kind, limit: max === undefined ? configured : Math.min(configured, max) };
 }
 
-function kindsOf(services: ViewDeps, network: NetworkName): string[] {
+function kindsOf(config: Config, network: NetworkName): string[] {
   const prefix = `${network}.`;
-  return Object.keys(services.config.publishing.quotas)
+  return Object.keys(config.publishing.quotas)
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length));
 }
 
 /** Reads how much of a quota the real account has used, whichever profiles it is linked to. Costs one read. */
 export async function readQuota(
-  services: ViewDeps,
+  services: Pick<ViewDeps, "clock" | "networkAccounts">,
   { network, account }: Pick<Connection, "network" | "account">,
   { kind, limit }: Quota,
 ): Promise<QuotaView> {
@@ -54,8 +55,8 @@ export async function readQuota(
 type Quoted = Pick<Connection, "network" | "account" | "limits">;
 
 async function tightestQuota(services: ViewDeps, connection: Quoted): Promise<QuotaView | null> {
-  const quotas = kindsOf(services, connection.network).flatMap(
-    (kind) => quotaOfKind(services, kind, connection) ?? [],
+  const quotas = kindsOf(services.config, connection.network).flatMap(
+    (kind) => quotaOfKind(services.config, kind, connection) ?? [],
   );
   const uses = await Promise.all(quotas.map((quota) => readQuota(services, connection, quota)));
   const [tightest = null] = uses.sort((left, right) => left.remaining - right.remaining);
@@ -64,10 +65,10 @@ async function tightestQuota(services: ViewDeps, connection: Quoted): Promise<Qu
 
 /** Returns which of the permissions that are asked for today the authorisation of a connection lacks. */
 export function missingScopes(
-  services: Pick<ViewDeps, "config">,
+  config: Config,
   { network, scopes }: Pick<Connection, "network" | "scopes">,
 ): readonly string[] {
-  return networkOf(network).missingScopes?.(scopes, services.config.networkApps[network]) ?? [];
+  return networkOf(network).missingScopes?.(scopes, config.networkApps[network]) ?? [];
 }
 
 /**
@@ -86,7 +87,7 @@ export async function viewerOf(
         ? NOTHING_BESIDE
         : {
             quota,
-            missingScopes: missingScopes(services, connection),
+            missingScopes: missingScopes(services.config, connection),
             unavailableFeatures: unavailableFeatures(connection.network, connection.scopes),
           },
     );

@@ -23,7 +23,7 @@ export function withdrawalSenders() {
 type Signed = Readonly<Record<string, string>>;
 
 function noticeIn(
-  { config, clock }: ConnectionsDeps,
+  { config, clock }: Pick<ConnectionsDeps, "config" | "clock">,
   sender: string,
   fields: Signed,
 ): (WithdrawalNotice & { readonly network: NetworkName }) | FailedCheck {
@@ -72,7 +72,7 @@ export async function receiveWithdrawal(
 
 /** Ends the connections of a withdrawal for so long. Returns whether none is left. May be repeated. */
 export async function finishWithdrawal(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "log" | "stores">,
   key: string,
   msMax: number,
 ): Promise<boolean> {
@@ -101,7 +101,7 @@ export async function finishWithdrawal(
 
 /** Ends a profile's connection if it lives by the authorisation. One that fails must not keep the others. */
 async function endOne(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "log" | "stores">,
   ref: ConnectionRef,
   grantId: string,
 ): Promise<boolean> {

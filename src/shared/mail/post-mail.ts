@@ -1,18 +1,20 @@
 import type { Row } from "../runtime/storage/row.ts";
 import { MARK_MS, wakeOf } from "../wake/wake.ts";
+import type { Config } from "../config/config.ts";
 import type { MailDeps } from "./deps.ts";
 import type { MailContent } from "./mail-content.ts";
 
 /** How long a mail is tried that has no earlier end. */
 const TRIED_MS = 24 * 60 * 60_000;
 
-export const isMailOn = ({ config }: Pick<MailDeps, "config">): boolean =>
-  config.mail !== undefined;
+export const isMailOn = (config: Config): boolean => config.mail !== undefined;
 
-/** Marks the platform as one that has a mail to be sent. A new mail's row is written after it. */
-export function markMail({ clock, wakes }: MailDeps, platformId: string): Promise<void> {
+export type MarkDeps = Pick<MailDeps, "clock" | "wakes">;
+
+/** Marks the platform as one with a mail to be sent. Comes before the row, so that a crash leaves at most a mark. */
+export function markMail({ clock, wakes }: MarkDeps, platformId: string, due = 0): Promise<void> {
   const now = clock.now();
-  const at = new Date(now.getTime() + MARK_MS).toISOString();
+  const at = new Date(Math.max(due, now.getTime() + MARK_MS)).toISOString();
   return wakes.add(wakeOf("mail", platformId, at), now);
 }
 
@@ -21,7 +23,7 @@ export type PostedMail = MailContent & { readonly until?: Date };
 
 /** Returns the rows of mails, for the transaction that writes them. The platform is marked before. */
 export function mailRows(
-  { clock, stores }: MailDeps,
+  { clock, stores }: Pick<MailDeps, "clock" | "stores">,
   platformId: string,
   mails: readonly PostedMail[],
 ): readonly Row[] {
@@ -43,7 +45,7 @@ export async function writeWithMails<T>(
   mails: readonly PostedMail[],
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
-  if (!isMailOn(deps) || mails.length === 0) return await write([]);
+  if (!isMailOn(deps.config) || mails.length === 0) return await write([]);
   const rows = mailRows(deps, platformId, mails);
   await markMail(deps, platformId);
   const written = await write(rows);

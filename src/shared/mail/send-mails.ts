@@ -1,5 +1,6 @@
 import type { TakeStep } from "../runtime/walk-step.ts";
 import { MARK_MS, sweepMarked } from "../wake/wake.ts";
+import type { Log } from "../runtime/log.ts";
 import type { MailDeps } from "./deps.ts";
 import type { MailContent } from "./mail-content.ts";
 import { FULL_PAGE, type StoredMail } from "./mail-store.ts";
@@ -24,7 +25,7 @@ const later = (now: Date, ms: number) => new Date(now.getTime() + ms);
 const waitOf = (attempts: number) => Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** (attempts - 1));
 
 /** Returns the content of a mail that is still to be sent; undefined where nobody gets it any more, which is logged. */
-function stillOf({ log }: MailDeps, mail: StoredMail, now: Date): MailContent | undefined {
+function stillOf(log: Log, mail: StoredMail, now: Date): MailContent | undefined {
   const { content, id, attempts } = mail;
   if (content?.to === "") return undefined;
   if (content !== undefined && mail.until > now.toISOString()) return content;
@@ -41,7 +42,7 @@ async function sendMail(deps: MailDeps, mail: StoredMail): Promise<Date | undefi
   const { clock, log, transport, stores } = deps;
   const about = { kind: mail.content?.kind, mail: mail.id, attempts: mail.attempts };
   const now = clock.now();
-  const content = stillOf(deps, mail, now);
+  const content = stillOf(deps.log, mail, now);
   if (content === undefined) {
     await stores.mails.remove(mail);
     return undefined;

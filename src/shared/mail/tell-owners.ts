@@ -1,11 +1,10 @@
 import type { RowWrite } from "../runtime/storage/row.ts";
 import { LOST, untilWon } from "../runtime/until-won.ts";
-import { MARK_MS, wakeOf } from "../wake/wake.ts";
 import type { MailDeps } from "./deps.ts";
 import { noticesWrite, type StoredNotices, type Waiting } from "./notice-store.ts";
 import { NOTICES, type Happening, type Notice } from "./notice.ts";
 import { offLink } from "./off-link.ts";
-import { isMailOn, mailRows } from "./post-mail.ts";
+import { isMailOn, mailRows, markMail, type MarkDeps } from "./post-mail.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -31,22 +30,15 @@ function added(waiting: readonly Waiting[], { notice, values }: Happening, since
   return [...others, { ...before, count: before.count + 1, items }];
 }
 
-/** Has the platform looked at when a mail is due. Comes before the row, so that a crash leaves at most a mark. */
-async function markDue({ clock, wakes }: MailDeps, platformId: string, due: number): Promise<void> {
-  const now = clock.now();
-  const at = new Date(Math.max(due, now.getTime() + MARK_MS)).toISOString();
-  await wakes.add(wakeOf("mail", platformId, at), now);
-}
-
 /** Marks a platform whose owners are still to be notified. Returns whether it did. */
 export async function markIfUntold(
-  deps: MailDeps,
+  deps: MarkDeps,
   platformId: string,
   notices: StoredNotices,
 ): Promise<boolean> {
   const due = notices.waiting.map((one) => dueAt(one, notices));
   if (due.length === 0) return false;
-  await markDue(deps, platformId, Math.min(...due));
+  await markMail(deps, platformId, Math.min(...due));
   return true;
 }
 
@@ -71,7 +63,7 @@ export function writeAndTell(
     const told = await prepare();
     if (told === undefined) return false;
     const { writes, happenings } = told;
-    const stored = isMailOn(deps) ? await stores.notices.find(platformId) : undefined;
+    const stored = isMailOn(deps.config) ? await stores.notices.find(platformId) : undefined;
     const wanted = happenings.filter(({ notice }) => stored?.off.includes(notice) === false);
     if (stored === undefined || wanted.length === 0)
       return (await stores.notices.write(platformId, writes)) || LOST;
@@ -80,7 +72,7 @@ export function writeAndTell(
     for (const happening of wanted) waiting = added(waiting, happening, since);
     const isNew = ({ notice }: Waiting) => stored.waiting.every((one) => one.notice !== notice);
     const due = waiting.filter(isNew).map((one) => dueAt(one, stored));
-    if (due.length > 0) await markDue(deps, platformId, Math.min(...due));
+    if (due.length > 0) await markMail(deps, platformId, Math.min(...due));
     const all = [...writes, noticesWrite(stored, { ...stored, waiting })];
     if (!(await stores.notices.write(platformId, all))) return LOST;
     const waitMs = Math.min(...due) - clock.now().getTime();

@@ -115,7 +115,10 @@ export async function serveFitted(services: MediaDeps, token: string): Promise<S
 
 const hostOf = ({ url }: FittedClaims) => new URL(url).host;
 
-async function fit(services: MediaDeps, claims: FittedClaims): Promise<FittedImage> {
+async function fit(
+  services: Pick<MediaDeps, "config" | "log" | "outbound">,
+  claims: FittedClaims,
+): Promise<FittedImage> {
   const { url, target } = claims;
   const owner = `host ${hostOf(claims)}`;
   const readBy = { reader: mediaReader, owner };

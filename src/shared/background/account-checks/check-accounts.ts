@@ -149,7 +149,7 @@ async function finish(
   at: WalkAt,
   position: Position,
 ): Promise<WalkStep<Position>> {
-  if (!isRotating(services)) return { next: undefined };
+  if (!isRotating(services.config)) return { next: undefined };
   const page = await resealHosts(services.connections, position.hosts);
   const counts = countsOf([], page.keys);
   if (page.next !== undefined) return { next: { ...position, hosts: page.next }, counts };
@@ -173,7 +173,8 @@ export function checkAccounts(services: BackgroundDeps, bounds = BOUNDS): TakeSt
     const platform = await nextPlatform(position.platforms);
     if (platform === undefined) return finish(services, at, position);
     const isFirst = position.connection === "";
-    const keys = isFirst && isRotating(services) ? await resealPlatform(services, platform.id) : [];
+    const keys =
+      isFirst && isRotating(services.config) ? await resealPlatform(services, platform.id) : [];
     const page = { after: position.connection, limit: bounds.connectionsOfPage };
     const { accounts, next: last, checks } = await checkAccountsOf(paced, platform.id, page);
     const counts = countsOf(checks, [...keys, ...checks.flatMap((one) => one.keys)]);

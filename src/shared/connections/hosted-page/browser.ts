@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import type { Language } from "./language.ts";
 import { equalSecrets, randomToken, sha256Hex } from "../../runtime/secrets.ts";
+import type { CheckedTokens } from "../../runtime/checked-tokens.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import type { ConnectSession } from "../connect-session.ts";
 import type { NetworkName } from "../../networks/lookup.ts";
@@ -40,11 +41,11 @@ export function readBrowserId(config: Config, request: BrowserRequest): string |
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
 
-type BrowserDeps = Pick<ConnectionsDeps, "config" | "linking">;
+export type BrowserDeps = Pick<ConnectionsDeps, "config" | "linking">;
 
 const BROWSER = "browser";
 
-export const newBrowserId = ({ linking }: BrowserDeps) => linking.linkTokens.make(BROWSER);
+export const newBrowserId = (linkTokens: CheckedTokens) => linkTokens.make(BROWSER);
 
 /** Returns the id that this service gave the browser, if any. */
 export function browserIdOf(
@@ -93,7 +94,7 @@ export type AwayTo = readonly string[] | "any";
  * names the platform's site and the site of a network with a page of its own.
  */
 export function formTargets(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "config" | "outbound">,
   session: ConnectSession | undefined,
   away: AwayTo = [],
 ): string[] {

@@ -28,7 +28,7 @@ const CHOICE_CHARACTERS_MAX = 200;
  * only a name for it. The authorisation is bound to this session and this browser.
  */
 export async function offerChoice(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "config" | "clock" | "stores">,
   attempt: OAuthAttempt,
   { candidates, isCut, flow }: LinkChoice,
 ): Promise<BrowserAnswer> {

@@ -14,9 +14,9 @@ import {
 } from "./browser.ts";
 import { offerChoice } from "./choice.ts";
 import { visitLimits, visitorsOf } from "../connect-session.ts";
-import { createNetworkTools } from "../network-tools.ts";
+import { createNetworkTools, type ToolsDeps } from "../network-tools.ts";
 import type { LinkProblem } from "./link-problem.ts";
-import type { FoundAttempt, OAuthAttempt } from "../oauth-state-store.ts";
+import type { FoundAttempt, OAuthAttempt, OAuthStateStore } from "../oauth-state-store.ts";
 import { startOAuth } from "./start-oauth.ts";
 import { settleLink } from "./submit-form.ts";
 import { endNotice, plainNotice, openVisit, type OpenVisit, type Visit } from "./visit.ts";
@@ -35,19 +35,19 @@ export async function finishOAuth(
   if (atHome !== undefined) return redirect(atHome);
   // Nothing is looked up for a state that no browser can have.
   if (browserIdOf(services, request) === undefined)
-    return plainNotice(services, request, "otherBrowser", 403);
+    return plainNotice(services.config, request, "otherBrowser", 403);
   const state = (callback.params["state"] ?? "").slice(0, STATE_CHARACTERS_MAX);
-  const found = await findStarted(services, state, callback);
-  if (found === undefined) return plainNotice(services, request, "usedStep", 410);
+  const found = await findStarted(services.stores.oauthStates, state, callback);
+  if (found === undefined) return plainNotice(services.config, request, "usedStep", 410);
   const { attempt } = found;
   if (!isSameBrowser(services, request, attempt.cookieHash))
-    return plainNotice(services, request, "otherBrowser", 403);
+    return plainNotice(services.config, request, "otherBrowser", 403);
   const { sessionId, secrets } = attempt;
   const visit = await openVisit(services, { session: sessionId, token: secrets.token });
   const link = async () =>
     (await services.stores.oauthStates.consume(state, found))
       ? await linkReturned(services, request, visit, { attempt, params: callback.params })
-      : plainNotice(services, request, "usedStep", 410);
+      : plainNotice(services.config, request, "usedStep", 410);
   if (visit.kind !== "open") return await link();
   // Before the state is used up, so that the page can be loaded again.
   return await services.waits.run(visitorsOf(visit.session), link);
@@ -97,11 +97,11 @@ function isOfAnother(issuer: string | undefined, server: string | undefined): bo
  * though both are stored in one table.
  */
 async function findStarted(
-  services: ConnectionsDeps,
+  oauthStates: OAuthStateStore,
   state: string,
   { network, server }: CallbackPath,
 ): Promise<FoundAttempt | undefined> {
-  const found = state === "" ? undefined : await services.stores.oauthStates.find(state);
+  const found = state === "" ? undefined : await oauthStates.find(state);
   if (found === undefined) return undefined;
   const { attempt } = found;
   const isStarted = attempt.secrets.candidates === undefined;
@@ -110,7 +110,7 @@ async function findStarted(
 }
 
 async function finish(
-  services: ConnectionsDeps,
+  services: ToolsDeps,
   { name, link }: RegisteredNetwork,
   { session }: OpenVisit,
   { attempt, params }: { readonly attempt: OAuthAttempt; readonly params: Params },

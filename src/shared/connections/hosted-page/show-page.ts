@@ -1,6 +1,7 @@
 import { findAvailable, networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { unavailableFeatures } from "../../networks/lookup.ts";
 import { missingScopes } from "../view-connection.ts";
+import type { Config } from "../../config/config.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
   formTargets,
@@ -47,7 +48,8 @@ export async function showPage(
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
   const { session } = visit;
   if (visit.kind === "over") return endNotice(services, request, session);
-  if (!(await isProfileActive(services, session))) return endNotice(services, request, session);
+  if (!(await isProfileActive(services.tenants, session)))
+    return endNotice(services, request, session);
   const report = await reportOf(services, request, { visit, fields });
   return await connectPage(services, request, visit, { status: 200, report });
 }
@@ -80,13 +82,13 @@ export function problemOf(network: NetworkName, problem: LinkProblem): StepRepor
 
 /** Answers with the page of an open session. Keeps what was typed, except secrets. */
 export async function connectPage(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "config" | "outbound" | "stores">,
   request: BrowserRequest,
   visit: OpenVisit,
   { status, report }: { readonly status: number; readonly report?: StepReport | undefined },
 ): Promise<BrowserAnswer> {
   const { session, token } = visit;
-  const common = { sessionId: session.id, token, ...lookOf(services, request, session) };
+  const common = { sessionId: session.id, token, ...lookOf(services.config, request, session) };
   if (report?.kind === "choice") {
     const { network, choice, problem } = report;
     const page = {
@@ -104,7 +106,7 @@ export async function connectPage(
   const connections = await services.stores.connections.listOfProfile(session);
   const cards = session.networks.map((network) =>
     toCard(
-      services,
+      services.config,
       network,
       connections.find((made) => made.network === network && made.status !== "revoked"),
       report,
@@ -126,12 +128,12 @@ export async function connectPage(
 }
 
 function toCard(
-  services: ConnectionsDeps,
+  config: Config,
   name: NetworkName,
   connection: Connection | undefined,
   report: StepReport | undefined,
 ): Card {
-  const { networkApps } = services.config;
+  const { networkApps } = config;
   const network = networkOf(name);
   const isAvailable = findAvailable(name, networkApps) !== undefined;
   const { first, other } = waysIn(network, networkApps[name]);
@@ -140,20 +142,20 @@ function toCard(
     title: network.title,
     state: isAvailable ? stateOf(connection) : "unavailable",
     account: connection === undefined ? null : shownAccount(connection),
-    lacksPermission: connection !== undefined && lacksPermission(services, connection),
+    lacksPermission: connection !== undefined && lacksPermission(config, connection),
     form: first,
     otherForm: other,
     leaves: first.kind === "oauth",
-    action: stepAddress(services.config, name),
+    action: stepAddress(config, name),
     problem: report?.kind === "problem" && report.network === name ? report : null,
   };
 }
 
 /** Returns whether a feature is without its permission that the network would be asked for now. */
-function lacksPermission(services: ConnectionsDeps, connection: Connection): boolean {
+function lacksPermission(config: Config, connection: Connection): boolean {
   const { network, scopes } = connection;
   if (unavailableFeatures(network, scopes).length === 0) return false;
-  return missingScopes(services, connection).length > 0;
+  return missingScopes(config, connection).length > 0;
 }
 
 function shownAccount({ account }: Connection): ShownAccount {
@@ -180,6 +182,11 @@ export async function showDeletion(
   const found = /^[0-9a-f]{40}$/.test(code)
     ? await services.stores.withdrawals.find(code)
     : undefined;
-  if (found === undefined) return plainNotice(services, request, "unknown", 404);
-  return plainNotice(services, request, found.isOpen ? "deletionReceived" : "deletionDone", 200);
+  if (found === undefined) return plainNotice(services.config, request, "unknown", 404);
+  return plainNotice(
+    services.config,
+    request,
+    found.isOpen ? "deletionReceived" : "deletionDone",
+    200,
+  );
 }

@@ -51,7 +51,7 @@ export async function startOAuth(
   if (!isWebPage(started.url, config.production)) return { problem: "instance_unsupported" };
   const hasCallback = started.server !== undefined;
   invariant(hasCallback === (link.hasServers === true), "the callback of the server is not known");
-  const browserId = browserIdOf(services, request) ?? newBrowserId(services);
+  const browserId = browserIdOf(services, request) ?? newBrowserId(services.linking.linkTokens);
   await services.stores.oauthStates.insert(started.state ?? state, {
     sessionId: visit.session.id,
     network,

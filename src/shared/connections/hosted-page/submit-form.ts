@@ -35,7 +35,7 @@ export async function submitForm(
   request: BrowserRequest,
   step: { readonly network: string; readonly fields: Fields },
 ): Promise<BrowserAnswer> {
-  if (isForeign(request)) return foreignForm(services, request);
+  if (isForeign(request)) return foreignForm(services.config, request);
   const visit = await openVisit(services, step.fields);
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
   if (visit.kind === "over") return endNotice(services, request, visit.session);
@@ -162,7 +162,7 @@ function withoutSecrets(fields: readonly LinkField[], form: Fields): Record<stri
 }
 
 async function countAttempt(
-  services: ConnectionsDeps,
+  services: Pick<ConnectionsDeps, "clock" | "stores">,
   { session }: OpenVisit,
 ): Promise<"counted" | "over" | "too_many_attempts"> {
   const now = services.clock.now();
@@ -228,7 +228,7 @@ export async function finishVisit(
   request: BrowserRequest,
   fields: Readonly<Record<string, string>>,
 ): Promise<BrowserAnswer> {
-  if (isForeign(request)) return foreignForm(services, request);
+  if (isForeign(request)) return foreignForm(services.config, request);
   const visit = await openVisit(services, fields);
   if (visit.kind === "unknown") return endNotice(services, request, undefined);
   if (visit.kind === "over") return end(services, request, visit.session);
@@ -244,7 +244,7 @@ export async function finishVisit(
   if (after === undefined || sessionStatus(after, now) !== "open")
     return end(services, request, visit.session);
   // Nobody waits for an answer: the user may leave and come back.
-  if (isCancel) return paused(services, request, visit);
+  if (isCancel) return paused(services.config, request, visit);
   const report = { kind: "general", problem: "nothing_linked" } as const;
   return await connectPage(services, request, visit, { status: 422, report });
 }

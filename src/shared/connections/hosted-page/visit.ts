@@ -1,3 +1,5 @@
+import type { Config } from "../../config/config.ts";
+import type { ConnectionStore } from "../connection-store.ts";
 import type { ConnectionsDeps } from "../deps.ts";
 import {
   pageAddress,
@@ -51,7 +53,7 @@ export type Look = Pick<Notice, "language" | "branding">;
 
 /** Returns the branding of a session's pages; without one, that of a visit whose session is unknown. */
 export function lookOf(
-  { config }: Pick<ConnectionsDeps, "config">,
+  config: Config,
   { language }: BrowserRequest,
   session?: ConnectSession,
 ): Look {
@@ -69,12 +71,12 @@ export async function endNotice(
   request: BrowserRequest,
   session: ConnectSession | undefined,
 ): Promise<BrowserAnswer> {
-  if (session === undefined) return plainNotice(services, request, "unknown", 404);
+  if (session === undefined) return plainNotice(services.config, request, "unknown", 404);
   const notice = await sessionState(services, session);
   const address = returnAddress(session, notice);
   const back = address === undefined ? null : services.outbound.browserUrl(address);
-  const accounts = await linkedAccounts(services, session);
-  const page = { ...lookOf(services, request, session), notice, back, accounts };
+  const accounts = await linkedAccounts(services.stores.connections, session);
+  const page = { ...lookOf(services.config, request, session), notice, back, accounts };
   return pageAnswer(410, (nonce) => renderNotice(page, nonce));
 }
 
@@ -86,20 +88,20 @@ export async function leave(
 ): Promise<BrowserAnswer> {
   const address = returnAddress(session, sessionStatus(session, services.clock.now()));
   if (address !== undefined) return redirect(services.outbound.browserUrl(address));
-  const accounts = await linkedAccounts(services, session);
-  const look = lookOf(services, request, session);
+  const accounts = await linkedAccounts(services.stores.connections, session);
+  const look = lookOf(services.config, request, session);
   const page = { ...look, notice: "allSet", back: null, accounts } as const;
   return pageAnswer(200, (nonce) => renderNotice(page, nonce));
 }
 
 /** Says that the window can be closed, and leads back to the page of a session that stays open. */
 export function paused(
-  services: ConnectionsDeps,
+  config: Config,
   request: BrowserRequest,
   { session, token }: OpenVisit,
 ): BrowserAnswer {
-  const goOn = pageAddress(services.config, session.id, token);
-  const look = lookOf(services, request, session);
+  const goOn = pageAddress(config, session.id, token);
+  const look = lookOf(config, request, session);
   const page = { ...look, notice: "paused", back: null, goOn } as const;
   return pageAnswer(200, (nonce) => renderNotice(page, nonce));
 }
@@ -112,12 +114,12 @@ interface LinkedName {
 }
 
 async function linkedAccounts(
-  services: ConnectionsDeps,
+  connections: ConnectionStore,
   session: ConnectSession,
 ): Promise<readonly LinkedName[]> {
   const ids = linkedIds(session);
   if (ids.length === 0) return [];
-  const made = await services.stores.connections.listOfProfile(session);
+  const made = await connections.listOfProfile(session);
   return made
     .filter(({ id, status }) => ids.includes(id) && status !== "revoked")
     .map(({ network, account: { username, displayName } }) => {
@@ -128,18 +130,18 @@ async function linkedAccounts(
 
 /** Answers with a page about a visit whose session is unknown, or must not be shown. */
 export function plainNotice(
-  services: ConnectionsDeps,
+  config: Config,
   request: BrowserRequest,
   notice: NoticeName,
   status: number,
 ): BrowserAnswer {
-  const page = { ...lookOf(services, request), notice, back: null };
+  const page = { ...lookOf(config, request), notice, back: null };
   return pageAnswer(status, (nonce) => renderNotice(page, nonce));
 }
 
 /** Refuses a form that did not come from our page. Nothing was done with it. */
-export function foreignForm(services: ConnectionsDeps, request: BrowserRequest): BrowserAnswer {
-  return plainNotice(services, request, "foreign", 403);
+export function foreignForm(config: Config, request: BrowserRequest): BrowserAnswer {
+  return plainNotice(config, request, "foreign", 403);
 }
 
 export type NoticeName = keyof Words["notices"];
@@ -212,7 +214,7 @@ export async function browserStep(
     const isOutage = isBusy || known?.code === "service_unavailable";
     if (isBusy) services.log.info("a step of the hosted page has to wait", { requestId, error });
     else services.log.error("a step of the hosted page failed", { requestId, error });
-    const page = { ...lookOf(services, request), back: null, requestId };
+    const page = { ...lookOf(services.config, request), back: null, requestId };
     const notice = isOutage ? "outage" : "failure";
     const answer = pageAnswer(isOutage ? 503 : 500, (nonce) =>
       renderNotice({ ...page, notice }, nonce),

@@ -23,5 +23,5 @@ export function quotaFor(
   const kind = networkOf(network).quotaOf?.(legDraft(draft, network), remote);
   return kind === undefined
     ? undefined
-    : quotaOfKind(services.connections, kind, { network, limits });
+    : quotaOfKind(services.connections.config, kind, { network, limits });
 }

@@ -38,11 +38,11 @@ async function refuseColleague(
 
 /** Counts an invitation of the platform, and its mail. @throws AppError `rate_limited` */
 async function admitInvitation(
-  { limits, mail }: TenantsDeps,
+  { config, limits, mail }: TenantsDeps,
   { platformId }: SessionScope,
   email: string,
 ): Promise<void> {
-  if (isMailOn(mail) && !(await admitMail(mail, email, "invitation")))
+  if (isMailOn(config) && !(await admitMail(mail, email, "invitation")))
     throw rateLimited(HOUR_SECONDS, "This address got too many invitations. Try again later.");
   await limits.admitInvitation(platformId);
 }
@@ -107,7 +107,7 @@ async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typ
   const view = viewInvitation(invitation, inviter, now);
   return {
     isNew: open === undefined,
-    invitation: isMailOn(mail) ? view : { ...view, url },
+    invitation: isMailOn(services.config) ? view : { ...view, url },
   };
 }
 

@@ -32,7 +32,7 @@ export async function resendVerification(
   { caller }: SessionScope,
 ): Promise<void> {
   const { mail, stores } = services;
-  if (!isMailOn(mail)) throw mailDisabled();
+  if (!isMailOn(services.config)) throw mailDisabled();
   const user = await stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");

@@ -23,7 +23,7 @@ export async function askForEmailChange(
   { newEmail, password, totpCode }: ChangeEmail,
 ): Promise<void> {
   const { mail } = services;
-  if (!isMailOn(mail)) throw mailDisabled();
+  if (!isMailOn(services.config)) throw mailDisabled();
   const user = await getOwnUser(services, scope);
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: ASKED });

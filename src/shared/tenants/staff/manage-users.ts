@@ -35,7 +35,7 @@ const taken = () => new AppError("conflict", "There is an account with this e-ma
  * not shown that the address is theirs keeps nobody from it. Returns whether the address is free.
  */
 async function giveWay(services: TenantsDeps, user: User): Promise<boolean> {
-  if (user.emailVerified || !isMailOn(services.mail)) return false;
+  if (user.emailVerified || !isMailOn(services.config)) return false;
   return await services.stores.platforms.removeUnverified(user);
 }
 
@@ -161,7 +161,7 @@ export async function createUser(
       platformId,
       email,
       role,
-      emailVerified: !isMailOn(services.mail),
+      emailVerified: !isMailOn(services.config),
       locale,
       passwordHash,
       createdAt: now.toISOString(),

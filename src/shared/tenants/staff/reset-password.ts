@@ -37,7 +37,7 @@ export async function askForReset(
   { email, deviceToken }: AskForReset,
 ): Promise<void> {
   const { mail, secrets } = services;
-  if (!isMailOn(mail)) throw mailDisabled();
+  if (!isMailOn(services.config)) throw mailDisabled();
   const device = deviceToken === undefined ? undefined : await secrets.devices.read(deviceToken);
   const { user, ids } = await findReader(services, email);
   // Strangers who ask all day use up their own mails, and not those of a device that the user signed in from.

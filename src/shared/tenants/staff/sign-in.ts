@@ -61,7 +61,7 @@ export async function signUp(
     email,
     password,
     locale,
-    emailVerified: !isMailOn(services.mail),
+    emailVerified: !isMailOn(services.config),
     ip: scope.ip,
   });
   const caller = signingInCaller(services, user);

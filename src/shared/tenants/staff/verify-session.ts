@@ -42,6 +42,6 @@ export async function verifySession<T>(
     confirmedUntil: session.confirmedUntil,
     role: user.role,
   } as const;
-  const isUnverified = !user.emailVerified && isMailOn(services.mail);
+  const isUnverified = !user.emailVerified && isMailOn(services.config);
   return { caller, isUnverified, alongside: read };
 }

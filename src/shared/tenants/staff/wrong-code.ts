@@ -34,7 +34,7 @@ export async function wrongCode(
   user: User,
 ): Promise<AppError> {
   const isTold = isToldToday(user.signIns.codesToldAt, services.clock.now());
-  const mayTell = isMailOn(services.mail) && user.emailVerified && !isTold;
+  const mayTell = isMailOn(services.config) && user.emailVerified && !isTold;
   const isFifth = attempt.wrongCodes() + 1 >= TOLD_FROM;
   if (mayTell && isFifth) await tell(services, user);
   const error = await attempt.failed("code");

@@ -47,11 +47,11 @@ const isReceiver = (endpoint: Endpoint, { applicationId, type }: LoggedEvent) =>
  * notes this, so that it is done once.
  */
 async function removeDone(
-  { mail, stores: { events: store } }: WebhooksDeps,
+  { config, mail, stores: { events: store } }: WebhooksDeps,
   platformId: string,
   events: readonly Event[],
 ): Promise<void> {
-  const isTold = (event: Event) => isMailOn(mail) && happeningOf(event) !== undefined;
+  const isTold = (event: Event) => isMailOn(config) && happeningOf(event) !== undefined;
   const told = events.filter(isTold);
   await store.removePending(
     platformId,
