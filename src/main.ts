@@ -10,10 +10,10 @@ import {
   type Running,
 } from "./shared/http/register.ts";
 
-// An error has to be thrown here: if it were caught, the app would start without any function.
+// This must throw: if the error were caught, the app would start without any function.
 const config = readConfig();
 
-/** What the host grants queue and timer functions after the signal, and the app after its last hook. */
+/** The host grants queue and timer functions this long after the signal, and the app after its last hook. */
 const WORK_SECONDS = 10;
 const TERMINATE_SECONDS = 5;
 
@@ -24,7 +24,7 @@ async function open(): Promise<Running> {
     const { openRunning } = await import("./functions/running.ts");
     return openRunning(config);
   } catch (error) {
-    // The next call tries again: a file of the package may be readable then.
+    // The next call tries again, because a file of the package may be readable then.
     running = undefined;
     throw error;
   }
@@ -36,7 +36,6 @@ registerRoutes(routeKeys, load);
 registerWorkers(queues, config, load);
 registerTimers(timers, config, load);
 keepRequestsRepresentable();
-// Where the signal reaches the app's process as well as the host, it comes before the host's own steps. The host ends
-// the process.
+// When the app's process also gets the signal, it does so before the host's own steps. The host ends the process.
 process.once("SIGTERM", () => void running?.then((known) => known.stop(WORK_SECONDS)));
 app.hook.appTerminate(async () => (await running)?.end(TERMINATE_SECONDS));

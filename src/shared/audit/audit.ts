@@ -15,7 +15,7 @@ interface AuditDeps {
   readonly cursors: Cursors;
 }
 
-/** Who did it, and from where. Every scope of a request is one. */
+/** The caller and its origin. Every scope of a request fits. */
 interface AuditedScope extends RequestScope {
   readonly caller: Caller;
   readonly platformId?: string;
@@ -27,7 +27,7 @@ interface Audited {
   readonly action: string;
   readonly target?: NonNullable<AuditEvent["target"]>;
   readonly outcome?: AuditEvent["outcome"];
-  /** Set where the scope has none: an operator's target, a new application. */
+  /** Set when the scope has no platform: for an operator's target, or a new application. */
   readonly platformId?: string;
   readonly applicationId?: string;
   /** A read, which changed nothing. Repeats within a minute are only logged. */
@@ -36,18 +36,18 @@ interface Audited {
 
 interface Looked {
   readonly action: string;
-  /** The platform, if only one was read. */
+  /** Set when only one platform was read. */
   readonly platformId?: string;
 }
 
-/** What was done and refused. */
+/** Records which actions were done and which were refused. */
 export interface Audit {
   /**
-   * Records what was done or refused: as a log line, which is kept, and in the process's ring, which can be listed. What
-   * a request did is recorded once it is certain that it stays.
+   * Records an action as a log line, which is permanent, and in the process's ring, which can be listed. An action of a
+   * request is recorded once it is certain that it stays.
    */
   record(scope: AuditedScope, audited: Audited): void;
-  /** Reads for an operator, and records what was read: `denied` where there was nothing to see. */
+  /** Reads for an operator and records what was read, or `denied` when there was nothing to see. */
   readBy<T>(scope: OperatorScope, looked: Looked, read: () => T | Promise<T>): Promise<T>;
   /** Lists this process's latest events of the caller's platform, newest first. @throws AppError `invalid_cursor` */
   list(scope: PlatformScope, query: ListAudit): Page<AuditEvent>;
@@ -58,8 +58,8 @@ export interface Audit {
 const REPEATS_MS = 60_000;
 
 /**
- * Returns whether the caller may see the event. A session sees its platform's, a key its application's; a restricted
- * key sees what it did itself, and events about its profiles.
+ * Reports whether the caller may see the event. A session sees its platform's events, a key its application's. A
+ * restricted key sees its own actions and the events of its profiles.
  */
 function isVisible(
   { caller, platformId, applicationId }: PlatformScope,
@@ -119,7 +119,7 @@ export function createAudit({ clock, log, cursors }: AuditDeps): Audit {
   return {
     record,
     async readBy(scope, { action, platformId = "" }, read) {
-      // Text that is not an id may be anything, of any length.
+      // Text that isn't an id may be anything, of any length.
       const isNamed = isId("platform", platformId);
       const of = isNamed ? { platformId, target: { type: "platform", id: platformId } } : {};
       const looked = { action, ...of, isRead: true } as const;

@@ -1,6 +1,6 @@
 import type { AuditEvent } from "./schema.ts";
 
-/** What an event is listed by, besides what it shows. */
+/** An event, and the fields by which it is listed. */
 export interface RingEntry {
   readonly event: AuditEvent;
   readonly profileId: string | null;
@@ -8,17 +8,17 @@ export interface RingEntry {
 
 const EVENTS_MAX = 1_000;
 
-/** Keeps the latest events of this process. The log keeps all of them. */
+/** Holds the latest events of this process. The log has all of them. */
 export class AuditRing {
   readonly #events: RingEntry[] = [];
 
-  /** Adds an event, and drops the oldest when there are too many. `profileId`: the profile that it is about, if any. */
+  /** Adds an event and drops the oldest when full. `profileId` is the profile that the event is about, if any. */
   add(event: AuditEvent, profileId: string | null): void {
     this.#events.push({ event, profileId });
     if (this.#events.length > EVENTS_MAX) this.#events.shift();
   }
 
-  /** Returns whether the same caller has done the same with the same outcome since then. */
+  /** Reports whether the same caller has done the same with the same outcome since that time. */
   hasLike({ actor, action, target, outcome }: AuditEvent, since: string): boolean {
     return this.#events.some(
       ({ event: known }) =>
@@ -30,7 +30,7 @@ export class AuditRing {
     );
   }
 
-  /** Lists at most `limit` events, newest first. `after` is the id of the last event of the page before. */
+  /** Lists at most `limit` events, newest first. `after` is the id of the last event of the previous page. */
   list(
     fits: (entry: RingEntry) => boolean,
     after: string | undefined,

@@ -90,7 +90,7 @@ const usageTotal = shape(
 
 export const usage = shape(() => z.union([ledgerEntry(), usageTotal()]));
 
-/** What totals say of themselves beside their page. */
+/** Fields of the answer next to the totals. */
 export const usageAbout = shape(() => ({
   range: z
     .strictObject({ from: time().nullable(), to: time().nullable() })

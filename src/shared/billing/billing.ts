@@ -1,4 +1,4 @@
-/* What other folders use of billing: charges, and the verbs of its routes. */
+/* The part of billing that other folders use: charges, and the verbs of its routes. */
 
 export { creditPlatform, getBalance, getLimits, updateLimits } from "./balance.ts";
 export {

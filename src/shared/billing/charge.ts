@@ -14,7 +14,7 @@ import {
 import type { BillingDeps } from "./deps.ts";
 
 export interface Charge {
-  /** Chosen by the caller: the same id charges once, however often it is repeated. */
+  /** Chosen by the caller. The same id charges once, however often it is repeated. */
   readonly operationId: string;
   readonly operation: Operation;
   readonly tokens: number;
@@ -27,7 +27,7 @@ export interface Charge {
   readonly note?: string;
 }
 
-/** A charge for a row that is written in the same transaction, and by which a repeat finds that it was made. */
+/** A charge for a row that is written in the same transaction. By that row, a repeat finds that the charge was made. */
 export type Debit = Omit<Charge, "operationId">;
 
 function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: string }): Movement {
@@ -35,7 +35,7 @@ function movementOf(type: "credit" | "debit", charge: Debit & { operationId?: st
   return { type, ...movement, note };
 }
 
-/** Returns the movement of a charge for the operation that writes what it is for. @throws AppError 402 */
+/** Returns the movement of a charge, for the operation that writes the row it is for. @throws AppError 402 */
 export function debitOf(price: Debit, { wallet, now }: Pick<CoreView, "wallet" | "now">): Movement {
   const error = refusal(wallet, price.tokens, now);
   if (error !== undefined) throw error;
@@ -43,7 +43,7 @@ export function debitOf(price: Debit, { wallet, now }: Pick<CoreView, "wallet" |
 }
 
 /**
- * Charges for something that is done at once. Safe to repeat: the same `operationId` charges once.
+ * Charges for something that is done immediately. Safe to repeat: the same `operationId` charges once.
  * @throws AppError `insufficient_tokens` or `daily_budget_reached`
  */
 export function charge(services: BillingDeps, platformId: string, asked: Charge): Promise<void> {
@@ -84,10 +84,10 @@ export interface Credited {
   readonly sequence: number;
 }
 
-/** What is credited is the platform's as a whole. */
+/** A credit belongs to the platform as a whole. */
 type WalletCredit = Pick<Charge, "operationId" | "tokens" | "actor" | "requestId" | "note">;
 
-/** Returns the operation of a credit under this reference, which is made once. */
+/** Returns the operation id of a credit with this reference, which is made once. */
 export const creditId = (reference: string): string => `credit|${reference}`;
 
 /** Adds tokens. The same `operationId` credits once. @throws AppError `validation_failed` beyond a wallet's maximum */

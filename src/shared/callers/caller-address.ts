@@ -10,8 +10,9 @@ function toAddress(hop: string): string | undefined {
 }
 
 /**
- * Returns the caller's address: the entry of `X-Forwarded-For` that the outermost of our own `hops` proxies added, counted
- * from the right. Entries further left may be invented by the caller. Without a proxy of ours the header is not used.
+ * Returns the caller's address: the entry of `X-Forwarded-For` that the outermost of our own `hops` proxies added,
+ * counted from the right. A caller may have made up the entries further left. Without a proxy of ours, the header isn't
+ * used.
  */
 export function callerAddress(headers: Headers, hops: number): string {
   if (hops === 0) return UNKNOWN;
@@ -21,12 +22,12 @@ export function callerAddress(headers: Headers, hops: number): string {
 }
 
 const GROUPS = 8;
-/** A /64 network, which is the least that an IPv6 provider gives a customer. */
+/** A /64 network, the smallest that an IPv6 provider gives a customer. */
 const NETWORK_GROUPS = 4;
-/** A /48 network, which is the most that an IPv6 provider gives a site. */
+/** A /48 network, the largest that an IPv6 provider gives a site. */
 const SITE_GROUPS = 3;
 
-/** Returns the eight groups of an IPv6 address as numbers; a dotted end is two of them. */
+/** Returns the eight groups of an IPv6 address as numbers. A dotted end counts as two groups. */
 function groupsOf(address: string): number[] {
   const [unscoped = ""] = address.split("%", 1);
   const plain = unscoped.replace(
@@ -47,7 +48,7 @@ function groupsOf(address: string): number[] {
   ];
 }
 
-/** Returns the bytes of an IPv4 address, mapped into IPv6 or not; undefined for any other. */
+/** Returns the bytes of an IPv4 address, mapped into IPv6 or not. Undefined for any other address. */
 function ipv4Of(address: string): readonly number[] | undefined {
   if (isIP(address) === 4) return address.split(".").map(Number);
   if (isIP(address) !== 6) return undefined;
@@ -68,8 +69,8 @@ export function addressGroup(address: string): string {
 }
 
 /**
- * Returns the network whose failed log-ins count together: the /24 of an IPv4 address, the /48 of an IPv6 address. One
- * owner often has as much.
+ * Returns the network whose failed log-ins count together: the /24 of an IPv4 address, or the /48 of an IPv6 address.
+ * One owner often has that much.
  */
 export function addressNetwork(address: string): string {
   const ipv4 = ipv4Of(address);

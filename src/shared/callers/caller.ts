@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { shape } from "../runtime/shape.ts";
 
-/** A product backend with a key. Requests act for the key's own application and no other. */
+/** A product backend with a key. Its requests act only for the key's own application. */
 export interface ApiKeyCaller {
   readonly kind: "api_key";
   readonly keyId: string;
@@ -12,7 +12,7 @@ export interface ApiKeyCaller {
 }
 
 export const USER_ROLES = ["owner", "member"] as const;
-/** What a member of staff may do: an owner everything, a member what changes no one else's access. */
+/** What a member of staff may do. An owner may do everything, a member only what doesn't change others' access. */
 export type UserRole = (typeof USER_ROLES)[number];
 
 /** Platform staff, signed in to the dashboard. */
@@ -20,13 +20,12 @@ export interface SessionCaller {
   readonly kind: "session";
   readonly userId: string;
   readonly platformId: string;
-  /** The token's own id; null while the user is signing in and has none. */
+  /** The token's own id, or null while the user is still signing in. */
   readonly sessionId: string | null;
-  /** The version of the user's sessions in the token; those of an earlier one have ended. */
+  /** The version of the user's sessions in the token. Sessions of earlier versions have ended. */
   readonly sessionVersion: number;
-  /** When the session ends. */
   readonly expiresAt: string;
-  /** Until when what a stolen session must not do is allowed without the password; null for never. */
+  /** Until when actions that a stolen session must not do need no password, or null for never. */
   readonly confirmedUntil: string | null;
   readonly role: UserRole;
 }
@@ -58,13 +57,13 @@ export interface ListView {
   readonly profileIds: ReadonlySet<string>;
 }
 
-/** Returns the caller's view of lists; undefined for callers who see all of their application, or platform. */
+/** Returns the caller's view of lists, or undefined for callers who see all of their application or platform. */
 export function listViewOf(caller: Caller): ListView | undefined {
   if (caller.kind !== "api_key" || caller.keyScope === "app_admin") return undefined;
   return { keyId: caller.keyId, profileIds: new Set(caller.allowedProfileIds) };
 }
 
-/** Returns what binds a cursor to a restricted key's view, beside the list. */
+/** Returns what binds a cursor to a restricted key's view of the list. */
 export function boundToView(view: ListView | undefined): { readonly restrictedKeyId?: string } {
   return view === undefined ? {} : { restrictedKeyId: view.keyId };
 }
@@ -74,7 +73,6 @@ export interface Actor {
   readonly id: string;
 }
 
-/** Returns the actor that the ledger and the audit show. */
 export function actorOf(caller: Caller): Actor {
   switch (caller.kind) {
     case "api_key":

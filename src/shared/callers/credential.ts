@@ -1,16 +1,16 @@
 import { AppError, type FailedCheck } from "../runtime/errors.ts";
 import { parseApiKey } from "../runtime/secrets.ts";
 
-/** What a request presents. The form shows which kind it is, but not whether it is right. */
+/** The credential that a request presents. Its form shows its kind, but not whether it is valid. */
 export interface Credential {
   readonly kind: "api_key" | "token";
   readonly text: string;
 }
 
-/** Longer than any token of ours or of an identity provider. Parsing longer ones would only cost time. */
+/** Longer than any token of ours or of an identity provider. Parsing longer ones would only take time. */
 const LENGTH_MAX = 8 * 1024;
 
-/** Returns the error for wrong credentials, whose answer says nothing about what is wrong. */
+/** Makes the error for wrong credentials. Its answer doesn't say what is wrong. */
 export function invalidCredentials(failedCheck?: FailedCheck): AppError {
   return new AppError("invalid_credentials", "The credentials are not valid.", { failedCheck });
 }
@@ -34,7 +34,7 @@ export function readCredential(headers: Headers): Credential {
 
 const SIGNED_TOKEN = /^[\w-]{10,3000}\.[\w-]{10,5000}\.[\w-]{20,1000}$/;
 
-/** Returns whether it has the form of an issued one. Anybody can make one of that form. */
+/** Reports whether a credential has the form of an issued one. Anybody can make one of that form. */
 export function isWellFormed({ kind, text }: Credential): boolean {
   return kind === "api_key" ? parseApiKey(text) !== undefined : SIGNED_TOKEN.test(text);
 }

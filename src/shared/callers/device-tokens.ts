@@ -11,17 +11,17 @@ const DEVICE = {
   lifetimeSecondsMax: LIFETIME_SECONDS,
 };
 
-/** Whose device it is, and since which of the user's passwords. */
+/** The owner of a device, and the version of the owner's password. */
 export interface DeviceClaims {
   readonly userId: string;
   readonly platformId: string;
-  /** A change of the password raises the user's, and so ends every token. */
+  /** Changing the password raises the user's version, which ends every token. */
   readonly passwordVersion: number;
 }
 
 /**
  * Issues and reads tokens of devices that a user has signed in from. They prove nothing: wrong passwords from such a
- * device count apart. The secret before is not accepted: a rotation ends them.
+ * device are only counted separately. The previous secret isn't accepted, so a rotation ends all tokens.
  */
 export function createDeviceTokens(secret: string, now: () => Date) {
   const tokens = ownTokens(DEVICE, { current: secret }, now);
@@ -30,7 +30,7 @@ export function createDeviceTokens(secret: string, now: () => Date) {
       const claims = { sub: userId, plt: platformId, pv: passwordVersion };
       return (await tokens.sign(claims, LIFETIME_SECONDS)).token;
     },
-    /** Returns whose device it is; undefined for a token that is none of ours or has expired. */
+    /** Reads a device's token. Undefined for a token that isn't ours or has expired. */
     async read(token: string): Promise<(DeviceClaims & { readonly deviceId: string }) | undefined> {
       try {
         const { sub: userId, plt: platformId, pv, jti: deviceId } = await tokens.verify(token);

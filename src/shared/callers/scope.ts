@@ -7,15 +7,15 @@ import type {
 } from "./caller.ts";
 
 /**
- * Who asks, and what they may access. Made only by `http/*access.ts`, and by `http/worker.ts` for messages. A verb that
- * needs a tenant takes the scope, and every store call builds its keys from it.
+ * The caller, and what the caller may access. Only `http/*access.ts` makes scopes, and `http/worker.ts` for messages. A
+ * verb that needs a tenant takes the scope, and every store call builds its keys from it.
  */
 export interface RequestScope {
   readonly requestId: string;
   readonly ip: string;
 }
 
-/** A platform, and one of its applications if the caller is bound to one or named one. */
+/** A platform, and one of its applications if the caller is bound to one or has named one. */
 export interface PlatformScope extends RequestScope {
   readonly caller: ApiKeyCaller | SessionCaller;
   readonly platformId: string;
@@ -32,14 +32,14 @@ export interface ApplicationScope extends PlatformScope {
 
 export interface ProfileScope extends RequestScope {
   readonly caller: Caller;
-  /** The key or user that minted the grant under which a restricted key acts; absent without a grant. */
+  /** The key or user that minted the grant of a restricted key. Absent without a grant. */
   readonly grantedBy?: string;
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
 }
 
-/** The scope of a timer's run, which belongs to no tenant: its verb finds out whose work there is. */
+/** The scope of a timer's run, which belongs to no tenant. Its verb finds the tenants that have work. */
 export interface SystemScope extends RequestScope {
   readonly caller: SystemCaller;
 }

@@ -2,7 +2,7 @@ import { AppError } from "../runtime/errors.ts";
 import type { SessionCaller } from "./caller.ts";
 import { CONFIRMED_SECONDS } from "./tokens.ts";
 
-/** Returns whether the user proved their identity within the last ten minutes. */
+/** Reports whether the user proved their identity within the last ten minutes. */
 export function isConfirmed({ confirmedUntil }: SessionCaller, now: Date): boolean {
   return confirmedUntil !== null && Date.parse(confirmedUntil) > now.getTime();
 }

@@ -8,7 +8,7 @@ import { invalidCredentials } from "./credential.ts";
 import { ownTokens } from "../runtime/rotating-keys.ts";
 import { failedTokenCheck } from "../runtime/token-check.ts";
 
-/** How long keys are used while their endpoint can't be reached, and how seldom unknown keys are looked up. */
+/** How long keys are used while their endpoint can't be reached, and how rarely unknown keys are requested. */
 const KEYS_MAX_AGE_MS = 24 * 3600 * 1000;
 const KEYS_COOLDOWN_MS = 5 * 60 * 1000;
 /** How long withdrawn keys are still accepted. */
@@ -27,15 +27,15 @@ interface OperatorDeps {
 export interface Operators {
   /**
    * Returns the caller of a token.
-   * @throws AppError `invalid_credentials`; `service_unavailable` when the issuer's keys can't be had
+   * @throws AppError `invalid_credentials`; `service_unavailable` when the issuer's keys can't be fetched
    */
   verify(token: string): Promise<OperatorCaller>;
 }
 
-/** Where operators sign in, and for whom their tokens have to be. */
+/** Where operators sign in, and the audiences that their tokens must have. */
 export interface OperatorConfig {
   readonly issuers: readonly string[];
-  /** One of them has to be the token's. */
+  /** The token must have one of them. */
   readonly audiences: readonly string[];
   readonly jwksUrl: string;
   readonly tenantId: string | undefined;
@@ -65,7 +65,7 @@ function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) 
     cooldownDuration: KEYS_COOLDOWN_MS,
     timeoutDuration: FETCH_TIMEOUT_MS,
   });
-  /** Renews the keys in the background: no request waits for it, and if it fails, the present keys stay in use. */
+  /** Renews the keys in the background. No request waits for it, and if it fails, the present keys stay in use. */
   const renew = () => {
     const time = now().getTime();
     if (keys.jwks() === undefined) renewedAt = time;
@@ -78,23 +78,22 @@ function openKeys(config: OperatorConfig, { outbound, log, now }: OperatorDeps) 
   return { keys, renew };
 }
 
-/** Returns the roles of a token: only an array of texts counts, neither `scp` nor a single text. */
+/** Returns the roles of a token. Only an array of texts counts, neither `scp` nor a single text. */
 function rolesOf(payload: JWTPayload): readonly string[] {
   const roles = payload["roles"];
   return Array.isArray(roles) ? roles.filter((role) => typeof role === "string") : [];
 }
 
-/** Returns whether the issuer's key set is at fault, and not the token. */
+/** Reports whether the issuer's key set is the cause, and not the token. */
 function isKeySetFault(error: errors.JOSEError): boolean {
   return (
     error instanceof errors.JWKSInvalid ||
     error instanceof errors.JWKSTimeout ||
-    // This is the code for a key set that is not JSON.
+    // The library uses this code for a key set that isn't JSON.
     error.code === errors.JOSEError.code
   );
 }
 
-/** Returns the caller of a verified token. @throws AppError `invalid_credentials` */
 function operatorOf(payload: JWTPayload, tenantId: string | undefined): OperatorCaller {
   if (tenantId !== undefined && payload["tid"] !== tenantId)
     throw invalidCredentials({
@@ -112,7 +111,7 @@ function operatorOf(payload: JWTPayload, tenantId: string | undefined): Operator
   return { kind: "operator", subject, roles: rolesOf(payload) };
 }
 
-/** Verifies access tokens of the operators' identity provider. Without its settings no token is accepted. */
+/** Verifies access tokens of the operators' identity provider. Without its settings, no token is accepted. */
 export function createOperators(
   config: OperatorConfig | undefined,
   services: OperatorDeps,
@@ -161,17 +160,17 @@ const SESSION = {
 interface SessionClaims {
   readonly userId: string;
   readonly platformId: string;
-  /** The user's session version when the token was issued. Raising the user's ends every session. */
+  /** The user's session version when the token was issued. Raising the user's version ends every session. */
   readonly version: number;
 }
 
-/** A session that continues: its id and its end stay. */
+/** A session that continues. It keeps its id and its end. */
 interface PresentSession {
   readonly sessionId: string;
   readonly expiresAt: string;
 }
 
-/** How long the password counts as just given. */
+/** How long the password counts as just entered. */
 export const CONFIRMED_SECONDS = 600;
 
 export interface IssuedSession {
@@ -193,7 +192,7 @@ export function createSessions(
 ) {
   const tokens = ownTokens(SESSION, secrets, now);
   return {
-    /** Issues a token of a user who has just proved their identity: of a new session, or of the present one. */
+    /** Issues a token for a user who has just proved their identity, for a new session or the present one. */
     async issue(
       { userId, platformId, version }: SessionClaims,
       present?: PresentSession,
@@ -210,7 +209,7 @@ export function createSessions(
       return { token, expiresIn, expiresAt, confirmedUntil: timeOf(confirmedUntil) };
     },
     /**
-     * Returns the claims of a token that we issued and that has not expired. Does not check the user's present state.
+     * Returns the claims of a token that we issued and that has not expired. The user's present state isn't checked.
      * @throws AppError `session_expired`, `invalid_credentials`
      */
     async verify(token: string) {

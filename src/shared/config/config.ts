@@ -6,7 +6,7 @@ import { SETTINGS, type Settings } from "./settings.ts";
 
 const UNRESOLVED = "@Microsoft.KeyVault(";
 
-/** Returns a secret for development machines; production refuses to start without its own. */
+/** Makes a secret for development machines. Production refuses to start without its own. */
 const developmentSecret = (name: string) => `development-only-${name}-`.padEnd(48, "0");
 const developmentDataKey = { development: Buffer.alloc(32, 7).toString("base64") };
 
@@ -51,11 +51,10 @@ function readNetworks(values: Readonly<Record<string, unknown>>) {
   return { apps, quotas, problems: read.flatMap(({ problems = [] }) => problems) };
 }
 
-/** Returns how mails are sent. */
 function mailConfig(settings: Settings, production: boolean) {
   const { MAIL_URL: server, MAIL_FROM: from, SERVICE_NAME: name } = settings;
   if (server === undefined || from === undefined) return undefined;
-  // Encrypted before anything is said, and sent under the name of the service.
+  // The connection is encrypted before anything is sent, and mails have the service's name as sender.
   return { ...server, needsTls: production && !server.isSecure, from, name };
 }
 
@@ -107,7 +106,7 @@ function parseSettings(environment: Readonly<Record<string, string | undefined>>
     const text = given ?? fallback;
     if (text === null) continue;
     const result = schema().safeParse(text);
-    // The platform passes on the text of a reference that it can't resolve, which anybody could guess.
+    // The host passes on the text of a reference that it can't resolve. Anybody could guess that text.
     if (text.startsWith(UNRESOLVED))
       problems.push(`${name}: the Key Vault reference is not resolved`);
     else if (result.success) values[name] = result.data;
@@ -121,11 +120,11 @@ function identityConfig(settings: Settings) {
   const keys = settings.DATA_KEYS ?? developmentDataKey;
   return {
     allowSignup: settings.ALLOW_SIGNUP,
-    // Whether owners may make users without an invitation.
+    // Whether owners may create users without an invitation.
     allowDirectUsers: settings.ALLOW_DIRECT_USERS ?? settings.MAIL_URL === undefined,
     signupCreditTokens: settings.SIGNUP_CREDIT_TOKENS,
     sessionSecret: settings.SESSION_SECRET ?? developmentSecret("session"),
-    // Still accepted, like the previous ones below, but not used to sign or hash anything new.
+    // Still accepted, like the previous ones below, but nothing new is signed or hashed with them.
     previousSessionSecret: settings.SESSION_SECRET_PREVIOUS,
     previousGrantSecret: settings.GRANT_SECRET_PREVIOUS,
     grantSecret: settings.GRANT_SECRET ?? developmentSecret("grant"),
@@ -168,24 +167,24 @@ const publishingConfig = (settings: Settings, quotas: Readonly<Record<string, nu
   leaseSeconds: settings.LEG_LEASE_SECONDS,
   retrySeconds: settings.LEG_RETRY_SECONDS,
   workCheckSeconds: settings.WORK_CHECK_SECONDS,
-  // The rate at which a platform's legs are published when it accepts many at once.
+  // How fast a platform's legs are published when it accepts many at once.
   legsPerSecond: settings.LEG_PACE_PER_SECOND,
-  // Per rolling day and real account, by `<network>.<kind>`.
+  // Per rolling day and network account, by `<network>.<kind>`.
   quotas,
   duplicateWindowHours: settings.DUPLICATE_WINDOW_HOURS,
 });
 
 const walksConfig = (settings: Settings) => ({
-  // Between two runs of the timer.
+  // Time between two runs of the timer.
   tickMs: settings.TICK_SECONDS * 1_000,
-  // Between two rounds of an hourly walk.
+  // Time between two rounds of an hourly walk.
   hourMs: settings.TICK_SECONDS * 60_000,
   // Hour (UTC) at which the rounds of daily walks begin.
   dailyAt: settings.DAILY_WALKS_AT,
 });
 
 /**
- * Reads the environment into a typed `Config`.
+ * Parses the environment into a typed `Config`.
  * @throws Error with one message that names every setting that is missing or wrong
  */
 export function parseConfig(environment: Readonly<Record<string, string | undefined>>) {
@@ -193,9 +192,9 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
   const production = settings.AZURE_FUNCTIONS_ENVIRONMENT === "Production";
   const networks = readNetworks(settings);
   const problems = [...problemsBetween(settings, production), ...networks.problems];
-  // A network whose app is missing here is not available.
+  // A network without its app here is not available.
   const networkApps: NetworkApps = networks.apps;
-  // Queues live in the host's account, where the triggers look for them.
+  // Queues are in the host's account, where the triggers look for them.
   const host = hostAccount(settings);
   if (host === undefined)
     problems.push("AzureWebJobsStorage: must be given, or AzureWebJobsStorage__accountName");
@@ -211,11 +210,11 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
       prefix: settings.STORAGE_PREFIX,
     },
     identity: identityConfig(settings),
-    // Undefined where no mail is sent.
+    // Undefined when no mail is sent.
     mail: mailConfig(settings, production),
     limits: {
       requestsPerMinute: settings.RATE_LIMIT_PER_MINUTE,
-      // All keys of a platform together.
+      // Limit of all keys of a platform together.
       platformPerMinute: settings.PLATFORM_RATE_PER_MINUTE,
       authPerMinute: settings.AUTH_RATE_PER_MINUTE,
       loginAttempts: settings.LOGIN_ATTEMPTS,
@@ -233,14 +232,13 @@ export function parseConfig(environment: Readonly<Record<string, string | undefi
     outbound: {
       hostMap: settings.OUTBOUND_HOST_MAP,
       allowCidrs: settings.OUTBOUND_ALLOW_CIDRS,
-      // Asked for the names that customers chose; empty: those of the system.
+      // Asked for the names that customers chose. If empty, the system's name servers are asked.
       nameServers: settings.OUTBOUND_NAME_SERVERS,
     },
   };
 }
 
 type Parsed = ReturnType<typeof parseConfig>;
-/** What the settings say. */
 export type Config = { readonly [Part in keyof Parsed]: Readonly<Parsed[Part]> };
 
 export function readConfig(): Config {

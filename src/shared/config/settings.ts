@@ -30,7 +30,6 @@ import {
 } from "../runtime/setting.ts";
 import { shape } from "../runtime/shape.ts";
 
-/** What the product itself is configured by. */
 const OWN_SETTINGS = {
   AZURE_FUNCTIONS_ENVIRONMENT: withDefault(
     text,
@@ -282,7 +281,7 @@ const OWN_SETTINGS = {
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 
-/** Every setting of the app: its own and those of its networks. Nothing else reads the environment. */
+/** Every setting of the app: its own and those of the networks. Nothing else reads the environment. */
 export const SETTINGS: typeof OWN_SETTINGS & Readonly<Record<string, Setting<unknown>>> = {
   ...OWN_SETTINGS,
   ...networkTables(),
@@ -293,7 +292,6 @@ function networkTables(): Readonly<Record<string, Setting<unknown>>> {
   return Object.assign({}, ...tables) as Record<string, Setting<unknown>>;
 }
 
-/** The values of the product's own settings. */
 export type Settings = {
   readonly [Name in keyof typeof OWN_SETTINGS]: ValueOf<(typeof OWN_SETTINGS)[Name]>;
 };

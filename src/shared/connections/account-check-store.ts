@@ -23,8 +23,8 @@ interface Parts {
 }
 
 /**
- * Stores what account checks find in connections. A write names the account that was checked: if another one is linked
- * by now, or none, the write is dropped.
+ * Stores what account checks find out about connections. A write names the account that was checked, and is dropped if
+ * the connection now has another account or none.
  */
 export class AccountCheckStore {
   readonly #parts: Parts;
@@ -36,8 +36,8 @@ export class AccountCheckStore {
   }
 
   /**
-   * Lists a platform's connections after the given row key, in the order of their profiles; "" for the first page.
-   * `last`: the row key after which the next page begins; undefined at the end.
+   * Lists a platform's connections after the given row key ("" for the first page), in the order of their profiles.
+   * `last` is the row key after which the next page begins, or undefined at the end.
    */
   async listRefs(platformId: string, after: string, limit: number) {
     const rows = await this.#core.list({
@@ -56,7 +56,7 @@ export class AccountCheckStore {
     await this.#note(connection, () => connectionRow.encodePart({ checkedAt: at.toISOString() }));
   }
 
-  /** Stores the limits that the network has for the account, when they changed. */
+  /** Stores the limits that the network has for the account, if they changed. */
   async saveLimits(connection: Connection, limits: NetworkData, at: Date): Promise<void> {
     const text = JSON.stringify(limits);
     await this.#note(connection, (stored, row) =>
@@ -69,7 +69,7 @@ export class AccountCheckStore {
     );
   }
 
-  /** Records that the customer was warned of an end, together with the event that warns. Once for every end. */
+  /** Records that the customer was warned, together with the event. Each end of an authorisation is warned of once. */
   async recordWarned(noted: Connection): Promise<void> {
     const { expiresAt, platformId } = noted;
     if (expiresAt === null) return;
@@ -93,15 +93,13 @@ export class AccountCheckStore {
           { kind: "merge", row: { ...columns, rowKey: key }, etag: stored.etag } as const,
           connectionEvent("connection.expiring", warned, { origin, now, view }),
         ];
-        // Cached rows may be used: they say nothing that is wrong now.
+        // Cached rows may be used, because nothing that they say is now wrong.
         return { answer: undefined, writes, raises: false };
       }),
     );
   }
 
-  /**
-   * Seals the secrets with the first data key. Returns the key that they are sealed with; undefined without secrets.
-   */
+  /** Seals the secrets with the first data key. Returns the key that now seals them, or undefined without secrets. */
   async reseal(ref: ConnectionRef): Promise<string | undefined> {
     const row = await this.#core.update(ref.platformId, connectionKey(ref), (before) => {
       const { sealed } = fromConnectionRow(ref, before);

@@ -142,7 +142,7 @@ export const connectSessionCreated = shape(
     >,
 );
 
-/** What the address of the hosted page carries. */
+/** Query parameters of the hosted page. */
 export const pageFields = shape(() =>
   z.object({
     session: z.string().optional().describe("The session's id."),
@@ -154,7 +154,7 @@ export const pageFields = shape(() =>
   }),
 );
 
-/** What the forms of the hosted page carry; a network's form has its own fields too. */
+/** Fields of the hosted page's forms. A network's form also has its own fields. */
 export const formFields = shape(() =>
   z.object({
     session: z.string().optional(),
@@ -166,7 +166,7 @@ export const formFields = shape(() =>
   }),
 );
 
-/** What a network sends along when it leads the browser back (RFC 6749, 4.1.2). */
+/** Query parameters with which a network returns the browser (RFC 6749, 4.1.2). */
 export const callbackFields = shape(() =>
   z.object({
     state: z.string().optional(),

@@ -4,38 +4,38 @@ import type { Log } from "../runtime/log.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 import type { Connection } from "./connection.ts";
 
-/** Refusals that name the account, and go away only when the end user links it again. */
+/** Refusals that are about the account and end only when the end user links it again. */
 export const BROKEN: ReadonlySet<LegErrorCode> = new Set<LegErrorCode>([
   "connection_needs_reauth",
   "permission_missing",
   "account_restricted",
 ]);
 
-/** So many accounts that are refused alike, with none accepted in between, are no coincidence. */
+/** If this many accounts get the same refusal, with none accepted in between, it is no coincidence. */
 const ACCOUNTS_MIN = 5;
 const WINDOW_MS = 10 * 60_000;
-/** While an app is refused, one account in this time shows whether it still is. */
+/** While an app is refused, one account per this time is tried, to see whether it still is. */
 const RECHECK_MS = 10 * 60_000;
-/** A Mastodon server has an app of its own. */
+/** Each Mastodon server has an app of its own. */
 const APPS_MAX = 1_000;
 
 interface Refusals {
   readonly networkCode: string | null;
   /** When each account was last refused, by the id of its connection. */
   readonly accounts: Map<string, number>;
-  /** When the refusals were last seen to be the app's; undefined while they are the accounts'. */
+  /** When the refusals were last attributed to the app. Undefined while they count as the accounts' own. */
   seenAt: number | undefined;
 }
 
-/** What a refusal says: `account` is the end user's to solve, `app` the operator's, `content` neither. */
+/** Who can fix a refusal: `account` the end user, `app` the operator, `content` neither. */
 type Blame = "account" | "app" | "content";
 
 type Refused = Pick<Connection, "id" | "network" | "instanceUrl">;
 
 /**
- * Tells the refusals of accounts from those of our app. What a network answers for many accounts within minutes is
- * about the app, whatever it says: customers can't solve it, and must not be asked to link their accounts again.
- * Counted in each process.
+ * Tells refusals of accounts from refusals of our app. When a network gives many accounts the same answer within
+ * minutes, the app is the cause, whatever the answer says: customers can't fix it, and must not be asked to link their
+ * accounts again. Counted per process.
  */
 export class AppFaults {
   readonly #log: Log;
@@ -47,12 +47,12 @@ export class AppFaults {
     this.#clock = clock;
   }
 
-  /** Notes that an account was accepted: the app is well. */
+  /** Records that an account was accepted, so the app is accepted too. */
   accepted(connection: Refused): void {
     this.#apps.delete(appOf(connection));
   }
 
-  /** Notes a refusal, and returns whose fault it is. */
+  /** Records a refusal and returns its cause. */
   refused(connection: Refused, { code, networkCode, unmappedStatus }: LegFailure): Blame {
     const isOfApp = code === "app_misconfigured";
     if (!isOfApp && !BROKEN.has(code) && unmappedStatus === undefined) return "content";
@@ -70,7 +70,7 @@ export class AppFaults {
     return BROKEN.has(code) ? "account" : "content";
   }
 
-  /** Returns whether accounts of this app need not be asked about now, because the app is refused. */
+  /** Reports whether accounts of this app need not be tried now, because the app is refused. */
   areRefused(connection: Refused): boolean {
     const seenAt = this.#apps.get(appOf(connection))?.seenAt;
     return seenAt !== undefined && this.#clock.now().getTime() - seenAt < RECHECK_MS;

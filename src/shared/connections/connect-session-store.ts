@@ -24,15 +24,15 @@ const networksShape = shape((): z.ZodType<readonly NetworkName[]> =>
 );
 const linksShape = shape(
   () =>
-    // Safe: a network that this build does not know is shown as it is.
+    // Safe: a network that this build doesn't know is shown unchanged.
     z.array(
       z.looseObject({ network: z.string(), connectionId: z.string() }),
     ) as unknown as z.ZodType<readonly SessionLink[]>,
 );
-/** What an earlier build had taken, and a field of a later one. */
+/** Also accepts what an earlier build has accepted, and fields of a later one. */
 const storedBranding = shape((): z.ZodType<Branding> => brandingShape().loose());
 
-/** A connect session, in its platform's partition; the row key has the id. */
+/** A connect session in its platform's partition. The row key has the id. */
 export const connectSessionRow = rowCodec("connect session", {
   applicationId: text(),
   profileId: text(),
@@ -50,21 +50,19 @@ export const connectSessionRow = rowCodec("connect session", {
   createdAt: text(),
 });
 
-/** A session in the list of its profile; the row key has both ids. */
+/** A session in the list of its profile. The row key has both ids. */
 export const profileSessionRow = rowCodec("connect session of a profile", { expiresAt: text() });
 
 const PREFIX = "S|";
-/** Their keys have the ids' times, so that old sessions are a range. */
+/** Row keys contain the ids' times, so that old sessions form a range. */
 const rows = newestFirst("connectSession", PREFIX, toSession);
 export const connectSessionKey = rows.key;
 
 const placeOf = (id: string) => rows.key(id).slice(PREFIX.length);
 const listOf = (profileId: string) => `SP|${profileId}|`;
 
-/** Names a session. */
 type SessionRef = Pick<ConnectSession, "platformId" | "id">;
 
-/** Decodes a session. @throws DamagedRow */
 function toSession(platformId: string, row: Row): ConnectSession {
   return { id: rows.idOf(row), platformId, ...connectSessionRow.decode(row) };
 }
@@ -73,7 +71,7 @@ function sessionWrite({ row: { rowKey }, etag }: StoredRow, session: ConnectSess
   return { kind: "merge", row: { ...connectSessionRow.encode(session), rowKey }, etag };
 }
 
-/** Reads a session in an operation of the partition, and returns how it is written there. @throws DamagedRow */
+/** Reads a session in an operation of the partition, and returns how to write it there. @throws DamagedRow */
 export function sessionIn(
   { platformId, id }: SessionRef,
   { row }: Pick<CoreView, "row">,
@@ -87,9 +85,9 @@ export function sessionIn(
 }
 
 /**
- * Stores connect sessions in their platform's partition, and a list of them for each profile. Customers start and cancel
- * them by operations of it; what visitors of the page do is a write of the row alone. An id alone gives no right:
- * browsers bring the token.
+ * Stores connect sessions in their platform's partition, with a list for each profile. Customers start and cancel them
+ * by operations of the partition. What visitors of the page do writes the row alone. An id gives no right by itself,
+ * because browsers have to present the token.
  */
 export class ConnectSessionStore {
   readonly #core: Table;
@@ -126,7 +124,7 @@ export class ConnectSessionStore {
       ref.platformId,
       accessOperation([connectSessionKey(ref.id)], (view, tried) => {
         const found = sessionIn(ref, view);
-        // A try whose answer was lost has canceled it.
+        // An earlier try, whose answer was lost, has canceled it.
         if (found?.session.status === "canceled") return { answer: tried?.answer };
         if (found === undefined || sessionStatus(found.session, view.now) !== "open")
           return { answer: undefined };
@@ -137,8 +135,8 @@ export class ConnectSessionStore {
   }
 
   /**
-   * Lists a profile's sessions, open or not, that were started after `since` and have not expired; newest first. A page
-   * may be short without being the last.
+   * Lists a profile's sessions, open or not, that were started after `since` and have not expired, newest first. A page
+   * may be short before the end.
    */
   async listOfProfile(
     { platformId, profileId }: Pick<ConnectSession, "platformId" | "profileId">,
@@ -169,7 +167,6 @@ export class ConnectSessionStore {
     return { items: read.filter((session) => session !== undefined), next };
   }
 
-  /** Returns the ids of a page of a profile's sessions, open or not. */
   async idsOfProfile(
     { platformId, profileId }: Pick<ConnectSession, "platformId" | "profileId">,
     after: string | undefined,
@@ -181,25 +178,23 @@ export class ConnectSessionStore {
     return { ids: keys.map((rowKey) => rows.idOf({ rowKey })), next: page.next };
   }
 
-  /** Removes sessions of a profile. May be repeated. */
   async removeAll(
     { platformId, profileId }: Pick<ConnectSession, "platformId" | "profileId">,
     ids: readonly string[],
   ): Promise<void> {
     await this.#core.deleteAll(platformId, ids.map(connectSessionKey));
-    // Last: as long as they are there, this is repeated.
+    // Last, because this is repeated as long as they exist.
     await this.#core.deleteAll(
       platformId,
       ids.map((id) => listOf(profileId) + placeOf(id)),
     );
   }
 
-  /** Returns the session; undefined for text that is not an id. @throws DamagedRow */
+  /** Finds the session. Undefined for text that isn't an id. @throws DamagedRow */
   find({ platformId, id }: SessionRef): Promise<ConnectSession | undefined> {
     return rows.find(this.#core, platformId, id);
   }
 
-  /** Removes a page of the platform's sessions that were started before the time. */
   async removeBefore(platformId: string, time: Date, after: string | undefined) {
     const range = { ...rows.range, from: PREFIX + inverted(time.getTime()) };
     const page = await this.#core.select({ partitionKey: platformId, ...range }, after);
@@ -212,8 +207,8 @@ export class ConnectSessionStore {
   }
 
   /**
-   * Replaces the session with what `decide` returns for the row as it is then, for a visitor of the page. Returns
-   * undefined if `decide` does, or there is no session.
+   * Replaces the session with what `decide` returns for the present row, on behalf of a visitor of the page. Returns
+   * undefined if `decide` does or the session doesn't exist.
    */
   async change(
     { platformId, id }: SessionRef,

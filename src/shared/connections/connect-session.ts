@@ -8,14 +8,12 @@ import type { Branding } from "./schema.ts";
 
 export type SessionStatus = "open" | "completed" | "canceled" | "expired";
 
-/** A session's state at a moment. `ended`: the key or user that started it is gone. Customers see `canceled` for it. */
+/** The state of a session at a time. `ended`: the key or user that started it is gone. Customers see `canceled`. */
 export type SessionState = SessionStatus | "ended";
 
-/** Returns a state as customers see it. */
 export const shownStatus = (state: SessionState): SessionStatus =>
   state === "ended" ? "canceled" : state;
 
-/** An account that was linked in a session. */
 export interface SessionLink {
   readonly network: NetworkName;
   readonly connectionId: string;
@@ -27,11 +25,11 @@ export interface ConnectSession {
   readonly platformId: string;
   readonly applicationId: string;
   readonly profileId: string;
-  /** The key or user that started it. It ends with them. */
+  /** The key or user that started it. The session ends with them. */
   readonly createdBy: Actor;
-  /** The key or user that minted the grant under which it was started; it ends with them, too. Null without a grant. */
+  /** The key or user that minted the grant used to start it. The session ends with them, too. Null without a grant. */
   readonly grantedBy: string | null;
-  /** As stored; `sessionStatus` adds the clock. */
+  /** As stored, without the effect of time that `sessionStatus` adds. */
   readonly status: Exclude<SessionStatus, "expired">;
   readonly networks: readonly NetworkName[];
   readonly returnUrl: string | null;
@@ -39,7 +37,7 @@ export interface ConnectSession {
   readonly branding: Branding;
   readonly tokenHash: string;
   readonly links: readonly SessionLink[];
-  /** Sign-ins that were tried on the page. */
+  /** Number of sign-ins tried on the page. */
   readonly attempts: number;
   readonly expiresAt: string;
   readonly createdAt: string;
@@ -50,13 +48,13 @@ export function sessionStatus(session: ConnectSession, now: Date): SessionStatus
   return session.status === "open" && isOver ? "expired" : session.status;
 }
 
-/** Makes the token of a session's page. It names the platform, too, whose partition has the session. */
+/** Makes the token of a session's page. It also names the platform, whose partition has the session. */
 export const newPageToken = (
   tokens: CheckedTokens,
   { platformId, id }: Pick<ConnectSession, "platformId" | "id">,
 ): string => `${tokens.make(`${platformId}|${id}`)}.${platformId}`;
 
-/** Returns the platform that a page's token names; undefined when it was not made here for the session. */
+/** Returns the platform that a page's token names, if the token was made here for the session. */
 export function platformOfToken(
   tokens: CheckedTokens,
   token: string,
@@ -66,19 +64,18 @@ export function platformOfToken(
   return tokens.isOurs(secret, `${platformId}|${id}`) ? platformId : undefined;
 }
 
-/** Returns whether the token is the session's, in constant time. */
+/** Compares the token with the session's, in constant time. */
 export function isTokenOf(session: ConnectSession, token: string): boolean {
   return equalSecrets(Buffer.from(sha256Hex(token)), Buffer.from(session.tokenHash));
 }
 
 /**
- * Returns the owner of the calls that a platform's visitors cause. They have no key, so they get none of what the
- * platform's own calls use.
+ * Returns the owner of calls that a platform's visitors cause. Visitors have no key, so they have limits of their own.
  */
 export const visitorsOf = ({ platformId }: Pick<ConnectSession, "platformId">) =>
   `visitors of ${platformId}`;
 
-/** Returns the limits of a visitor's calls: short, because a person waits for the page. */
+/** Returns the limits of a visitor's calls. They are short, because a person waits for the page. */
 export const visitLimits = (session: Pick<ConnectSession, "platformId">): CallLimits => ({
   callMs: 15_000,
   totalMs: 40_000,
@@ -89,8 +86,8 @@ export const linkedIds = ({ links }: ConnectSession): string[] =>
   links.map(({ connectionId }) => connectionId);
 
 /**
- * Returns the session with an account linked instead of another one of the network. It is completed once every
- * requested network has an account.
+ * Returns the session with the account linked, instead of any other one of its network. The session is complete once
+ * every requested network has an account.
  */
 export function withLinked(session: ConnectSession, link: SessionLink): ConnectSession {
   const others = session.links.filter(({ network }) => network !== link.network);
@@ -102,7 +99,7 @@ export function withLinked(session: ConnectSession, link: SessionLink): ConnectS
   return { ...session, links, status };
 }
 
-/** Returns the address that the end user returns to. It is fixed with the session, so that no browser can choose it. */
+/** Returns the address to which the end user returns. It is stored with the session, so no browser can choose it. */
 export function returnAddress(session: ConnectSession, state: SessionState): string | undefined {
   if (session.returnUrl === null) return undefined;
   const url = new URL(session.returnUrl);
@@ -137,5 +134,4 @@ export function toSessionView(
   };
 }
 
-/** A session as customers see it. */
 export type SessionView = ReturnType<typeof toSessionView>;

@@ -8,26 +8,26 @@ import { connectionEvent, type EventContext } from "./connection-event.ts";
 import { connectionRow } from "./connection-row.ts";
 import { MARKS, type Connection } from "./connection.ts";
 
-/** What the transaction that links an account checks of the platform's other rows. */
+/** Rows of the platform that the transaction which links an account checks. */
 export interface LinkGuard {
   readonly rowKeys: readonly string[];
   allows(view: Pick<CoreView, "row" | "now">): boolean;
 }
 
-/** What the transaction that links an account checks, charges and writes apart from the connection. */
+/** What the transaction that links an account checks, charges and writes in addition to the connection. */
 export interface LinkTerms {
   readonly rowKeys: readonly string[];
-  /** Says what else the link writes; it is told whether the profile has had the account before. @throws AppError where it must not be linked */
+  /** Returns what else the link writes. `isKnown`: the profile had the account before. @throws AppError to refuse it */
   settle(
     view: CoreView,
     connection: { readonly id: string; readonly isKnown: boolean },
   ): { readonly movements: readonly Movement[]; readonly writes: readonly RowWrite[] };
 }
 
-/** The terms of a link that stands on nothing else and costs nothing, such as a demo's. */
+/** The terms of a link that depends on nothing else and costs nothing, such as one of the demo. */
 export const AT_NO_COST: LinkTerms = { rowKeys: [], settle: () => ({ movements: [], writes: [] }) };
 
-/** Nothing was linked, because what the link stands on is no longer active. */
+/** Nothing was linked, because a row that the link depends on is no longer active. */
 export class LinkRefused extends AppError {
   constructor() {
     super("invalid_state", "The link is no longer allowed.");
@@ -37,12 +37,12 @@ export class LinkRefused extends AppError {
 /** The precision of `lastUsedAt`, so that not every post writes it. */
 const USE_RECORDED_MS = 60_000;
 
-/** Returns whether the use of an account was noted less than a minute ago. */
+/** Reports whether the use of an account was recorded less than a minute ago. */
 export function isUseRecent({ lastUsedAt }: Connection, now: Date): boolean {
   return lastUsedAt !== null && now.getTime() - Date.parse(lastUsedAt) < USE_RECORDED_MS;
 }
 
-/** Compares connections of a profile by the order of the networks. */
+/** Sorts connections of a profile in the order of the networks. */
 export const byNetwork = (left: Connection, right: Connection) =>
   NETWORK_NAMES.indexOf(left.network) - NETWORK_NAMES.indexOf(right.network);
 
@@ -77,7 +77,7 @@ export function markWrites(
   ];
 }
 
-/** Returns the write of a whole row: a merge would keep the rest of longer credentials. */
+/** Writes a whole row. A merge would leave the rest of longer credentials. */
 export function rowWrite(
   rowKey: string,
   stored: StoredRow | undefined,

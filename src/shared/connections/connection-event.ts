@@ -3,17 +3,17 @@ import type { Origin } from "../runtime/telemetry/work-context.ts";
 import { type EventType, eventWrite } from "../events/events.ts";
 import type { Connection, ConnectionView } from "./connection.ts";
 
-/** Why a connection ended that neither its platform nor another account ended. */
+/** Reason for the end of a connection that neither its platform nor another account has ended. */
 export type RemovalReason = "deauthorized_at_network";
 
-/** Reads what is needed to show the connections of an account, and returns how they are shown. */
+/** Reads what is needed to show the connections of an account, and returns a function that shows them. */
 export type Viewer = (
   account: Pick<Connection, "network" | "account" | "limits">,
 ) => Promise<(connection: Connection) => ConnectionView>;
 
-/** What an event of a connection says beside the connection as it is after the change. */
+/** What an event of a connection needs in addition to the connection after the change. */
 export interface EventContext {
-  /** The work under way when the change was asked for: a transaction has changes of several. */
+  /** The work that requested the change, because one transaction has changes of several. */
   readonly origin: Origin;
   readonly now: Date;
   readonly view: (connection: Connection) => ConnectionView;
@@ -32,7 +32,7 @@ export function connectionEvent(
   return eventWrite({ type, ...whose, data, origin }, now);
 }
 
-/** Returns the events of linking an account. The event of an account that was replaced comes first. */
+/** Returns the events of linking an account. If another account was replaced, its event comes first. */
 export function eventsOfLinking(
   connection: Connection,
   before: Connection | undefined,

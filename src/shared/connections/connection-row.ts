@@ -32,12 +32,12 @@ const accountShape = shape((): z.ZodType<Account> =>
   }),
 );
 const errorShape = shape(
-  // Safe: a code that this build does not know is shown as it is.
+  // Safe: a code that this build doesn't know is shown unchanged.
   () =>
     z.looseObject({ code: z.string(), at: z.string() }) as unknown as z.ZodType<ConnectionError>,
 );
 
-/** The columns of a connection. Its platform is the partition; its profile and network are in the row key. */
+/** The columns of a connection. Its platform is the partition, and the row key has its profile and network. */
 export const connectionRow = rowCodec("connection", {
   id: text(),
   applicationId: text(),
@@ -47,7 +47,7 @@ export const connectionRow = rowCodec("connection", {
   instanceUrl: textOrNull(),
   scopes: json(namesForm()),
   limits: longJson(fieldsForm),
-  /** Sealed; "" once they are purged. */
+  /** Sealed, or "" after they were purged. */
   credentials: longText(),
   expiresAt: textOrNull(),
   lastUsedAt: textOrNull(),
@@ -55,45 +55,43 @@ export const connectionRow = rowCodec("connection", {
   checkedAt: textOrNull(),
   warnedExpiresAt: textOrNull(),
   generation: integer(),
-  /** Until when a process renews the credentials; "" when none does. */
+  /** Until when a process renews the credentials, or "" when none does. */
   // The lease of the process that renews the credentials.
   ...LEASE_COLUMNS,
   createdAt: text(),
   updatedAt: text(),
 });
 
-/** Returns the network of this name; undefined for a name that this build does not have. */
+/** Finds the network of this name. Returns undefined when this build doesn't have it. */
 export function networkNamed(name: unknown): NetworkName | undefined {
   return NETWORK_NAMES.find((known) => known === name);
 }
 
 export const CONNECTION_ROWS = "C|";
 
-/** Returns the prefix of the keys of a profile's connections. */
 export const connectionsOfProfile = (profileId: string) => `${CONNECTION_ROWS}${profileId}|`;
 
 export const connectionKey = ({ profileId, network }: ConnectionRef) =>
   connectionsOfProfile(profileId) + network;
 
-/** Returns the connection that a row key of a platform names; undefined for a network that this build does not have. */
+/** Returns the connection that a row key names, or undefined for a network that this build doesn't have. */
 export function refOfKey(platformId: string, rowKey: string): ConnectionRef | undefined {
   const [, profileId = "", name] = rowKey.split("|");
   const network = networkNamed(name);
   return network === undefined ? undefined : { platformId, profileId, network };
 }
 
-/** Returns the context that sealed credentials are bound to: they don't open when copied to another profile or network. */
+/** Returns the context that sealed credentials are bound to, so that they don't open in another row. */
 export function credentialsBinding({ profileId, network }: ConnectionRef): string {
   return `connections|${profileId}|${network}|credentials`;
 }
 
-/** Returns the whole row, to replace the old one: a merge would keep the rest of longer credentials. */
+/** Returns the whole row, to replace the old one. A merge would leave the rest of longer credentials. */
 export function toConnectionRow(connection: Connection, sealed: string): Columns {
   const { grantId = null, ...columns } = connection;
   return connectionRow.encode({ ...columns, grantId, credentials: sealed, ...FREE });
 }
 
-/** Decodes the row of a connection. @throws DamagedRow */
 export function fromConnectionRow(
   { platformId, profileId, network }: ConnectionRef,
   row: Row,
@@ -110,6 +108,6 @@ export function fromConnectionRow(
     network,
     ...(grantId === null ? {} : { grantId }),
   };
-  // Its credentials, sealed; "" once they are purged.
+  // The sealed credentials, or "" after they were purged.
   return { connection, sealed: credentials, lease: { leaseId, leaseUntil } };
 }

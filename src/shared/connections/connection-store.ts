@@ -58,18 +58,18 @@ interface Parts {
   readonly viewer: Viewer;
 }
 
-/** A connection with its secrets, as the lease under which they are renewed is read. */
+/** A connection with its secrets, and the lease under which they are renewed. */
 export interface LeasedConnection extends OpenedConnection, Leased<LeaseColumns> {}
 
-/** More than there are networks: a profile may have rows of networks that this build does not have. */
+/** More than there are networks, because a profile may have rows of networks that this build doesn't have. */
 const ROWS_OF_PROFILE_MAX = 100;
 
 const LEAVE = { kind: "leave" } as const;
 
 /**
- * Stores connections in their platform's partition, one row per profile and network: linking again replaces it. Secrets
- * are sealed to their row. A change that counts for posts is one transaction with its event, the count of connections
- * and the access version; renewing credentials is a write of the row alone.
+ * Stores connections in their platform's partition, one row per profile and network, which linking again replaces.
+ * Secrets are sealed to their row. A change that matters for posts is one transaction with its event, the count of
+ * connections and the access version. Renewing credentials writes the row alone.
  */
 export class ConnectionStore {
   readonly #parts: Parts;
@@ -79,8 +79,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Lists every network's connection, revoked ones too, in the order of the networks. Leaves out damaged rows, unless
-   * `missesNone` is set.
+   * Lists all connections of the profile, including revoked ones, in the order of the networks. Damaged rows are left
+   * out unless `missesNone` is set.
    * @throws DamagedRow with `missesNone`; NewerRow unless people read it
    */
   async listOfProfile(
@@ -100,13 +100,13 @@ export class ConnectionStore {
       .sort(byNetwork);
   }
 
-  /** Returns the network's connection whatever its status, without secrets. @throws DamagedRow */
+  /** Finds a connection in any status, without secrets. @throws DamagedRow */
   async find(ref: ConnectionRef): Promise<Connection | undefined> {
     const stored = await this.#read(ref);
     return stored && fromConnectionRow(ref, stored.row).connection;
   }
 
-  /** Returns the network's connection with its secrets. @throws DamagedRow */
+  /** Finds a connection with its secrets. @throws DamagedRow */
   async open(ref: ConnectionRef): Promise<OpenedConnection | undefined> {
     const stored = await this.#read(ref);
     return stored && this.#opened(ref, stored.row);
@@ -116,13 +116,13 @@ export class ConnectionStore {
     return this.#parts.core.find(ref.platformId, connectionKey(ref));
   }
 
-  /** Returns the stored secrets, not renewed; undefined when they are gone or another account is linked now. */
+  /** Returns the stored secrets without renewing them. Undefined when they are gone or another account is linked. */
   async openCredentials(connection: Connection): Promise<NetworkData | undefined> {
     const opened = await this.open(connection);
     return opened?.connection.id === connection.id ? opened.credentials : undefined;
   }
 
-  /** Returns whether a profile, of any tenant, uses this authorisation: some networks give all of them one token. */
+  /** Reports whether a profile of any tenant uses this authorisation. Some networks give all of them one token. */
   async isLinked(network: NetworkName, grantId: string): Promise<boolean> {
     const holders = await this.#parts.authorisations.holders(network, grantId);
     if (holders === "many") return true;
@@ -135,8 +135,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores the connection instead of any earlier one. May be repeated. Returns the account that it replaced, too.
-   * @throws AppError as `terms` do; nothing is written then but the row that leads to the profile
+   * Stores the connection and replaces any earlier one. Also returns the account that it replaced. May be repeated.
+   * @throws AppError as `terms` do; then only the row that leads to the profile is written
    */
   async saveLinked(
     linking: Linking,
@@ -157,7 +157,7 @@ export class ConnectionStore {
         const { row, now } = given;
         const stored = row(key);
         const before = stored && this.#opened(linking, stored.row);
-        // A lost answer: these secrets were sealed for this call.
+        // The answer was lost: these secrets were sealed for this call.
         if (before && stored && fromConnectionRow(linking, stored.row).sealed === sealed)
           return { answer: { connection: before.connection, before: tried?.answer.before } };
         const isKnown = before?.connection.account.id === linked.account.id;
@@ -181,8 +181,8 @@ export class ConnectionStore {
   }
 
   /**
-   * Ends a connection and purges its secrets. Returns them for a last call to the network. May be repeated. Returns
-   * undefined when the account is not linked.
+   * Ends a connection, purges its secrets and returns them for a last call to the network. Returns undefined when the
+   * account is not linked. May be repeated.
    */
   async revoke(
     ref: NamedConnection,
@@ -203,7 +203,7 @@ export class ConnectionStore {
         if (stored === undefined || opened?.connection.id !== id) return { answer: undefined };
         const { connection } = opened;
         if (connection.status === "revoked") {
-          // An earlier try was applied although its answer was lost, and had the secrets.
+          // An earlier try was applied although its answer was lost. It has returned the secrets.
           const ended = tried?.answer;
           const isOurs = ended?.connection.generation === connection.generation;
           return { answer: isOurs ? ended : opened };
@@ -220,23 +220,23 @@ export class ConnectionStore {
     );
     if (revoked === undefined) return undefined;
     await authorisations.remove(revoked.connection);
-    // Linked again in between: its row was written before this one was removed.
+    // The account was linked again in between, and its row was written before this one was removed.
     const again = await this.find(ref);
     if (again !== undefined && again.status !== "revoked") await authorisations.add(again);
     return revoked;
   }
 
-  /** Removes the row of a revoked connection, and the one that leads to it. May be repeated. */
+  /** Removes the row of a revoked connection, and the row that leads to it. May be repeated. */
   async remove(connection: Connection): Promise<void> {
     invariant(connection.status === "revoked", "a connection that is not revoked was removed");
-    // Last: as long as the row is there, this is repeated.
+    // Last, because this is repeated as long as the row exists.
     await this.#parts.authorisations.remove(connection);
     await this.#parts.core.delete(connection.platformId, connectionKey(connection));
   }
 
   /**
    * Marks the connection as refused, or with null as accepted again, and returns whether this call did. Returns false
-   * when the credentials are newer than the given connection's, or when it was marked before.
+   * when the stored credentials are newer than the given connection's, or when it was marked before.
    */
   async mark(ref: Connection, failure: { readonly code: LegErrorCode } | null): Promise<boolean> {
     const origin = currentOrigin();
@@ -251,7 +251,7 @@ export class ConnectionStore {
         const { connection: before } = fromConnectionRow(ref, stored.row);
         const isSame = before.generation === ref.generation;
         if (!isSame || before.status !== from) {
-          // An earlier try may have marked it, although its answer was lost.
+          // An earlier try may have marked it although its answer was lost.
           const isOurs = isSame && before.updatedAt === tried?.answer;
           return { answer: isOurs ? before.updatedAt : null };
         }
@@ -276,7 +276,7 @@ export class ConnectionStore {
     });
   }
 
-  /** Reads a connection with its secrets, and who renews them. @throws DamagedRow */
+  /** Reads a connection with its secrets and its lease. @throws DamagedRow */
   async readLease(ref: ConnectionRef): Promise<LeasedConnection | undefined> {
     const stored = await this.#read(ref);
     if (stored === undefined) return undefined;
@@ -284,7 +284,7 @@ export class ConnectionStore {
     return { ...this.#opened(ref, stored.row), state: lease, etag: stored.etag };
   }
 
-  /** Writes who renews the credentials, in the version that was read. */
+  /** Writes the lease, in the version that was read. */
   async writeLease(
     ref: ConnectionRef,
     lease: Partial<LeaseColumns>,
@@ -296,9 +296,9 @@ export class ConnectionStore {
   }
 
   /**
-   * Stores renewed credentials and ends the lease. Returns undefined when the stored ones were changed since, by
-   * another process or an earlier try of this call: the stored ones count then. Retries while storage does not answer,
-   * because the network may no longer accept the old ones.
+   * Stores renewed credentials and ends the lease. Returns undefined when the stored ones have changed since, by
+   * another process or an earlier try of this call: then the stored ones count. Retries while storage doesn't answer,
+   * because the network may no longer accept the old credentials.
    */
   async saveRefreshed(
     connection: Connection,

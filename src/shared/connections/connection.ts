@@ -12,20 +12,19 @@ export interface ProfileRef {
   readonly profileId: string;
 }
 
-/** Identifies a connection: a profile has at most one for each network. */
+/** Identifies a connection. A profile has at most one per network. */
 export interface ConnectionRef extends ProfileRef {
   readonly network: NetworkName;
 }
 
 type ConnectionStatus = "active" | "needs_reauth" | "revoked";
 
-/** What becomes of a connection that its network refuses, or accepts again. */
+/** The effects of a network's refusing a connection, or accepting it again. */
 export const MARKS = {
   refused: { from: "active", status: "needs_reauth", type: "connection.needs_reauth" },
   accepted: { from: "needs_reauth", status: "active", type: "connection.linked" },
 } as const;
 
-/** Why the network last refused the account. */
 export interface ConnectionError {
   readonly code: LegErrorCode;
   readonly at: string;
@@ -40,7 +39,7 @@ export interface Connection {
   readonly network: NetworkName;
   readonly status: ConnectionStatus;
   readonly account: Account;
-  /** Identifies what ends at the network when this authorisation ends; absent: only the account. */
+  /** Identifies what ends at the network together with this authorisation. By default, only the account. */
   readonly grantId?: string;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
@@ -48,20 +47,19 @@ export interface Connection {
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly lastError: ConnectionError | null;
-  /** When the network last confirmed, by other means than a post, that the account is still authorised. */
+  /** When the network last confirmed that the account is authorised, other than by a post. */
   readonly checkedAt: string | null;
-  /** The `expiresAt` of which the customer was last warned. */
+  /** The `expiresAt` of the last warning to the customer. */
   readonly warnedExpiresAt: string | null;
-  /** Grows with every change of the credentials, so that a holder of older ones knows to read them again. */
+  /** Increases with every change of the credentials, so that a holder of older ones knows to read them again. */
   readonly generation: number;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** Names a connection, and the account that it is about. */
+/** Identifies a connection and the account that it is linked to. */
 export type NamedConnection = ConnectionRef & Pick<Connection, "id" | "applicationId">;
 
-/** A connection with its secrets. */
 export interface OpenedConnection {
   readonly connection: Connection;
   /** Undefined when they were purged, or when their data key is gone. */
@@ -73,14 +71,14 @@ export interface PublishingScope extends ProfileScope {
   readonly connections: readonly Connection[];
 }
 
-/** What linking writes. An account that the profile had before keeps its own id. */
+/** The fields that linking writes. An account that the profile had before keeps its id. */
 export interface Linking extends ConnectionRef {
   readonly id: string;
   readonly applicationId: string;
   readonly linked: LinkedAccount;
 }
 
-/** Returns the connection that linking makes. If the account stays the same, so do id and creation time. */
+/** Makes the connection for a link. If the account stays the same, so do its id and creation time. */
 export function toConnection(
   linking: Linking,
   before: Connection | undefined,
@@ -111,7 +109,7 @@ export function toConnection(
   };
 }
 
-/** Returns the id of the authorisation: accounts with the same one lose it together. */
+/** Returns the id of the authorisation. Accounts with the same id lose it together. */
 export function grantIdOf({
   account,
   grantId,
@@ -122,7 +120,7 @@ export function grantIdOf({
   return grantId ?? account.id;
 }
 
-/** How much of a network's quota an account used in the last 24 hours. */
+/** How much of a network's quota an account has used in the last 24 hours. */
 export interface QuotaView {
   readonly used: number;
   readonly limit: number;
@@ -130,15 +128,15 @@ export interface QuotaView {
   readonly resetsAt: string | null;
 }
 
-/** What is found out of a connection beside its row. */
+/** Facts about a connection that aren't in its row. */
 interface Beside {
-  /** The network's publishing quota of the account; null where the network has none. */
+  /** The network's publishing quota of the account, or null if the network has none. */
   readonly quota: QuotaView | null;
   readonly missingScopes: readonly string[];
   readonly unavailableFeatures: readonly Feature[];
 }
 
-/** What is said of a connection that is not in use any more. */
+/** Facts about a connection that is no longer in use. */
 export const NOTHING_BESIDE: Beside = { quota: null, missingScopes: [], unavailableFeatures: [] };
 
 export function toConnectionView(
@@ -175,7 +173,7 @@ function toErrorView({ code, at }: ConnectionError) {
   return { code, message, remediation, at };
 }
 
-/** Credentials that were found usable, or renewed. */
+/** Credentials that were found usable, or were renewed. */
 interface UsableCredentials {
   readonly kind: "usable";
   readonly credentials: NetworkData;
@@ -183,5 +181,4 @@ interface UsableCredentials {
   readonly connection: Connection;
 }
 
-/** What asking for usable credentials leads to. */
 export type FreshCredentials = UsableCredentials | TryLater | Rejected;

@@ -1,4 +1,4 @@
-/* What other folders use of connections: the verbs of linked accounts, and the hosted page. */
+/* The part of connections that other folders use: the verbs of linked accounts, and the hosted page. */
 
 export { AppFaults } from "./app-faults.ts";
 export { checkAccountsOf, isRotating, type ProfileChecks } from "./check-accounts.ts";

@@ -4,7 +4,7 @@ import { AppError } from "../runtime/errors.ts";
 const TRIES_MAX = 5;
 const WAIT_MS = 50;
 
-/** Makes a write again while storage does not answer. */
+/** Repeats a write while storage doesn't answer. */
 export async function despiteOutages<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

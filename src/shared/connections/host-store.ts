@@ -11,15 +11,13 @@ const ROW_KEY = "H";
 const partitionOf = (network: NetworkName, host: string) => `${network}|${sha256Hex(host)}`;
 const bindingOf = (network: string, host: string) => `instances|${network}|${host}|data`;
 
-/** What is stored of a host of a network. */
 export const hostRow = rowCodec("host", {
   network: text(),
   host: text(),
-  /** Sealed. */
   data: longText(),
 });
 
-/** Stores facts that all accounts of a host share, e.g. a client registration; sealed, because it has a secret. */
+/** Stores data that all accounts of a host share, such as a client registration, sealed because of its secret. */
 export class HostStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;
@@ -30,7 +28,7 @@ export class HostStore {
   }
 
   /**
-   * Returns the stored registration at a host. Undefined also when the data key is gone: the host is then registered with again.
+   * Finds the registration at a host. Undefined also when the data key is gone, so that the service registers again.
    * @throws DamagedRow
    */
   async find(network: NetworkName, host: string): Promise<NetworkData | undefined> {
@@ -41,7 +39,6 @@ export class HostStore {
     return opened === undefined ? undefined : fieldsForm().parse(JSON.parse(opened));
   }
 
-  /** Stores the facts of a host instead of any earlier ones. */
   async save(network: NetworkName, host: string, facts: NetworkData): Promise<void> {
     const data = seal(JSON.stringify(facts), bindingOf(network, host), this.#dataKeys);
     const columns = hostRow.encode({ network, host, data });
@@ -49,8 +46,8 @@ export class HostStore {
   }
 
   /**
-   * Seals a page of the facts about all hosts with the first data key. Returns the key of each after that, and where
-   * the next page begins. Leaves out damaged rows. Reads the whole table.
+   * Seals a page of all hosts' data with the first data key. Returns the key of each afterwards, and where the next
+   * page begins. Damaged rows are left out. Reads the whole table.
    */
   async resealPage(after: string | undefined): Promise<{
     readonly keys: readonly string[];
@@ -75,7 +72,7 @@ export class HostStore {
     return sealed === undefined ? undefined : replacedChunks("data", sealed, row);
   }
 
-  /** Removes what is stored of a host, so that it is registered with again. */
+  /** Removes the data of a host, so that the service registers there again. */
   async forget(network: NetworkName, host: string): Promise<void> {
     await this.#table.delete(partitionOf(network, host), ROW_KEY);
   }

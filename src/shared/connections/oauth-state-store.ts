@@ -11,33 +11,32 @@ const ROW_KEY = "S";
 const secretsShape = shape(() =>
   z.object({
     codeVerifier: z.string(),
-    /** The token of the session, which leads the callback back to its page. */
+    /** Token of the session. It leads the callback back to the session's page. */
     token: z.string(),
     flow: fieldsForm(),
-    /** Origin of the authorisation page, which must also be the origin of the answer. */
+    /** Origin of the authorisation page. The answer must come from the same origin. */
     server: z.string().optional(),
-    /** The server in the callback's path, where each server of the network has a callback of its own. */
+    /** The server in the callback's path, for networks where each server has a callback of its own. */
     callbackServer: z.string().optional(),
-    /** Set once an authorisation came back that covers several accounts, of which the end user must choose one. */
+    /** Set when an authorisation covers several accounts, of which the end user must choose one. */
     candidates: z
       .array(z.object({ id: z.string(), label: z.string(), hint: z.string() }))
       .optional(),
-    /** Whether there are more accounts than these. */
+    /** Whether more accounts exist than these. */
     isCut: z.boolean().optional(),
   }),
 );
 
-/** An authorisation under way; the hash of its state is the partition. */
+/** An authorisation in progress. The partition is the hash of its state. */
 export const oauthStateRow = rowCodec("OAuth state", {
   sessionId: text(),
   network: oneOf(NETWORK_NAMES),
   cookieHash: text(),
   expiresAt: text(),
-  /** Sealed. */
   secrets: longText(),
 });
 
-/** A visit to a network's own authorisation page that has not come back, or whose account is not chosen yet. */
+/** An authorisation that has not come back from the network's page, or whose account is not chosen yet. */
 export interface OAuthAttempt {
   readonly sessionId: string;
   readonly network: NetworkName;
@@ -49,13 +48,13 @@ export interface OAuthAttempt {
 
 export interface FoundAttempt {
   readonly attempt: OAuthAttempt;
-  /** Names the version that `consume` removes. */
+  /** The version that `consume` removes. */
   readonly etag: string;
 }
 
 const bindingOf = (stateHash: string) => `oauthstates|${stateHash}|secrets`;
 
-/** Stores authorisations under way by the hash of their `state`, or of the name of the choice. Each is used once. */
+/** Stores authorisations in progress by the hash of their `state`, or of the choice's name. Each is used once. */
 export class OAuthStateStore {
   readonly #table: Table;
   readonly #dataKeys: DataKeys;
@@ -65,7 +64,7 @@ export class OAuthStateStore {
     this.#dataKeys = dataKeys;
   }
 
-  /** Stores an attempt under its `state`, instead of any earlier one. */
+  /** Stores an attempt under its `state` and replaces any earlier one. */
   async insert(state: string, attempt: OAuthAttempt): Promise<void> {
     const stateHash = sha256Hex(state);
     const secrets = seal(JSON.stringify(attempt.secrets), bindingOf(stateHash), this.#dataKeys);
@@ -73,7 +72,7 @@ export class OAuthStateStore {
     await this.#table.put(stateHash, { rowKey: ROW_KEY, ...columns });
   }
 
-  /** Returns the attempt; undefined also when its data key is gone. @throws DamagedRow */
+  /** Finds the attempt. It is undefined also when its data key is gone. @throws DamagedRow */
   async find(state: string): Promise<FoundAttempt | undefined> {
     const stateHash = sha256Hex(state);
     const stored = await this.#table.find(stateHash, ROW_KEY);
@@ -100,7 +99,7 @@ export class OAuthStateStore {
     return this.#table.removeSelected({ olderThan }, after);
   }
 
-  /** Uses an attempt up, and returns whether this call did: of two callbacks with one state, one gets true. */
+  /** Consumes an attempt and returns whether this call did. Of two callbacks with one state, only one gets true. */
   consume(state: string, { etag }: FoundAttempt): Promise<boolean> {
     return this.#table.delete(sha256Hex(state), ROW_KEY, etag);
   }

@@ -3,7 +3,7 @@ import type { Reader } from "../runtime/storage/codec.ts";
 import type { Connection, ConnectionRef, ProfileRef } from "./connection.ts";
 import type { ConnectionsDeps } from "./deps.ts";
 
-/** Returns the profile's connections, revoked ones included. Leaves out damaged rows. */
+/** Lists the profile's connections, including revoked ones, without damaged rows. */
 export function connectionsOf(
   { stores }: ConnectionsDeps,
   profile: ProfileRef,
@@ -12,12 +12,12 @@ export function connectionsOf(
   return stores.connections.listOfProfile(profile, reader === undefined ? {} : { reader });
 }
 
-/** Returns a connection with its secrets as they are stored. */
+/** Reads a connection with its stored secrets. */
 export function openConnection({ stores }: ConnectionsDeps, ref: ConnectionRef) {
   return stores.connections.open(ref);
 }
 
-/** Records that a network accepted a call with the connection, for people to see. Never throws. */
+/** Records, for people to see, that a network accepted a call with the connection. Never throws. */
 export async function recordUse(services: ConnectionsDeps, connection: Connection): Promise<void> {
   services.linking.appFaults.accepted(connection);
   try {
@@ -27,7 +27,7 @@ export async function recordUse(services: ConnectionsDeps, connection: Connectio
   }
 }
 
-/** Returns the id of the profile that a connect session of the platform is for. @throws AppError `not_found` */
+/** Returns the profile that a connect session of the platform is for. @throws AppError `not_found` */
 export async function profileOfSession(
   { stores }: ConnectionsDeps,
   session: { readonly platformId: string; readonly id: string },

@@ -7,8 +7,7 @@ import { findAvailable, type NetworkName } from "../networks/lookup.ts";
 import { createNetworkTools } from "./network-tools.ts";
 
 /**
- * Unlinks an account. Purges its secrets first, and then ends the authorisation at the network, best effort. May be
- * repeated.
+ * Unlinks an account. First purges its secrets, then tries to end the authorisation at the network. May be repeated.
  * @throws AppError `not_found`, `rate_limited`
  */
 export async function removeConnection(
@@ -45,10 +44,9 @@ async function remove(
 
 const LIMITS = { callMs: 5_000, totalMs: 10_000 };
 
-/** An authorisation to end at the network. */
 export interface Unneeded {
   readonly network: NetworkName;
-  /** Whose calls they are. */
+  /** The owner of the calls. */
   readonly owner: string;
   readonly grantId: string;
   readonly instanceUrl: string | null;
@@ -56,8 +54,8 @@ export interface Unneeded {
 }
 
 /**
- * Ends an authorisation at the network, best effort: our own copy of the secrets is gone either way. Does nothing while
- * any profile uses it, with this account or another one, because a network may have given all of them one token.
+ * Tries to end an authorisation at the network. Our own copy of the secrets is gone in any case. Does nothing while any
+ * profile uses the authorisation, with this or another account, because a network may have given them all one token.
  */
 export async function revokeAtNetwork(
   services: ConnectionsDeps,

@@ -78,5 +78,5 @@ export type CreateConnectSession = ShapeOf<typeof CreateConnectSessionBody>;
 export const ListSessionsQuery = shape(() => z.strictObject(pageQuery()));
 export type ListSessions = ShapeOf<typeof ListSessionsQuery>;
 
-/** The fields that a browser sends to the hosted page. The verbs check them, and answer anything wrong with a page. */
+/** Fields that a browser sends to the hosted page. The verbs check them and answer anything wrong with a page. */
 export const BrowserFields = shape(() => z.record(z.string(), z.string()));

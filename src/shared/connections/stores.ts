@@ -32,7 +32,7 @@ export function createConnectionStores(
     accountChecks: new AccountCheckStore(parts),
     connectSessions: new ConnectSessionStore(core, commit),
     oauthStates: new OAuthStateStore(oauthstates, dataKeys),
-    /** Notices that people took authorisations back at their network. */
+    /** Notices of people who withdrew authorisations at their network. */
     withdrawals: new WithdrawalStore(oauthstates),
     hosts: new HostStore(instances, dataKeys),
   };

@@ -6,20 +6,20 @@ import type { Table } from "../runtime/storage/table.ts";
 const ROW_KEY = "W";
 const PREFIX = "withdrawal|";
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Less than the 90 days for which a withdrawal can be looked up: the purge leaves rows alone for a day after their end. */
+/** Withdrawals can be looked up for 90 days. One day less, because the purge keeps rows for a day after their end. */
 const KEPT_MS = 89 * DAY_MS;
 const PAGE_ROWS = 100;
 
-/** A notice that a person took an authorisation back; its key is in the partition. */
+/** A notice that a person has withdrawn an authorisation. The partition is its key. */
 export const withdrawalRow = rowCodec("withdrawal", {
   network: oneOf(NETWORK_NAMES),
-  /** Whose connections end; "" once they have. */
+  /** The authorisation whose connections end, or "" once they have. */
   grantId: text(),
   isOpen: oneOf(["no", "yes"]),
   expiresAt: text(),
 });
 
-/** A notice, and whether connections may be left that it ends. */
+/** A notice, and whether connections may be left that it has to end. */
 export interface Withdrawal {
   readonly network: NetworkName;
   readonly grantId: string;
@@ -28,7 +28,7 @@ export interface Withdrawal {
 
 type Held = Omit<Withdrawal, "isOpen">;
 
-/** Stores notices of withdrawals in table `oauthstates`, whose purge removes them 90 days after they came. */
+/** Stores notices of withdrawals in the table `oauthstates`, whose purge removes them after 90 days. */
 export class WithdrawalStore {
   readonly #table: Table;
 
@@ -43,7 +43,7 @@ export class WithdrawalStore {
     await this.#table.insertIfAbsent(PREFIX + key, { rowKey: ROW_KEY, ...columns });
   }
 
-  /** Returns a withdrawal, if it is stored. @throws DamagedRow */
+  /** Finds a stored withdrawal. @throws DamagedRow */
   async find(key: string): Promise<Withdrawal | undefined> {
     const stored = await this.#table.find(PREFIX + key, ROW_KEY);
     if (stored === undefined) return undefined;
@@ -51,14 +51,14 @@ export class WithdrawalStore {
     return { network, grantId, isOpen: isOpen === "yes" };
   }
 
-  /** Notes that no connection is left, and forgets whose they were. */
+  /** Marks that no connection is left, and forgets which authorisation it was. */
   async close(key: string): Promise<void> {
     await this.#table.update(PREFIX + key, ROW_KEY, () =>
       withdrawalRow.encodePart({ isOpen: "no", grantId: "" }),
     );
   }
 
-  /** Lists the keys of a page of the open ones, in no order. Reads the whole table, which has few rows. */
+  /** Lists the keys of a page of open withdrawals, in no order. Reads the whole table, which has few rows. */
   async openKeys(
     after: string | undefined,
   ): Promise<{ readonly keys: readonly string[]; readonly next: string | undefined }> {

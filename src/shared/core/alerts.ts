@@ -9,7 +9,7 @@ function balanceEvent(type: EventType, wallet: Wallet, now: Date): RowWrite {
   return eventWrite({ type, ...nobody, data: { balance: viewBalance(wallet, now) } }, now);
 }
 
-/** Returns the event of a change that takes the wallet below the mark; none for a wallet that was below it. */
+/** Returns the event of a change that takes the wallet below the mark, unless it already was below. */
 export function lowBalanceWrites(
   from: Wallet,
   to: Wallet,
@@ -20,7 +20,7 @@ export function lowBalanceWrites(
   return fell ? [balanceEvent("billing.balance_low", to, now)] : [];
 }
 
-/** Returns whether the write is an event that is announced for its writer. The writer of a post's events does it itself. */
+/** Reports whether the write is an event that needs a hint. The writer of a post's events sends its own. */
 export function isAnnounced(write: RowWrite): boolean {
   return (
     write.kind === "create" &&

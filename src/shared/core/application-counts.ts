@@ -5,8 +5,8 @@ import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { RowWrite, StoredRow } from "../runtime/storage/row.ts";
 
 /**
- * How much an application has of what is counted. A count changes in the transaction that adds or removes what it
- * counts, so it is exact after any crash.
+ * Counts of an application. A count changes in the transaction that adds or removes what it counts, so it is exact even
+ * after a crash.
  */
 export const countsRow = rowCodec("counts of an application", {
   profiles: integer(),
@@ -14,13 +14,12 @@ export const countsRow = rowCodec("counts of an application", {
   webhooks: integer(),
   /** Keys in use that don't expire. */
   lastingKeys: integer(),
-  /** When the other keys in use expire, in milliseconds, and those that did so lately. */
+  /** When the other keys in use and recently expired ones expire, in milliseconds since the epoch. */
   expiringKeys: longJson(shape((): z.ZodType<readonly number[]> => z.array(z.number()))),
 });
 
 export type Counts = ReturnType<typeof countsRow.decode>;
 
-/** The platform's partition, as far as counts are read from it. */
 interface Rows {
   list(range: {
     readonly partitionKey: string;
@@ -33,7 +32,7 @@ interface Rows {
 const PREFIX = "N|";
 const AFTER = "N}";
 const APPLICATIONS_MAX = 100_000;
-/** The counts of an application that has had nothing yet. */
+/** Counts of an application that never had anything. */
 const NOTHING: Counts = {
   profiles: 0,
   connections: 0,
@@ -42,10 +41,8 @@ const NOTHING: Counts = {
   expiringKeys: [],
 };
 
-/** Returns the key of the row that a change of an application's counts reads. */
 export const countsKey = (applicationId: string) => PREFIX + applicationId;
 
-/** Decodes the counts of an application. @throws DamagedRow */
 export const toCounts = (stored: StoredRow | undefined): Counts =>
   stored === undefined ? NOTHING : countsRow.decode(stored.row);
 
@@ -71,7 +68,7 @@ export function countWrite(
   return countsWrite(applicationId, stored, { [counted]: toCounts(stored)[counted] + by });
 }
 
-/** Adds up counts; keys by what they are counted from. */
+/** Adds up counts. Keys are added by the times from which they are counted. */
 export const summed = (counts: readonly Counts[]): Counts => ({
   profiles: counts.reduce((sum, { profiles }) => sum + profiles, 0),
   connections: counts.reduce((sum, { connections }) => sum + connections, 0),
@@ -80,10 +77,7 @@ export const summed = (counts: readonly Counts[]): Counts => ({
   expiringKeys: counts.flatMap(({ expiringKeys }) => expiringKeys),
 });
 
-/**
- * Reads the counts of a platform's applications, by their ids: one query, however much is counted. Leaves out a damaged
- * row.
- */
+/** Reads the counts of a platform's applications, by their ids, in one query. A damaged row is left out. */
 export async function readCounts(
   core: Rows,
   platformId: string,

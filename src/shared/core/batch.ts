@@ -9,11 +9,11 @@ function mergeRows(first: Row, second: Row): Row {
   return { ...first, ...second };
 }
 
-/** Merges two writes of one row: the first one's condition, the second one's content. */
+/** Merges two writes of one row: the condition of the first, and the content of the second. */
 function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
   if (first.kind === "delete") {
     invariant(second.kind === "create", "a row is changed after it was deleted");
-    // Like a delete, it requires the row to be there, in any version.
+    // Like a delete, it requires that the row exists, in any version.
     return { kind: "replace", row: second.row, etag: "*" };
   }
   if (second.kind === "delete") return first.kind === "create" ? undefined : second;
@@ -24,7 +24,7 @@ function combine(first: RowWrite, second: RowWrite): RowWrite | undefined {
   return { kind, row, etag: first.etag };
 }
 
-/** Creates what has the rows that a transaction writes, as later operations of the same transaction see them. */
+/** Creates a view of the rows that a transaction writes, as later operations of the transaction see them. */
 export function createOverlay() {
   const byKey = new Map<string, RowWrite>();
   let characters = 0;
@@ -35,7 +35,7 @@ export function createOverlay() {
     get characters() {
       return characters;
     },
-    /** Returns the row as it will be; `stored` is the row as it was read. */
+    /** Returns the row as it will be. `stored` is the row as it was read. */
     see(rowKey: string, stored: StoredRow | undefined): StoredRow | undefined {
       const write = byKey.get(rowKey);
       if (write === undefined) return stored;
@@ -73,14 +73,14 @@ export function viewOf(
   };
 }
 
-/** Returns whether two wallets are the same apart from their access versions. */
+/** Reports whether two wallets are equal apart from their access versions. */
 const isSame = (wallet: Wallet, other: Wallet) =>
   isDeepStrictEqual({ ...wallet, accessVersion: "" }, { ...other, accessVersion: "" });
 
-/** A claim rarely loses its race, and one that wins it needs no second transaction for most callers. */
+/** A claim rarely loses its race, and after a successful one most callers need no second transaction. */
 const CLAIM_OPERATIONS_MAX = 24;
 
-/** Returns the number of operations that a claim of the wallet writes: those before the first that needs a read, or one. */
+/** Returns how many operations a claim of the wallet writes: those before the first that needs a read, or one. */
 export function claimSize(queue: readonly Pending[]): number {
   const slow = queue
     .slice(0, CLAIM_OPERATIONS_MAX)
@@ -88,14 +88,14 @@ export function claimSize(queue: readonly Pending[]): number {
   return slow === -1 ? CLAIM_OPERATIONS_MAX : Math.max(1, slow);
 }
 
-/** A transaction may have 100. */
+/** The service's limit is 100. */
 const BATCH_ROWS_MAX = 90;
-/** A transaction may have 4 MiB, its framing included. */
+/** The service's limit is 4 MiB, including the framing. */
 const BATCH_CHARACTERS_MAX = 1024 * 1024;
-/** A broken rule on this many reads is a defect and no torn read. */
+/** If a rule is broken on this many reads, the cause is a defect and not a torn read. */
 const TORN_TRIES_MAX = 3;
 
-/** Operations that are decided one after the other, each on what the earlier ones write, and written together. */
+/** Operations that are decided in order, each on the result of the earlier ones, and then written together. */
 export class Batch {
   readonly stored: StoredWallet;
   wallet: Wallet;
@@ -106,7 +106,7 @@ export class Batch {
   readonly writers: Pending[] = [];
   /** Operations that are too large for any transaction. */
   readonly unfit: { readonly pending: Pending; readonly error: Error }[] = [];
-  /** When `stored` was read, or written by us. */
+  /** When `stored` was read, or written by this process. */
   readonly #readAt: number;
   readonly #now: () => Date;
   readonly #owners = new Map<string, Pending[]>();
@@ -130,7 +130,7 @@ export class Batch {
     return askedAt > this.#readAt;
   }
 
-  /** Decides the operations in turn, and returns those that are left for a later batch. */
+  /** Decides the operations in turn. Returns those that are left for a later batch. */
   decideAll(pendings: readonly Pending[]): Pending[] {
     const left: Pending[] = [];
     let isFull = false;
@@ -139,9 +139,9 @@ export class Batch {
       if (state.kind !== "known" && state.kind !== "read") continue;
       const isUnfit = !isFull && !this.#decide(pending, state);
       if (isUnfit) continue;
-      // It did not fit and stays undecided; no later operation may overtake it.
+      // It did not fit and stays undecided. No later operation may overtake it.
       isFull ||= pending.state === state;
-      // Rows belong to the wallet's version under which they were read, which this transaction replaces.
+      // Rows belong to the wallet's version under which they were read, and this transaction replaces that version.
       if (pending.state.kind === "read") pending.state = { kind: "unread", isWalletOld: false };
       if (pending.state.kind === "known" || pending.state.kind === "unread") left.push(pending);
     }
@@ -164,10 +164,10 @@ export class Batch {
       const view = viewOf({ wallet: this.wallet, damage }, now, row);
       decision = pending.operation.decide(view, pending.tried);
       if (decision.kind === "write") next = applyChange(this.wallet, decision, now);
-      // It did not ask for the wallet, and changes it.
+      // It changes the wallet without having asked for it.
       if (damage !== undefined && !isSame(this.wallet, next.wallet)) throw damage;
     } catch (error) {
-      // Rows that the caller takes for present may be older than the wallet: together they are a state that never was.
+      // The caller's rows may be older than the wallet, and together they show a state that never existed.
       if (basis.kind === "known") pending.state = { kind: "unread", isWalletOld: true };
       else this.#join(pending, basis, { kind: "failure", error });
       return true;

@@ -1,39 +1,39 @@
 import { randomBytes } from "node:crypto";
 import type { StoredWallet, WriterLease } from "./core-operation.ts";
 
-/** Longest pause after a lost race. After a longer one the winner would be far ahead. */
+/** Longest pause after a lost race. After a longer one, the winner would be far ahead. */
 export const RACE_PAUSE_MS_MAX = 40;
-/** How long after a lost race, or after another process was seen writing, the wallet counts as contested. */
+/** How long the wallet counts as contested after a lost race, or after another process was seen writing. */
 const CONTESTED_MS = 1_000;
-/** How long another process counts as one that takes turns, after it was last seen writing. */
+/** How long another process counts as taking turns after it was last seen writing. */
 const SEEN_MS = 5_000;
 /**
- * A turn lasts about so many transactions, within bounds. With shorter ones most of the time goes into handing the
- * wallet over; with longer ones, eight processes wait for seconds. A process that knows of no other goes on for longer
- * before it pauses.
+ * Approximate length of a turn in transactions, within limits. With shorter turns, most of the time goes into handing
+ * over the wallet. With longer ones, eight processes wait for seconds. A process that knows of no other writes for
+ * longer before it pauses.
  */
 const TURN_TRANSACTIONS = 8;
 const TURN_MS = { min: 150, max: 500 };
 const CALM_TURN_MS = { min: 500, max: 1_000 };
-/** How long a process that knows of no other pauses: others have to read before they can write. */
+/** Length of the pause of a process that knows of no other. Others have to read before they can write. */
 const CALM_PAUSE_TRANSACTIONS = 2;
 const CALM_PAUSE_MS_MAX = 100;
 /**
- * A turn in which so many operations were written ends when no more wait. Before, the process keeps the wallet for the
- * time of some transactions: a few callers come back by then, and a handover for each of them would cost more.
+ * After this many operations, a turn ends as soon as none waits. Before that, the process keeps the wallet for the time
+ * of some transactions, because a few callers come back by then, and a handover for each would cost more.
  */
 const TURN_OPERATIONS = 12;
 const LINGER_TRANSACTIONS = 3;
-/** About what one transaction takes of those that wait. */
+/** About how many of the waiting operations one transaction takes. */
 const OPERATIONS_AT_ONCE = 20;
-/** Processes that wait come one after the other, by somewhat less than a transaction takes. */
+/** Waiting processes start one after the other, at intervals that are somewhat shorter than a transaction. */
 const SLOT_TRANSACTIONS = 0.7;
 const SLOT_MS = { min: 8, max: 300 };
-/** By how many slots a process that has lost races comes later, at most. */
+/** Maximum number of intervals by which a process that has lost races starts later. */
 const LOSSES_MAX = 4;
-/** After waiting for so long, a process pauses no longer than it must for storage that has too much to do. */
+/** After waiting this long, a process pauses no longer than an overloaded storage requires. */
 const PATIENCE_MS = 2_000;
-/** How much a transaction's duration counts in the average. */
+/** Weight of a transaction's duration in the moving average. */
 const NEWEST_SHARE = 0.25;
 
 const within = ({ min, max }: { readonly min: number; readonly max: number }, ms: number) =>
@@ -42,13 +42,13 @@ const within = ({ min, max }: { readonly min: number; readonly max: number }, ms
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * How one process gets along with the others that write the same wallet. Nothing depends on it but speed: whatever it
- * says, the wallet's ETag decides.
+ * How one process shares a wallet with the others that write it. Only speed depends on this: the wallet's ETag decides
+ * in any case.
  *
  * An uncontested wallet is written immediately. On a contested one, processes take turns. With each write, a process
- * says who it is and for how long it goes on. The others send the wallet nothing meanwhile, and their operations gather.
- * When it ends, the one comes first whose own last turn is longest ago: each sees the others' turns in the wallet, so
- * all know the order. Times are counted in transactions: the busier storage is, the longer each of them takes.
+ * says who it is and for how long it will continue. Meanwhile the others don't write, and gather their operations. When
+ * a turn ends, the process whose own last turn is longest ago is next. All processes see the turns in the wallet, so
+ * all know the order. Times are measured in transactions, because these take longer when storage is busy.
  */
 export class Contest {
   readonly #readWallet: () => Promise<StoredWallet>;
@@ -56,7 +56,7 @@ export class Contest {
   /** When each other process was last seen writing. */
   readonly #others = new Map<string, number>();
   #contestedUntil = 0;
-  /** Since when this process writes without a pause. */
+  /** Since when this process has been writing without a pause. */
   #since = 0;
   #holds = false;
   #lastTurnEndedAt = Number.NEGATIVE_INFINITY;
@@ -64,13 +64,13 @@ export class Contest {
   #written = 0;
   /** Whether the last write ended the turn. */
   #isTurnOver = false;
-  /** Races lost since it last won one. */
+  /** Races lost since the last one won. */
   #losses = 0;
-  /** What a transaction takes, on average. */
+  /** Average duration of a transaction. */
   #transactionMs = 0;
-  /** Since when it has waited for others; 0 when it does not. */
+  /** Since when this process has been waiting for others, or 0. */
   #waitingSince = 0;
-  /** Whether the service had too much to do when this process last tried to write. */
+  /** Whether the service was overloaded when this process last tried to write. */
   isBusy = false;
 
   /** `readWallet` reads it again. */
@@ -84,12 +84,12 @@ export class Contest {
 
   get #leftMs(): number {
     const turnMs = this.#isContested ? TURN_MS : CALM_TURN_MS;
-    // The last write has to be over when the turn is.
+    // The last write must have ended when the turn does.
     const lastsMs = within(turnMs, TURN_TRANSACTIONS * this.#transactionMs) - this.#transactionMs;
     return lastsMs - (performance.now() - this.#since);
   }
 
-  /** How many others come first: those whose last turn was before this process's last one. */
+  /** How many others are before this process, because their last turn was before its own. */
   get #rank(): number {
     const now = performance.now();
     let rank = 0;
@@ -99,9 +99,9 @@ export class Contest {
     return rank;
   }
 
-  /** Begins a time of writing, when something comes to be written after none was. */
+  /** Starts a period of writing when an operation arrives and none was waiting. */
   begin(): void {
-    // Callers that come back within a turn, or right after it, don't get another one by it.
+    // Callers that come back during a turn, or directly after it, don't extend it.
     if (this.#holds && this.#leftMs > 0) return;
     this.#endTurn();
     this.#since = performance.now();
@@ -114,14 +114,14 @@ export class Contest {
     this.#written = 0;
   }
 
-  /** Whether this process may write, as much as it likes, without waiting. */
+  /** Whether this process may write without waiting. */
   get isOurs(): boolean {
     return (this.#holds || !this.#isContested) && this.#leftMs > 0;
   }
 
   /**
-   * Waits until this process may write. Returns whether it may write much: while it only claims the wallet, a race that
-   * it loses should cost little.
+   * Waits until this process may write. Returns whether it may write a full batch: while it still claims the wallet,
+   * losing a race should cost little.
    */
   async untilOurs(): Promise<boolean> {
     if (this.isOurs) return true;
@@ -131,7 +131,7 @@ export class Contest {
       if (this.#waitingSince === 0) this.#waitingSince = performance.now();
       await this.#untilFree();
     } else {
-      // Without pauses, a process that knows the version of its own last write always wins against one that has to read.
+      // Without pauses, a process that knows its own last write always wins against one that has to read first.
       const restMs = CALM_PAUSE_TRANSACTIONS * this.#transactionMs;
       await pause(Math.min(restMs, CALM_PAUSE_MS_MAX));
     }
@@ -139,7 +139,7 @@ export class Contest {
     return !isContested;
   }
 
-  /** Waits until the wallet is free and no other comes first; or for a sign that its process has died. */
+  /** Waits until the wallet is free and this process is next, or until the holder seems to have died. */
   async #untilFree(): Promise<void> {
     for (let before = "", endsAt = 0; ;) {
       await pause(this.#untilNextLookMs(Math.max(0, endsAt - performance.now())));
@@ -151,17 +151,17 @@ export class Contest {
         this.#contestedUntil = now + CONTESTED_MS;
       }
       const isSame = etag === before;
-      // Its last write may still be under way then.
+      // Its last write may still be running then.
       if (!isSame) endsAt = other?.forMs ? now + other.forMs + this.#transactionMs : now;
-      // Who does not come first looks again, since the one that does may have nothing to write.
+      // A process that isn't next checks again, because the next one may have nothing to write.
       if (now >= endsAt && (isSame || this.#rank === 0)) return;
       before = etag;
     }
   }
 
   /**
-   * Returns the pause before the next look at the wallet. Who comes first looks early, because turns end early. Who has
-   * lost races to others with the same idea comes later.
+   * Returns the pause before the next check of the wallet. The process that is next checks early, because turns end
+   * early. One that lost races against others at the same point checks later.
    */
   #untilNextLookMs(leftMs: number): number {
     const rank = this.#rank;
@@ -170,13 +170,13 @@ export class Contest {
     return Math.min(leftMs, slotMs) + Math.random() * Math.min(LOSSES_MAX, this.#losses) * slotMs;
   }
 
-  /** Returns a random pause of up to `maxMs`, by which the process that has waited longest comes first. */
+  /** Returns a random pause of up to `maxMs`. It lets the process that has waited longest go first. */
   latenessMs(maxMs: number): number {
     const waitedMs = this.#waitingSince === 0 ? 0 : performance.now() - this.#waitingSince;
     return Math.random() * maxMs * Math.max(0, 1 - waitedMs / PATIENCE_MS);
   }
 
-  /** Returns what a write of so many operations says of this process: it goes on for as long as those that wait need. */
+  /** Returns the writer's note for a write of so many operations: it continues as long as the waiting ones need. */
   lease(operations: number, waiting: number): WriterLease {
     this.#written += operations;
     const isOver = !this.#isContested || this.#written >= TURN_OPERATIONS;
@@ -198,7 +198,7 @@ export class Contest {
     if (this.#isTurnOver) this.#endTurn();
   }
 
-  /** Notes that the service had too much to do: others that have waited come first. */
+  /** Records that the service was overloaded. Others that have waited go first. */
   tooMuch(): void {
     if (this.#waitingSince === 0) this.#waitingSince = performance.now();
     this.isBusy = true;

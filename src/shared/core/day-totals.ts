@@ -1,6 +1,6 @@
 import type { DayTotal, StoredEntry } from "./wallet-row.ts";
 
-/** Groups of one row: a few hundred kilobytes. */
+/** Maximum number of groups in a row: a few hundred kilobytes. */
 const GROUPS_MAX = 1_000;
 
 /** A row of the totals of a day. */
@@ -13,12 +13,10 @@ export function dayOf({ createdAt }: StoredEntry): string {
   return createdAt.slice(0, 10);
 }
 
-/** Returns whether an entry changed what the platform owns. */
 export function changesBalance({ type }: StoredEntry): boolean {
   return type !== "reserve" && type !== "release";
 }
 
-/** Returns an entry as totals of its own. */
 export function toTotal(entry: StoredEntry): DayTotal {
   const { applicationId, profileId, operation, tokens, sequence } = entry;
   return [applicationId, profileId, operation, tokens, 1, sequence];
@@ -51,8 +49,8 @@ export function totalsByDay(
 }
 
 /**
- * Adds totals to the last row of a day, and returns the rows that change. What is in that row is added to; what is not,
- * and may be in an earlier one, begins again at the end, so that no day takes more than its last row to be read.
+ * Adds totals to the last row of a day, and returns the rows that change. A group in that row is added to. A group that
+ * is not in it, but may be in an earlier row, starts again at the end, so that only the last row of a day must be read.
  */
 export function addTotals(last: TotalsPart, totals: readonly DayTotal[]): readonly TotalsPart[] {
   const groups = [...addAll(addAll(new Map(), last.totals), totals).values()];

@@ -15,13 +15,13 @@ const MARK_KEY = "R";
 const TOTALS_ROWS = "T|";
 /** Parts of a day are numbered downwards, so that the last one is found first. */
 const PARTS_MAX = 9_999;
-/** A transaction's totals are some megabytes at most. */
+/** A transaction's totals are at most a few megabytes. */
 const DAYS_AT_ONCE = 16;
 const ROWS_OF_PAGE = 100;
 
 type Mark = ReturnType<typeof reconciledRow.decode>;
 
-/** How far a ledger was checked, with the version of that row; "" where there is none. */
+/** How far a ledger was checked, with the version of that row, or "" when there is none. */
 export interface StoredMark {
   readonly mark: Mark;
   readonly etag: string;
@@ -41,7 +41,7 @@ const partsOf = (day: string) => `${TOTALS_ROWS}${day}|`;
 const partKey = (day: string, part: number) =>
   partsOf(day) + String(PARTS_MAX - part).padStart(4, "0");
 
-/** The ledgers of all platforms as the reconciliation reads them, its marks, and the totals of their days (table `core`). */
+/** The ledgers of all platforms as the reconciliation reads them, its marks, and the totals of days (table `core`). */
 export class LedgerStore {
   readonly #core: Table;
 
@@ -49,14 +49,14 @@ export class LedgerStore {
     this.#core = core;
   }
 
-  /** Returns the mark; that of an empty ledger when there is none. @throws DamagedRow */
+  /** Finds the mark. Without one, it is the mark of an empty ledger. @throws DamagedRow */
   async findMark(platformId: string): Promise<StoredMark> {
     const stored = await this.#core.find(platformId, MARK_KEY);
     if (stored === undefined) return { mark: BEGINNING, etag: "" };
     return { mark: reconciledRow.decode(stored.row), etag: stored.etag };
   }
 
-  /** Returns the entries after one up to another, in the order of their numbers. @throws DamagedRow */
+  /** Lists the entries after one number up to another, in their order. @throws DamagedRow */
   async entries(platformId: string, after: number, upTo: number): Promise<StoredEntry[]> {
     if (upTo <= after) return [];
     const range = { from: entryKey(upTo), before: entryKey(after), limit: upTo - after };
@@ -64,14 +64,14 @@ export class LedgerStore {
     return rows.map(({ row }) => toEntry(row)).toReversed();
   }
 
-  /** Returns the number of the newest entry; 0 of an empty ledger. */
+  /** Returns the number of the newest entry, or 0 for an empty ledger. */
   async newest(platformId: string): Promise<number> {
     const range = { from: ENTRY_ROWS, before: afterPrefix(ENTRY_ROWS), limit: 1 };
     const [newest] = await this.#core.list({ partitionKey: platformId, ...range });
     return newest === undefined ? 0 : toEntry(newest.row).sequence;
   }
 
-  /** Returns the entries of a post after a number, `limit` or a few more at most. */
+  /** Lists the entries of a post after a number, `limit` or a few more at most. */
   async entriesOfPost(
     platformId: string,
     postId: string,
@@ -95,9 +95,9 @@ export class LedgerStore {
   }
 
   /**
-   * Adds checked entries to the totals of their days and moves the mark behind them, in one transaction: each entry is
-   * added once, no matter how often it is repeated. Of entries of very many days the first ones. Returns false when somebody else moved
-   * the mark, or may have.
+   * Adds checked entries to the totals of their days and moves the mark behind them, in one transaction. So each entry
+   * is added once, however often this is repeated. If the entries are of very many days, only the first are added.
+   * Returns false when another process has moved the mark, or may have.
    */
   async fold(
     platformId: string,
@@ -132,7 +132,7 @@ export class LedgerStore {
     return { part, totals: totalsRow.decode(last.row).totals };
   }
 
-  /** Keeps what a check found. Returns since when the platform was not found right, null when it is. */
+  /** Stores the result of a check. Returns since when the platform has been wrong, or null when it is right. */
   async keepResult(platformId: string, result: Mark["result"], now: Date): Promise<string | null> {
     const at = now.toISOString();
     let uncheckedSince: string | null = null;
@@ -153,7 +153,7 @@ export class LedgerStore {
     return uncheckedSince;
   }
 
-  /** Yields the totals of the days from one on and before another, as many rows at a time as a page has. */
+  /** Yields the totals of a range of days (the end excluded), a page of rows at a time. */
   async *totals(
     platformId: string,
     {

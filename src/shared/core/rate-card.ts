@@ -1,6 +1,6 @@
 import type { NetworkName } from "../networks/lookup.ts";
 
-/** What is charged, in tokens. The names are the ledger's `operation` too. */
+/** Operations with a price in tokens. The ledger's `operation` has the same names. */
 export const RATE_CARD = {
   "posts.validate": {
     tokens: 1,
@@ -37,14 +37,13 @@ export function priceOf(operation: BillableOperation): number {
 
 /**
  * Returns the price of publishing to these networks, plus that of scheduling when the post is scheduled. A post that no
- * network takes is refused and costs nothing.
+ * network accepts is refused and costs nothing.
  */
 export function estimateTokens(networks: readonly NetworkName[], scheduled: boolean): number {
   if (networks.length === 0) return 0;
   return networks.length * priceOf("publish_leg") + (scheduled ? priceOf("posts.schedule") : 0);
 }
 
-/** Returns the price list as the API publishes it. */
 export interface RateCard {
   readonly currency: "tokens";
   readonly version: string;

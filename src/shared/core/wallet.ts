@@ -5,13 +5,13 @@ import type { Operation } from "./rate-card.ts";
 
 /** A platform's prepaid tokens. Available = balance − reserved, never below zero. */
 export interface Wallet {
-  /** What the platform owns, in tokens. */
+  /** Tokens that the platform owns. */
   readonly balance: number;
-  /** The part of it that is reserved for open legs. */
+  /** The part that is reserved for open legs. */
   readonly reserved: number;
   /**
-   * Number of the last ledger entry; the ledger has no gap. The column is an Int32, so a platform's ledger ends at
-   * 2,147,483,647 entries: twenty-two years at a hundred posts a minute, day and night, each with two legs. After that
+   * Number of the last ledger entry. The ledger has no gaps. The column is an Int32, so a platform's ledger ends at
+   * 2,147,483,647 entries: twenty-two years at a hundred posts a minute, day and night, each with two legs. After that,
    * `applyMovement` refuses every movement.
    */
   readonly sequence: number;
@@ -21,11 +21,11 @@ export interface Wallet {
   /** The UTC day that `daySpent` counts. */
   readonly day: string;
   readonly daySpent: number;
-  /** Until when the platform's legs are slowed to its pace; null while they are not. */
+  /** Until when the platform's legs are slowed to its pace, or null. */
   readonly paceUntil: string | null;
   /**
-   * Another random one after each change of what may be published or of who may ask; "" before the first such change.
-   * Rows that were read after it are up to date for as long as the wallet has it. `access-version.ts` says more.
+   * Changes at random with each change of what may be published or of who may ask, and is "" before the first one. Rows
+   * that were read after it are up to date as long as the wallet has it. `access-version.ts` says more.
    */
   readonly accessVersion: string;
 }
@@ -48,7 +48,7 @@ const SEQUENCE_MAX = 2 ** 31 - 1;
 
 export type EntryType = "credit" | "debit" | "reserve" | "settle" | "release";
 
-/** A change of the wallet, before it is applied. `tokens` is positive; the entry has the sign. */
+/** A change of the wallet before it is applied. `tokens` is positive; the entry has the sign. */
 export interface Movement {
   readonly type: EntryType;
   readonly operation: Operation;
@@ -60,15 +60,15 @@ export interface Movement {
   readonly actor: Actor;
   readonly requestId: string;
   readonly note: string | null;
-  /** For a reservation, the networks of its legs. The ledger has them, and shows them to nobody. */
+  /** For a reservation, the networks of its legs. They are stored in the ledger but never shown. */
   readonly legs?: readonly NetworkName[];
-  /** For a release, the UTC day on which the tokens were reserved: only that day's budget gets them back. */
+  /** For a release, the UTC day of the reservation. Only that day's budget gets the tokens back. */
   readonly reservedOn?: string;
 }
 
-/** One immutable line of the ledger: the movement, signed, and the wallet after it. */
+/** One immutable line of the ledger: the movement with its sign, and the wallet after it. */
 export interface LedgerEntry extends Omit<Movement, "reservedOn" | "legs"> {
-  /** Null for what is no reservation. */
+  /** Null unless it is a reservation. */
   readonly legs: readonly NetworkName[] | null;
   readonly sequence: number;
   readonly balanceAfter: number;
@@ -92,7 +92,7 @@ export function available(wallet: Wallet): number {
 }
 
 /**
- * Returns the UTC day that the budget counts. It does not go back around midnight, where the clocks of processes differ
+ * Returns the UTC day that the budget counts. It doesn't go back around midnight, when the clocks of processes differ
  * and each change of the day would begin a new budget. It does go back after a clock that was far ahead, so that no
  * budget stays closed.
  */
@@ -123,7 +123,7 @@ export function refusal(wallet: Wallet, tokens: number, now: Date): AppError | u
   );
 }
 
-/** How each kind of entry changes balance and reserved; balance = the sum of what credit, debit and settle change. */
+/** How each kind of entry changes balance and reserved. The balance is the sum of credit, debit and settle. */
 const EFFECT: Readonly<Record<EntryType, { balance: number; reserved: number; sign: 1 | -1 }>> = {
   credit: { balance: 1, reserved: 0, sign: 1 },
   debit: { balance: -1, reserved: 0, sign: -1 },
@@ -186,12 +186,12 @@ export function applyMovement(
   };
 }
 
-/** Returns whether the wallet stays within its range after a credit. */
+/** Reports whether the wallet stays within its range after a credit. */
 export function canCredit(wallet: Wallet, tokens: number): boolean {
   return wallet.balance + tokens <= BALANCE_MAX;
 }
 
-/** Returns the wallet with another daily budget; null removes it. Moves no tokens. */
+/** Returns the wallet with another daily budget, or without one for null. Moves no tokens. */
 function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wallet {
   return { ...wallet, dailyBudget, budgetChangedAt: now.toISOString() };
 }
@@ -199,7 +199,6 @@ function withBudget(wallet: Wallet, dailyBudget: number | null, now: Date): Wall
 /** The effect of one decision on a wallet. */
 export interface WalletChange {
   readonly movements: readonly Movement[];
-  /** A change that moves no tokens. */
   readonly dailyBudget?: number | null;
   /** The pace of the platform's legs after this. */
   readonly paceUntil?: string;
@@ -227,7 +226,7 @@ export function applyChange(
   return { wallet: { ...next, paceUntil, accessVersion }, entries };
 }
 
-/** Returns balance, reserved tokens, and the rest of today's budget. */
+/** Returns the balance, the reserved tokens, and the rest of today's budget. */
 export function viewBalance(wallet: Wallet, now: Date) {
   return {
     tokenBalance: wallet.balance,
@@ -241,13 +240,13 @@ export function viewBalance(wallet: Wallet, now: Date) {
 
 export type Balance = ReturnType<typeof viewBalance>;
 
-/** A platform's legs are published at once while it is no further ahead of its pace than this. */
+/** A platform's legs are published immediately while it is no further ahead of its pace than this. */
 const AHEAD_MS = 5_000;
 
 /**
- * Returns the start of a platform's next legs. Beyond a first burst, they begin one after the other at its pace, so that
- * thousands of legs of one platform leave room for others. Pure; it needs no write of its own, since every reservation
- * writes the wallet.
+ * Returns the start of a platform's next legs. After a first burst, they begin one after the other at the platform's
+ * pace, so that thousands of legs of one platform leave room for others. It is pure and needs no write of its own,
+ * because every reservation writes the wallet.
  */
 export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: number) {
   const from = Math.max(now.getTime(), Date.parse(wallet.paceUntil ?? now.toISOString()));
@@ -256,12 +255,12 @@ export function paced(wallet: Wallet, legs: number, now: Date, legsPerSecond: nu
   return {
     // The wallet's next `paceUntil`.
     paceUntil: new Date(until).toISOString(),
-    // When these legs begin; null for at once.
+    // When these legs begin, or null for now.
     startAt: startMs <= now.getTime() ? null : new Date(startMs).toISOString(),
   };
 }
 
-/** Returns the seconds until then; 0 for what starts at once. */
+/** Returns the seconds until the start, or 0 for now. */
 export function secondsUntil(startAt: string | null, now: Date): number {
   return startAt === null ? 0 : Math.max(0, (Date.parse(startAt) - now.getTime()) / 1000);
 }

@@ -7,34 +7,34 @@ import { findAll, scan } from "../runtime/storage/scan.ts";
 import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import { PENDING_ROWS, toEvent, toEventRow, type Event } from "./event.ts";
 
-/** Right before the pending events, so that one read has both. */
+/** Directly before the pending events, so that one read has both. */
 const LEASE_ROW = "E";
 const HOLDERS_KNOWN_MAX = 10_000;
 
-/** The process that has a platform's pending events in hand. The row is there while one has. */
+/** The lease of the process that handles a platform's pending events. The row exists only while there is one. */
 export const fanOutRow = rowCodec("fan-out lease", LEASE_COLUMNS);
 
-/** A platform's pending events, oldest first, and who has them in hand. */
+/** A platform's pending events, oldest first, and the lease of the process that handles them. */
 export interface PendingEvents extends Leased<LeaseColumns> {
   readonly pending: readonly Event[];
 }
 
-/** What sorts after the id of every event. */
+/** Sorts after the id of every event. */
 const LAST_EVENT = afterPrefix("evt_");
 
-/** Platform-wide events are kept once per application: each has a log of its own. */
+/** An event of the whole platform is stored once per application, because each application has its own log. */
 export interface LoggedEvent extends Event {
   readonly applicationId: string;
 }
 
 /**
- * Pending events (table `core`, written with what they report) and each application's log of events (table `events`, in
- * the order of their ids, which is the order of time).
+ * Stores pending events (table `core`, written together with the change that they report) and each application's log of
+ * events (table `events`, in the order of ids, which is the order of time).
  */
 export class EventStore {
   readonly #core: Table;
   readonly #log: Table;
-  /** Until when other processes have the events of platforms in hand, as far as was seen here. */
+  /** Until when other processes have leases on platforms' events, as far as this process has seen. */
   readonly #heldUntil = new RecentMap<string>(HOLDERS_KNOWN_MAX);
 
   constructor(core: Table, log: Table) {
@@ -54,7 +54,7 @@ export class EventStore {
     return items;
   }
 
-  /** Reads the first of the platform's pending events, and who has them in hand. A damaged lease has run out. */
+  /** Reads the first of the platform's pending events and their lease. A damaged lease counts as expired. */
   async readPending(platformId: string, limit: number): Promise<PendingEvents> {
     let lease: Leased<LeaseColumns> = { state: FREE, etag: undefined };
     const { items: pending } = await scan(this.#core, {
@@ -71,7 +71,7 @@ export class EventStore {
     return { pending, ...lease };
   }
 
-  /** Writes who has the platform's pending events in hand, in the version that was read; nobody has no row. */
+  /** Writes the lease on the platform's pending events, in the version that was read. No lease means no row. */
   async writeFanOut(
     platformId: string,
     lease: Partial<LeaseColumns>,
@@ -84,24 +84,24 @@ export class EventStore {
   }
 
   /**
-   * Asks the process that has the platform's events in hand to look for more before it lets go of them: its lease gets
-   * another version, and it gives back only the one that it knows. Returns false when nobody has them.
+   * Asks the process that handles the platform's events to check for more before it stops, by changing the version of
+   * its lease: the holder gives back only the version that it knows. Returns false when no process has the lease.
    */
   async askHolder(platformId: string): Promise<boolean> {
     return (await this.writeFanOut(platformId, {}, "*")) !== undefined;
   }
 
-  /** Notes until when another process has the platform's events in hand. */
+  /** Notes until when another process has the lease on the platform's events. */
   noteHeld(platformId: string, { leaseUntil }: LeaseColumns): void {
     if (leaseUntil !== null) this.#heldUntil.set(platformId, leaseUntil);
   }
 
-  /** Returns whether another process had the platform's events in hand a short time ago, and may have them still. */
+  /** Reports whether another process had the lease on the platform's events a short time ago, and may still have it. */
   isShared(platformId: string, now: Date): boolean {
     return isHeld({ leaseUntil: this.#heldUntil.get(platformId) ?? null }, now);
   }
 
-  /** Removes pending events that have reached the log and every delivery. */
+  /** Removes pending events that are in the log and in every delivery. */
   async removePending(platformId: string, events: readonly Event[]): Promise<void> {
     await this.#core.deleteAll(
       platformId,
@@ -109,7 +109,7 @@ export class EventStore {
     );
   }
 
-  /** Returns those of the events that are still pending. */
+  /** Filters the events that are still pending. */
   async stillPending(platformId: string, events: readonly Event[]): Promise<readonly Event[]> {
     const keys = events.map(({ id }) => PENDING_ROWS + id);
     const stored = await findAll(this.#core, platformId, keys);
@@ -126,13 +126,11 @@ export class EventStore {
     }
   }
 
-  /** Removes a page of a platform's pending events. */
   removePendingOfPlatform(platformId: string, after: string | undefined) {
     const range = { from: PENDING_ROWS, before: afterPrefix(PENDING_ROWS) };
     return this.#core.removeSelected({ partitionKey: platformId, ...range }, after);
   }
 
-  /** Removes a page of the pending events about a profile. */
   removePendingOfProfile(platformId: string, profileId: string, after: string | undefined) {
     return this.#core.removeSelected(
       {
@@ -146,7 +144,6 @@ export class EventStore {
     );
   }
 
-  /** Removes a page of the events about a profile from the application's log. */
   removeLoggedOfProfile(applicationId: string, profileId: string, after: string | undefined) {
     return this.#log.removeSelected(
       { partitionKey: applicationId, property: "profileId", values: [profileId] },
@@ -154,7 +151,6 @@ export class EventStore {
     );
   }
 
-  /** Removes a page of the events before that time from the application's log. */
   removeLoggedBefore(applicationId: string, time: Date, after: string | undefined) {
     const before = idBefore("event", time.getTime());
     return this.#log.removeSelected({ partitionKey: applicationId, before }, after);
@@ -165,7 +161,7 @@ export class EventStore {
     return stored === undefined ? undefined : toEvent(stored.row);
   }
 
-  /** Returns the application's events that exist, by their ids. Leaves out damaged ones. */
+  /** Finds the application's events by their ids, without damaged or missing ones. */
   async findMany(
     applicationId: string,
     eventIds: readonly string[],
@@ -175,7 +171,6 @@ export class EventStore {
     return new Map(read.flatMap((event) => (event === undefined ? [] : [[event.id, event]])));
   }
 
-  /** Lists the application's events after the given one, oldest first. */
   async listAfter(applicationId: string, after: string, limit: number): Promise<readonly Event[]> {
     const { items } = await scan(this.#log, {
       partitionKey: applicationId,

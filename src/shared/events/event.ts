@@ -11,7 +11,6 @@ import {
 import type { Row, RowWrite } from "../runtime/storage/row.ts";
 import { NO_ORIGIN, type Origin } from "../runtime/telemetry/work-context.ts";
 
-/** Every type of event. */
 export const EVENT_TYPES = [
   "post.scheduled",
   "post.updated",
@@ -36,25 +35,25 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Something that happened, with the data as they were then. */
+/** Something that happened, with the data of that moment. */
 export interface Event {
   readonly id: string;
   readonly type: EventType;
   readonly createdAt: string;
-  /** Grows with each event of a post; null for what concerns no post. */
+  /** Increases with each event of a post. Null for events without a post. */
   readonly sequence: number | null;
-  /** Null: the event goes to every application of the platform. */
+  /** Null when the event goes to every application of the platform. */
   readonly applicationId: string | null;
   readonly profileId: string | null;
   readonly postId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The request that caused it. Never sent to receivers. */
+  /** The request that caused it. It is never sent to receivers. */
   readonly origin: Origin;
 }
 
 export type NewEvent = Omit<Event, "id" | "createdAt" | "origin"> & { readonly origin?: Origin };
 
-/** What the keys of pending events begin with. */
+/** Prefix of the keys of pending events. */
 export const PENDING_ROWS = "E|";
 
 export const eventRow = rowCodec("event", {
@@ -75,14 +74,14 @@ export function newEvent(event: NewEvent, now: Date): Event {
   return { ...rest, origin, id: newId("event", now), createdAt: now.toISOString() };
 }
 
-/** Returns the write that adds a pending event to the transaction that it reports; it is fanned out from there. */
+/** Returns the write that adds a pending event to the transaction that it reports. It is fanned out from there. */
 export function eventWrite(event: NewEvent, now: Date): RowWrite {
   const made = newEvent(event, now);
   return { kind: "create", row: toEventRow(PENDING_ROWS + made.id, made) };
 }
 
 export function toEventRow(rowKey: string, { origin, ...event }: Event): Row {
-  // An origin may be part of a larger thing, whose other fields are not the event's.
+  // An origin may be an object with further fields, which don't belong into the event.
   const { traceId, requestId } = origin;
   return { ...eventRow.encode({ ...event, traceId, requestId }), rowKey };
 }
@@ -95,7 +94,7 @@ export function toEvent(row: Row): Event {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The parts of a leg that end with an error of their own. */
+/** The parts of a leg that can fail with an error of their own. */
 const FOLLOWING = ["firstComment", "removal"];
 
 function withErrorUrl(part: unknown, baseUrl: string): unknown {
@@ -118,7 +117,7 @@ function postOfEvent(post: unknown, baseUrl: string): unknown {
   return { ...post, legs: post["legs"].map((leg) => legOfEvent(leg, baseUrl)) };
 }
 
-/** Adds the addresses of the reference, which rows don't store: the relay may move. */
+/** Adds links to the reference. Rows don't store them, because the relay's address may change. */
 function withDocUrls(data: Event["data"], baseUrl: string): Event["data"] {
   return {
     ...data,
@@ -127,7 +126,7 @@ function withDocUrls(data: Event["data"], baseUrl: string): Event["data"] {
   };
 }
 
-/** Returns an event as it is listed and, as far as it fits, sent to endpoints. `baseUrl` is the relay's own. */
+/** Formats an event as it is listed and, if it fits, sent to endpoints. `baseUrl` is the relay's own. */
 export function eventPayload(event: Event, baseUrl: string) {
   const { id, type, createdAt, sequence, applicationId, profileId } = event;
   const data = withDocUrls(event.data, baseUrl);

@@ -1,4 +1,4 @@
-/* What other folders use of events: the rows that report a change, and where they are kept. */
+/* The part of events that other folders use: the rows that report a change, and their stores. */
 
 export {
   EVENT_TYPES,

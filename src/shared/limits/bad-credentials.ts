@@ -5,14 +5,14 @@ import { hasRoom, minuteOf, secondsUntilRoom, weightedCount } from "./sliding-wi
 
 const ADDRESSES_MAX = 10_000;
 const CREDENTIALS_MAX = 10_000;
-/** How many credentials, as a multiple of the limit, are still checked for an address that has reached it. */
+/** How many credentials an address may still try after reaching the limit, as a multiple of the limit. */
 const FIRST_LOOKS_PER_LIMIT = 4;
 
 interface Window {
   readonly minute: number;
   readonly current: number;
   readonly previous: number;
-  /** The number of such checks in this minute. */
+  /** The number of these checks in this minute. */
   readonly looks: number;
 }
 
@@ -25,10 +25,10 @@ function rolled(window: Window, minute: number): Window {
 }
 
 /**
- * Counts wrong credentials by address, in this process, so that a guesser is refused before storage is read.
- * Nobody is locked out by a neighbour behind the same address: a credential that was right lately is still checked, and
- * one of the right form that this process does not know is checked once a minute, up to a limit for the address. Each
- * check is a full one.
+ * Counts wrong credentials by address within this process, so that guesses are refused before storage is read. A caller
+ * isn't locked out by others behind the same address: a credential that was right recently is still checked. One that
+ * has the right form but isn't known to this process is checked once a minute, up to a limit per address. Each of these
+ * is a full check.
  */
 export class BadCredentials {
   readonly #limit: number;
@@ -41,7 +41,7 @@ export class BadCredentials {
     this.#limit = limit;
   }
 
-  /** Returns the seconds until the credential may be tried; undefined for now. */
+  /** Seconds until the credential may be tried. Undefined when it may be tried now. */
   secondsUntilTry(address: string, credential: Credential, now: number): number | undefined {
     const window = this.#addresses.get(address);
     if (window === undefined) return undefined;

@@ -20,7 +20,7 @@ export type { Admission } from "./shared-window.ts";
 export { WaitingRequests } from "./waiting-requests.ts";
 export { WorkShares } from "./work-shares.ts";
 
-/** The limit of wrong credentials is higher than that of signing in, which costs more. */
+/** The limit of wrong credentials is higher than that of sign-ins, which cost more. */
 const BAD_CREDENTIALS_PER_AUTH = 2;
 const BAD_CREDENTIALS_MIN = 60;
 
@@ -31,7 +31,7 @@ interface LimitsDeps {
   readonly table: Table;
 }
 
-/** Creates what counts requests, wrong credentials and log-ins of a deployment, in one table. */
+/** Creates the limits of requests, wrong credentials and log-ins of a deployment. All share one table. */
 export function createLimits({ config, clock, log, table }: LimitsDeps) {
   const now = () => clock.now().getTime();
   const windows = new RateWindowStore(table);
@@ -46,7 +46,6 @@ export function createLimits({ config, clock, log, table }: LimitsDeps) {
     admitSignUp: (ip: string) => admitSignUp({ windows, signUpsPerDay, now }, ip),
     admitInvitation: (platformId: string) => admitInvitation({ windows, now }, platformId),
     admitPasswords: (owner: Parameters<typeof admitPasswords>[1]) => admitPasswords(rates, owner),
-    /** Removes a page of what no longer counts: minutes of requests, or failed log-ins. */
     purge: {
       windows: (after: string | undefined) => windows.removeOld(clock.now(), after),
       logins: (after: string | undefined) => logins.removeForgotten(clock.now(), after),

@@ -8,16 +8,16 @@ import { inBatches } from "../runtime/promises.ts";
 const MINUTE_MS = 60_000;
 /** How long a failure counts for its group. */
 const GROUP_MS = 15 * MINUTE_MS;
-/** How long it counts for the e-mail. */
+/** How long a failure counts for the e-mail. */
 const EMAIL_MS = 60 * MINUTE_MS;
-/** Failures of an e-mail within the hour, as a multiple of those of one group. */
+/** Maximum failures of an e-mail within the hour, as a multiple of those of one group. */
 const EMAIL_PER_GROUP = 20;
-/** Wrong codes of the second factor within the hour, from all callers together. */
+/** Maximum wrong codes of the second factor within the hour, from all callers together. */
 const CODES_MAX = 10;
 
 /**
- * What failed: a password, a code of the second factor, or a code from a known device. The last counts for the codes of
- * the user, and otherwise in the history of the device.
+ * What failed: a password, a code of the second factor, or a code from a known device. The last kind counts for the
+ * user's codes, and otherwise in the history of the device.
  */
 export type FailureKind = "password" | "code" | "device_code";
 
@@ -25,7 +25,6 @@ interface Failure {
   readonly kind: FailureKind;
   /** Where it came from: a hash of the caller's network, or of the device. */
   readonly group: string;
-  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -34,7 +33,7 @@ export type LoginHistory = readonly Failure[];
 
 export const NO_FAILURES: LoginHistory = [];
 
-/** Returns the whole seconds until there are fewer than `max` of them; 0 for now. */
+/** Returns the whole seconds until there are fewer than `max` failures, or 0 for now. */
 function secondsUntilFewer(failures: LoginHistory, max: number, ms: number, now: number): number {
   const counted = failures.filter(({ at }) => at > now - ms);
   const oldest = counted.at(-max);
@@ -44,11 +43,11 @@ function secondsUntilFewer(failures: LoginHistory, max: number, ms: number, now:
 /** Where a try comes from, and how many may fail. */
 export interface TryFrom {
   readonly group: string;
-  /** Failures of one group within 15 minutes. */
+  /** Maximum failures of one group within 15 minutes. */
   readonly attemptsMax: number;
 }
 
-/** Returns the whole seconds until the next try from a group is admitted; 0 for now. */
+/** Returns the whole seconds until the next try from a group is admitted, or 0 for now. */
 export function blockedSeconds(
   history: LoginHistory,
   { group, attemptsMax }: TryFrom,
@@ -62,23 +61,22 @@ export function blockedSeconds(
   );
 }
 
-/** Returns the whole seconds until the next code of the second factor is checked, for any caller; 0 for now. */
+/** Returns the whole seconds until the next code of the second factor is checked, for any caller, or 0 for now. */
 export function codeBlockedSeconds(history: LoginHistory, now: number): number {
   const codes = history.filter(({ kind }) => kind !== "password");
   return secondsUntilFewer(codes, CODES_MAX, EMAIL_MS, now);
 }
 
-/** Returns how many codes of the second factor were wrong within the hour, from all callers together. */
 export function wrongCodesIn(history: LoginHistory, now: number): number {
   return history.filter(({ kind, at }) => kind !== "password" && at > now - EMAIL_MS).length;
 }
 
-/** Adds a failure, and forgets those that no longer count. */
+/** Adds a failure and drops those that no longer count. */
 export function afterFailure(history: LoginHistory, failure: Failure): LoginHistory {
   return [...history.filter(({ at }) => at > failure.at - EMAIL_MS), failure];
 }
 
-/** Returns whether nothing in it counts any more. */
+/** Reports whether none of the failures counts any more. */
 export function isForgotten(history: LoginHistory, now: number): boolean {
   return history.every(({ at }) => at + EMAIL_MS <= now);
 }
@@ -87,7 +85,7 @@ const REMOVALS_AT_ONCE = 16;
 const PARTITION_PREFIX = "login|";
 const GROUP_DIGITS = 12;
 
-/** Whose failures a history has. */
+/** The owner of a history. */
 export type Subject =
   | { readonly kind: "email"; readonly email: string }
   | { readonly kind: "device"; readonly deviceId: string };
@@ -95,19 +93,19 @@ export type Subject =
 const nameOf = (subject: Subject) =>
   subject.kind === "email" ? subject.email.trim().toLowerCase() : `device|${subject.deviceId}`;
 
-/** Returns the name under which the failures of a network or a device are counted for an e-mail: a hash of both. */
+/** Returns the name under which failures of a network or device are counted for an e-mail: a hash of both. */
 export const groupOf = (email: string, from: string): string =>
   sha256Hex(`${email.trim().toLowerCase()}|${from}`).slice(0, GROUP_DIGITS);
 
-/** Returns the key. Many rows share a partition, so that the purge can find them. */
+/** Makes the key. Many rows share a partition, so that the purge can find them. */
 function keyOf(subject: Subject) {
   const hash = sha256Hex(nameOf(subject));
   return { partitionKey: PARTITION_PREFIX + hash.slice(0, 2), rowKey: hash };
 }
 
-/** Failed log-ins; the hash of the e-mail or of the device's id is the row key. */
+/** Failed log-ins. The row key is the hash of the e-mail or of the device's id. */
 export const loginHistoryRow = rowCodec("login history", {
-  /** For each a letter for its kind, the group, and the time in base 36; separated by commas. */
+  /** One entry per failure: a letter for its kind, the group, and the time in base 36, separated by commas. */
   failures: text(),
 });
 
@@ -122,7 +120,6 @@ function toColumns(history: LoginHistory): Columns {
   return loginHistoryRow.encode({ failures: history.map(toText).join(",") });
 }
 
-/** Decodes a history. @throws DamagedRow */
 function toHistory(row: Row): LoginHistory {
   const { failures } = loginHistoryRow.decode(row);
   return failures
@@ -146,7 +143,7 @@ export class LoginHistoryStore {
     this.#table = table;
   }
 
-  /** Returns the history; an empty one if there is none. @throws DamagedRow */
+  /** Finds the history. It is empty when there is none. @throws DamagedRow */
   async find(subject: Subject): Promise<LoginHistory> {
     const { partitionKey, rowKey } = keyOf(subject);
     const stored = await this.#table.find(partitionKey, rowKey);
@@ -154,8 +151,8 @@ export class LoginHistoryStore {
   }
 
   /**
-   * Stores what `change` returns, and calls it again if another write came in between. If it returns undefined, nothing
-   * is written; an empty history is removed. Returns the history that `change` was last given.
+   * Stores what `change` returns, and calls it again if another write came in between. Undefined means no write, and an
+   * empty history removes the row. Returns the history that `change` was last given.
    */
   async change(
     subject: Subject,
@@ -173,7 +170,6 @@ export class LoginHistoryStore {
     return history;
   }
 
-  /** Removes the histories of a page that no longer count. */
   async removeForgotten(now: Date, after: string | undefined) {
     const partitions = { from: PARTITION_PREFIX, before: afterPrefix(PARTITION_PREFIX) };
     const { rows, next } = await this.#table.select({ partitions }, after);

@@ -17,10 +17,8 @@ import {
 import { rateLimited, type RateLimiter } from "./rate-limiter.ts";
 import type { RateWindowStore } from "./rate-window-store.ts";
 
-/** Who tries a password or a code. */
 export interface Trier {
   readonly email: string;
-  /** The caller's address. */
   readonly ip: string;
   /** The device, if it is one of the user's own. */
   readonly deviceId?: string | undefined;
@@ -41,7 +39,7 @@ const DAY_MS = 24 * 3600 * 1000;
 
 interface AttemptDeps {
   readonly logins: LoginHistoryStore;
-  /** Failures of a caller's network, or of a device, within 15 minutes. */
+  /** Maximum failures of a caller's network, or of a device, within 15 minutes. */
   readonly loginAttempts: number;
   readonly now: () => number;
 }
@@ -50,7 +48,7 @@ interface AttemptDeps {
 class Attempt {
   readonly #deps: AttemptDeps;
   readonly #email: Subject;
-  /** Where its failures are counted: those of strangers by e-mail, those of a known device by device. */
+  /** The history in which failures count: that of a known device, otherwise that of the e-mail. */
   readonly #own: Subject;
   readonly #from: TryFrom;
   #emailHistory: LoginHistory | undefined;
@@ -67,7 +65,7 @@ class Attempt {
     return this.#own.kind === "device";
   }
 
-  /** Refuses what is one too many. @throws AppError `rate_limited` */
+  /** Refuses the attempt when there were too many failures. @throws AppError `rate_limited` */
   #require(history: LoginHistory): void {
     const seconds = blockedSeconds(history, this.#from, this.#deps.now());
     if (seconds > 0) throw tooManyFailures(seconds);
@@ -90,8 +88,8 @@ class Attempt {
   }
 
   /**
-   * Asks whether a code of the second factor may be checked. Those are limited for all callers together, because who
-   * knows the password would else find one of a million.
+   * Checks whether a code of the second factor may be tried. These are limited for all callers together. Otherwise
+   * anybody who knows the password could find the code, one of a million.
    * @throws AppError `rate_limited`
    */
   async admitCode(): Promise<void> {
@@ -99,7 +97,7 @@ class Attempt {
     this.#requireCodes(this.#emailHistory);
   }
 
-  /** Counts the failure. Returns the error to throw, whose answer does not say what was wrong. */
+  /** Counts the failure. Returns the error to throw, which doesn't tell the caller what was wrong. */
   async failed(what: Tried = "password", failedCheck?: FailedCheck): Promise<AppError> {
     const seconds = await this.#count(this.#own, what);
     const isCodeOfDevice = what === "code" && this.#isFromDevice;
@@ -108,7 +106,7 @@ class Attempt {
     return longest > 0 ? tooManyFailures(longest) : invalidCredentials(failedCheck);
   }
 
-  /** Counts a failure, unless others reached the limit meanwhile: then returns for how long. */
+  /** Counts a failure. If others have reached the limit meanwhile, returns the seconds to wait instead. */
   async #count(subject: Subject, kind: FailureKind): Promise<number> {
     const { logins, now } = this.#deps;
     let seconds = 0;
@@ -127,14 +125,14 @@ class Attempt {
   }
 
   /**
-   * Accepts what is right but proves less than a whole log-in: earlier failures stay.
+   * Accepts a proof that is right but less than a whole log-in. Earlier failures stay.
    * @throws AppError as `succeeded`
    */
   async passed(): Promise<void> {
     this.#require(await this.#deps.logins.find(this.#own));
   }
 
-  /** Forgets earlier failures of this caller. @throws AppError `rate_limited` when concurrent tries reached the limit */
+  /** Forgets this caller's earlier failures. @throws AppError `rate_limited` when concurrent tries reached the limit */
   async succeeded(what: Tried = "password"): Promise<void> {
     const { logins } = this.#deps;
     const withoutOwn = (history: LoginHistory) => {
@@ -166,9 +164,9 @@ const tooManyFailures = (retryAfter: number) =>
   );
 
 /**
- * Begins a try of a password, TOTP code or recovery code, whether the e-mail is known or not. Concurrent tries gain
- * nothing: once the limit is reached, none of them learns its outcome. What strangers try does not refuse a device that
- * the user signed in from before.
+ * Begins a try of a password, TOTP code or recovery code, for a known or an unknown e-mail. Concurrent tries gain
+ * nothing: once the limit is reached, none of them learns its outcome. Tries from elsewhere don't block a device that
+ * the user has signed in from before.
  * @throws AppError `rate_limited`
  */
 export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promise<LoginAttempt> {
@@ -177,7 +175,7 @@ export async function beginLoginAttempt(deps: AttemptDeps, trier: Trier): Promis
   return attempt;
 }
 
-/** Counts one of what there may be so many of a UTC day. @throws AppError `rate_limited` */
+/** Counts one of something that is limited per UTC day. @throws AppError `rate_limited` */
 async function admitOfDay(
   { windows, now }: DayDeps,
   subject: string,
@@ -190,8 +188,8 @@ async function admitOfDay(
 }
 
 /**
- * Counts a sign-up of an address, whatever becomes of it.
- * @throws AppError `rate_limited` when there were as many today as allowed
+ * Counts a sign-up from an address, whether or not it succeeds.
+ * @throws AppError `rate_limited` when the day's limit is reached
  */
 export function admitSignUp({ signUpsPerDay: max, ...deps }: SignUpDeps, ip: string) {
   const subject = `signups|${sha256Hex(addressGroup(ip))}`;
@@ -200,13 +198,13 @@ export function admitSignUp({ signUpsPerDay: max, ...deps }: SignUpDeps, ip: str
 
 const INVITATIONS_PER_DAY = 50;
 
-/** Counts an invitation of a platform, or a new link of one. @throws AppError `rate_limited` */
+/** Counts an invitation of a platform, or a new link for one. @throws AppError `rate_limited` */
 export function admitInvitation(deps: DayDeps, platformId: string) {
   const what = "invitations of this platform";
   return admitOfDay(deps, `invitations|${platformId}`, { max: INVITATIONS_PER_DAY, what });
 }
 
-/** New passwords per minute. Each takes a core for a third of a second, which all customers share. */
+/** New passwords per minute. Hashing one takes a core for a third of a second, and all customers share the cores. */
 const PER_MINUTE = { platform: 30, user: 10 } as const;
 
 /** Counts a password that is about to be hashed for a signed-in user. @throws AppError `rate_limited` */

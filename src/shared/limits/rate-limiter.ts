@@ -20,8 +20,8 @@ interface Share {
 }
 
 /**
- * Limits requests per minute and subject, over all instances. Up to eight instances together exceed the limit by a
- * tenth at most, however requests are spread over them. Without storage, every instance keeps the limit on its own.
+ * Limits requests per minute and subject over all instances. Up to eight instances together exceed the limit by a tenth
+ * at most, however requests are distributed. When storage fails, every instance applies the limit on its own.
  */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
@@ -32,12 +32,12 @@ export class RateLimiter {
     this.#options = options;
   }
 
-  /** Admits a request, or refuses it without counting it. `subject` becomes a part of a row key. */
+  /** Admits and counts a request, or refuses it. `subject` becomes a part of a row key. */
   admit(subject: string, limit: number): Promise<Admission> {
     return this.#windowOf({ subject }).admit(limit);
   }
 
-  /** Admits a request in two buckets at once: counts in both or in none. Returns the one with less left. */
+  /** Admits a request in two buckets: it counts in both or in none. Returns the one with less left. */
   admitWithin(own: Share, beside: Share): Promise<Admission> {
     const whole = { subject: beside.subject, freshMs: FRESH_BESIDE_MS };
     const buckets = [

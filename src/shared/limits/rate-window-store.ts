@@ -3,15 +3,15 @@ import { DamagedRow } from "../runtime/storage/damaged-row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 import { WINDOW_MS } from "./sliding-window.ts";
 
-/** How long rows are kept. They are used for two minutes; the rest is for clocks that differ. */
+/** How long rows are kept. They count for two minutes. The rest allows for clocks that differ. */
 const KEPT_MS = 3600 * 1000;
 const SHARDS = "0123456789abcdef";
 const COLUMN_PREFIX = "n";
 
-/** Counts by column; every process has its own. */
+/** Counts by column. Every process has its own column. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** What a window needs to exchange counts with the other instances. */
+/** Rows that a window uses to exchange counts with other instances. */
 export interface RateWindowRows {
   publish(subject: string, minute: number, column: string, count: number): Promise<void>;
   read(subject: string, minute: number): Promise<Counts>;
@@ -20,16 +20,14 @@ export interface RateWindowRows {
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
 const partitionOf = (shard: string, time: number) => `${shard}|${dayOf(time)}`;
 
-/** Returns the key. Its day lets the purge find old rows; its shard spreads a day over the servers. */
+/** Makes the key. The day lets the purge find old rows, and the shard spreads a day over the servers. */
 function keyOf(subject: string, minute: number) {
   const time = minute * WINDOW_MS;
   const shard = sha256Hex(subject).slice(0, 1);
   return { partitionKey: partitionOf(shard, time), rowKey: `${subject}|${minute}` };
 }
 
-/**
- * Stores requests by subject and minute (table `ratewindows`): one row, in which every process has a column of its own.
- */
+/** Stores requests by subject and minute (table `ratewindows`). In each row, every process has a column of its own. */
 export class RateWindowStore implements RateWindowRows {
   readonly #table: Table;
 
@@ -38,15 +36,15 @@ export class RateWindowStore implements RateWindowRows {
   }
 
   /**
-   * Writes the process's column, whatever the others do to theirs. Callers must not have two writes of one row under
-   * way, because the older one might be applied last.
+   * Writes the process's column without changing the others. A caller must have only one write per row running, because
+   * the older of two might be applied last.
    */
   async publish(subject: string, minute: number, column: string, count: number): Promise<void> {
     const { partitionKey, rowKey } = keyOf(subject, minute);
     await this.#table.putProperties(partitionKey, { rowKey, [COLUMN_PREFIX + column]: count });
   }
 
-  /** Returns the counts of all processes. @throws DamagedRow */
+  /** Reads the counts of all processes. @throws DamagedRow */
   async read(subject: string, minute: number): Promise<Counts> {
     const { partitionKey, rowKey } = keyOf(subject, minute);
     const stored = await this.#table.find(partitionKey, rowKey);
@@ -63,8 +61,8 @@ export class RateWindowStore implements RateWindowRows {
   }
 
   /**
-   * Counts one of a UTC day, exactly, unless there are as many as allowed. Returns whether it did. Its row is one of the
-   * day's, which the purge removes with the others.
+   * Counts one of a UTC day exactly, unless the limit is reached. Returns whether it did. The purge removes the row
+   * together with the day's other rows.
    */
   async countOfDay(subject: string, now: number, max: number): Promise<boolean> {
     const shard = sha256Hex(subject).slice(0, 1);
@@ -76,7 +74,7 @@ export class RateWindowStore implements RateWindowRows {
     return changed.kind !== "left";
   }
 
-  /** Removes a page of the rows of past days, one shard after the other. */
+  /** Removes a page of the rows of past days, shard by shard. */
   async removeOld(now: Date, after: string | undefined) {
     const [shard = SHARDS.charAt(0), ...rest] = after?.split("|") ?? [];
     const token = rest.join("|");

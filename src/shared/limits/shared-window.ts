@@ -14,9 +14,9 @@ import {
 import { withTimeLimit } from "../runtime/promises.ts";
 import type { Counts, RateWindowRows } from "./rate-window-store.ts";
 
-/** Storage that takes longer than this is treated like storage that fails. */
+/** When storage takes longer than this, it counts as failing. */
 const EXCHANGE_MS_MAX = 10_000;
-/** How long a request waits for exchanges. Then it is decided by what this process knows. */
+/** How long a request waits for exchanges. After that, the counts that this process knows decide. */
 const WAIT_MS_MAX = 10_000;
 /** How long after the end of a minute all instances have written their counts. */
 const SETTLED_MS = 3_000;
@@ -32,14 +32,14 @@ export interface Admission {
 
 export interface SharedWindowOptions {
   readonly subject: string;
-  /** How old the counts of the others may be. */
+  /** How old the counts of the other instances may be. */
   readonly freshMs?: number;
   readonly rows: RateWindowRows;
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A minute's counts. It stays the same object when it becomes the previous minute. */
+/** The counts of one minute. The same object later serves as the previous minute. */
 class Tally {
   own = 0;
   /** The part of `own` that the others can read. */
@@ -64,13 +64,13 @@ class Tally {
 }
 
 /**
- * One subject's requests of the last minute over all instances, as one process sees them. Admitted requests are counted
- * here at once and exchanged through storage, one exchange at a time, so that no older count is written last.
+ * The requests of one subject in the last minute over all instances, as one process sees them. Admitted requests are
+ * counted here immediately. Only one exchange through storage runs at a time, so an older count is never written last.
  */
 export class SharedWindow {
   readonly #options: SharedWindowOptions;
   readonly #freshMs: number;
-  /** Unique, so that a later window of the same subject does not overwrite the counts of this one. */
+  /** Unique, so that a later window of the same subject doesn't overwrite the counts of this one. */
   readonly #column = randomBytes(6).toString("hex");
   #minute = 0;
   #current = new Tally();
@@ -86,12 +86,12 @@ export class SharedWindow {
     this.#freshMs = options.freshMs ?? FRESH_MS;
   }
 
-  /** Counts a request when there is room for it. Waits for storage only where the exact count matters. */
+  /** Counts a request if there is room for it. It waits for storage only when the exact count matters. */
   admit(limit: number): Promise<Admission> {
     return admitTogether([{ window: this, limit }], this.#options.now);
   }
 
-  /** Returns the next step of a request. `waited`: an exchange ended while it was waiting. */
+  /** Decides the next step of a request. `waited` says that an exchange ended while it was waiting. */
   step(limit: number, at: Moment, waited: boolean): Step {
     const now = this.#roll(at.now);
     return admissionStep({
@@ -105,7 +105,7 @@ export class SharedWindow {
     });
   }
 
-  /** Counts an admitted request, and exchanges counts with the others, at once or soon. */
+  /** Counts an admitted request, and exchanges counts with the others, now or soon. */
   count(atOnce: boolean): void {
     this.#current.own += 1;
     if (atOnce) void this.exchange();
@@ -120,7 +120,7 @@ export class SharedWindow {
     return { current: this.#current.total, previous: this.#previous.total };
   }
 
-  /** Returns the number of instances. One that has just started can't count those that have started with it. */
+  /** Returns the number of instances. An instance that just started doesn't yet see others that started with it. */
   #instances(): number {
     const columns = new Set([...this.#current.columns, ...this.#previous.columns]);
     const seen = columns.size + 1;
@@ -135,7 +135,7 @@ export class SharedWindow {
     return { allowed, limit, remaining, seconds };
   }
 
-  /** Returns the present time, after moving the counts to its minute. Does not go back if the clock is set back. */
+  /** Returns the time, after moving the counts to its minute. It never goes back, even if the clock does. */
   #roll(time = this.#options.now()): number {
     const now = Math.max(time, this.#minute * WINDOW_MS);
     const minute = minuteOf(now);
@@ -147,7 +147,7 @@ export class SharedWindow {
     return now;
   }
 
-  /** Starts an exchange or joins the running one. Never fails: a failure changes how the next step is decided. */
+  /** Starts an exchange or joins the running one. Never fails. A failure changes how the next step is decided. */
   exchange(): Promise<void> {
     if (this.#exchange !== undefined) return this.#exchange;
     clearTimeout(this.#flush);
@@ -210,19 +210,17 @@ export class SharedWindow {
   }
 }
 
-/** The present time, and when the request came. */
 interface Moment {
   readonly now: number;
   readonly askedAt: number;
 }
 
-/** A window that a request is counted in, and its limit. */
 export interface Bucket {
   readonly window: SharedWindow;
   readonly limit: number;
 }
 
-/** Returns the admission with the longest wait where a bucket refuses, else the one with least left. */
+/** Chooses the refusal with the longest wait, or else the admission with the least left. */
 function decideAll(
   buckets: readonly Bucket[],
   steps: readonly Step[],
@@ -243,7 +241,7 @@ function decideAll(
   });
 }
 
-/** Counts a request in every bucket if all have room, or else in none. Waits for storage in all at the same time. */
+/** Counts a request in every bucket if all have room, or in none. It waits for storage in all of them in parallel. */
 export async function admitTogether(
   buckets: readonly Bucket[],
   now: () => number,

@@ -1,12 +1,11 @@
 export const WINDOW_MS = 60_000;
 
-/** What was counted in the minute that a time lies in, and in the one before. */
+/** Counts of the minute that contains a time, and of the minute before. */
 export interface Usage {
   readonly current: number;
   readonly previous: number;
 }
 
-/** Tolerance for the rounding of fractions. */
 const ROUNDING = 1e-9;
 
 export const minuteOf = (now: number): number => Math.floor(now / WINDOW_MS);
@@ -17,17 +16,17 @@ export function weightedCount({ current, previous }: Usage, now: number): number
   return current + previous * (1 - elapsed);
 }
 
-/** Returns whether one more keeps the weighted count within the limit. */
+/** Reports whether one more request keeps the weighted count within the limit. */
 export function hasRoom(count: number, limit: number): boolean {
   return count + 1 <= limit + ROUNDING;
 }
 
-/** Returns the whole seconds, at least one, until one more fits if nothing else is counted in the meantime. */
+/** Returns the whole seconds, at least one, until one more request fits if none is counted meanwhile. */
 export function secondsUntilRoom({ current, previous }: Usage, limit: number, now: number): number {
   const start = minuteOf(now) * WINDOW_MS;
   const spare = limit - 1;
   let at = now;
-  // There are too many in this minute alone: it has to become the previous one, whose weight falls.
+  // This minute alone has too many. It has to become the previous one, whose weight falls.
   if (current > spare) at = start + WINDOW_MS + WINDOW_MS * (1 - spare / current);
   else if (previous > 0) at = start + WINDOW_MS * (1 - (spare - current) / previous);
   return Math.max(1, Math.ceil((at - now) / 1000));
@@ -38,36 +37,36 @@ export function secondsUntilNextMinute(now: number): number {
   return Math.max(1, Math.ceil((WINDOW_MS - (now % WINDOW_MS)) / 1000));
 }
 
-/** How far beyond the limit all instances together may get, as a share of it. */
+/** How far all instances together may exceed the limit, as a share of it. */
 const TOLERANCE = 0.1;
-/** The number of instances for which the tolerance is documented, assumed until the true one is known. */
+/** The documented number of instances for the tolerance, assumed until the real number is known. */
 export const INSTANCES_ASSUMED = 8;
 /** Counts that were read longer ago than this are read again. */
 export const FRESH_MS = 1_000;
 /**
- * The same for a request that is counted in two windows: how far instances exceed a limit depends on what they admit
- * without each other's knowledge, not on this.
+ * Like `FRESH_MS`, for a request that is counted in two windows. How far instances exceed a limit depends on the
+ * requests that they admit unseen by the others, not on this.
  */
 export const FRESH_BESIDE_MS = 5_000;
 
-/** What a process knows of a subject's window when it decides on a request. */
+/** What a process knows about a subject's window when it decides on a request. */
 export interface WindowView {
   readonly limit: number;
   /** The weighted count of all instances as far as known, without this request. */
   readonly count: number;
-  /** Requests admitted here since the last exchange began, which the others may not know of. */
+  /** Requests admitted here since the last exchange began. The others may not know them yet. */
   readonly unseen: number;
-  /** The number of instances that count in this window, with this one. */
+  /** The number of instances that count in this window, including this one. */
   readonly instances: number;
   /** Whether an exchange of counts ended or failed a short time ago. */
   readonly isFresh: boolean;
-  /** Whether the last exchange failed or takes too long. The decision is then made by what this process knows. */
+  /** Whether the last exchange failed or takes too long. This process then decides by the counts that it knows. */
   readonly failing: boolean;
   /** Whether an exchange ended while this request was waiting. */
   readonly waited: boolean;
 }
 
-/** `exchange`: exchanges counts beside the request, which does not wait for it. */
+/** `exchange`: counts are exchanged in parallel, and the request doesn't wait for it. */
 export type Step =
   | { readonly kind: "grant"; readonly exchange: boolean }
   | { readonly kind: "deny" }
@@ -80,8 +79,8 @@ const grant = (exchange: boolean): Step => ({ kind: "grant", exchange });
 const between = (low: number, value: number, high: number) => Math.max(low, Math.min(value, high));
 
 /**
- * Returns how many requests an instance may admit without the others' knowledge. When the count in storage reaches the
- * limit, each of the others can have admitted this many more, so all of them together stay within the tolerance.
+ * Returns how many requests an instance may admit unseen by the others. When the count in storage reaches the limit, each of
+ * the others may have admitted this many more, so all together stay within the tolerance.
  */
 export function unseenMax(limit: number, instances: number): number {
   const alone = Math.ceil(limit / 15);
@@ -95,10 +94,10 @@ export function exchangeAfter(limit: number, instances: number): number {
   return between(1, Math.ceil(usual), Math.ceil(unseenMax(limit, instances) / 2));
 }
 
-/** Returns the share of the limit beyond which every request waits for an exchange. */
+/** Returns the share of the limit above which every request waits for an exchange. */
 const strictShare = (instances: number) => (instances > INSTANCES_ASSUMED ? 0.5 : 0.7);
 
-/** Decides whether to admit or refuse a request, or to exchange counts first. */
+/** Decides whether to admit a request, to refuse it, or to exchange counts first. */
 export function admissionStep(view: WindowView): Step {
   const { limit, count, unseen, instances, isFresh } = view;
   const isFull = !hasRoom(count, limit);
@@ -106,7 +105,7 @@ export function admissionStep(view: WindowView): Step {
   if (isFull) return isFresh || view.waited ? DENY : WAIT;
   const max = unseenMax(limit, instances);
   if (count + 1 > limit * strictShare(instances)) {
-    // What is left is shared: it is enough for all instances to take their part at once.
+    // The rest is divided, so that all instances can take their part at the same time.
     const share = between(1, Math.floor((limit - count) / instances), max);
     return view.waited && unseen < share ? grant(false) : WAIT;
   }

@@ -2,24 +2,24 @@ import { FairLimit } from "../runtime/fair-limit.ts";
 import { RecentMap } from "../runtime/recent-map.ts";
 
 /**
- * How many messages for one owner a process works on at a time. The host gives it up to 63 of a queue (`host.json`), so
- * that an owner whose servers are slow leaves some to others. A burst of legs, 50 at once, hardly notices.
+ * How many messages of one owner a process works on at a time. The host gives it up to 63 of a queue (`host.json`), so
+ * an owner whose servers are slow leaves some for others. A burst of 50 legs is hardly slowed down.
  */
 const PER_OWNER = 48;
-/** How long work that finds no slot waits at least, and how much of an owner's comes back in a second. */
+/** Minimum delay of work that finds no slot. Also sets how much of an owner's work comes back per second. */
 const WAIT_MS = 2_000;
 const GAP_MS = 100;
-/** What would wait for longer gets no message: the sweep of each minute finds it, and messages don't pile up. */
+/** Work that would wait longer gets no message, so that messages don't pile up. The sweep of each minute finds it. */
 const WAIT_MS_MAX = 20_000;
 const OWNERS_MAX = 1_000;
 
-/** Shares the messages that a process works on among owners, so that none of them has all. */
+/** Shares the messages that a process works on among owners, so that none of them takes all slots. */
 export class WorkShares {
   readonly #limit = new FairLimit({ capacity: Infinity, perOwner: PER_OWNER, waitingMax: 0 });
   /** When an owner's next work comes back, in milliseconds since the epoch. */
   readonly #nextAt = new RecentMap<number>(OWNERS_MAX);
 
-  /** Runs the work, or has its hint sent again later. `again` sends it; it is not called when too many wait already. */
+  /** Runs the work, or calls `again` to send its hint later. `again` isn't called when too many wait already. */
   async run(
     {
       owner,

@@ -8,7 +8,6 @@ import type { MailStore } from "./mail-store.ts";
 import type { NoticeStore } from "./notice-store.ts";
 import type { Transport } from "./transport.ts";
 
-/** An owner of a platform, with a verified e-mail. */
 interface OwnerToTell {
   readonly id: string;
   readonly email: string;
@@ -21,17 +20,16 @@ interface MailStores {
   readonly counts: MailCountStore;
 }
 
-/** What mail needs of the process. */
 export interface MailDeps {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** What is to be looked at, and when. */
+  /** The index of work that is due. */
   readonly wakes: Wakes;
-  /** Lists the owners of a platform who are told what happened, as many as get a mail in one transaction. */
+  /** Lists the owners who get a platform's notices, at most as many as fit into one transaction. */
   readonly owners: (platformId: string) => Promise<readonly OwnerToTell[]>;
   readonly stores: MailStores;
   readonly transport: Transport;
-  /** Has the walk that sends mails run, after a delay. Never throws: the timer runs it too. */
+  /** Starts the walk that sends mails after a delay. Never throws, because the timer starts the walk too. */
   readonly askForWalk: (delaySeconds: number) => Promise<void>;
 }

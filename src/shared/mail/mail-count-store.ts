@@ -6,14 +6,13 @@ const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const PER_HOUR = 3;
 
-/** When mails of a kind were sent to an address; the partition key is a hash of the address. */
+/** When mails of a kind were sent to an address. The partition key is a hash of the address. */
 export const mailCountRow = rowCodec("mail count", {
-  /** Times, separated by commas. */
   times: text(),
   lastAt: text(),
 });
 
-/** Stores how many mails an address was sent lately. The addresses themselves are not stored. */
+/** Stores how many mails an address got recently, without storing the address. */
 export class MailCountStore {
   readonly #emails: Table;
 
@@ -21,7 +20,7 @@ export class MailCountStore {
     this.#emails = emails;
   }
 
-  /** Counts a mail unless there were too many. Returns whether it may be sent. Always a read and a write. */
+  /** Counts a mail unless there were too many, and returns whether it may be sent. Always takes a read and a write. */
   async admit(email: string, kind: string, limit: { perDay: number; now: Date }): Promise<boolean> {
     const partitionKey = sha256Hex(email.trim().toLowerCase());
     const now = limit.now.getTime();

@@ -6,12 +6,12 @@ import { afterPrefix, type Table } from "../runtime/storage/table.ts";
 import type { MailContent } from "./mail-content.ts";
 import { NOTICES_ROW, toNotices, type StoredNotices } from "./notice-store.ts";
 
-/** A mail that is to be sent, in the partition of the platform whose reader it is for. */
+/** A mail to be sent, in the partition of its reader's platform. */
 export const mailRow = rowCodec("mail", {
-  /** The content with its address and its link, as JSON. */
+  /** The content with its address and link, as sealed JSON. */
   sealed: text(),
   createdAt: text(),
-  /** After this time the mail is of no use. */
+  /** The mail is of no use after this time. */
   until: text(),
   notBefore: text(),
   attempts: integer(),
@@ -19,22 +19,21 @@ export const mailRow = rowCodec("mail", {
 
 const PREFIX = "M|";
 const ID_BYTES = 16;
-/** Rows that one request reads. */
 const PAGE_ROWS = 100;
-/** A page with so many mails may have more behind it. */
+/** A page with this many mails may be followed by more. */
 export const FULL_PAGE = PAGE_ROWS - 1;
 
-/** What a platform has to be told: its oldest mails, and what waits to become mails. */
+/** A platform's oldest mails, and the notices that wait to become mails. */
 interface Outbox {
   readonly mails: readonly StoredMail[];
   readonly notices: StoredNotices;
 }
 
-/** A mail as it is stored, with the version that a conditional write has to name. */
+/** A mail as it is stored, with the version for a conditional write. */
 export interface StoredMail {
   readonly platformId: string;
   readonly rowKey: string;
-  /** What the `Message-ID` is made from. */
+  /** The id from which the `Message-ID` is made. */
   readonly id: string;
   /** Undefined when its data key is gone. */
   readonly content: MailContent | undefined;
@@ -47,7 +46,7 @@ export interface StoredMail {
 
 const bindingOf = (platformId: string, rowKey: string) => `mail|${platformId}|${rowKey}`;
 
-/** Stores mails until they are sent. The row is the truth: no queue has one. */
+/** Stores mails until they are sent. The rows are the truth; no queue contains mails. */
 export class MailStore {
   readonly #core: Table;
   readonly #dataKeys: DataKeys;
@@ -57,7 +56,7 @@ export class MailStore {
     this.#dataKeys = dataKeys;
   }
 
-  /** Returns the row of a new mail, for the transaction or the write that creates it. */
+  /** Makes the row of a new mail, for the transaction that creates it. */
   rowOf(platformId: string, content: MailContent, at: { now: Date; until: Date }): Row {
     const createdAt = at.now.toISOString();
     const rowKey = `${PREFIX}${createdAt}|${randomToken(ID_BYTES)}`;
@@ -67,17 +66,17 @@ export class MailStore {
     return { ...mailRow.encode(columns), rowKey };
   }
 
-  /** Stores mails that are written with nothing else. */
+  /** Stores mails that are written on their own. */
   async insert(platformId: string, rows: readonly Row[]): Promise<void> {
     if (rows.length > 0) await this.#core.insertAllIfAbsent(platformId, rows);
   }
 
-  /** Lists the oldest mails of a platform. Leaves out damaged rows. */
+  /** Lists the oldest mails of a platform, without damaged rows. */
   async list(platformId: string): Promise<readonly StoredMail[]> {
     return (await this.read(platformId)).mails;
   }
 
-  /** Reads the oldest mails of a platform and what waits to become mails. Leaves out damaged rows. */
+  /** Reads the oldest mails of a platform and the notices that wait, without damaged rows. */
   async read(platformId: string, limit = PAGE_ROWS): Promise<Outbox> {
     const before = afterPrefix(PREFIX);
     const range = { partitionKey: platformId, from: NOTICES_ROW, before, limit };
@@ -87,7 +86,7 @@ export class MailStore {
     return { mails: this.#toMails(platformId, rows), notices };
   }
 
-  /** Lists the mails of a platform that follow one, oldest first. Leaves out damaged rows. */
+  /** Lists the mails of a platform after the given one, oldest first, without damaged rows. */
   async listAfter({ platformId, rowKey }: StoredMail): Promise<readonly StoredMail[]> {
     const [from, before] = [afterPrefix(rowKey), afterPrefix(PREFIX)];
     const range = { partitionKey: platformId, from, before, limit: PAGE_ROWS };
@@ -102,14 +101,14 @@ export class MailStore {
       const { sealed, ...times } = found;
       const { rowKey } = row;
       const opened = unseal(sealed, bindingOf(platformId, rowKey), this.#dataKeys);
-      // Safe: sealed by `rowOf`, and nobody else can seal.
+      // Safe: `rowOf` has sealed it, and nobody else can.
       const content = opened === undefined ? undefined : (JSON.parse(opened) as MailContent);
       const id = rowKey.slice(rowKey.lastIndexOf("|") + 1);
       return [{ ...times, platformId, rowKey, id, content, etag }];
     });
   }
 
-  /** Notes when the mail may be sent next. Returns undefined when another process has it by now. */
+  /** Sets when the mail may be sent next. Returns undefined when another process has taken the mail. */
   async postpone(
     { platformId, rowKey, etag }: Pick<StoredMail, "platformId" | "rowKey" | "etag">,
     next: { readonly notBefore: Date; readonly attempts: number },

@@ -1,4 +1,4 @@
-/* What other folders use of mail. */
+/* The part of mail that other folders use. */
 
 export type { MailDeps } from "./deps.ts";
 export type { MailKind } from "./mail-content.ts";

@@ -8,11 +8,11 @@ import type { Table } from "../runtime/storage/table.ts";
 import type { MailValues } from "./mail-content.ts";
 import type { Notice } from "./notice.ts";
 
-/** What waits to be told in one mail. */
+/** Notices that wait to be reported in one mail. */
 export interface Waiting {
   readonly notice: string;
   readonly since: string;
-  /** How much there is, of which the first is listed. */
+  /** The number of incidents. Only the first ones are listed. */
   readonly count: number;
   readonly items: readonly MailValues[];
 }
@@ -22,7 +22,7 @@ interface Sent {
   readonly at: string;
 }
 
-/** What a platform is told by mail: what it switched off, what waits, and when it was told last. */
+/** A platform's notices: those that are switched off, those that wait, and when the last mails were sent. */
 export interface Notices {
   readonly off: readonly Notice[];
   readonly waiting: readonly Waiting[];
@@ -48,30 +48,28 @@ export const noticesRow = rowCodec("notices", {
   ),
 });
 
-/** Right before the mails, so that one read has both. */
+/** Directly before the mails, so that one read has both. */
 export const NOTICES_ROW = "M";
 
 const NONE: Notices = { off: [], waiting: [], sent: [] };
 
-/** A platform's notices, with the version of their row; none of a platform that has no row. */
+/** A platform's notices with the version of their row, if there is one. */
 export interface StoredNotices extends Notices {
   readonly etag?: string;
 }
 
-/** Decodes the row. @throws DamagedRow */
 export function toNotices(stored: StoredRow | undefined): StoredNotices {
   if (stored === undefined) return NONE;
   return { ...noticesRow.decode(stored.row), etag: stored.etag };
 }
 
-/** Returns the write of changed notices, under the condition that nobody else changed them. */
+/** Returns the write of changed notices. Its condition is that nobody else has changed them. */
 export function noticesWrite({ etag }: StoredNotices, notices: Notices): RowWrite {
   const { off, waiting, sent } = notices;
   const row = { ...noticesRow.encode({ off, waiting, sent }), rowKey: NOTICES_ROW };
   return etag === undefined ? { kind: "create", row } : { kind: "merge", row, etag };
 }
 
-/** Stores what platforms are told by mail. */
 export class NoticeStore {
   readonly #core: Table;
   readonly #commit: Commit;
@@ -81,19 +79,20 @@ export class NoticeStore {
     this.#commit = commit;
   }
 
-  /** Finds the platform's notices. @throws DamagedRow */
   async find(platformId: string): Promise<StoredNotices> {
     return toNotices(await this.#core.find(platformId, NOTICES_ROW));
   }
 
-  /** Writes rows of the platform together. Returns false when one of them changed since. @throws AppError `service_unavailable` */
+  /**
+   * Writes rows of the platform together. Returns false when one has changed. @throws AppError `service_unavailable`
+   */
   async write(platformId: string, writes: readonly RowWrite[]): Promise<boolean> {
     const result = await this.#core.transact(platformId, writes);
     if (result.kind === "in_doubt") throw serviceUnavailable(result.cause);
     return result.kind === "applied";
   }
 
-  /** Changes what is switched off. What waits of it is dropped. Returns what is off then. */
+  /** Switches notices on or off, and drops waiting ones that are off. Returns those that are now off. */
   switchOff(
     platformId: string,
     change: (off: readonly Notice[]) => readonly Notice[],

@@ -1,7 +1,7 @@
 import type { Event } from "../events/events.ts";
 import type { MailValues } from "./mail-content.ts";
 
-/** What the owners of a platform are told unless they switch it off. Each is a kind of mail, and a field of the API. */
+/** The notices that owners get by mail unless they switch them off. Each is a kind of mail and a field of the API. */
 export const NOTICES = [
   "connectionNeedsReauth",
   "endpointDisabled",
@@ -10,7 +10,7 @@ export const NOTICES = [
 ] as const;
 export type Notice = (typeof NOTICES)[number];
 
-/** Something that happened of which owners are told. */
+/** An incident that owners are notified of. */
 export interface Happening {
   readonly notice: Notice;
   readonly values: MailValues;
@@ -19,16 +19,16 @@ export interface Happening {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** Reads a text or a number of an event's data; "" for any other value. */
+/** Reads a text or a number from an event's data, or "" for any other value. */
 function textAt(data: unknown, ...names: readonly string[]): string {
   const value = names.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), data);
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** Returns a time as mails show it. */
+/** Formats a time for a mail. */
 export const shownTime = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
 
-/** Returns what owners learn of an event: ids alone, since a mail outlives what is erased. Undefined for most events. */
+/** Returns what a mail says about an event, if anything: only ids, since a mail outlives data that is erased. */
 export function happeningOf(event: Event): Happening | undefined {
   const { type, data, createdAt, profileId, postId } = event;
   const at = shownTime(createdAt);

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { deriveKey, equalSecrets, hmacSha256 } from "../runtime/secrets.ts";
 import { NOTICES, type Notice } from "./notice.ts";
 
-/** Who switches which notice off. */
+/** The user who switches off a notice, and which notice. */
 interface Off {
   readonly platformId: string;
   readonly userId: string;
@@ -12,7 +12,7 @@ interface Off {
 const macOf = (pepper: string, text: string) =>
   hmacSha256(deriveKey(pepper, "links that switch notices off"), text);
 
-/** Returns the address that switches a notice off. It works as long as its reader is an owner, and needs no row. */
+/** Makes the link that switches off a notice. It works while the reader is an owner, and needs no row. */
 export function offLink(
   { publicBaseUrl, identity }: Pick<Config, "publicBaseUrl" | "identity">,
   { platformId, userId, notice }: Off,
@@ -22,7 +22,7 @@ export function offLink(
   return `${publicBaseUrl}/v1/auth/notices/off?token=${token}`;
 }
 
-/** Reads the token of such an address. Undefined when it is none. */
+/** Reads the token of a link that switches off a notice. The result is undefined for any other text. */
 export function readOffToken(
   { keyPepper, previousKeyPepper = keyPepper }: Config["identity"],
   token: string,

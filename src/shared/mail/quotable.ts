@@ -1,15 +1,15 @@
 import { withoutMarks } from "../networks/contract/text.ts";
 
 const LENGTH_MAX = 60;
-/** What a mail program could make a link or an address of. A dot counts between characters that are no digits. */
+/** Text that a mail program could turn into a link or address. Dots count only between characters other than digits. */
 const LINK = /:\/\/|@|www\.|[^\s\d!-/:-@[-`{-~]\.[^\s\d!-/:-@[-`{-~]/i;
 
 /**
- * Returns a text of a customer as it may be quoted in a mail of ours: short, on one line. Returns undefined for one that
- * could be taken for a link or an address.
+ * Shortens a customer's text to one line that may be quoted in our mails. The result is undefined when the text could
+ * be taken for a link or an address.
  */
 export function quotable(text: string): string | undefined {
-  // Looked at as it is shown: what is left out of it could stand in the middle of an address.
+  // Checked in the form that is shown, because characters that are removed could have split an address.
   const shown = withoutMarks(text.replace(/\s+/g, " ")).trim();
   if (LINK.test(shown)) return undefined;
   const characters = Array.from(shown);

@@ -17,15 +17,14 @@ interface Letter {
   readonly locale: Locale;
   readonly subject: string;
   readonly lines: readonly string[];
-  /** Listed below the first line. */
   readonly items: readonly string[];
   readonly button: { readonly label: string; readonly link: string } | undefined;
   readonly footer: readonly string[];
-  /** What switches such mails off. */
+  /** The link that switches off mails of this kind. */
   readonly off: { readonly label: string; readonly link: string } | undefined;
 }
 
-/** Mail programs drop style sheets, so each element has its own style. Colours suit a light and a dark ground. */
+/** Mail programs remove style sheets, so each element has its own style. The colours suit light and dark modes. */
 const FONT = "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
 const BUTTON = `${FONT};font-weight:600;display:inline-block;padding:10px 18px;border-radius:10px;background:#2457d6;color:#ffffff;text-decoration:none`;
 const SMALL = "font-size:13px;line-height:1.5;opacity:0.8";
@@ -70,17 +69,16 @@ function htmlPart({ locale, subject, lines, items, button, footer, off }: Letter
     </html> `.text;
 }
 
-/** Returns the name of a platform, which its owner wrote, as a part of a sentence. */
+/** Returns the name of a platform, which its owner wrote, as part of a sentence. */
 export function quotedPlatform(locale: Locale, name = ""): string {
   const { quote, aTeam } = WORDS[locale];
   const text = quotable(name);
   return text === undefined ? aTeam : fillText(quote, { text });
 }
 
-/** Values that each language has its own word for. */
+/** Values that each language translates. */
 const TRANSLATED = new Set(["role", "reason", "address"]);
 
-/** Returns the values of a mail in its language. */
 function inLanguage({ values: words }: Words, values: MailValues): MailValues {
   const known: MailValues = words;
   return Object.fromEntries(
@@ -91,20 +89,19 @@ function inLanguage({ values: words }: Words, values: MailValues): MailValues {
   );
 }
 
-/** Returns the lines of a mail's list. */
 function itemsOf(words: Words, { item = "" }: MailText, list: MailContent["list"]): string[] {
   if (list === undefined) return [];
   const items = list.items.map((values) => fillText(item, inLanguage(words, values)));
   return list.more === 0 ? items : [...items, fillText(words.more, { count: String(list.more) })];
 }
 
-/** Lets mail programs show a button that switches such mails off, with one request (RFC 8058). */
+/** Lets mail programs show a button that unsubscribes with one request (RFC 8058). */
 const offHeaders = (url: string) => ({
   "List-Unsubscribe": `<${url}>`,
   "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
 });
 
-/** Returns a mail as it is handed to the server: a text part and an HTML part, in the reader's language. */
+/** Renders a mail as text and HTML in the reader's language. */
 export function renderMail(
   { service, mail }: Pick<Config, "service" | "mail">,
   { id, createdAt }: Pick<StoredMail, "id" | "createdAt">,

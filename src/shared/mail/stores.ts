@@ -6,7 +6,7 @@ import { MailStore } from "./mail-store.ts";
 import { NoticeStore } from "./notice-store.ts";
 import { createTransport } from "./transport.ts";
 
-/** Creates the stores of mail and its way to the mail server. Opens no connection. */
+/** Creates the stores of mail and the client of the mail server. Opens no connection. */
 export function createMail(
   deps: Omit<MailDeps, "stores" | "transport">,
   { core, emails }: Tables,

@@ -2,20 +2,19 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Config } from "../config/config.ts";
 
-/** How long the mail server may take, in milliseconds. */
+/** Time limits for the mail server, in milliseconds. */
 const LIMITS = {
-  /** To take the connection, and again to greet. */
+  /** To accept the connection, and again to send its greeting. */
   connect: 10_000,
   silence: 20_000,
-  /** For everything after the connection. */
+  /** For everything after connecting. */
   talk: 35_000,
 };
-/** Longest that one mail may take, from the first byte to the last. */
+/** Maximum duration of sending one mail. */
 export const SEND_MS_MAX = LIMITS.connect + LIMITS.talk;
-/** A server that could not be reached is left alone for so long. */
+/** How long a server that could not be reached is left alone. */
 const DOWN_MS = 5_000;
 
-/** A mail as it is handed to the server. */
 export interface Message {
   readonly to: string;
   readonly subject: string;
@@ -27,29 +26,29 @@ export interface Message {
 }
 
 /**
- * What became of a mail. `refused`: the server will never take it. `not_sent`: it certainly was not taken. `unknown`: the
- * connection ended before the answer.
+ * The outcome of sending. `refused`: the server will never accept the mail. `not_sent`: it certainly has not accepted
+ * it. `unknown`: the connection ended before the answer.
  */
 type SendOutcome =
   | { readonly kind: "accepted" }
   | { readonly kind: "refused" | "not_sent" | "unknown"; readonly answer: string };
 
 export interface Transport {
-  /** Returns whether the server could not be reached a moment ago. */
+  /** Reports whether the server could not be reached a moment ago. */
   isDown(): boolean;
-  /** Hands a mail to the server. Never throws. */
+  /** Sends a mail to the server. Never throws. */
   send(message: Message): Promise<SendOutcome>;
 }
 
 type MailConfig = NonNullable<Config["mail"]>;
 
-/** Loads the library, when the first mail is sent. */
+/** Loads the library when the first mail is sent. */
 const loadLibrary = async () => (await import("nodemailer")).default;
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
 async function dial({ host, port }: MailConfig, ms: number): Promise<Socket> {
   const socket = connect({ host, port });
-  // The end of a connection while nobody listens would end the process.
+  // Without a listener, an error of the connection would end the process.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect", { signal: AbortSignal.timeout(ms) });
@@ -60,14 +59,14 @@ async function dial({ host, port }: MailConfig, ms: number): Promise<Socket> {
   }
 }
 
-/** A connection to the mail server, who speaks on it, and how long the server may take. */
+/** A connection to the mail server, the sender's name, and the server's time limit. */
 interface Line {
   readonly library: Library;
   readonly socket: Socket;
   readonly limits: typeof LIMITS;
 }
 
-/** What ends a line somewhere, and other control characters. */
+/** Line breaks of all kinds and other control characters. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 async function handOver(
@@ -96,12 +95,12 @@ async function handOver(
     ...message,
     subject: message.subject.replaceAll(BREAKS, " "),
     from: { name, address: from },
-    // As an object, so that nothing in an address is taken for a second one.
+    // As an object, so that nothing in an address is taken for a second address.
     to: { name: "", address: message.to },
   });
 }
 
-/** What the library says of a failure. */
+/** A failure as the library reports it. */
 interface Failure {
   readonly code?: unknown;
   readonly command?: unknown;
@@ -109,14 +108,14 @@ interface Failure {
   readonly message?: unknown;
 }
 
-/** Failures after which the server certainly has no mail, whether it answered or not. */
+/** Failures after which the server certainly has no mail, with or without an answer. */
 const BEFORE_THE_MAIL = new Set(["EAUTH", "EENVELOPE", "ETLS", "EDNS"]);
-/** As much of a server's answer as is logged. */
+/** Maximum length of a server's answer in the log. */
 const ANSWER_MAX = 500;
-/** Steps at which a permanent answer is about this mail alone. Before them it is about the settings. */
+/** Steps at which a permanent refusal is about this mail. Before them, it is about the settings. */
 const OF_THE_MAIL = new Set(["RCPT TO", "DATA"]);
 
-/** Returns what a failure of the library means. */
+/** Translates a failure of the library. */
 function outcomeOf(error: unknown): SendOutcome {
   const { code, command, responseCode, message } = error as Failure;
   const answer = String(message).slice(0, ANSWER_MAX);
@@ -127,7 +126,6 @@ function outcomeOf(error: unknown): SendOutcome {
   return { kind: isEarly ? "not_sent" : "unknown", answer };
 }
 
-/** Makes the way to the mail server of the settings. */
 export function createTransport(
   { mail }: Pick<Config, "mail">,
   now: () => number,
@@ -141,7 +139,7 @@ export function createTransport(
       let library: Library;
       let socket: Socket;
       try {
-        // Before the connection, whose server could speak or go while it is loaded.
+        // Loaded before connecting, because the server could speak or disconnect while the library loads.
         library = await loadLibrary();
         socket = await dial(mail, limits.connect);
       } catch (error) {

@@ -1,4 +1,4 @@
-/** Brands of the ISO base media format, by the type that they make of a file. Of some, the first three letters count. */
+/** Brands of the ISO base media format, and the file type of each. Some are matched by their first three letters. */
 const BRANDS: Readonly<Record<string, string>> = {
   "image/avif": "avif avis",
   "image/heic": "heic heix heim heis hevc hevx hevm hevs",
@@ -12,10 +12,10 @@ const BRANDS: Readonly<Record<string, string>> = {
   "video/mp4":
     "iso isml mp4 mp7 avc M4V F4V f4v dash msdh msix MSNV XAVC mmp4 NDSC NDSH NDSM NDSS NDXC NDXH NDXM NDXS piff SDV  pana cmf hlsf dby av01 hvc1 hev1",
 };
-/** Brands that say how the file is built and not what is in it; others tell. */
+/** Brands that describe how the file is built rather than what is in it. The other brands tell the type. */
 const GENERAL: ReadonlySet<string> = new Set(["mif1", "msf1", "mif2", "miaf"]);
 
-/** Returns the type by the main brand, or by the first of the others that is known. */
+/** Returns the type by the main brand, or by the first known one of the others. */
 function typeOfBrands(brands: readonly string[]): string | undefined {
   for (const brand of brands)
     for (const [type, known] of Object.entries(BRANDS))
@@ -25,12 +25,12 @@ function typeOfBrands(brands: readonly string[]): string | undefined {
 
 const BOXES_MAX = 8;
 const BRANDS_MAX = 32;
-/** Boxes that may stand before what tells a file's type: https://developer.apple.com/documentation/quicktime-file-format */
+/** Boxes that may come before one with the type: https://developer.apple.com/documentation/quicktime-file-format */
 const FILLERS: ReadonlySet<string> = new Set(["wide", "free", "skip", "pnot", "PICT"]);
 
 /**
- * Returns the type of a file that is made of boxes. A QuickTime file needs no box that names its type: it begins with
- * its data, its tables, or filling.
+ * Tells the type of a file that consists of boxes. A QuickTime file needs no box that names its type: it may begin with
+ * its data, its tables or filler.
  */
 export function boxTypeOf(bytes: Buffer): string | undefined {
   let at = 0;
@@ -38,7 +38,7 @@ export function boxTypeOf(bytes: Buffer): string | undefined {
     const size = bytes.readUInt32BE(at);
     const name = bytes.toString("latin1", at + 4, at + 8);
     if (name === "mdat") return "video/quicktime";
-    // No text looks like a box below 16 MiB: its first byte is zero.
+    // No text looks like a box shorter than 16 MiB, because the first byte of the length is zero.
     if (bytes[at] !== 0 || size < 8) return undefined;
     if (name === "moov") return "video/quicktime";
     if (name === "ftyp") {
@@ -51,6 +51,6 @@ export function boxTypeOf(bytes: Buffer): string | undefined {
     if (!FILLERS.has(name)) return undefined;
     at += size;
   }
-  // Filling that is longer than the bytes that are known.
+  // The filler is longer than the known bytes.
   return at > bytes.length ? "video/quicktime" : undefined;
 }

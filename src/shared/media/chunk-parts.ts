@@ -14,7 +14,7 @@ interface Chunk {
   readonly bytes: Buffer;
 }
 
-/** Yields the complete chunks, up to the last that a PNG has. */
+/** Yields the complete chunks of a PNG, up to its end chunk. */
 function* pngChunks(png: Buffer): Generator<Chunk> {
   let at = PNG_START;
   while (at + 12 <= png.length) {
@@ -30,7 +30,7 @@ function* pngChunks(png: Buffer): Generator<Chunk> {
 const tells = ({ type, bytes }: Chunk) =>
   PNG_METADATA.has(type) && (type !== "eXIf" || !isSilentExif(bytes.subarray(8, -4)));
 
-/** Keeps pixels, colours and frames of a PNG. Of its EXIF it keeps the orientation, in a block of its own. */
+/** Keeps the pixels, colours and frames of a PNG. Of its EXIF, only the orientation is kept, in a new block. */
 export function pngParts(
   png: Buffer,
   { orientation, isStill = false }: PartsOptions,
@@ -80,12 +80,12 @@ interface WebpFacts {
   frames: number;
 }
 
-/** Keeps pixels, colours and frames of a WebP. Of its EXIF it keeps the orientation, in a block of its own. */
+/** Keeps the pixels, colours and frames of a WebP. Of its EXIF, only the orientation is kept, in a new block. */
 export function webpParts(webp: Buffer, { orientation }: PartsOptions): PictureParts {
   const exif = orientationBlock(orientation);
   const facts: WebpFacts = { hasMetadata: false, hasExtras: false, frames: 0 };
   const last = webp.readUInt32LE(4) + 8;
-  // The last byte may be missing: some programs leave out the padding.
+  // The last byte may be missing, because some programs omit the padding.
   const isWhole = last <= webp.length + 1;
   facts.hasExtras = last < webp.length;
   const chunks = webpChunks(webp.subarray(WEBP_START, last), WEBP_PICTURE, facts);
@@ -105,7 +105,7 @@ function riffChunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, content, Buffer.alloc(content.length % 2)]);
 }
 
-/** Returns the chunks that are on the list; undefined when the last is cut off. */
+/** Returns the chunks that are on the list, or undefined when the last one is incomplete. */
 function webpChunks(
   body: Buffer,
   list: ReadonlySet<string>,
@@ -144,14 +144,14 @@ function withFlags(chunks: readonly Buffer[], hasExif: boolean): Buffer[] {
 }
 
 const BITMAP_HEAD = 14;
-/** Lengths of headers with the fields below; the last of them may lead to a colour profile or to another file. */
+/** Lengths of headers with the fields below. The longest may point to a colour profile or to another file. */
 const FIRST_HEADER = 40;
 const LAST_HEADER = 124;
-/** Ways to store pixels, beside 0, as they are: as runs of two kinds, or with masks for the colours. */
+/** Ways of storing pixels besides uncompressed (0): run lengths of two kinds, or masks for the colours. */
 const RUNS: readonly number[] = [1, 2];
 const MASKED = 3;
 
-/** Returns the start and the end of a bitmap's pixels, which follow header, masks and colours. */
+/** Finds the start and the end of a bitmap's pixels, which follow the header, masks and colours. */
 function pixelsOf(bitmap: Buffer): readonly [start: number, end: number] {
   const long = (at: number) => bitmap.readUInt32LE(at);
   const [header, bits, storage] = [long(BITMAP_HEAD), bitmap.readUInt16LE(28), long(30)];
@@ -162,7 +162,7 @@ function pixelsOf(bitmap: Buffer): readonly [start: number, end: number] {
   return [start, start + (RUNS.includes(storage) ? long(34) : rows)];
 }
 
-/** Keeps a bitmap whose parts follow one another. */
+/** Keeps a bitmap if its parts follow one another without gaps. */
 export function bitmapParts(bitmap: Buffer): PictureParts {
   const long = (at: number) => bitmap.readUInt32LE(at);
   const [header, [start, end]] = [long(BITMAP_HEAD), pixelsOf(bitmap)];

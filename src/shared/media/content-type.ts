@@ -1,6 +1,6 @@
 import { boxTypeOf } from "./box-type.ts";
 
-/** File signatures; the first match counts, so the longer of two with the same start comes first. */
+/** File signatures. The first match counts, so of two with the same start, the longer one is first. */
 const SIGNATURES: readonly (readonly [offset: number, text: string, contentType: string])[] = [
   [0, "\xff\xd8\xff", "image/jpeg"],
   [0, "\x89PNG\r\n\x1a\n", "image/png"],
@@ -30,10 +30,10 @@ const RIFF: Readonly<Record<string, string>> = {
 };
 
 const HEAD_BYTES = 4_096;
-/** What is none of the types that are known. */
+/** The type of a file that has no known signature. */
 export const UNKNOWN_TYPE = "application/octet-stream";
 
-/** Lengths of bitmap headers: the two letters `BM` alone may begin any file. */
+/** Lengths of bitmap headers. They are checked because any file may begin with the two letters `BM`. */
 const BITMAP_HEADERS: readonly number[] = [12, 16, 40, 52, 56, 64, 108, 124];
 const BITMAP_HEADER_AT = 14;
 
@@ -43,7 +43,7 @@ function isBitmap(head: Buffer): boolean {
 }
 
 const EBML = "\x1a\x45\xdf\xa3";
-/** The element whose text says which of the formats that share this beginning it is, with a length below 128. */
+/** The element whose text tells apart the formats that share this beginning. Its length is below 128. */
 const DOC_TYPE = /\x42\x82[\x84-\x90](webm|matroska)/;
 
 function matroskaType(text: string): string {
@@ -53,7 +53,7 @@ function matroskaType(text: string): string {
 
 const ID3_BYTES = 10;
 
-/** Returns the start of the sound: behind the tag with title and artist, whose length has seven bits in a byte. */
+/** Finds where the sound starts, after the tag with title and artist. Each byte of the tag's length has seven bits. */
 function soundAt(bytes: Buffer): number {
   if (bytes.toString("latin1", 0, 3) !== "ID3") return 0;
   const length = [6, 7, 8, 9].reduce((sum, index) => sum * 128 + ((bytes[index] ?? 0) & 127), 0);
@@ -62,7 +62,7 @@ function soundAt(bytes: Buffer): number {
 
 function isMpegFrame([sync, version = 0, rates = 0xff]: Uint8Array): boolean {
   const isFrame = sync === 0xff && (version & 0xe0) === 0xe0 && (version & 0x18) !== 0x08;
-  // Layers II and III. The first is as rare as the order mark of a text is frequent, which looks like it.
+  // Layers II and III. Layer I is rare, and looks like the byte order mark of a text, which is frequent.
   const isLayer = [1, 2].includes((version >> 1) & 3);
   return isFrame && isLayer && rates >> 4 !== 15 && (rates & 12) !== 12;
 }
@@ -78,14 +78,14 @@ function soundType(bytes: Buffer): string | undefined {
 const PACKET_BYTES = 188;
 const PACKET_START = 0x47;
 
-/** Returns whether a file is a transport stream, of which cameras put four bytes before each packet. */
+/** Reports whether a file is a transport stream. Some cameras put four bytes before each packet. */
 function isTransportStream(bytes: Buffer): boolean {
   return [0, 4].some((extra) =>
     [0, 1, 2, 3].every((packet) => bytes[extra + packet * (PACKET_BYTES + extra)] === PACKET_START),
   );
 }
 
-/** Returns the type of a newer office document by the names of its parts, of which the first counts. */
+/** Tells the type of a newer Office document by the names of its parts. The first known name counts. */
 function officeType(bytes: Buffer): string | undefined {
   const [, part] = /(word|ppt)\//.exec(bytes.toString("latin1")) ?? [];
   if (part === undefined) return undefined;
@@ -93,7 +93,7 @@ function officeType(bytes: Buffer): string | undefined {
   return `application/vnd.openxmlformats-officedocument.${kind}`;
 }
 
-/** Beginnings that several types share, and what tells which it is. */
+/** Beginnings that several types share, and functions that tell which type it is. */
 const SHARED: Readonly<Record<string, (text: string, bytes: Buffer) => string | undefined>> = {
   RIFF: (text) => RIFF[text.slice(8, 12)],
   [EBML]: matroskaType,
@@ -102,7 +102,7 @@ const SHARED: Readonly<Record<string, (text: string, bytes: Buffer) => string | 
   "PK\x03\x04": (_text, bytes) => officeType(bytes),
 };
 
-/** Returns the type of a file by its first bytes; the type that its server states is often wrong. */
+/** Tells the type of a file by its first bytes, because the type that a server states is often wrong. */
 export function contentTypeOf(file: Uint8Array): string {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const text = bytes.toString("latin1", 0, Math.min(bytes.length, HEAD_BYTES));

@@ -3,7 +3,6 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 
-/** What serving an image needs of the process. */
 export interface MediaDeps {
   readonly config: Config;
   readonly clock: Clock;

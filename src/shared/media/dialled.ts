@@ -5,7 +5,7 @@ import { type HttpRequest, HttpFailure } from "../runtime/http-call.ts";
 import type { OpenedResponse } from "../runtime/outbound-body.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 
-/** What fetches media files. It checks each address when it is dialled, those of redirects too. */
+/** Client that fetches media files. It checks every address that is dialled, also after a redirect. */
 export type Dialler = Pick<Outbound, "request" | "open">;
 
 export const refused = (reason: MediaReason, message: string, cause?: unknown) =>
@@ -14,7 +14,7 @@ export const refused = (reason: MediaReason, message: string, cause?: unknown) =
 export const tooLarge = (bytesMax: number, cause?: unknown) =>
   refused("size", `larger than ${bytesMax} bytes`, cause);
 
-/** Turns a call without an answer into a `MediaFailure`; returns other errors as they are. */
+/** Turns a call without an answer into a `MediaFailure`. Other errors are returned unchanged. */
 export function toMediaFailure(error: unknown): unknown {
   return error instanceof HttpFailure ? unreachable(error.reason, { error }) : error;
 }
@@ -48,26 +48,28 @@ export async function openResponse(
   return arrived;
 }
 
-/** A file at its address after redirects. */
+/** A file, with its URL after redirects. */
 export interface RemoteFile {
   readonly dialler: Dialler;
   readonly url: string;
 }
 
-/** Returns whether an answer has a whole file: from its server, or changed on the way (RFC 9110, 15.3.4). */
+/** Reports whether an answer has the whole file: from its server, or transformed on the way (RFC 9110, 15.3.4). */
 export const isWholeFile = ({ status }: Pick<OpenedResponse, "status">) =>
   status === 200 || status === 203;
 
 type Headers = Pick<OpenedResponse, "headers">;
 
-/** Returns the ETag or `Last-Modified`; null without one. Ignores weak tags, which don't promise the same bytes. */
+/** Returns the ETag or `Last-Modified`, or null. Weak tags are ignored, because they don't promise the same bytes. */
 export function versionOf({ headers }: Headers): string | null {
   const { etag } = headers;
   if (etag !== undefined && etag !== "" && !etag.startsWith("W/")) return etag;
   return headers["last-modified"] ?? null;
 }
 
-/** Returns what two answers differ in when the file has changed: weak tags tell that much (RFC 9110, 8.8.3.2). */
+/**
+ * Returns a value that differs between two answers when the file has changed. Weak tags suffice (RFC 9110, 8.8.3.2).
+ */
 export function markOf({ headers }: Headers): string | null {
   return headers["etag"]?.replace(/^W\//, "") ?? headers["last-modified"] ?? null;
 }
@@ -75,11 +77,11 @@ export function markOf({ headers }: Headers): string | null {
 export interface Part {
   readonly first: number;
   readonly last: number;
-  /** Undefined where the server does not know it. */
+  /** Undefined when the server doesn't know it. */
   readonly size: number | undefined;
 }
 
-/** Returns the part of the file in an answer with status 206; undefined where it says none, or has several. */
+/** Returns the part of the file in an answer with status 206, or undefined when it names none or several. */
 export function partOf({ headers }: Headers): Part | undefined {
   const range = /^bytes[ =](\d+)-(\d+)\/(\d+|\*)$/i;
   const [, first, last, size] = range.exec(headers["content-range"]?.trim() ?? "") ?? [];

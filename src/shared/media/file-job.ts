@@ -3,15 +3,15 @@ import { type ImageTarget, MEDIA_REPAIRS } from "../networks/contract/media.ts";
 import { MEDIA_REASONS } from "../networks/contract/media-check.ts";
 import { shape, type ShapeOf } from "../runtime/shape.ts";
 
-/** A part of a file, by where it begins. */
+/** A part of a file, and the offset where it begins. */
 export interface Piece {
   readonly start: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * A job for a reading process; the bytes follow it, piece after piece. `facts`: reads what the pieces show of the file.
- * `fit`: makes a whole image fit a target.
+ * A job for a reading process. Its bytes follow, piece after piece. `facts` reads the facts that the pieces show. `fit`
+ * makes a whole image fit a target.
  */
 export type FileJob =
   | {
@@ -19,32 +19,32 @@ export type FileJob =
       readonly contentType: string;
       readonly size: number;
       readonly pieces: readonly { readonly start: number; readonly length: number }[];
-      /** Whether all of an image is wanted, where the beginning does not show everything. */
+      /** Whether the whole image is wanted, because its beginning doesn't show everything. */
       readonly isThorough: boolean;
     }
   | { readonly kind: "fit"; readonly target: ImageTarget };
 
-/** Sent when the libraries are loaded: from then on, the file is the cause when the process ends. */
+/** Sent when the libraries are loaded. If the process ends after that, the file is the cause. */
 export const BEGUN = "begun";
 
 const length = () => z.number().nonnegative();
 
-/** What decides whether an image fits. */
+/** Facts that decide whether an image fits. */
 const imageFactsShape = shape(() =>
   z.strictObject({
     contentType: z.string(),
-    /** Bytes of the picture, without the rest of its file. */
+    /** Size of the picture in bytes, without the rest of its file. */
     size: length(),
-    /** As it is seen; 0 when unknown. */
+    /** Visible width and height, or 0 when unknown. */
     width: length(),
     height: length(),
     orientation: length(),
-    /** Metadata, and whatever else is not the picture: further pictures, films, bytes after its end. */
+    /** Metadata, and everything else besides the picture: further pictures, films, bytes after its end. */
     hasMetadata: z.boolean(),
     hasExtras: z.boolean(),
-    /** Whether the picture can be told from the rest of its file, and so be published without it. */
+    /** Whether the picture can be separated from its file, so that it can be published without the rest. */
     isSeparable: z.boolean(),
-    /** Known frames of a moving picture; 1 for a still one. */
+    /** Number of known frames of an animation, or 1 for a still picture. */
     frames: length(),
     hasAlpha: z.boolean(),
     /** Whether its colours are for print (CMYK), which few readers show correctly. */
@@ -54,8 +54,8 @@ const imageFactsShape = shape(() =>
 export type ImageFacts = Readonly<ShapeOf<typeof imageFactsShape>>;
 
 /**
- * The answer of a reading process. The process has read an untrusted file, so its answer is checked as untrusted too.
- * `bytes`: how many bytes of an image follow; null: the file itself fits.
+ * The answer of a reading process. The process has read an untrusted file, so its answer is validated too. `bytes` is
+ * the number of bytes of the image that follows, or null when the file fits unchanged.
  */
 export const fileAnswerShape = shape(() =>
   z.discriminatedUnion("kind", [
@@ -66,7 +66,7 @@ export const fileAnswerShape = shape(() =>
       durationSeconds: length().nullable(),
       image: imageFactsShape().nullable(),
     }),
-    /** The bytes from `start` (inclusive) to `end` (exclusive) are needed as well. */
+    /** The bytes from `start` (inclusive) to `end` (exclusive) are needed too. */
     z.strictObject({ kind: z.literal("missing"), start: length().int(), end: length().int() }),
     z.strictObject({
       kind: z.literal("refused"),

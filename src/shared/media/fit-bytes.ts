@@ -16,22 +16,22 @@ import { pictureParts } from "./picture-parts.ts";
 
 /** A file of a few hundred bytes can declare an image that fills the memory. */
 const PIXELS_MAX = 120_000_000;
-/** Largest decoded image when it is decoded line by line. */
+/** Maximum size of the decoded image when it is decoded line by line. */
 const DECODED_BYTES_MAX = 256 * 1024 * 1024;
-/** Largest decoded image when the decoder needs all of it at once, or more than eight bits. */
+/** Maximum size of the decoded image when the decoder needs all of it, or more than eight bits per channel. */
 const HELD_BYTES_MAX = 128 * 1024 * 1024;
-/** Largest decoded AVIF, whose decoder takes eight times as much memory. */
+/** Maximum size of a decoded AVIF. Its decoder takes eight times as much memory. */
 const HEIF_BYTES_MAX = 64 * 1024 * 1024;
 const SIZES_MAX = 6;
 const QUALITIES = [88, 76] as const;
-/** Aims below the limit, since the size of an image follows its area only roughly. */
+/** The target is below the limit, since the size of an image follows its area only roughly. */
 const MARGIN = 0.92;
 
 type Repair = Extract<FitPlan, { kind: "repair" }>;
 
 /**
- * Makes an image fit the target. What fits stays as it is, byte for byte; the same file and target always give the same
- * bytes. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
+ * Makes an image fit the target. An image that fits stays unchanged, byte for byte. The same file and target always
+ * give the same bytes. A hostile file may fill the memory or never end, so this runs in a process that can be stopped.
  * @throws MediaFailure
  */
 export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<FittedImage> {
@@ -52,7 +52,7 @@ export async function fitBytes(bytes: Uint8Array, target: ImageTarget): Promise<
   }
 }
 
-/** Reads an image's metadata; undefined for a type that can't be read here. */
+/** Reads an image's metadata. The result is undefined for a type that can't be read here. */
 async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Metadata | undefined> {
   if (!isReadable(contentType)) return undefined;
   const metadata = await (await openImage(bytes)).metadata();
@@ -64,14 +64,14 @@ async function readMetadata(bytes: Uint8Array, contentType: string): Promise<Met
   return metadata;
 }
 
-/** Longer images are not decoded to look for damage, since reading facts has to be fast. */
+/** Longer images are not decoded to find damage, because reading facts has to be fast. */
 const CHECKED_BYTES_MAX = 131_072;
-/** Larger images with an alpha channel are taken to be transparent until they are published. */
+/** Larger images with an alpha channel count as transparent until they are published. */
 const CLEAR_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Reads the facts of an image from its first bytes or all of them, and refuses one that can't be made to fit: too large
- * to decode, or damaged. Finds damage only in a short file that is known as a whole.
+ * Reads the facts of an image from its first bytes or all of them. Refuses one that can't be made to fit, because it is
+ * too large to decode or damaged. Damage is only found in a short file of which all bytes are known.
  * @throws MediaFailure
  */
 export async function readImage(
@@ -114,14 +114,14 @@ function decodedMax(metadata: Metadata): number {
   return isStreamed(metadata) ? DECODED_BYTES_MAX : HELD_BYTES_MAX;
 }
 
-/** Returns whether the image is decoded line by line. */
+/** Reports whether the image is decoded line by line. */
 function isStreamed({ format, isProgressive, depth }: Metadata): boolean {
   return (format === "jpeg" || format === "png") && !isProgressive && depth === "uchar";
 }
 
 const SAMPLE_EDGE = 256;
 
-/** Returns whether the image has transparent pixels: many have an alpha channel that is opaque throughout. */
+/** Reports whether any pixel is transparent. Many images have an alpha channel that is opaque throughout. */
 async function isClear(bytes: Uint8Array): Promise<boolean> {
   const image = await openImage(bytes);
   const alpha = image.extractChannel("alpha").resize(SAMPLE_EDGE, SAMPLE_EDGE, { fit: "fill" });
@@ -129,7 +129,7 @@ async function isClear(bytes: Uint8Array): Promise<boolean> {
   return sample.some((value) => value < 255);
 }
 
-/** The library's loaders for the types above; its others, for drawings and documents among them, are blocked. */
+/** The library's loaders for the types above. All others are blocked, among them those for drawings and documents. */
 const LOADERS = ["Jpeg", "Png", "Webp", "Nsgif", "Heif", "Tiff"].map(
   (type) => `VipsForeignLoad${type}Buffer`,
 );
@@ -142,20 +142,19 @@ async function loadLibrary(): Promise<Library> {
   const { default: sharp } = await import("sharp");
   sharp.block({ operation: ["VipsForeignLoad"] });
   sharp.unblock({ operation: LOADERS });
-  // One thread each, or two images would use all cores. No cache, since images don't repeat.
+  // One thread per image, because two images would otherwise use all cores. No cache, because images don't repeat.
   sharp.concurrency(1);
   sharp.cache(false);
   return sharp;
 }
 
-/** Loads the image library. Rejects when the installation is broken. */
 export function loadImageLibrary(): Promise<unknown> {
   return (library ??= loadLibrary());
 }
 
 const BRAND_AT = 8;
 
-/** Gives an animated AVIF the brand of a still one, the only brand that the library knows. It reads the first picture. */
+/** Gives an animated AVIF the brand of a still one, the only one that the library reads. It reads the first picture. */
 function branded(bytes: Uint8Array): Uint8Array {
   if (Buffer.from(bytes.subarray(0, BRAND_AT + 4)).indexOf("ftypavis") !== 4) return bytes;
   const copy = Buffer.from(bytes);
@@ -169,7 +168,7 @@ async function openImage(bytes: Uint8Array): Promise<Sharp> {
   return sharp(branded(bytes), { ...options, sequentialRead: true });
 }
 
-/** Returns the file as it is. Decodes it first, so that damage is reported here and not by the network. */
+/** Returns the file unchanged. It is decoded first, so that damage is reported here and not by the network. */
 async function untouched(bytes: Uint8Array, facts: ImageFacts): Promise<FittedImage> {
   if (isReadable(facts.contentType)) await decode(bytes);
   const { contentType, width, height } = facts;
@@ -210,16 +209,16 @@ async function repaired(
   throw refused("size", `can't be made smaller than ${target.bytesMax} bytes`);
 }
 
-/** Repairs that leave parts of the file out, and the pixels that are shown as they are. */
+/** Repairs that leave out parts of the file and don't touch the visible pixels. */
 const REMOVALS: ReadonlySet<MediaRepair> = new Set(["metadataRemoved", "extrasRemoved"]);
 
-/** Returns the picture without the rest of its file; undefined when it has to be encoded again. */
+/** Removes everything but the picture from a file. Undefined when the picture has to be encoded again. */
 function separatedOf(
   bytes: Uint8Array,
   { contentType, orientation }: ImageFacts,
   plan: Repair,
 ): Uint8Array | undefined {
-  // A moving PNG has a still picture in its file, for programs that know no others.
+  // An animated PNG also contains a still picture, for programs that don't support animation.
   const isPng = contentType === "image/png" && plan.contentType === "image/png";
   const isStill = isPng && plan.repairs.includes("stilled");
   const isRemoval = (repair: MediaRepair) =>
@@ -229,14 +228,14 @@ function separatedOf(
   return kept === null ? undefined : Buffer.concat(kept);
 }
 
-/** Encodes the image in the best quality that stays below the limit, or in the lowest. */
+/** Encodes the image in the best quality below the limit, or else in the lowest quality. */
 async function encoded(
   bytes: Uint8Array,
   { width, height }: { readonly width: number; readonly height: number },
   contentType: string,
   bytesMax: number,
 ): Promise<Uint8Array> {
-  // By default the library converts colours to sRGB and leaves out all metadata.
+  // By default the library converts colours to sRGB and removes all metadata.
   const frame = async () =>
     (await openImage(bytes)).autoOrient().resize(width, height, { fit: "fill" });
   if (contentType === "image/png") {

@@ -11,7 +11,7 @@ import { fileMemory } from "./held-memory.ts";
 import { READ_BY_NOBODY, type ReadBy } from "./media-reader.ts";
 import { readAll } from "./read-facts.ts";
 
-/** For the download of a whole image; 1 MB a second is enough for the largest. */
+/** For the download of a whole image. At 1 MB a second, this is enough for the largest. */
 const FETCH_MS_MAX = 60_000;
 
 function refuseOther(contentType: string): void {
@@ -19,8 +19,8 @@ function refuseOther(contentType: string): void {
 }
 
 /**
- * Downloads an opened image and makes it fit the target. What fits stays as it is, byte for byte; the same file and
- * target always give the same bytes.
+ * Downloads an opened image and makes it fit the target. An image that fits stays unchanged, byte for byte. The same
+ * file and target always give the same bytes.
  * @throws MediaFailure
  */
 export async function fitImage(
@@ -32,7 +32,7 @@ export async function fitImage(
   if (file.size > IMAGE_SOURCE_BYTES_MAX) throw tooLarge(IMAGE_SOURCE_BYTES_MAX);
   const fitted = await fileMemory.run(owner, file.size, async () => {
     const bytes = await readAll(file, performance.now() + FETCH_MS_MAX);
-    // By the bytes that arrived: the server's first answer may have been for another file.
+    // Taken from the bytes that arrived, because the server's first answer may have been for another file.
     const contentType = contentTypeOf(bytes);
     refuseOther(contentType);
     const { width, height } = file;

@@ -9,7 +9,7 @@ import type { ImageFacts } from "./file-job.ts";
 
 export type FitPlan =
   | { readonly kind: "fits" }
-  /** `width` and `height` are of the result. */
+  /** `width` and `height` are those of the result. */
   | {
       readonly kind: "repair";
       readonly repairs: readonly MediaRepair[];
@@ -19,12 +19,12 @@ export type FitPlan =
     }
   | { readonly kind: "refused"; readonly reason: MediaReason; readonly message: string };
 
-/** Allows for the rounding of a network's own pixel sizes. */
+/** Allows for the rounding in a network's own pixel sizes. */
 const RATIO_TOLERANCE = 0.005;
 
 /**
- * Decides what has to be done to an image so that a network takes it. Used when a draft is validated, with the first
- * bytes of the file, and when it is published, with all of them.
+ * Decides how an image has to change so that a network accepts it. Validating a draft uses this with the first bytes of
+ * the file, and publishing with all of them.
  */
 export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   const refusal = refusalOf(facts, target);
@@ -45,7 +45,7 @@ export function planFit(facts: ImageFacts, target: ImageTarget): FitPlan {
   };
 }
 
-/** Plans an image that is never encoded again: that would stop an animation, and other types can't be read here. */
+/** Plans for an image that is never encoded again: it is animated, or of a type that can't be read here. */
 function planUnchanged(facts: ImageFacts): FitPlan {
   const { contentType, width, height } = facts;
   if (!facts.isSeparable)
@@ -56,7 +56,7 @@ function planUnchanged(facts: ImageFacts): FitPlan {
     : { kind: "repair", repairs, width, height, contentType };
 }
 
-/** Returns what of the file is left out, however the picture itself is changed. */
+/** Lists what is removed from the file, independent of changes to the picture itself. */
 function removalsOf({ hasMetadata, hasExtras }: ImageFacts): MediaRepair[] {
   return [
     ...(hasMetadata ? (["metadataRemoved"] as const) : []),
@@ -73,7 +73,7 @@ function isFrameOf({ width, height }: ImageFacts, frame: Frame): boolean {
   return frame.width === width && frame.height === height;
 }
 
-/** Returns whether the image is an animation that the network publishes as one. */
+/** Reports whether the image is an animation that the network publishes as one. */
 function plays({ frames, contentType }: ImageFacts, { types, plays }: ImageTarget): boolean {
   return frames > 1 && plays.includes(contentType) && types.includes(contentType);
 }
@@ -97,14 +97,14 @@ function refusalOf(
   }
   if (isOutside(facts, target)) return { reason: "ratio", message: `${width} × ${height}` };
   if (!plays(facts, target)) return undefined;
-  // A still instead of an animation would be another post than the customer wants.
+  // Publishing a still picture instead of an animation would change the customer's post.
   if (frames > framesMax) return { reason: "frames", message: `an animation of ${frames} frames` };
   return size > target.bytesMax
     ? { reason: "animation", message: `an animation of ${size} bytes` }
     : undefined;
 }
 
-/** Returns the type of the result: the image's own when it can stay as it is, else JPEG or PNG. */
+/** Returns the type of the result: the image's own when it needs no change of type, else JPEG or PNG. */
 function resultType(facts: ImageFacts, target: ImageTarget): string {
   const { contentType, size, frames, hasAlpha, isPrint, isSeparable } = facts;
   const { types, bytesMax, pngBytesMax = Infinity } = target;
@@ -121,7 +121,7 @@ function resultType(facts: ImageFacts, target: ImageTarget): string {
   return isUntouched ? contentType : "image/jpeg";
 }
 
-/** Returns whether the image has to be turned. Networks that turn images by their EXIF do so with JPEGs alone. */
+/** Reports whether the image has to be turned. Networks that follow the EXIF orientation do so only for JPEG. */
 function isTurned({ orientation, contentType }: ImageFacts, target: ImageTarget): boolean {
   return orientation !== UPRIGHT && !(target.turnsByExif && contentType === "image/jpeg");
 }
@@ -152,7 +152,7 @@ function scaled({ width, height }: Frame, factor: number): Frame {
   return { width: side(width), height: side(height) };
 }
 
-/** Returns the largest frame that the network takes, with the image's own ratio. */
+/** Returns the largest frame with the image's aspect ratio that the network accepts. */
 function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarget): Frame {
   if (width === 0 || height === 0) return { width, height };
   const byEdge = (edgeMax ?? Infinity) / Math.max(width, height);
@@ -160,7 +160,7 @@ function frameWithin({ width, height }: Frame, { edgeMax, pixelsMax }: ImageTarg
   return scaled({ width, height }, Math.min(1, byEdge, byPixels));
 }
 
-/** Returns the frame of an image that is encoded again: as wide as the network shows it. */
+/** Returns the frame of an image that is encoded again. It is as wide as the network shows it. */
 function madeFrame(frame: Frame, { madeWidth }: ImageTarget): Frame {
   if (madeWidth === undefined || frame.width === 0) return frame;
   const width = Math.min(Math.max(frame.width, madeWidth.min), madeWidth.max);

@@ -1,19 +1,19 @@
-/** What a reading process and its parent exchange: a message as JSON, and its bytes. */
+/** A message between a reading process and its parent: JSON followed by bytes. */
 export interface Frame {
   readonly message: unknown;
   readonly bytes: Buffer;
 }
 
 export interface FrameLimits {
-  /** Longest message as JSON, in bytes. */
+  /** Maximum length of the JSON in bytes. */
   readonly messageMax: number;
   readonly bytesMax: number;
 }
 
-/** The head has two lengths: of the message and of the bytes. */
+/** The head has two lengths: that of the message and that of the bytes. */
 const HEAD_BYTES = 8;
 
-/** Returns the head and message of a frame; `length` bytes have to be written after it. */
+/** Makes the head and message of a frame. Exactly `length` bytes have to be written after it. */
 export function frameHead(message: unknown, length: number): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   const head = Buffer.alloc(HEAD_BYTES);
@@ -35,7 +35,7 @@ class Part {
     return this.#filled === this.content.length;
   }
 
-  /** Takes its bytes of the chunk and returns the rest. */
+  /** Takes the bytes that it needs from the chunk and returns the rest. */
   take(chunk: Buffer): Buffer {
     const taken = chunk.subarray(0, this.content.length - this.#filled);
     this.content.set(taken, this.#filled);
@@ -44,7 +44,7 @@ class Part {
   }
 }
 
-/** Assembles frames from chunks. The sender is not trusted: nothing beyond the limits is kept or parsed. */
+/** Assembles frames from chunks. The sender is not trusted, so nothing beyond the limits is stored or parsed. */
 export class FrameReader {
   readonly #limits: FrameLimits;
   #head = new Part(HEAD_BYTES);
@@ -55,7 +55,7 @@ export class FrameReader {
     this.#limits = limits;
   }
 
-  /** Adds a chunk and returns the frames that are now complete. @throws Error when one is too long or no JSON */
+  /** Adds a chunk and returns the frames that are now complete. @throws Error when one is too long or isn't JSON */
   push(chunk: Buffer): Frame[] {
     const frames: Frame[] = [];
     let rest = chunk;

@@ -6,13 +6,13 @@ const IMAGE = 0x2c;
 const EXTENSION = 0x21;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
-/** How often a moving picture repeats, in both spellings, and the colour profile. */
+/** How often an animation repeats (in both spellings), and the colour profile. */
 const KEPT_APPLICATIONS: readonly string[] = ["NETSCAPE2.0", "ANIMEXTS1.0", "ICCRGBG1012"];
 const IMAGE_BYTES = 10;
 
 const tableBytes = (flags: number) => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
-/** Returns the end of a chain of sub-blocks, or undefined when the file ends before it. */
+/** Finds the end of a chain of sub-blocks. The result is undefined when the file ends before it. */
 function endOfBlocks(gif: Buffer, start: number): number | undefined {
   let at = start;
   for (;;) {
@@ -23,7 +23,7 @@ function endOfBlocks(gif: Buffer, start: number): number | undefined {
   }
 }
 
-/** Returns the end of the block at a position, or undefined when the file ends before it or it is none. */
+/** Finds the end of the block at a position, or undefined when it is no block or not complete. */
 function endOfBlock(gif: Buffer, at: number): number | undefined {
   if (gif[at] === EXTENSION) return endOfBlocks(gif, at + 2);
   if (gif[at] !== IMAGE) return undefined;
@@ -36,7 +36,7 @@ function isKept(gif: Buffer, at: number): boolean {
   return gif[at + 1] === APPLICATION && KEPT_APPLICATIONS.includes(name);
 }
 
-/** Keeps the frames of a GIF, how they are shown and how often, up to its trailer. */
+/** Keeps a GIF's frames, how they are shown and how often, up to the trailer. */
 export function gifParts(gif: Buffer): PictureParts {
   let at = HEADER_BYTES + tableBytes(gif[10] ?? 0);
   const kept = [gif.subarray(0, at)];
@@ -44,7 +44,7 @@ export function gifParts(gif: Buffer): PictureParts {
   let hasMetadata = false;
   for (;;) {
     if (gif[at] === TRAILER || at === gif.length) {
-      // Some programs leave out the trailer.
+      // Some programs omit the trailer.
       kept.push(Buffer.from([TRAILER]));
       return { hasMetadata, hasExtras: at + 1 < gif.length, frames: Math.max(1, frames), kept };
     }

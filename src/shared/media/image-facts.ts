@@ -10,33 +10,33 @@ interface Frame {
   readonly height: number;
 }
 
-/** Returns the frame of an image that the library can't read, as it is seen; zeros when unknown. */
+/** Returns the visible frame of an image that the library can't read, or zeros when unknown. */
 function frameBySize(bytes: Uint8Array): Frame {
   try {
     const { width, height, orientation = UPRIGHT } = imageSize(bytes);
     return orientation >= FIRST_SIDEWAYS ? { width: height, height: width } : { width, height };
   } catch {
-    // A damaged header: whether the file is published is up to the network.
+    // The header is damaged. The network decides whether the file is published.
     return { width: 0, height: 0 };
   }
 }
 
 const AVIF = "image/avif";
 
-/** Returns the orientation of a picture (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows. */
+/** Returns a picture's orientation (EXIF, 1 to 8). AVIF has a property for it, which the decoder follows. */
 function orientationOf(contentType: string, metadata: Metadata | undefined): number {
   return contentType === AVIF ? UPRIGHT : (metadata?.orientation ?? UPRIGHT);
 }
 
 const BRANDS_END = 64;
 
-/** Returns whether an image says more than how its pixels are to be shown. */
+/** Reports whether the metadata say more than how to show the pixels. */
 function tells({ exif, xmp, iptc }: Partial<Metadata> = {}): boolean {
   const isLoud = exif !== undefined && !isSilentExif(exif);
   return isLoud || xmp !== undefined || iptc !== undefined;
 }
 
-/** Returns what the library knows of the types that are always encoded again: if an AVIF moves, if a scan has pages. */
+/** Facts of types that are always encoded again, from the library: if an AVIF is animated, if a scan has pages. */
 function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PictureParts {
   const isMoving =
     contentType === AVIF && Buffer.from(bytes.subarray(0, BRANDS_END)).includes("avis");
@@ -44,18 +44,16 @@ function partsByLibrary({ contentType, bytes, metadata }: KnownImage): PicturePa
   return { hasMetadata: tells(metadata), hasExtras, frames: isMoving ? 2 : 1, kept: null };
 }
 
-/** An image as far as its bytes are known. `metadata`: as the image library reads it, if it can. */
+/** An image as far as its bytes are known, with the metadata that the image library read, if it could. */
 export interface KnownImage {
   readonly contentType: string;
   readonly bytes: Uint8Array;
-  /** Size of the file, which may have more bytes than are known. */
+  /** Size of the file. It may be larger than the known bytes. */
   readonly size: number;
   readonly metadata: Metadata | undefined;
 }
 
-/**
- * Returns the facts of an image by its bytes. Assumes the usual for what they don't show when they are only the first.
- */
+/** Determines the facts of an image from its bytes. When they are only the first, the usual is assumed for the rest. */
 export function factsOfImage(image: KnownImage): ImageFacts {
   const { contentType, bytes, size, metadata } = image;
   const isWhole = bytes.length === size;
@@ -70,7 +68,7 @@ export function factsOfImage(image: KnownImage): ImageFacts {
     ...frameOf(bytes, orientation, metadata),
     orientation,
     ...parts,
-    // What can't be told from the picture may be anything.
+    // What can't be separated from the picture may be anything.
     hasExtras: hasExtras || (isWhole && kept === null && isKnownType),
     isSeparable: kept !== null || (!isWhole && isKnownType),
     hasAlpha: metadata?.hasAlpha ?? false,

@@ -10,7 +10,7 @@ const APP2 = 0xe2;
 const APP13 = 0xed;
 const ADOBE = 0xee;
 const COMMENT = 0xfe;
-/** Tables and frames: all that the standard has from here up to the application segments, except the markers above. */
+/** Tables and frames: all markers from here up to the application segments, except those above. */
 const FIRST_FRAME = 0xc0;
 const LAST_TABLE = 0xdf;
 const JFIF_BYTES = 16;
@@ -28,13 +28,13 @@ interface Segment {
   readonly bytes: Buffer;
 }
 
-/** Yields what follows the first marker: segments, those that begin a scan together with it, and the end. */
+/** Yields the segments after the first marker. A segment that begins a scan includes the scan. */
 function* segmentsOf(jpeg: Buffer): Generator<Segment> {
   let at = 2;
   while (jpeg[at] === 0xff && at + 1 < jpeg.length) {
     const marker = jpeg[at + 1] ?? 0;
     if (marker === 0xff) {
-      // A fill byte before a marker.
+      // This is a fill byte before a marker.
       at += 1;
       continue;
     }
@@ -48,19 +48,19 @@ function* segmentsOf(jpeg: Buffer): Generator<Segment> {
   }
 }
 
-/** Keeps frames, tables, scans, the colour profile and the orientation of a JPEG. */
+/** Keeps a JPEG's frames, tables, scans, colour profile and orientation. */
 export function jpegParts(jpeg: Buffer, { orientation }: PartsOptions): PictureParts {
   const found: Found = { kept: [], hasMetadata: false, hasExtras: false };
   let isEnded = false;
   for (const { marker, bytes } of segmentsOf(jpeg)) {
     isEnded = marker === END;
     if (!isEnded) takeSegment(found, marker, bytes);
-    // What is behind the end.
+    // These are bytes after the end of the image.
     else found.hasExtras ||= bytes.length > 2;
   }
   const { kept, ...facts } = found;
   if (!isEnded) return { ...facts, frames: 1, kept: null };
-  // Programs look for the orientation behind the segment that a JPEG begins with, if it has that.
+  // Programs expect the orientation after the segment that a JPEG begins with, if it has that one.
   const first = kept[0]?.[1] === APP0 ? 1 : 0;
   kept.splice(first, 0, ...exifSegment(orientation));
   const [start, end] = [START, END].map((marker) => Buffer.from([0xff, marker]));
@@ -74,7 +74,7 @@ function exifSegment(orientation: number): Buffer[] {
   return [Buffer.concat([Buffer.from([0xff, APP1, 0, length]), Buffer.from(EXIF), block])];
 }
 
-/** Returns the position of the marker after a scan; in a scan, 0xff is followed by zero or by a restart marker. */
+/** Finds the marker after a scan. Within a scan, 0xff is followed by zero or by a restart marker. */
 function endOfScan(jpeg: Buffer, start: number): number {
   for (let at = jpeg.indexOf(0xff, start); at >= 0; at = jpeg.indexOf(0xff, at + 1)) {
     const next = jpeg[at + 1] ?? 0;
@@ -83,7 +83,7 @@ function endOfScan(jpeg: Buffer, start: number): number {
   return jpeg.length;
 }
 
-/** Application segments of which a part is needed to show the picture, by marker and first letters. */
+/** Application segments that are partly needed to show the picture, by marker and first letters. */
 const NEEDED: readonly (readonly [marker: number, name: string, length: number])[] = [
   [APP0, "JFIF\0", JFIF_BYTES],
   [APP2, "ICC_PROFILE\0", Infinity],
@@ -100,11 +100,11 @@ function takeSegment(found: Found, marker: number, segment: Buffer): void {
   else if (needed > 0) takeFixed(found, segment, needed);
   else if (marker === APP1) found.hasMetadata ||= !isSilentExif(segment.subarray(4));
   else if (marker === APP13 || marker === COMMENT) found.hasMetadata = true;
-  // Thumbnails, indexes of further pictures, and what else programs put there.
+  // Thumbnails, indexes of further pictures, and anything else that programs add.
   else found.hasExtras = true;
 }
 
-/** Keeps the known fields of a segment, and not the thumbnail that may follow them. */
+/** Keeps the known fields of a segment, without the thumbnail that may follow. */
 function takeFixed(found: Found, segment: Buffer, length: number): void {
   if (segment.length === length + 2) {
     found.kept.push(segment);
@@ -114,7 +114,7 @@ function takeFixed(found: Found, segment: Buffer, length: number): void {
   if (segment.length < length + 2) return;
   const fixed = Buffer.from(segment.subarray(0, length + 2));
   fixed.writeUInt16BE(length, 2);
-  // Width and height of the thumbnail are the last two bytes.
+  // The last two bytes are the width and height of the thumbnail.
   if (length === JFIF_BYTES) fixed.writeUInt16BE(0, length);
   found.kept.push(fixed);
 }

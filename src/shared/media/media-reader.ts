@@ -10,27 +10,26 @@ import { FairLimit } from "../runtime/fair-limit.ts";
 import type { FileAnswer, FileJob, ImageFacts, Piece } from "./file-job.ts";
 import { ReadingProcess, type Reading, type ReadingLimits } from "./reading-process.ts";
 
-/** What the bytes of a file show. */
+/** Facts that the bytes of a file show. */
 export interface FileFacts extends Pick<MediaFacts, "width" | "height" | "durationSeconds"> {
-  /** Of images: what decides whether a network takes it as it is. */
   readonly image: ImageFacts | null;
 }
 
-/** `usedMs`: the CPU time of this reading, since the limit is one for all readings of a file. */
+/** `usedMs` is the CPU time of this reading, since one limit holds for all readings of a file. */
 export type FactsAnswer = { readonly usedMs: number } & (
   | { readonly kind: "facts"; readonly facts: FileFacts }
   | { readonly kind: "missing"; readonly start: number; readonly end: number }
 );
 
-/** What is in memory of a file, and the CPU time that its earlier readings used. */
+/** The bytes of a file that are in memory, and the CPU time that its earlier readings used. */
 export interface FileSoFar {
   readonly pieces: readonly Piece[];
   readonly usedMs: number;
-  /** Whether all of an image is wanted; absent: its first bytes will do. */
+  /** Whether the whole image is wanted. By default, its first bytes suffice. */
   readonly isThorough?: boolean;
 }
 
-/** Reads files in isolation. `owner`: whose file it is, so that owners share the readers fairly. */
+/** Reads files in isolation. `owner` is the file's owner, so that owners share the readers fairly. */
 export interface MediaReader {
   /** Returns the facts of a file, or which bytes are missing to read them. @throws MediaFailure */
   facts(
@@ -46,7 +45,6 @@ export interface WholeImage extends Pick<MediaFacts, "contentType" | "width" | "
   readonly bytes: Uint8Array;
 }
 
-/** Whose file it is, and where it is read. */
 export interface ReadBy {
   readonly reader: MediaReader;
   readonly owner: string;
@@ -65,21 +63,21 @@ export const FIT_LIMITS: ReadingLimits = {
   answerBytes: IMAGE_SOURCE_BYTES_MAX,
 };
 
-/** Reading facts is fast; publishing and validation share these slots. */
+/** Reading facts is fast. Publishing and validation share these slots. */
 const factsLimit = new FairLimit({ capacity: 3, perOwner: 2, waitingMax: 256 });
-/** In units of a light image; in total well below the memory of the smallest instance. */
+/** In units of a light image. The total is well below the memory of the smallest instance. */
 const fitLimit = new FairLimit({ capacity: 4, perOwner: 3, waitingMax: 64 });
 const LIGHT = 1;
 const HEAVY = 2;
 const LIGHT_PIXELS_MAX = 16_000_000;
 const LIGHT_RESIDENT_BYTES = 400 * MEGABYTE;
-/** The type whose decoder keeps several copies of an image: 630 MB for 30 megapixels. */
+/** The decoder of this type holds several copies of an image: 630 MB for 30 megapixels. */
 const HUNGRY_TYPE = "image/avif";
 const HUNGRY_PIXELS_MAX = 8_000_000;
 const HUNGRIEST = 3;
 
 const IDLE_MS = 30_000;
-/** A process that died may have been killed for the machine's sake: its file is tried once more. */
+/** A process that died may have been killed because the machine ran out of memory, so its file gets a second try. */
 const ATTEMPTS_MAX = 2;
 
 interface Idle {
@@ -87,7 +85,7 @@ interface Idle {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The processes that read files: started when there is one to read, kept for the next, ended when idle. */
+/** The processes that read files. They are started on demand, used again, and ended when idle. */
 class ReadingProcesses {
   readonly #idle: Idle[] = [];
 
@@ -101,7 +99,7 @@ class ReadingProcesses {
     }
   }
 
-  /** Takes an idle process or starts one; undefined when none can be started. */
+  /** Takes an idle process or starts one. Undefined when none can be started. */
   #take(): ReadingProcess | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       clearTimeout(idle.timer);
@@ -125,7 +123,7 @@ class ReadingProcesses {
   }
 }
 
-/** One set for the process, however many `Services` it has: each of them costs memory and a core. */
+/** One set for the whole process, because each reading process costs memory and a core. */
 const processes = new ReadingProcesses();
 
 const busy = () => unreachable("busy");
@@ -154,7 +152,7 @@ async function read(
 
 const unexpected = (answer: FileAnswer) => new Error(`a reading process answered ${answer.kind}`);
 
-/** Makes a reader that works in child processes, each job within limits of memory and CPU time. */
+/** Makes a reader that works in child processes, with limits of memory and CPU time for each job. */
 export function createMediaReader(limits: {
   readonly facts: ReadingLimits;
   readonly fit: ReadingLimits;
@@ -179,7 +177,7 @@ export function createMediaReader(limits: {
       const { bytes } = image;
       const job: FileJob = { kind: "fit", target };
       const weight = weightOf(image);
-      // By the size that its server stated: an image that is in fact heavier must not use the memory of others.
+      // By the size that the server stated. An image that is heavier must not use the memory of others.
       const residentBytes = weight === LIGHT ? LIGHT_RESIDENT_BYTES : limits.fit.residentBytes;
       const { answer, bytes: made } = await read(fitLimit, { owner, weight }, () =>
         processes.run(job, [bytes], { ...limits.fit, residentBytes }),
@@ -194,7 +192,7 @@ export function createMediaReader(limits: {
 /** The reader of this process: 3 s and 256 MB to read facts, 20 s and 640 MB to make an image fit. */
 export const mediaReader = createMediaReader({ facts: FACTS_LIMITS, fit: FIT_LIMITS });
 
-/** For files that are no customer's own. */
+/** For files that don't belong to a customer. */
 export const READ_BY_NOBODY: ReadBy = { reader: mediaReader, owner: "" };
 
 function weightOf({ contentType, width, height }: WholeImage): number {

@@ -1,29 +1,29 @@
 const FIRST_BYTES = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 const ENTRY_BYTES = 128;
 const STREAM = 2;
-/** Names of the streams that a document of each kind has. */
+/** Streams that documents of each kind have, by name. */
 const STREAMS: Readonly<Record<string, string>> = {
   WordDocument: "application/msword",
   "PowerPoint Document": "application/vnd.ms-powerpoint",
 };
 const END_OF_CHAIN = 0xffff_fff0;
-/** Enough for the directory of any document without hundreds of embedded ones; each may take two calls. */
+/** Enough for the directory of any document without hundreds of embedded ones. Each sector may take two calls. */
 const SECTORS_MAX = 12;
 const DIRECTORY_AT = 48;
 const TABLE_AT = 76;
 const TABLES_IN_HEADER = 109;
 
-/** Reads the bytes from `first` to `last` of a file; fewer where it ends before. */
+/** Reads the bytes from `first` to `last` of a file, or fewer if it ends before. */
 export type ReadRange = (first: number, last: number) => Promise<Uint8Array>;
 
-/** Returns whether a file may be an old Office document, whose type is not shown by its first bytes. */
+/** Reports whether a file may be an old Office document, whose first bytes don't show its type. */
 export function isOldOffice(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, FIRST_BYTES.length)).toString("latin1") === FIRST_BYTES;
 }
 
 /**
- * Returns the type of an old Office document by the names of its streams. Their directory may be anywhere in the file:
- * the header says where it begins, and a table which sectors follow.
+ * Tells the type of an old Office document by the names of its streams. Their directory may be anywhere in the file:
+ * the header says where it begins, and a table says which sectors follow.
  */
 export async function oldOfficeType(
   header: Uint8Array,
@@ -52,7 +52,7 @@ export async function oldOfficeType(
       table = { at: tableAt, sector: await sector(place) };
     }
     const isKnown = isListed && entry + 4 <= table.sector.length;
-    // Beyond the header's tables, a directory is taken to go on where it is.
+    // When the header's tables don't cover the directory, it is assumed to be contiguous.
     index = isKnown ? table.sector.readUInt32LE(entry) : index + 1;
   }
   return undefined;

@@ -28,9 +28,9 @@ import {
   type RemoteBytes,
 } from "./remote-bytes.ts";
 
-/** Enough for the header of any image, its EXIF block included, that is not padded on purpose. */
+/** Enough for the header and EXIF block of any image that isn't padded on purpose. */
 export const SAMPLE_BYTES = 131_072;
-/** Longest file that is kept in memory because its server states no size. */
+/** Maximum size of a file that is held in memory because its server states no size. */
 const HELD_BYTES_MAX = 32 * 1024 * 1024;
 
 interface Opened {
@@ -41,24 +41,23 @@ interface Opened {
 
 export interface OpenLimits {
   readonly bytesMax: number;
-  /** Whose file it is, and its reader; nobody's and in a child process when absent. */
+  /** The file's owner and reader. By default, no owner and a child process. */
   readonly readBy?: ReadBy | undefined;
-  /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
+  /** Whether the whole image is read, since its beginning doesn't show everything. The default is no. */
   readonly isThorough?: boolean;
-  /** Milliseconds that are left to read its facts, waits for a reader included; absent: those of the reader's limits. */
+  /** Milliseconds left to read its facts, including waits for a reader. The default is the reader's limits. */
   readonly leftMs?: () => number;
 }
 
-/** An opened file with the facts of its bytes. */
+/** An opened file with the facts that its bytes show. */
 export interface OpenedMedia extends MediaFile {
-  /** Of images: what decides whether a network takes it as it is. */
   readonly image: ImageFacts | null;
 }
 
 /**
- * Opens a customer's media file without downloading it: reads type, size and dimensions from its first bytes, and for a
- * video from more. From a server that supports ranges it fetches pieces; from others it streams the file, each time
- * from the beginning.
+ * Opens a customer's media file without downloading it. The type, size and dimensions come from its first bytes, those
+ * of a video also from others. Pieces are fetched if the server supports ranges. Otherwise the file is streamed, each
+ * time from the beginning.
  * @throws MediaFailure
  */
 export async function openMedia(
@@ -95,13 +94,13 @@ export async function openMedia(
   }
 }
 
-/** Returns the type of a file by its facts: a file with a length and no frame is sound, even in a type for films. */
+/** Corrects the type by the facts: a file with a length but no frame is sound, even in a type for films. */
 function typeByFacts(contentType: string, { durationSeconds, width }: FileFacts): string {
   if (durationSeconds === null || width !== null) return contentType;
   return contentType.replace(/^video\/(mp4|webm|3gpp2?)$/, "audio/$1");
 }
 
-/** Servers that send nonsense in this header are many, so that it counts only for bytes that mean nothing. */
+/** Refuses a coded body of no known type. Otherwise the header doesn't count, as many servers send nonsense. */
 function refuseCoded({ headers }: Pick<OpenedResponse, "headers">): void {
   const value = headers["content-encoding"];
   const isMeant = value !== undefined && value !== "" && value.toLowerCase() !== "identity";
@@ -113,8 +112,8 @@ interface OwnedLimits extends Omit<OpenLimits, "readBy" | "isThorough" | "leftMs
 }
 
 /**
- * Requests a file's beginning. A server that answers with what can't be used (a part of a compressed file, another part,
- * several, one of a file of unknown size) is asked for the whole file.
+ * Requests a file's beginning. If the answer is unusable (a part of a compressed file, another part, several parts, or
+ * a part of a file of unknown size), the whole file is requested.
  */
 async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise<Opened> {
   const range = `bytes=0-${SAMPLE_BYTES - 1}`;
@@ -130,7 +129,7 @@ async function open(dialler: Dialler, url: string, limits: OwnedLimits): Promise
 
 type Beginning = Part & { readonly size: number };
 
-/** Returns the part of the file in an answer; undefined if it can't be read on from there. */
+/** Returns the part of the file in an answer, or undefined when reading can't continue from there. */
 function beginningOf(answer: OpenedResponse): Beginning | undefined {
   const part = answer.status === 206 && !isCoded(answer) ? partOf(answer) : undefined;
   const { first, last, size } = part ?? {};

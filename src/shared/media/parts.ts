@@ -1,22 +1,22 @@
-/** What a file has besides its picture, and the file without it. */
+/** The parts of a file besides its picture, and the file without them. */
 export interface PictureParts {
-  /** Metadata: when, where and with what the picture was taken, words about it. */
+  /** Metadata, such as when, where and with what the picture was taken, or a description. */
   readonly hasMetadata: boolean;
-  /** Anything else that is not the picture: further pictures, films, bytes after the end. */
+  /** Anything else that isn't the picture: further pictures, films, bytes after the end. */
   readonly hasExtras: boolean;
-  /** How many frames it shows one after the other; 1 for a still picture. */
+  /** The number of frames of an animation, or 1 for a still picture. */
   readonly frames: number;
   /**
-   * The parts that make up the picture, in order, each a part of the file or made from it. Null when they can't be told
-   * apart with certainty, or when not all of the file is known.
+   * The parts that make up the picture, in order. Each is a part of the file or made from one. Null when they can't be
+   * told apart with certainty, or when the file isn't completely known.
    */
   readonly kept: readonly Uint8Array[] | null;
 }
 
 export interface PartsOptions {
-  /** How the picture is turned, which has to keep its effect (EXIF, 1 to 8). */
+  /** How the picture is turned (EXIF, 1 to 8). This has to be preserved. */
   readonly orientation: number;
-  /** Whether only the first frame of a moving picture is wanted. */
+  /** Whether only the first frame of an animation is wanted. */
   readonly isStill?: boolean;
 }
 

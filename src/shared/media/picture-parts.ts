@@ -3,7 +3,7 @@ import { bitmapParts, pngParts, webpParts } from "./chunk-parts.ts";
 import { jpegParts } from "./jpeg-parts.ts";
 import type { PartsOptions, PictureParts, ReadParts } from "./parts.ts";
 
-/** Readers by type. Files of other types are never passed on: it is not known what of them is the picture. */
+/** Readers by type. Files of other types are never passed on, because it isn't known what in them is the picture. */
 const READERS: Readonly<Record<string, ReadParts>> = {
   "image/jpeg": jpegParts,
   "image/png": pngParts,
@@ -12,15 +12,15 @@ const READERS: Readonly<Record<string, ReadParts>> = {
   "image/bmp": bitmapParts,
 };
 
-/** Returns whether the picture of such a file can be told from the rest of it. */
+/** Reports whether the picture in a file of this type can be separated from the rest. */
 export const isSeparableType = (contentType: string) => READERS[contentType] !== undefined;
 
-/** The parts of a file of which nothing is known. */
+/** Used for a file whose parts can't be told apart. */
 const UNKNOWN_PARTS: PictureParts = { hasMetadata: false, hasExtras: false, frames: 1, kept: null };
 
 /**
- * Tells the picture from the rest of its file, by a list of what belongs to a picture: what is not on the list is left
- * out, whatever it is. The file may be cut off.
+ * Separates the picture from the rest of its file, by a list of what belongs to a picture. Everything else is left out.
+ * The file may be incomplete.
  */
 export function pictureParts(
   contentType: string,
@@ -31,7 +31,7 @@ export function pictureParts(
   try {
     return READERS[contentType]?.(file, options) ?? UNKNOWN_PARTS;
   } catch {
-    // Offsets that lead out of the file: it is damaged, or made to look like a picture.
+    // Offsets lead out of the file, so it is damaged or made to look like a picture.
     return UNKNOWN_PARTS;
   }
 }

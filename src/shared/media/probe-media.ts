@@ -8,19 +8,17 @@ import type { Network } from "../networks/contract/network.ts";
 import type { Problem } from "../networks/contract/rules.ts";
 import { planFit } from "./fit-plan.ts";
 
-/** The facts of a file that was not downloaded. */
 export interface MediaProbe extends MediaFacts {
-  /** Of images: what decides whether a network takes it as it is. */
   readonly image: ImageFacts | null;
 }
 
-/** For all calls for one file, because a caller waits. */
+/** Time limit of all calls for one file, because a caller waits. */
 const PROBE_MS = 15_000;
 const CALL_MS = 5_000;
 
 /**
- * Probes a media file: requests its first bytes, and for a video those with its length, as publishing does. Works with
- * servers without ranges or sizes, within a bounded number of bytes and 15 seconds.
+ * Probes a media file. It requests the first bytes, and for a video also those with its length, just as publishing
+ * does. It works with servers without ranges or sizes, within a limited number of bytes and 15 seconds.
  * @throws MediaFailure
  */
 export async function probeMedia(
@@ -41,7 +39,6 @@ export async function probeMedia(
   }
 }
 
-/** A probed file, and where the request names it. */
 export interface CheckedMedia {
   readonly probe: MediaProbe;
   readonly field: string;
@@ -52,7 +49,7 @@ function isVideoAlike({ frames, contentType }: ImageFacts, { moving }: MediaTarg
   return frames > 1 && moving?.includes(contentType) === true;
 }
 
-/** Returns the problems of a file: why publishing would refuse it or how it would change it, by its first bytes. */
+/** Finds out from the first bytes of a file whether publishing would refuse it, or how it would change it. */
 export function checkMediaFile(
   network: Pick<Network, "name" | "rules">,
   targets: MediaTargets,

@@ -6,10 +6,10 @@ import type { FactsAnswer, FileFacts, FileSoFar, ReadBy } from "./media-reader.t
 import type { RemoteBytes } from "./remote-bytes.ts";
 import type { Piece } from "./file-job.ts";
 
-/** Least size of a request, since the bytes after it are usually needed next. */
+/** Minimum size of a request, since the bytes that follow are usually needed next. */
 const PIECE_BYTES_MIN = 256 * 1024;
 
-/** The parts of a file in memory; adjacent ones are joined. */
+/** The parts of a file that are in memory. Adjacent ones are joined. */
 class KnownPieces {
   #pieces: readonly Piece[] = [];
   #length = 0;
@@ -18,12 +18,14 @@ class KnownPieces {
     return this.#pieces;
   }
 
-  /** How many bytes were added; repeated bytes count again. */
+  /** How many bytes were added. Bytes that were added twice count twice. */
   get length(): number {
     return this.#length;
   }
 
-  /** Returns the range to fetch for the bytes from `start` to `end` (exclusive) of a file of `size` bytes. */
+  /**
+   * Returns the range to fetch so that the bytes from `start` to `end` (exclusive) of a file of `size` bytes are known.
+   */
   toFetch(start: number, end: number, size: number): Omit<Piece, "bytes"> & { end: number } {
     const before = this.#pieces.find((one) => one.start <= start && start < endOf(one));
     const from = before === undefined ? start : Math.min(endOf(before), end);
@@ -49,24 +51,24 @@ function join(left: Piece, right: Piece): Piece {
   return { start: left.start, bytes: Buffer.concat([left.bytes, beyond]) };
 }
 
-/** Index tables of long videos take a few megabytes; the network checks files that need more. */
+/** Index tables of long videos take a few megabytes. A file that needs more is left to the network's own check. */
 const BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Each reading parses all known bytes again, and all of them together have the CPU time of one; the network also checks
- * files that need more readings.
+ * Each reading parses all known bytes again, within one limit of CPU time for all readings. A file that needs more
+ * readings is left to the network's own check.
  */
 const READINGS_MAX = 24;
-/** For all calls to the file's server, because other files wait. */
+/** Time limit of all calls to the file's server, because other files wait. */
 const FETCH_MS_MAX = 30_000;
 
 const UNKNOWN: FileFacts = { width: null, height: null, durationSeconds: null, image: null };
 
 type File = Pick<MediaFacts, "contentType" | "size">;
 
-/** Types whose content is read; others are known by their first bytes alone. */
+/** Types whose content is parsed. Other types are only recognised by their first bytes. */
 const isParsed = (contentType: string) => /^(?:image|video|audio)\//.test(contentType);
 
-/** For all of an image, without which its first bytes have to do. */
+/** Time limit for reading a whole image. After that, its first bytes have to be enough. */
 const WHOLE_MS_MAX = 5_000;
 
 export interface Sampled {
@@ -74,14 +76,14 @@ export interface Sampled {
   readonly bytes: Pick<RemoteBytes, "size" | "read" | "chunks">;
   /** The file's first bytes. */
   readonly sample: Uint8Array;
-  /** Whether all of an image is read, since not everything shows at its beginning; absent: no. */
+  /** Whether the whole image is read, since its beginning doesn't show everything. The default is no. */
   readonly isThorough?: boolean;
-  /** Milliseconds that are left for its readings; absent: those of the reader's own limits. */
+  /** Milliseconds left for its readings. The default is the reader's own limits. */
   readonly leftMs?: (() => number) | undefined;
 }
 
 /**
- * Reads the facts of a file from a bounded number of its bytes. No reader is in use while this waits for the file's
+ * Reads the facts of a file from a limited number of its bytes. It occupies no reader while it waits for the file's
  * server.
  * @throws MediaFailure
  */
@@ -98,7 +100,7 @@ export async function readFacts(readBy: ReadBy, sampled: Sampled): Promise<FileF
   }
 }
 
-/** Reads what is in memory. @throws MediaFailure when that takes too long, which is no fault of the file's server */
+/** Reads the bytes in memory. @throws MediaFailure when that takes too long, which isn't the server's fault */
 async function read(
   { reader, owner }: ReadBy,
   { file, leftMs }: Sampled,
@@ -129,7 +131,7 @@ async function readVideoFacts(
     memory.take(end - start);
     const askedAt = performance.now();
     const fetched = await inTime(bytes.read(start, end - 1), askedAt + fetchMs);
-    // The time that readings take is not the server's.
+    // Only time spent on the server counts, not the time of the readings.
     fetchMs -= performance.now() - askedAt;
     known.add({ start, bytes: fetched });
   }
@@ -142,7 +144,7 @@ async function readImageFacts(
   memory: HeldMemory,
 ): Promise<FileFacts> {
   const { file, sample } = sampled;
-  // Whether a GIF moves decides what becomes of it, and may not show before its second frame.
+  // Whether a GIF is animated decides what is done with it, and may not show before its second frame.
   const isThorough = sampled.isThorough === true || file.contentType === "image/gif";
   const soFar = { pieces: [{ start: 0, bytes: sample }], usedMs: 0 };
   const first = await read(readBy, sampled, { ...soFar, isThorough });
@@ -154,7 +156,7 @@ async function readImageFacts(
   return answer.kind === "facts" ? answer.facts : UNKNOWN;
 }
 
-/** Reads all of an image; undefined when that takes too long or too much memory. @throws MediaFailure if it changes */
+/** Reads the whole image, or undefined when that takes too much time or memory. @throws MediaFailure if it changes */
 async function readWhole(
   { file, bytes }: Sampled,
   memory: HeldMemory,
@@ -186,14 +188,14 @@ export async function readAll(
       filled += value.length;
     }
   } finally {
-    // Not awaited: a slow server would delay this too.
+    // Not awaited, because a slow server would delay this too.
     void Promise.resolve(chunks.return?.()).catch(() => undefined);
   }
   if (filled < bytes.length) throw unreachable("connection_lost");
   return bytes;
 }
 
-/** Waits for a call to the file's server. @throws MediaFailure when that takes too long */
+/** Waits for a call to the file's server. @throws MediaFailure when it takes too long */
 function inTime<T>(work: Promise<T>, until: number): Promise<T> {
   return withTimeLimit(Math.max(0, until - performance.now()), work, () => {
     throw unreachable("slow");

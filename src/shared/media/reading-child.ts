@@ -21,13 +21,12 @@ function cutFrom(pieces: readonly Piece[], { start, end }: Range): Uint8Array | 
   return piece?.bytes.subarray(start - piece.start, end - piece.start);
 }
 
-/** Returns the number when it is valid: the sums of a damaged table may not be. */
+/** Returns a damaged file may have invalid sums, so only finite numbers from 0 on are accepted. */
 const valid = (value: number | null | undefined) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
 
 const loadLibrary = () => import("mediabunny");
 
-/** Loads the video library. Rejects when the installation is broken. */
 export function loadVideoLibrary(): Promise<unknown> {
   return loadLibrary();
 }
@@ -36,22 +35,22 @@ const NO_HEAD = new Uint8Array();
 /** The box that names the type of a QuickTime file. */
 const QUICKTIME_HEAD = Buffer.from("\0\0\0\x14ftypqt  \0\0\0\0qt  ", "latin1");
 
-/** Returns what the library wants at the beginning of a QuickTime file, and the format does not. */
+/** Returns the library expects this at the beginning of a QuickTime file, although the format doesn't require it. */
 function missingHead(pieces: readonly Piece[]): Uint8Array {
   const first = cutFrom(pieces, { start: 0, end: 8 }) ?? NO_HEAD;
   return Buffer.from(first).toString("latin1", 4) === "ftyp" ? NO_HEAD : QUICKTIME_HEAD;
 }
 
 /**
- * Most pieces of a video that are read for its facts: those of other programs need a few hundred. Counted, because what
- * a limit of time or memory finds differs from one reading to the next.
+ * Maximum number of pieces that are read for a video's facts. Usual files need a few hundred. The pieces are counted
+ * because a limit of time or memory would give another result at each reading.
  */
 const READS_MAX = 50_000;
 
 /**
- * Reads a video's length and its frame as it is seen from some of its bytes, or returns which others are needed.
- * Unknown values are null. Hostile files may fill the memory or never end, so it runs in a process that can be stopped.
- * @throws MediaFailure for a file of very many pieces
+ * Reads the length and visible frame size of a video from some of its bytes, or returns which others are needed.
+ * Unknown values are null. A hostile file may fill the memory or never end: run this in a process that can be stopped.
+ * @throws MediaFailure for a file with too many pieces
  */
 export async function videoFacts(
   { contentType, size }: Pick<MediaFacts, "contentType" | "size">,
@@ -63,7 +62,7 @@ export async function videoFacts(
   const head = contentType === "video/quicktime" ? missingHead(pieces) : NO_HEAD;
   const source = new CustomSource({
     getSize: () => size + head.length,
-    // All is in memory. A cache has an entry for each piece, which take more memory than the file.
+    // Everything is in memory. A cache would have an entry per piece, which takes more memory than the file.
     maxCacheSize: 0,
     read(start, end) {
       reads += 1;
@@ -86,7 +85,7 @@ export async function videoFacts(
     const [width, height] = [await track?.getDisplayWidth(), await track?.getDisplayHeight()];
     const own = Number(await track?.getDurationFromMetadata());
     const ticks = Math.round(own * Number(await track?.getTimeResolution()));
-    // All bits of a track's length are set where it can't be told (ISO/IEC 14496-12, 8.4.2).
+    // All bits of a track's length are set when it is unknown (ISO/IEC 14496-12, 8.4.2).
     const isStated = ticks !== 2 ** 32 - 1 && !(ticks >= 2 ** 63);
     if (missing === undefined)
       return {
@@ -96,7 +95,7 @@ export async function videoFacts(
         height: valid(height),
       };
   } catch {
-    // Damaged, incomplete or of another type: a network may still take it.
+    // The file is damaged, incomplete or of another type. A network may still accept it.
   } finally {
     input.dispose();
   }
@@ -105,14 +104,14 @@ export async function videoFacts(
   return missing === undefined ? UNKNOWN : { kind: "missing", ...missing };
 }
 
-/** Longest image that is read as a whole for its facts. */
+/** Maximum size of an image that is read as a whole for its facts. */
 const WHOLE_BYTES_MAX = 8 * 1024 * 1024;
 
 type FactsJob = Pick<Extract<FileJob, { kind: "facts" }>, "contentType" | "size" | "isThorough">;
 
 /**
- * Reads the facts of a file from some of its bytes, which include the first, or returns which others are needed. Runs
- * in a process that may be stopped.
+ * Reads the facts of a file from some of its bytes, including the first, or returns which other bytes are needed. This
+ * runs in a process that may be stopped.
  * @throws MediaFailure for an image that can't be decoded
  */
 export async function factsOf(job: FactsJob, pieces: readonly Piece[]): Promise<FileAnswer> {
@@ -150,7 +149,7 @@ function send(message: unknown, bytes: Uint8Array = new Uint8Array()): void {
   process.stdout.write(bytes);
 }
 
-/** Loads a job's library. When that fails, the file is not the cause: the process ends before the job begins. */
+/** Loads a job's library. When that fails, the process ends before the job begins and the file isn't blamed. */
 async function loadFor(job: FileJob): Promise<void> {
   const isImage = job.kind === "fit" || job.contentType.startsWith("image/");
   try {
@@ -169,7 +168,7 @@ async function workOn(job: FileJob, input: Buffer): Promise<Answer> {
   return { answer: { kind: "fitted", ...fitted, ...stated }, bytes: made };
 }
 
-/** Turns an error into a refusal of the file, the only input of the readers. */
+/** Turns an error into a refusal of the file, because the readers have no other input. */
 function refusalOf(error: unknown): Answer {
   const refusal = error instanceof MediaFailure ? error : undefined;
   const message = (refusal?.message ?? "the file can't be read").slice(0, 500);
@@ -177,7 +176,7 @@ function refusalOf(error: unknown): Answer {
 }
 
 async function answer({ message, bytes: input }: Frame): Promise<void> {
-  // Safe: its parent sends nothing else.
+  // Safe: the parent sends nothing else.
   const job = message as FileJob;
   await loadFor(job);
   const { answer: answered, bytes } = await workOn(job, input).catch(refusalOf);
@@ -185,9 +184,9 @@ async function answer({ message, bytes: input }: Frame): Promise<void> {
 }
 
 const jobs = new FrameReader({ messageMax: 1024 * 1024, bytesMax: 64 * 1024 * 1024 });
-// Only its parent ends it: a signal to the process group must not interrupt a job that the parent awaits.
+// Only the parent ends this process. A signal to the process group must not interrupt a job that the parent awaits.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-// A read that is no longer awaited may still fail.
+// A read that nothing awaits any more may still fail.
 process.on("unhandledRejection", () => undefined);
 process.stdout.on("error", () => undefined);
 process.stdin.on("data", (chunk: Buffer) => {

@@ -7,7 +7,6 @@ import { programFile } from "../runtime/process.ts";
 import { frameHead, FrameReader, type Frame } from "./frames.ts";
 import { BEGUN, fileAnswerShape, type FileAnswer, type FileJob } from "./file-job.ts";
 
-/** What a process has used so far. */
 export interface ProcessUsage {
   readonly cpuMs: number;
   readonly residentBytes: number;
@@ -15,15 +14,12 @@ export interface ProcessUsage {
 
 /** Linux counts CPU time in hundredths of a second on every architecture (`USER_HZ`). */
 const TICK_MS = 10;
-/** Fields after the name, which is in brackets and may contain anything: user and system time. */
+/** Position of the user time after the name, which is in parentheses and may contain anything. System time is next. */
 const USER_TIME = 11;
 const SYSTEM_TIME = 12;
 const RESIDENT = "VmRSS:";
 
-/**
- * Returns the CPU time and resident memory of a child process; undefined when it has ended or the system is not Linux,
- * which has them as files.
- */
+/** Reads the CPU time and resident memory of a child process. Undefined when it has ended or this isn't Linux. */
 export function usageOf(pid: number): ProcessUsage | undefined {
   if (process.platform !== "linux") return undefined;
   try {
@@ -39,17 +35,17 @@ export function usageOf(pid: number): ProcessUsage | undefined {
   }
 }
 
-/** What one job may use. */
+/** Limits of one job. */
 export interface ReadingLimits {
-  /** CPU time of the process, which waits for nothing but its input. */
+  /** CPU time of the process. It waits for nothing but its input. */
   readonly cpuMs: number;
   readonly residentBytes: number;
-  /** Longest answer in bytes. */
+  /** Maximum size of the answer in bytes. */
   readonly answerBytes: number;
 }
 
 /**
- * The result of a job. `died`: the process ended by itself; the file can't be the cause unless `hasBegun`.
+ * The result of a job. `died`: the process ended by itself. Only if `hasBegun` is set can the file be the cause.
  * `unavailable`: the process could not be started or used.
  */
 export type Reading =
@@ -57,28 +53,28 @@ export type Reading =
       readonly kind: "answered";
       readonly answer: FileAnswer;
       readonly bytes: Buffer | null;
-      /** CPU time of the job; where the system doesn't tell it, the time that the job took. */
+      /** CPU time of the job. When the system doesn't report it, the elapsed time. */
       readonly usedMs: number;
     }
   | { readonly kind: "stopped"; readonly reason: "memory" | "time" }
   | { readonly kind: "died"; readonly signal: string | null; readonly hasBegun: boolean }
   | { readonly kind: "unavailable" };
 
-/** Heap of JavaScript objects: enough for the tables of hours of video. */
+/** Size of the JavaScript heap: enough for the tables of hours of video. */
 const HEAP_MEGABYTES = 192;
-/** How often a busy process is measured: it can fill some 50 MB in between. */
+/** How often a busy process is measured. It can fill some 50 MB in between. */
 const MEASURE_MS = 25;
-/** Real time that a job may take beyond its CPU time, since the machine may be busy. */
+/** How much longer than its CPU time a job may take in real time, since the machine may be busy. */
 const PATIENCE = 6;
 const PATIENCE_MS = 10_000;
 /** A process that has used this much CPU time over all its jobs is not used again. */
 const RETIRE_CPU_MS = 30_000;
-/** A process that keeps this much memory is not used again: it would count against the next job. */
+/** A process that still holds this much memory is not used again, because it would count against the next job. */
 const RETIRE_RESIDENT_BYTES = 160 * 1024 * 1024;
 /** The kernel's limit, for a process whose parent was killed. */
 const ORPHAN_CPU_SECONDS = 90;
 const SHELL = "/bin/sh";
-/** When the machine runs out of memory, Linux kills this process and not the service. */
+/** When the machine runs out of memory, Linux kills this process before the service. */
 const FIRST_TO_GO = "echo 1000 2>/dev/null >/proc/self/oom_score_adj";
 const ANSWER_MAX = { messageMax: 64 * 1024, bytesMax: IMAGE_SOURCE_BYTES_MAX };
 
@@ -87,9 +83,9 @@ function open(): ChildProcess {
   const node = [process.execPath, `--max-old-space-size=${HEAP_MEGABYTES}`, reader];
   const limited = `${FIRST_TO_GO}; ulimit -t ${ORPHAN_CPU_SECONDS}; exec "$@"`;
   const [program = "", ...args] = existsSync(SHELL) ? [SHELL, "-c", limited, "sh", ...node] : node;
-  // It needs none of the service's settings, which contain secrets.
+  // The child gets none of the service's settings, which contain secrets.
   const child = spawn(program, args, { env: {}, stdio: ["pipe", "pipe", "ignore"] });
-  // The error is also an event, which would end this process without a listener.
+  // Without a listener, the error event would end this process.
   child.on("error", () => undefined);
   if (child.pid === undefined) throw new Error("a reading process could not be started");
   return child;
@@ -105,8 +101,8 @@ interface Work {
 }
 
 /**
- * A child process that reads files, one at a time, so that a hostile file harms nothing else. It is stopped when it
- * exceeds a job's limits, and ends with its parent.
+ * A child process that reads files, one at a time, so that a hostile file can't harm anything else. It is stopped when
+ * it exceeds a job's limits, and it ends with its parent.
  */
 export class ReadingProcess {
   readonly #child = open();
@@ -129,12 +125,11 @@ export class ReadingProcess {
     this.#keepAlive(false);
   }
 
-  /** Returns whether it can take another job. */
   get isUsable(): boolean {
     return this.#isUsable;
   }
 
-  /** Runs a job; never rejects. Must not be called during another job. */
+  /** Runs a job. It never rejects, and must not be called while another job is running. */
   run(job: FileJob, input: readonly Uint8Array[], limits: ReadingLimits): Promise<Reading> {
     return new Promise((resolve) => {
       if (!this.#isUsable) return resolve({ kind: "unavailable" });
@@ -155,16 +150,16 @@ export class ReadingProcess {
     });
   }
 
-  /** Ends the process, whatever it does. */
+  /** Ends the process, whatever it is doing. */
   stop(): void {
     this.#isUsable = false;
     this.#child.kill("SIGKILL");
   }
 
-  /** Keeps the parent's event loop alive while the process is busy, and not while it is idle. */
+  /** Keeps the parent's event loop alive while the process is busy, but not while it is idle. */
   #keepAlive(isBusy: boolean): void {
     const { stdin, stdout } = this.#child;
-    // Safe: pipes of a child process are sockets, whose types lack it only here.
+    // Safe: the pipes of a child process are sockets. Only these types lack it.
     const held = [this.#child, stdin, stdout] as readonly (
       (Pick<ChildProcess, "ref" | "unref"> & (Readable | Writable | object)) | null | undefined
     )[];
@@ -191,7 +186,7 @@ export class ReadingProcess {
     else if (hasBegun && usage !== undefined && usage.cpuMs - usedBefore > limits.cpuMs)
       this.#end("time");
     else if (passedMs > limits.cpuMs * PATIENCE + PATIENCE_MS)
-      // With a known CPU time, a late job has waited for a busy machine: the file may be good.
+      // The CPU time is known to be low, so the machine is busy and the file may be good.
       this.#end(usage === undefined ? "time" : "late");
   }
 
@@ -200,7 +195,7 @@ export class ReadingProcess {
     this.stop();
   }
 
-  /** Returns the reason why the process ended. V8 aborts when its heap is full; the kernel enforces the CPU limit. */
+  /** Tells why the process ended. V8 aborts when its heap is full, and the kernel enforces the CPU limit. */
   #meaningOf(signal: NodeJS.Signals | null): Reading {
     const hasBegun = this.#work?.hasBegun ?? false;
     if (this.#stopped === "late") return { kind: "unavailable" };
@@ -216,7 +211,7 @@ export class ReadingProcess {
     this.#work?.end(reading);
   }
 
-  /** Reads answers. A file may have taken over the process: anything but a valid answer ends it. */
+  /** Reads answers. A file may have taken over the process, so anything but a valid answer ends it. */
   #receive(chunk: Buffer): void {
     try {
       for (const frame of this.#frames.push(chunk)) this.#answered(frame);

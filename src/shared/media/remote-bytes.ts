@@ -16,29 +16,29 @@ import type { HeldMemory } from "./held-memory.ts";
 /** The bytes of an opened file, in memory or on their server. */
 export type RemoteBytes = Pick<MediaFile, "size" | "version" | "read" | "chunks" | "close">;
 
-/** Size of one request, and so of a transfer's memory. */
+/** Size of one request, which also limits a transfer's memory. */
 const PIECE_BYTES = 2 * 1024 * 1024;
-/** Attempts for a piece that broke off. */
+/** How often a piece is tried when its transfer breaks off. */
 const ATTEMPTS_MAX = 3;
-/** Servers that send whole blocks begin this much earlier. */
+/** Servers that send whole blocks may begin up to this much earlier. */
 const BEFORE_BYTES_MAX = 64 * 1024;
-/** Answers to the request for one piece, from a server that sends less at a time. */
+/** Maximum number of answers for one piece, from a server that sends less than requested. */
 const PARTS_MAX = 32;
-/** For a whole file from a server without ranges; the code that dials has a limit of its own. */
+/** Time limit for a whole file from a server without ranges. The client has a limit of its own. */
 const STREAM_TIMEOUT_MS = 15 * 60_000;
 
 interface Known {
   readonly size: number;
   readonly version: string | null;
-  /** What shows that the file has changed; null where the server gives no sign. */
+  /** A value that changes with the file, or null when the server has none. */
   readonly mark: string | null;
-  /** The file's first bytes, already in memory. */
+  /** The file's first bytes, which are already in memory. */
   readonly sample: Uint8Array;
 }
 
 const changed = () => unreachable("changed", { reason: "changed" });
 
-/** Reads at most so many bytes of a body. @throws MediaFailure when it breaks off or `memory` is full */
+/** Reads at most `bytesMax` bytes of a body. @throws MediaFailure when it breaks off or `memory` is full */
 export async function takeUpTo(
   answer: OpenedResponse,
   bytesMax: number,
@@ -59,7 +59,7 @@ export async function takeUpTo(
   return { bytes: Buffer.concat(chunks).subarray(0, bytesMax), isWhole: length <= bytesMax };
 }
 
-/** A file in memory, because its server states no size. */
+/** A file in memory, used when its server states no size. */
 export class HeldBytes implements RemoteBytes {
   readonly #bytes: Uint8Array;
   readonly #memory: HeldMemory | undefined;
@@ -88,7 +88,7 @@ export class HeldBytes implements RemoteBytes {
   }
 }
 
-/** A file that stays on its server, with its first bytes in memory. */
+/** A file on its server, with only its first bytes in memory. */
 abstract class DistantBytes implements RemoteBytes {
   readonly size: number;
   readonly version: string | null;
@@ -114,8 +114,8 @@ abstract class DistantBytes implements RemoteBytes {
 }
 
 /**
- * A file on a server that supports ranges: every piece is a call of its own. A server may stop supporting them (RFC
- * 9110, 14.2): the file is then read as a whole.
+ * A file on a server that supports ranges. Every piece is a call. When the server stops supporting ranges (RFC 9110,
+ * 14.2), the file is read as a whole.
  */
 export class RangedBytes extends DistantBytes {
   #whole: StreamedBytes | undefined;
@@ -156,7 +156,7 @@ export class RangedBytes extends DistantBytes {
     }
   }
 
-  /** Returns the bytes from `first` on, or fewer than asked for; undefined if the server gives no part of the file. */
+  /** Reads from `first` on, perhaps fewer bytes than requested. Undefined when the server sends no part. */
   async #ask(first: number, last: number): Promise<Uint8Array | undefined> {
     const { version } = this;
     const { dialler, url } = this.file;
@@ -181,7 +181,9 @@ export class RangedBytes extends DistantBytes {
     return bytes.length === 0 ? undefined : bytes;
   }
 
-  /** Returns whether an answer is of another version of the file. A part need not repeat what it was asked by. */
+  /**
+   * Reports whether an answer has another version of the file. A 206 answer may omit the validator it was asked with.
+   */
   #isOther(answer: HttpResponse): boolean {
     const { size } = this;
     const mark = markOf(answer);
@@ -198,19 +200,18 @@ export class RangedBytes extends DistantBytes {
 interface Cursor {
   readonly chunks: AsyncIterator<Uint8Array>;
   at: number;
-  /** The unread rest of the last chunk. */
   rest: Uint8Array;
 }
 
 const NOTHING = new Uint8Array();
 
-/** A file on a server without ranges: pieces are cut out of one transfer. */
+/** A file on a server without ranges. Pieces are cut out of one transfer. */
 export class StreamedBytes extends DistantBytes {
   #cursor: Cursor | undefined;
 
   /**
-   * Reads forward in the transfer under way; starts a new one to read bytes before its position. One that was left open
-   * may have ended meanwhile: the time that a reader takes counts against its limit. It is replaced once.
+   * Reads forward in the open transfer, and starts a new one to read earlier bytes. A transfer that was left open may
+   * have ended, because the time that a reader takes counts against its limit. It is then replaced once.
    */
   protected override async fetch(first: number, last: number): Promise<Uint8Array> {
     if (this.#cursor !== undefined) {

@@ -1,6 +1,6 @@
 import { withTimeLimit } from "./promises.ts";
 
-/** An item that waits for its batch, and the ways to answer the callers that added it. */
+/** An item that waits for its batch, with the functions that answer the callers who added it. */
 export interface Entry<Item, Result> {
   readonly item: Item;
   readonly promise: Promise<Result>;
@@ -9,22 +9,23 @@ export interface Entry<Item, Result> {
 }
 
 interface Batching<Item, Result> {
-  /** Works on a batch and settles each of its entries. An error is that of all which are not settled. */
+  /** Handles a batch and settles each of its entries. If it throws, the entries that are not settled get the error. */
   readonly run: (batch: readonly Entry<Item, Result>[]) => Promise<void>;
-  /** Largest sum of the weights in a batch; absent: a batch takes all that wait. */
+  /** Maximum total weight of a batch. Without it, a batch takes all waiting items. */
   readonly max?: number;
-  /** Returns the weight of an item; absent: each weighs 1. */
+  /** Returns the weight of an item. By default each weighs 1. */
   readonly weigh?: (item: Item) => number;
-  /** Time after which the next batch begins although the last has not ended. */
+  /** Time after which the next batch starts even if the last one has not ended. */
   readonly stallMs?: number;
-  /** Whether the first batch takes all items of the same tick; absent: it begins with the first item alone. */
+  /** Whether the first batch waits for all items of the same tick. By default it starts with the first item alone. */
   readonly gathers?: boolean;
   readonly onIdle?: () => void;
 }
 
 /**
- * Works on items in batches, one batch at a time: items that come during one share the next, so each is worked on after
- * it was added. The group commit is no batcher: its operations depend on each other's outcomes.
+ * Handles items in batches, one batch at a time. Items that arrive during a batch share the next one, so that each item
+ * is handled after it was added. The group commit doesn't use this class, because its operations depend on each other's
+ * outcomes.
  */
 export class Batcher<Item, Result> {
   readonly #batching: Batching<Item, Result>;
@@ -35,7 +36,7 @@ export class Batcher<Item, Result> {
     this.#batching = batching;
   }
 
-  /** Adds an item, and returns its outcome. Waiting items with the same key are one. */
+  /** Adds an item and returns its outcome. Waiting items with the same key are handled as one. */
   add(item: Item, key: unknown = item): Promise<Result> {
     const known = this.#waiting.get(key);
     if (known !== undefined) return known.promise;

@@ -4,9 +4,9 @@ import type { buildConnector } from "undici";
 import { OWN_HOSTS } from "./http-call.ts";
 import type { Names } from "./names.ts";
 
-/** From the look-up of the name until the connection is secure. */
+/** From the beginning of the look-up until the connection is secure. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How many addresses of a name are dialled, of each family. A name may have thousands. */
+/** How many addresses of each family are dialled. A name may have thousands. */
 const DIALLED_PER_FAMILY_MAX = 4;
 
 /** Finds the addresses of a name for a connection. @throws Error with the code of the failure */
@@ -16,7 +16,7 @@ type IsAllowed = (address: string) => boolean;
 const failed = (code: string, message: string) => Object.assign(new Error(message), { code });
 const blockedAddress = () => failed("EBLOCKED", "blocked address");
 
-/** Asks the system's resolver, which blocks a thread of the pool and can't be canceled: never for a name that a stranger chose. */
+/** Asks the system's resolver. It blocks a thread and can't be canceled: never for names that callers chose. */
 const findBySystem: FindAddresses = (host) => lookup(host, { all: true });
 
 function findWith(names: Names, owner: string): FindAddresses {
@@ -27,7 +27,7 @@ function findWith(names: Names, owner: string): FindAddresses {
   };
 }
 
-/** Returns the addresses to dial: some of each family, if all that were found may be dialled. @throws Error */
+/** Chooses some addresses of each family to dial. @throws Error when any of the addresses may not be dialled */
 function dialled(found: readonly LookupAddress[], isAllowed: IsAllowed): LookupAddress[] {
   if (!found.every(({ address }) => isAllowed(address))) throw blockedAddress();
   const ofFamily = (family: number) =>
@@ -42,7 +42,7 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
-/** Resolves a name and refuses it when any of its addresses may not be dialled; the connection uses just these. */
+/** Resolves a name and refuses it when one of its addresses may not be dialled. Only these addresses are used. */
 function checkedLookup(find: FindAddresses, isAllowed: IsAllowed) {
   return (
     host: string,
@@ -63,8 +63,8 @@ function checkedLookup(find: FindAddresses, isAllowed: IsAllowed) {
 }
 
 /**
- * Returns the connector of an owner. It checks the address of each connection before anything is sent,
- * whatever was resolved.
+ * Creates the connector of an owner. It checks the address of each connection before anything is sent, in addition to
+ * the addresses that were resolved.
  */
 export function checkedConnector(
   build: typeof buildConnector,

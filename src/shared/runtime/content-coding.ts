@@ -12,18 +12,18 @@ import { HttpFailure } from "./http-call.ts";
 const CODINGS = ["gzip", "deflate", "br", "zstd"] as const;
 type Coding = (typeof CODINGS)[number];
 
-/** A body that was coded more often than this is left as it is. */
+/** A body with more codings than this is left as it is. */
 const CODINGS_MAX = 3;
-/** A coded body may be this much longer than what it decodes to: endless empty blocks decode to nothing. */
+/** How much longer a coded body may be than its decoded form. Endless empty blocks decode to nothing. */
 const OVERHEAD_BYTES_MAX = 1024 * 1024;
-/** Decoders must allow this window (RFC 9659, 3), and a larger one takes up to 2 GiB. */
+/** Decoders must support this window (RFC 9659, 3). A larger one takes up to 2 GiB. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 
 function toCoding(name: string): Coding | undefined {
   return CODINGS.find((coding) => coding === name.replace(/^x-/, ""));
 }
 
-/** Returns the codings of a body, last one first; none where one of them can't be undone (RFC 9110, 8.4). */
+/** Returns the codings of a body, the last one first. The list is empty if any of them is unknown (RFC 9110, 8.4). */
 export function codingsOf(header: string): readonly Coding[] {
   const names = header.split(",").map((name) => name.trim().toLowerCase());
   const coded = names.filter((name) => name !== "" && name !== "identity");
@@ -42,7 +42,7 @@ function decoderOf(coding: Coding, first: Uint8Array): Transform {
         params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX },
       });
     case "deflate":
-      // Some servers leave out the zlib header (RFC 9110, 8.4.1.2); its first byte ends with 8.
+      // Some servers omit the zlib header (RFC 9110, 8.4.1.2). The low half of its first byte is 8.
       return (first[0] ?? 0) % 16 === 8 ? createInflate() : createInflateRaw();
   }
 }
@@ -51,7 +51,7 @@ const undecodable = (cause?: unknown) => new HttpFailure("in_doubt", "undecodabl
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-/** Returns a body without its codings. Holds a few chunks in memory, whatever the body decodes to. */
+/** Decodes a body. Only a few chunks are in memory at a time, however large the decoded body is. */
 export function decoded(body: Chunks, codings: readonly Coding[]): Chunks {
   return codings.reduce((chunks, coding) => withoutCoding(chunks, coding), body);
 }

@@ -2,7 +2,7 @@ interface Coded {
   readonly code: string;
 }
 
-/** Where a code's paragraph is in the reference, by the kind of code. Some codes are of both kinds. */
+/** The section of the reference that describes a code, by the kind of code. Some codes are of both kinds. */
 export const DOC_ANCHORS = {
   request: (code: string) => `error-${code}`,
   leg: (code: string) => `leg-error-${code}`,
@@ -12,7 +12,7 @@ export function docUrl(baseUrl: string, kind: keyof typeof DOC_ANCHORS, code: st
   return `${baseUrl}/docs#${DOC_ANCHORS[kind](code)}`;
 }
 
-/** Adds the address of its code's paragraph to a leg's error or to a finding. */
+/** Adds the URL of the code's paragraph in the reference to a leg's error or to a finding. */
 export function withDocUrl<Found extends Coded>(found: Found, baseUrl: string) {
   return { ...found, docUrl: docUrl(baseUrl, "leg", found.code) };
 }

@@ -1,4 +1,4 @@
-/** Every code that the error envelope can carry; `http/error-status.ts` gives each its HTTP status. */
+/** Every code that the error envelope can have. `http/error-status.ts` gives each its HTTP status. */
 export const ERROR_CODES = [
   "invalid_json",
   "validation_failed",
@@ -55,20 +55,20 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * The check that refused a credential, with what it expected and found. The answer never has it, so that it helps
- * nobody to guess; the log line of the request does, because only the operators can put the reason right.
+ * The check that refused a credential, with what it expected and found. It is never part of the answer, where it would
+ * help to guess credentials. The request's log line has it, because only the operators can fix the cause.
  */
 export interface FailedCheck {
   readonly check: string;
   readonly expected?: string | undefined;
   readonly found?: string | undefined;
-  /** What a token names whose signature was not verified. */
+  /** Claims of a token whose signature was not verified. */
   readonly unverified?: Readonly<Record<string, string>>;
 }
 
 const FOUND_CHARACTERS_MAX = 200;
 
-/** Returns a caller's value for a log line, shortened. */
+/** Shortens a caller's value for a log line. */
 export function boundedText(value: unknown): string {
   if (value === undefined) return "(absent)";
   const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -85,7 +85,7 @@ export interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** Something the caller can act on. Anything else that is thrown is a bug and answers 500 with a fixed text. */
+/** An error that the caller can act on. Anything else that is thrown is a bug and answers 500 with a fixed text. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
@@ -102,7 +102,7 @@ export class AppError extends Error {
   }
 }
 
-/** Makes the one error for what is absent and for what another tenant owns: callers can't tell them apart. */
+/** Makes the one error for an absent resource and another tenant's, so that callers can't tell them apart. */
 export function notFound(): AppError {
   return new AppError("not_found", "There is no such resource.");
 }
@@ -116,16 +116,15 @@ export function serviceUnavailable(cause?: unknown): AppError {
 }
 
 export interface Issue {
-  /** The field; `body` is all of it. */
+  /** Path of the field. `body` stands for the whole body. */
   readonly path: string;
   readonly code: string;
-  /** What is wrong and what is wanted, as it follows the field's name: "must be an https URL". */
+  /** What is wrong and what is wanted. It follows the field's name in a sentence: "must be an https URL". */
   readonly message: string;
 }
 
 const NAME_CHARACTERS_MAX = 100;
 
-/** Makes a sentence of what is wrong with a field. */
 function sentence({ path, message }: Issue): string {
   const name =
     path.length > NAME_CHARACTERS_MAX
@@ -134,7 +133,7 @@ function sentence({ path, message }: Issue): string {
   return `${path === "body" ? "The body" : `"${name}"`} ${message}.`;
 }
 
-/** Makes one error of all problems of a request, each with the field's path and a sentence about it. */
+/** Makes one error from all problems of a request. Each has the path of its field and a sentence about it. */
 export function validationFailed(found: readonly Issue[], failedCheck?: FailedCheck): AppError {
   const issues = found.map((issue) => ({ ...issue, message: sentence(issue) }));
   const more = issues.length - 1;
@@ -143,10 +142,10 @@ export function validationFailed(found: readonly Issue[], failedCheck?: FailedCh
   return new AppError("validation_failed", message, { details: { issues }, failedCheck });
 }
 
-/** Reported at once: a body can have thousands of wrong fields. */
+/** Maximum number of issues that are reported, since a body can have thousands of wrong fields. */
 const ISSUES_MAX = 100;
 
-/** Refuses a request with issues. @throws AppError `validation_failed` when there is any */
+/** Refuses a request if there are issues. @throws AppError `validation_failed` */
 export function refuseIssues(issues: readonly Issue[]): void {
   if (issues.length > 0) throw validationFailed(issues.slice(0, ISSUES_MAX));
 }

@@ -1,4 +1,4 @@
-/** How long work waits where no time is given. After that the caller is better off asking later. */
+/** How long work waits for a slot by default. After that, the caller does better to try again later. */
 const WAIT_MS_MAX = 60_000;
 
 interface Waiting {
@@ -8,19 +8,19 @@ interface Waiting {
 }
 
 export interface FairLimits {
-  /** The weight that may run at a time. */
+  /** Total weight that may run at the same time. */
   readonly capacity: number;
-  /** The weight that one owner may run at a time: less than all, so that there is always room for others. */
+  /** Weight that one owner may run at the same time. It is less than `capacity`, so that others always have room. */
   readonly perOwner: number;
-  /** How many pieces of work may wait; 0: what finds no free slot is refused. */
+  /** How many pieces of work may wait. With 0, work that finds no free slot is refused. */
   readonly waitingMax: number;
-  /** How long work may wait for a slot; a minute when absent. */
+  /** How long work may wait for a slot. The default is a minute. */
   readonly waitMsMax?: number;
 }
 
 /**
- * Bounds the work that runs at a time and shares it among owners: of the waiting owners, the one with the least running
- * is next, with its oldest work that fits. One owner never fills the queue.
+ * Limits concurrent work and shares it fairly among owners. When a slot is free, the waiting owner with the least
+ * running work gets it, for the oldest of its work that fits. One owner never fills the queue.
  */
 export class FairLimit {
   readonly #limits: FairLimits;
@@ -33,8 +33,8 @@ export class FairLimit {
   }
 
   /**
-   * Waits for a slot, runs the work and returns its result. Returns undefined, without running it, when too many wait, or
-   * when it has waited too long for a slot.
+   * Waits for a slot, runs the work and returns its result. Returns undefined, without running it, when too many wait
+   * already or when no slot was free in time.
    */
   async run<T>(
     owner: string,
@@ -53,14 +53,14 @@ export class FairLimit {
     }
   }
 
-  /** The weight that runs now. */
+  /** The weight that is running now. */
   get total(): number {
     return this.#total;
   }
 
   /**
-   * Takes a weight of the owner without waiting, until it is given back. Returns false, and takes nothing, when that would
-   * exceed a limit, or when waiting work needs what is free.
+   * Takes some of the owner's weight without waiting, until it is given back. Returns false, and takes nothing, if that
+   * would exceed a limit or if waiting work needs the free weight.
    */
   take(owner: string, weight: number): boolean {
     if (!this.#isFree(owner, weight) || this.#next() !== undefined) return false;
@@ -115,7 +115,7 @@ export class FairLimit {
     else this.#used.set(owner, used);
   }
 
-  /** Returns the waiting work that is next: of the owner with the least running, the oldest that fits its limit. */
+  /** Returns the work to start next: the oldest that fits, of the owner with the least running work. */
   #next(): Waiting | undefined {
     return this.#waiting
       .filter(({ owner, weight }) => !this.#isOwnersLimit(owner, weight))
@@ -126,7 +126,7 @@ export class FairLimit {
       );
   }
 
-  /** Starts the next work. Lighter work does not overtake a heavy one that is next, which might then never start. */
+  /** Starts the next work. Lighter work doesn't overtake a heavy one, which otherwise might never start. */
   #beginNext(): void {
     for (let isFree = true; isFree;) {
       const next = this.#next();

@@ -13,10 +13,10 @@ const timeWithOffset = (error: string) =>
     .meta({ examples: ["2026-03-04T00:00:00Z"] })
     .transform((value) => new Date(value).toISOString());
 
-/** A time of a request: with `Z` or an offset, kept as UTC. */
+/** A time in a request, with `Z` or an offset. It is stored as UTC. */
 export const instant = shape(() => timeWithOffset(TIME));
 
-/** A time in a query, in which a plus that is not encoded means a space. */
+/** A time in a query. A plus sign that is not encoded arrives as a space. */
 export const instantFilter = shape(() =>
   timeWithOffset(`${TIME}; the plus of an offset is written as %2B`),
 );
@@ -31,7 +31,6 @@ export const externalId = shape(() =>
     .describe('Your own reference, echoed and filterable; null and "" mean that there is none.'),
 );
 
-/** A filter by the caller's own reference. */
 export const externalIdFilter = shape(() =>
   z
     .string()
@@ -54,7 +53,7 @@ export const metadata = shape(() =>
     }),
 );
 
-/** Makes a field of a PATCH that null clears: it becomes what an absent field of a POST is. */
+/** Makes a field of a PATCH that null clears. Null gives it the value that it would have if a POST left it out. */
 export function clearable<Schema extends z.ZodType>(schema: Schema, empty: z.output<Schema>) {
   return schema
     .nullable()
@@ -62,10 +61,8 @@ export function clearable<Schema extends z.ZodType>(schema: Schema, empty: z.out
     .optional();
 }
 
-/** A time of an answer: UTC. */
 export const time = shape(() => z.iso.datetime());
 
-/** Declares an id in an answer. */
 export function idOf(kind: IdKind): z.ZodString {
   return z
     .string()
@@ -73,5 +70,4 @@ export function idOf(kind: IdKind): z.ZodString {
     .meta({ examples: [exampleId(kind)] });
 }
 
-/** A whole number that never falls below zero. */
 export const count = shape(() => z.int().min(0));

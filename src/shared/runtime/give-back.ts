@@ -1,10 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Log, LogFields } from "./log.ts";
 
-/** Pauses between the tries: short at first, as most lost writes are single ones, and in all longer than any lease. */
+/** Pauses between the tries, short at first since most failures are single. In all they outlast any lease. */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, ...Array.from({ length: 24 }, () => 5_000)];
 
-/** What is given back, for the log. */
 interface Given {
   readonly log: Log;
   readonly what: string;
@@ -31,11 +30,13 @@ async function repeat(given: Given, attempt: () => Promise<void>): Promise<void>
 }
 
 /**
- * Gives back what others wait for, such as a lease. When that fails, repeats it in the background, for as long as the
- * process lives and the lease could last: one lost write would have everybody wait for the lease's end. `attempt` must
- * be safe to repeat, and leave what another worker has taken since. Resolves after the first try, and never throws.
+ * Gives back something that others wait for, such as a lease. If that fails, it is repeated in the background for as
+ * long as the process lives and the lease could last: otherwise one failed write would make all others wait until the
+ * lease expires. `attempt` must be safe to repeat, and must not touch what another worker has taken since. Resolves
+ * after the first try and never throws.
  *
- * There is no bound on how many wait: each was taken with a write that storage had answered a moment before.
+ * The number of leases that wait here has no limit, because each of them was taken by a successful write a moment
+ * before.
  */
 export async function giveBack(given: Given, attempt: () => Promise<void>): Promise<void> {
   if (!(await isGivenBack(given, attempt))) void repeat(given, attempt);

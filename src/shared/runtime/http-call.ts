@@ -1,13 +1,13 @@
-/** A body that is made while it is sent. Its exact length is known before: some servers take no chunked body. */
+/** A body that is generated while it is sent. Its length is known, because some servers take no chunked body. */
 export interface StreamedBody {
   readonly size: number;
-  /** Returns the bytes from the beginning, each time it is called. */
+  /** Returns the bytes from the beginning, on each call. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
 /**
- * The owner of calls to hosts that the settings or the code name. Only these calls use the system's resolver, which knows
- * private names, and no limit holds for them.
+ * The owner of calls to hosts that the settings or the code name. Only these calls use the system's resolver, which
+ * knows private names, and they have no limit.
  */
 export const OWN_HOSTS = "own hosts";
 
@@ -16,14 +16,14 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | FormData | StreamedBody;
-  /** Total time for the whole call; the network timeout of the settings when absent. */
+  /** Time limit of the whole call. The default is the network timeout of the settings. */
   readonly timeoutMs?: number;
-  /** Longest answer that is read; 1 MiB when absent. */
+  /** Maximum size of the answer. The default is 1 MiB. */
   readonly bytesMax?: number;
-  /** What becomes of a longer one: the call fails, or the rest is left unread where only the status matters. */
+  /** What happens beyond `bytesMax`: the call fails, or the rest is left unread because only the status matters. */
   readonly beyondMax?: "fail" | "cut";
   /**
-   * Whose limits the call uses: a platform's id, the name of a group of strangers, or `OWN_HOSTS`. All calls without an
+   * Whose limits the call uses: a platform's id, the name of a group of callers, or `OWN_HOSTS`. All calls without an
    * owner share one group.
    */
   readonly owner?: string;
@@ -35,13 +35,13 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   text(): string;
-  /** Returns the body as `parseAnswer` reads it; undefined when it is not JSON (an HTML error page, nothing at all). */
+  /** Parses the body with `parseAnswer`. The result is undefined when it isn't JSON, such as an error page. */
   json(): unknown;
 }
 
 /**
- * The call did not come back with an answer. `not_sent`: the network certainly did not get it. `in_doubt`: it may have.
- * Thrown by `NetworkTools.http`; a network turns it into an outcome.
+ * The call got no answer. `not_sent`: the network certainly did not receive it. `in_doubt`: it may have.
+ * `NetworkTools.http` throws this, and a network turns it into an outcome.
  */
 export class HttpFailure extends Error {
   readonly delivery: "not_sent" | "in_doubt";
@@ -66,10 +66,10 @@ export class HttpFailure extends Error {
   }
 }
 
-/** Of so many digits a number may be one that JavaScript can't hold: those are worth a look at each value. */
+/** A number with this many digits may be one that JavaScript can't represent. Only then is each value checked. */
 const MANY_DIGITS = /\d{16}/;
 
-/** Returns a whole number as the text that it is written with, where its value would be another one. */
+/** Keeps a whole number as text if JavaScript would change its value. */
 function exact(_name: string, value: unknown, { source = "" }: { readonly source?: string }) {
   const isOther =
     typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
@@ -77,12 +77,12 @@ function exact(_name: string, value: unknown, { source = "" }: { readonly source
 }
 
 /**
- * Returns the JSON that another service sent; undefined where it sent none. An id that is a number of 18 digits comes as
- * text, because the nearest number that JavaScript has would be somebody else's.
+ * Parses JSON that another service sent. The result is undefined when it isn't JSON. An id that is an 18-digit number
+ * is returned as text, because the nearest number in JavaScript would be another id.
  */
 export function parseAnswer(text: string): unknown {
   try {
-    // Safe: the library's types do not know yet that a reviver is told the text of its value (ECMAScript 2026).
+    // Safe: the library's types don't know yet that a reviver gets the source text of its value (ECMAScript 2026).
     return JSON.parse(
       text,
       MANY_DIGITS.test(text) ? (exact as (name: string) => unknown) : undefined,

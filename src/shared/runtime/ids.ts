@@ -20,14 +20,14 @@ const PREFIXES = {
 } as const;
 export type IdKind = keyof typeof PREFIXES;
 
-/** A clock that goes back by more was wrong before. */
+/** If the clock goes back by more than this, it was wrong before. */
 const SET_BACK_MS = 60_000;
-/** Random characters among the 26 of a ULID, each from a byte of its own. */
+/** Number of random characters among the 26 of a ULID. Each uses a byte of its own. */
 const RANDOM_CHARACTERS = 16;
 let drawn = randomBytes(0);
 let used = 0;
 
-/** Returns a random number below 1. The bytes of an id are drawn at once: to draw each alone takes longer than all else. */
+/** Returns a random number below 1. The bytes are drawn together, since single draws would take most of the time. */
 function random(): number {
   if (used === drawn.length) {
     drawn = randomBytes(RANDOM_CHARACTERS);
@@ -40,27 +40,27 @@ function random(): number {
 
 let nextUlid = monotonicFactory(random);
 let latest = 0;
-/** Characters of the time among the 26 of a ULID. */
+/** Number of time characters among the 26 of a ULID. */
 const TIME_CHARACTERS = 10;
 
 /**
- * Makes a prefixed ULID: unique, and sortable by the time it was made, also among those of a millisecond. After a clock
- * that was ahead was set back, ids say the right time again.
+ * Makes a prefixed ULID. Ids are unique and sort by the time at which they were made, even within a millisecond. When a
+ * clock that was ahead is corrected, new ids have the right time again.
  */
 export function newId(kind: IdKind, now: Date): string {
   const time = now.getTime();
   const isSetBack = time < latest - SET_BACK_MS;
-  // A factory goes on from the latest time that it was given.
+  // A factory never goes back behind the latest time that it was given.
   if (isSetBack) nextUlid = monotonicFactory(random);
   latest = isSetBack ? time : Math.max(latest, time);
   return PREFIXES[kind] + nextUlid(time);
 }
 
-// 26 characters have 130 bits: a first one beyond 7 is a time that no decoder takes.
+// 26 characters have 130 bits. With a first character above 7, no decoder accepts the time.
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 const WHOLE_ULID = new RegExp(`^${ULID}$`);
 
-/** Returns whether the text has the form of an id of this kind. Nothing is looked up. */
+/** Reports whether the text has the form of an id of this kind. Storage is not read. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = PREFIXES[kind];
   return text.startsWith(prefix) && WHOLE_ULID.test(text.slice(prefix.length));
@@ -70,24 +70,24 @@ export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${PREFIXES[kind]}${ULID}$`);
 }
 
-/** Returns an unused id for examples: the same for the same kind and number. */
+/** Returns an unused id for examples. The same kind and number always give the same id. */
 export function exampleId(kind: IdKind, number = 1): string {
   return `${PREFIXES[kind]}01M7W9E67FZ0MY7YCJ6NF25H${String(number).padStart(2, "0")}`;
 }
 
-/** Returns a bound that sorts before every id of this kind made then or later, and after those made earlier. */
+/** Returns a bound that sorts before every id of this kind made at or after the time, and after all earlier ones. */
 export function idBefore(kind: IdKind, time: number): string {
   return PREFIXES[kind] + encodeTime(time, TIME_CHARACTERS);
 }
 
-/** Returns the time at which the id was made, in milliseconds since the epoch. */
+/** Returns the time at which an id was made, in milliseconds since the epoch. */
 export function timeOfId(kind: IdKind, id: string): number {
   return decodeTime(id.slice(PREFIXES[kind].length));
 }
 
 const INVERTED_MAX = 9_999_999_999_999_999n;
 
-/** Returns sixteen digits that sort in reverse: newest first in a table that sorts ascending. */
+/** Returns sixteen digits that sort in reverse order. Tables sort ascending, so this lists the newest first. */
 export function inverted(value: number): string {
   return (INVERTED_MAX - BigInt(value)).toString().padStart(16, "0");
 }

@@ -4,65 +4,64 @@ import type { Log, LogFields } from "./log.ts";
 import { textOrNull } from "./storage/codec.ts";
 import { LOST, untilWon } from "./until-won.ts";
 
-/** The columns that a lease has in the row of what it is for: who has it, and until when. */
+/** Columns of a lease in the row that it protects: who has it, and until when. */
 export const LEASE_COLUMNS = { leaseId: textOrNull(), leaseUntil: textOrNull() };
 export interface LeaseColumns {
   readonly leaseId: string | null;
   readonly leaseUntil: string | null;
 }
 
-/** What gives a lease back. */
+/** Column values that give a lease back. */
 export const FREE = { leaseId: null, leaseUntil: null } as const satisfies LeaseColumns;
 
-/** Returns whether some worker has the lease. One that has run out may be taken over. */
+/** Reports whether a worker has the lease. A lease that has expired may be taken over. */
 export const isHeld = ({ leaseUntil }: Pick<LeaseColumns, "leaseUntil">, now: Date): boolean =>
   leaseUntil !== null && leaseUntil > now.toISOString();
 
-/** Returns the columns of a lease that is taken or kept for so long. */
+/** Columns of a lease that is taken or prolonged from now on. */
 export const heldBy = (leaseId: string, now: Date, leaseMs: number): LeaseColumns => ({
   leaseId,
   leaseUntil: new Date(now.getTime() + leaseMs).toISOString(),
 });
 
-/** That another worker has taken the lease: this one was suspended for longer than it lasts. */
+/** Another worker has taken the lease, because this one was suspended for longer than the lease lasts. */
 export class LeaseLost extends Error {}
 
-/** A row with a lease, as it was read. */
 export interface Leased<State extends LeaseColumns> {
   readonly state: State;
-  /** Undefined while there is no row. */
+  /** Undefined while the row doesn't exist. */
   readonly etag: string | undefined;
 }
 
-/** What a lease is for, and how its row is read and written. */
+/** What a lease protects, and how its row is read and written. */
 export interface LeaseOf<State extends LeaseColumns, Found extends Leased<State>> {
-  /** For the log. */
   readonly what: string;
   readonly fields: LogFields;
   readonly log: Log;
   readonly clock: { now(): Date };
   readonly leaseMs: number;
-  /** Reads the row, and in one request what there is to do. Undefined when what the lease is for is gone. */
+  /** Reads the row together with the work to do. Returns undefined when what the lease protects is gone. */
   read(): Promise<Found | undefined>;
-  /** Writes a part of the row in this version. Returns the new version, undefined when it was changed since. */
+  /** Writes a part of the row. Returns its new version, or undefined when `etag` is no longer its version. */
   write(part: Partial<State>, etag: string | undefined): Promise<string | undefined>;
-  /** Sends a hint that there may be work, after a lease that could only be given back late. */
+  /** Sends a hint that there may be work, after a lease that was given back late. */
   readonly hint?: () => Promise<void>;
 }
 
 /**
- * The right to do something that one worker has at a time, by two columns of a row, and the row as its holder knows it.
+ * The right of one worker at a time to do something. It consists of two columns of a row, and the row as its holder
+ * knows it.
  *
- * A worker that finds the lease held changes the row's version, with any write. The holder gives back only the version
- * in which it last read what there is to do, so it reads again when somebody has asked since. All that it writes is
- * conditional on the version, so a holder that was suspended for longer than its lease changes nothing.
+ * A worker that finds the lease taken changes the row's version, by any write. The holder gives back only the version
+ * in which it last read the work to do, so it reads again when a worker has asked since. All its writes are conditional
+ * on the version, so a holder that was suspended for longer than its lease changes nothing.
  */
 export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   readonly #of: LeaseOf<State, Found>;
   readonly #id = randomUUID();
   #state: State;
   #etag: string | undefined;
-  /** Whether somebody may have asked the holder since it last read what there is to do. */
+  /** Whether a worker may have asked since the holder last read the work to do. */
   #isAsked = false;
   #hasEnded = false;
   /** Whether the outcome of the last write is unknown. */
@@ -80,8 +79,8 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   }
 
   /**
-   * Takes the lease in the row as it was read. Returns false when the row was changed since. Where it is unknown whether
-   * it was taken, gives it back.
+   * Takes the lease in the row as it was read. Returns false when the row has changed. If the outcome is unknown, the
+   * lease is given back.
    */
   async take(): Promise<boolean> {
     try {
@@ -93,7 +92,7 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   }
 
   #term(): Partial<State> {
-    // Safe: these are columns of every such row.
+    // Safe: every such row has these columns.
     return heldBy(this.#id, this.#of.clock.now(), this.#of.leaseMs) as Partial<State>;
   }
 
@@ -115,7 +114,7 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
     return found;
   }
 
-  /** Reads what there is to do now. @throws LeaseLost */
+  /** Reads the work to do again. @throws LeaseLost */
   async readAgain(): Promise<Found> {
     await this.#saved;
     const found = await this.#read();
@@ -124,8 +123,9 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
   }
 
   /**
-   * Writes what `change` makes of the row, after every change that was asked for before.
-   * @throws LeaseLost, AppError `service_unavailable` when the outcome is unknown
+   * Writes what `change` makes of the row, after all changes that were requested before.
+   * @throws LeaseLost
+   * @throws AppError `service_unavailable` when the outcome is unknown
    */
   save(change: (state: State) => Partial<State>): Promise<void> {
     const saving = this.#saved.then(() => this.#save(change));
@@ -143,26 +143,26 @@ export class Lease<State extends LeaseColumns, Found extends Leased<State>> {
     });
   }
 
-  /** Keeps the lease for longer when less than this is left of it. @throws LeaseLost */
+  /** Prolongs the lease when less than `leftMs` of it remains. @throws LeaseLost */
   async prolong(leftMs: number): Promise<void> {
     const until = new Date(this.#of.clock.now().getTime() + leftMs);
     if (!isHeld(this.#state, until)) await this.save(() => this.#term());
   }
 
-  /** Gives the lease back, unless somebody has asked since the last read. Returns whether it did. */
+  /** Gives the lease back, unless a worker has asked since the last read. Returns whether it did. */
   async release(part?: Partial<State>): Promise<boolean> {
     await this.#saved;
     return !this.#isAsked && (await this.#try({ ...part, ...FREE } as Partial<State>));
   }
 
-  /** Notes that a write of more than the lease has given it back. */
+  /** Records that a larger write has given the lease back. */
   ended(): void {
     this.#hasEnded = true;
   }
 
   /**
-   * Gives the lease back whatever is left to do, and whatever failed before. Where that takes several tries, sends a
-   * hint then: the message that failed may have come again meanwhile, and found the lease taken. Never throws.
+   * Gives the lease back, whatever work is left and whatever has failed. If that takes several tries, it then sends a
+   * hint, because the failed message may have come again meanwhile and found the lease taken. Never throws.
    */
   async giveBack(): Promise<void> {
     if (this.#hasEnded) return;

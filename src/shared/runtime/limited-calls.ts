@@ -2,29 +2,27 @@ import { HttpFailure, type HttpRequest } from "./http-call.ts";
 import type { Outbound } from "./outbound.ts";
 
 export interface CallLimits {
-  /** Of each call, also of one that names a longer time; absent: what the call names, or the network timeout. */
+  /** Limit of each call, even of one that names a longer time. By default the call's own, or the network timeout. */
   readonly callMs?: number;
-  /** Of all calls together, from when they were limited. */
+  /** Time limit of all calls together, from now on. */
   readonly totalMs: number;
-  /** The owner of the calls that name none. */
   readonly owner?: string;
 }
 
-/** What makes the calls, and how long one may take that names no time. */
+/** The client that makes the calls, and the default time limit of a call. */
 export interface Calling {
   readonly config: { readonly publishing: { readonly networkTimeoutMs: number } };
   readonly outbound: Pick<Outbound, "request" | "open">;
 }
 
-/** A client with limits. */
 export interface LimitedCalls extends Pick<Outbound, "request" | "open"> {
-  /** Milliseconds that are left of the time of all calls; 0 when it is over. */
+  /** Milliseconds that all calls together have left, or 0. */
   readonly leftMs: () => number;
 }
 
 /**
- * Returns a client whose calls end in time: none goes on beyond the limit of all, and none is made after it. A call that
- * would be fails with `not_sent`.
+ * Returns a client with a total time limit. Calls still running at the limit are ended, and a later call fails with
+ * `not_sent`.
  */
 export function limitCalls(
   { config, outbound }: Calling,

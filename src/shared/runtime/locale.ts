@@ -1,4 +1,4 @@
-/** The languages of people's pages and mails. The first is the default. */
+/** Languages of the pages and mails that people see. The first is the default. */
 export const LOCALES = ["en", "de", "fr", "es", "pt"] as const;
 export type Locale = (typeof LOCALES)[number];
 
@@ -8,7 +8,7 @@ function isLocale(text: string): text is Locale {
   return LOCALES.some((known) => known === text);
 }
 
-/** Chooses a language for an `Accept-Language` (RFC 9110, 12.5.4). A region is as good as its language. */
+/** Chooses a language by the `Accept-Language` header (RFC 9110, 12.5.4). A region counts as its language. */
 export function chooseLocale(header: string | null): Locale {
   let chosen: Locale = "en";
   let weight = 0;
@@ -31,7 +31,7 @@ function weightOf(parameters: readonly string[]): number {
 
 const NAME = /\{(\w+)\}/;
 
-/** Fills the values into a sentence, as text. */
+/** Replaces the placeholders in a sentence with the values, as plain text. */
 export function fillText(sentence: string, values: Readonly<Record<string, string>>): string {
   return sentence.replace(new RegExp(NAME, "g"), (braced, name: string) => values[name] ?? braced);
 }

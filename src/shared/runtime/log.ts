@@ -19,7 +19,7 @@ const URLS = /(https?:\/\/[^\s"'?#]+)([?#][^\s"']*)?/g;
 const DEPTH_MAX = 6;
 const TEXT_MAX = 4_000;
 
-/** Removes secrets (by name or form) and queries of URLs from a value, and bounds its size. */
+/** Removes secrets (by name or form) and the queries of URLs from a value, and limits its size. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === "string") {
     return value
@@ -52,7 +52,7 @@ export function redact(value: unknown, depth = 0): unknown {
 type Sink = (level: LogLevel, line: string) => void;
 
 /**
- * Writes a line to the host's log of the invocation under way, which keeps it with the operation. Other lines go to the
+ * Writes a line to the host's log of the current invocation, which stores it with the operation. Other lines go to the
  * streams of the process, which the host reads too: errors and warnings to stderr, the rest to stdout.
  */
 function toHost(level: LogLevel, line: string): void {
@@ -62,14 +62,14 @@ function toHost(level: LogLevel, line: string): void {
   else console.log(line);
 }
 
-/** Makes a log of redacted JSON lines. Each line has the fields of the work under way, such as the request's id. */
+/** Makes a log of redacted JSON lines. Each line has the fields of the current work, such as the request's id. */
 export function createLog(options: { level: LogLevel; sink?: Sink }, fields: LogFields = {}): Log {
   const order: readonly LogLevel[] = ["debug", "info", "warn", "error"];
   const sink = options.sink ?? toHost;
   const write = (level: LogLevel) => (message: string, more?: LogFields) => {
     if (order.indexOf(level) < order.indexOf(options.level)) return;
     const shown = redact({ ...workFields(), ...fields, ...more }) as object;
-    // Alerts find lines by their message: no field may replace it.
+    // Alerts find lines by their message, so no field may replace it.
     const own = { at: new Date().toISOString(), level, message };
     sink(level, JSON.stringify({ ...own, ...shown, ...own }));
   };

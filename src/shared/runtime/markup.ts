@@ -1,4 +1,4 @@
-/** HTML made by `html` alone, so that everything from outside is escaped. */
+/** HTML that only `html` can make, so that all values from outside are escaped. */
 export class Markup {
   readonly text: string;
 
@@ -30,8 +30,8 @@ function render(value: Value): string {
 }
 
 /**
- * Makes HTML of a template; nothing else does. Escapes every value for text and for quoted attributes. Attributes must
- * be quoted, and URLs checked before.
+ * Makes HTML from a template. It escapes every value for text and for quoted attributes, so attributes must be quoted.
+ * URLs must be checked by the caller.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
   let text = strings[0] ?? "";

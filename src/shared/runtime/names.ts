@@ -2,29 +2,29 @@ import type { LookupAddress } from "node:dns";
 import { NOTFOUND, Resolver } from "node:dns/promises";
 import { FairLimit } from "./fair-limit.ts";
 
-/** From the request to the addresses, with the time in which the look-up waits for a slot. */
+/** Time limit of a whole look-up, the wait for a slot included. */
 const RESOLVE_MS = 3_000;
-/** How long a name server has before it, or the next one, is asked again. */
+/** How long one name server has to answer before the same or the next one is asked. */
 const ANSWER_MS = 1_000;
-/** How long the addresses of one family wait for those of the other: some name servers never answer for IPv6. */
+/** How long a look-up waits for the other family's addresses. Some name servers never answer for IPv6. */
 const OTHER_FAMILY_MS = 300;
 
 /**
- * Look-ups at a time. Each has a socket and no thread. One owner's silent names use 16 slots, so that 16 owners would
- * have to act together to fill them all; even then a slot is free within three seconds, and the owner with the fewest
- * look-ups gets it.
+ * Limits of concurrent look-ups. Each takes a socket but no thread. One owner whose names never answer can use 16
+ * slots, so 16 such owners would have to act together to fill them all. Even then a slot is free within three seconds,
+ * and the owner with the fewest look-ups gets it.
  */
 const LIMITS = { capacity: 256, perOwner: 16, waitingMax: 1_024, waitMsMax: RESOLVE_MS };
 
-/** Resolves host names that strangers chose. */
+/** Resolves host names that callers chose and that nobody vouches for. */
 export interface Names {
   /**
-   * Returns the addresses of a name, IPv4 first; none when it has none, or when no name server tells within three
-   * seconds; undefined when a name server says that there is no such name. Never throws. `owner`: whose share of the
-   * look-ups is used.
+   * Returns the addresses of a name, IPv4 first. The list is empty when the name has none, or when no name server
+   * answers within three seconds. The result is undefined when a name server says that the name doesn't exist. Never
+   * throws. The look-up counts against the share of `owner`.
    */
   resolve(host: string, owner: string): Promise<readonly LookupAddress[] | undefined>;
-  /** Returns the texts (TXT) of a name; none when no name server tells any in time. Never throws. */
+  /** Returns the TXT records of a name, or an empty list when no name server answers in time. Never throws. */
   texts(name: string, owner: string): Promise<readonly string[]>;
 }
 
@@ -72,10 +72,10 @@ async function ask(
   return addresses.length === 0 && answers.some(saysNoSuchName) ? undefined : addresses;
 }
 
-/** Returns whether the name itself is said not to exist, which holds for both families. */
+/** Reports whether the answer says that the name itself doesn't exist, which is then true for both families. */
 function saysNoSuchName(answer: PromiseSettledResult<unknown>): boolean {
   if (answer.status === "fulfilled") return false;
-  // Safe: the resolver rejects with errors of the system.
+  // Safe: the resolver rejects with the system's errors.
   return (answer.reason as NodeJS.ErrnoException).code === NOTFOUND;
 }
 
@@ -84,14 +84,14 @@ export interface NamesConfig {
 }
 
 /**
- * Creates the resolver for names that strangers chose. It asks name servers itself: `dns.lookup` waits in the process's
- * thread pool, where names whose servers are silent hold up files, password hashes and other look-ups, and can't be
- * canceled. Names are absolute, and `/etc/hosts` is not read.
+ * Creates the resolver for names that callers chose. It asks name servers itself, because `dns.lookup` runs in the
+ * process's thread pool: there, names whose servers don't answer would delay files, password hashes and other look-ups,
+ * and they can't be canceled. Names are absolute, and `/etc/hosts` is not read.
  */
 export function createNames({ outbound }: NamesConfig): Names {
   const { nameServers } = outbound;
   const limit = new FairLimit(LIMITS);
-  /** Asks in the time that the wait for a slot leaves. */
+  /** Runs a look-up within the time that waiting for a slot has left. */
   const inTime = async <Found>(
     owner: string,
     find: (ms: number) => Promise<Found>,

@@ -21,7 +21,7 @@ const NOT_SENT: Readonly<Record<string, HttpFailure["reason"]>> = {
   UND_ERR_CONNECT_TIMEOUT: "timeout",
 };
 
-/** Turns a failed call into an `HttpFailure`, which says whether the other side may have got the request. */
+/** Turns a failed call into an `HttpFailure`, which says whether the other side may have received the request. */
 export function toFailure(error: unknown): HttpFailure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = NOT_SENT[code];
@@ -43,18 +43,18 @@ function headersOf(response: Dispatcher.ResponseData): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  // No list (RFC 9110, 10.2.2): servers that send it twice send the same address.
+  // `Location` is not a list (RFC 9110, 10.2.2). Servers that send it twice send the same URL.
   const { location } = response.headers;
   if (Array.isArray(location)) headers["location"] = location[0] ?? "";
   return headers;
 }
 
-/** A part of a coded body can't be decoded alone. */
+/** Status of a partial body. A part of a coded body can't be decoded alone. */
 const PARTIAL = 206;
 
 /**
- * Returns headers and body without the content codings that can be undone: servers send them whatever they are asked
- * for, and may where they are asked for nothing (RFC 9110, 12.5.3). What is left in `content-encoding` is not undone.
+ * Returns headers and body with all known content codings removed. Servers apply codings that were not requested, which
+ * they may do when a request names none (RFC 9110, 12.5.3). Codings that remain in `content-encoding` are not removed.
  */
 function withoutCodings(response: Dispatcher.ResponseData) {
   const { "content-encoding": coding, "content-length": _, ...headers } = headersOf(response);
@@ -98,21 +98,24 @@ export async function readResponse(
     }
   } catch (error) {
     const isOfBody = error instanceof HttpFailure && error.reason === "undecodable";
-    // Where only the status matters, it counts whatever the body is.
+    // Only the status matters to this caller, so an unreadable body is no error.
     if (!isOfBody || beyondMax === "fail") throw error;
   }
   return toResponse(response.statusCode, headers, Buffer.concat(kept).subarray(0, bytesMax));
 }
 
-/** An answer whose body is read piece by piece, or not at all. */
+/** An answer whose body is read chunk by chunk, or not at all. */
 export interface OpenedResponse extends Pick<HttpResponse, "status" | "headers"> {
-  /** Returns the bytes, once. Leaving the loop early ends the transfer. Throws HttpFailure when it breaks off. */
+  /**
+   * Returns the bytes, once. Leaving the loop early ends the transfer.
+   * @throws HttpFailure when the transfer breaks off
+   */
   chunks(): AsyncIterable<Uint8Array>;
   /** Ends the transfer without reading the body. */
   cancel(): void;
 }
 
-/** A body as the client library takes it. Keeps an error of making it, which is no failure of the other side. */
+/** A body as the client library takes it. It keeps the error of generating it, which isn't the other side's. */
 export class SentBody {
   readonly #body: HttpRequest["body"];
   failure: unknown;
@@ -126,7 +129,7 @@ export class SentBody {
     return typeof body === "object" && "chunks" in body ? body : undefined;
   }
 
-  /** The length of a stream: without it the client library would send chunks. */
+  /** The length of a stream. Without it, the client library would send chunks. */
   get headers(): Record<string, string> {
     const streamed = this.#streamed;
     return streamed === undefined ? {} : { "content-length": String(streamed.size) };
@@ -152,7 +155,7 @@ export class SentBody {
 
 export function toOpened(response: Dispatcher.ResponseData): OpenedResponse {
   const { body } = response;
-  // An ended transfer is reported as an error of the body, which no caller awaits any more.
+  // A transfer that was ended is reported as an error of the body, for which nothing waits any more.
   body.on("error", () => undefined);
   const { headers, chunks } = withoutCodings(response);
   return {

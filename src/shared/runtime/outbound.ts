@@ -14,11 +14,11 @@ import {
 import { traceParentOfCall } from "./telemetry/work-context.ts";
 import { RecentMap } from "./recent-map.ts";
 
-/** Between two pieces of an answer. */
+/** Maximum time between two chunks of an answer. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** How long a connection is kept for a later call, also when its server allows more. */
+/** How long an idle connection is kept open, even if its server allows more. */
 const KEEP_ALIVE_MS = 4_000;
-/** Owners whose connections are kept for a later call. */
+/** Maximum number of owners whose connections are kept open. */
 const AGENTS_MAX = 1_000;
 const URL_LENGTH_MAX = 2_048;
 const USER_AGENT = "publishing-relay/1";
@@ -42,7 +42,7 @@ const DENIED_V4: readonly (readonly [string, number])[] = [
   // Azure's platform address is a public one, so no generic list has it.
   ["168.63.129.16", 32],
 ];
-/** Only 2000::/3 is public; these ranges inside it are not. */
+/** Only 2000::/3 is public, except for these ranges. */
 const DENIED_V6: readonly (readonly [string, number])[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -72,7 +72,7 @@ function unmapped(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Returns whether an address may be dialled: it is public, or in a range that the settings allow. */
+/** Reports whether an address may be dialled: it is public, or in a range that the settings allow. */
 export function isAllowedAddress(address: string, allowed?: BlockList): boolean {
   const v4 = unmapped(address) ?? address;
   const family = isIP(v4);
@@ -84,7 +84,6 @@ export function isAllowedAddress(address: string, allowed?: BlockList): boolean 
   );
 }
 
-/** Returns the ranges as what may be dialled beside public addresses. */
 export function allowList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -97,7 +96,7 @@ export function allowList(cidrs: readonly string[]): BlockList {
 
 const blocked = (cause?: unknown) => new HttpFailure("not_sent", "blocked_address", { cause });
 
-/** WHATWG "bad ports" above 1023: browsers never dial them, and neither do we. */
+/** The WHATWG "bad ports" above 1023. Browsers never dial them, and neither do we. */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
   6679, 6697, 10080,
@@ -109,8 +108,8 @@ function isAllowedPort({ port }: URL): boolean {
 }
 
 /**
- * Returns what a URL that a caller chose would have to be so that it may be dialled, or undefined where it may. Checks the text alone; the address behind a
- * name is checked when it is dialled.
+ * Says what would have to change in a URL that a caller chose, or returns undefined when it may be dialled. Only the
+ * text is checked here. The address behind a name is checked when it is dialled.
  */
 export function refusedUrl(text: string, allowed?: BlockList): string | undefined {
   if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
@@ -127,10 +126,10 @@ export function refusedUrl(text: string, allowed?: BlockList): string | undefine
   return undefined;
 }
 
-/** Where `localhost` is dialled. The name is never looked up, so no other address can be behind it. */
+/** The address that is dialled for `localhost`. The name is never resolved, so it can't lead to another address. */
 const LOOPBACK = "127.0.0.1";
 
-/** Returns the URL to dial: for plain http to `localhost` the one with its address, else the URL itself. */
+/** Replaces `localhost` in a plain http URL with its address. Other URLs stay unchanged. */
 function withoutLocalName(url: URL): URL {
   if (url.protocol !== "http:" || url.hostname !== "localhost") return url;
   const dialled = new URL(url);
@@ -138,7 +137,7 @@ function withoutLocalName(url: URL): URL {
   return dialled;
 }
 
-/** Returns whether a URL is plain http to an address that the settings allow, which production refuses. */
+/** Reports whether a URL is plain http to an address that the settings allow. Production refuses such settings. */
 function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
@@ -147,7 +146,7 @@ function isAllowedPlainHttp(url: URL, allowed: BlockList): boolean {
 }
 
 /**
- * Returns whether a URL is that of a program on a developer's machine: plain http to `localhost` or 127.0.0.1, where the
+ * Reports whether a URL is that of a program on a developer's machine: plain http to `localhost` or 127.0.0.1, if the
  * settings allow this address.
  */
 export function isLocalProgram(url: URL, allowed: BlockList): boolean {
@@ -159,13 +158,14 @@ export function isLocalProgram(url: URL, allowed: BlockList): boolean {
 
 export interface Outbound {
   /**
-   * Makes one call: https only, public addresses only, checked on the address that is dialled; follows no redirect.
-   * @throws HttpFailure when no answer came back
+   * Makes one call. Only https is allowed, and only public addresses, which is checked on the address that is actually
+   * dialled. Redirects are not followed.
+   * @throws HttpFailure when no answer arrived
    */
   request(request: HttpRequest): Promise<HttpResponse>;
-  /** Does what `request` does, but leaves the body to be read; ignores `bytesMax` and `beyondMax`. */
+  /** Works like `request`, but leaves the body for the caller to read, and ignores `bytesMax` and `beyondMax`. */
   open(request: HttpRequest): Promise<OpenedResponse>;
-  /** Returns the address to send a browser to: that of the stand-in for a mapped host, else unchanged. */
+  /** Returns the URL to send a browser to. For a mapped host that is the URL of its stand-in. */
   browserUrl(url: string): string;
   close(): Promise<void>;
 }
@@ -175,7 +175,7 @@ interface Rules {
   readonly hostMap: ReadonlyMap<string, string>;
 }
 
-/** Returns the target of a call. @throws HttpFailure when the call is not allowed */
+/** Finds out where a call goes. @throws HttpFailure when the call is not allowed */
 function targetOf(
   { url: text, owner = "" }: Pick<HttpRequest, "url" | "owner">,
   { allowed, hostMap }: Rules,
@@ -200,20 +200,20 @@ function targetOf(
   return { url: dialled.href, owner, headers: dialled === url ? {} : { host: url.host } };
 }
 
-/** Returns the trace header of a call: it names the calling step, and no other part of the trace is sent. */
+/** Returns the trace header of a call. It names the calling step; no other part of the trace is sent. */
 function traceHeaders(): Record<string, string> {
   const traceparent = traceParentOfCall();
   return traceparent === undefined ? {} : { traceparent };
 }
 
-/** Returns the agents that open connections, one for each owner, so that none uses the look-ups and connections of another. */
+/** Creates the agents that open connections. Owners can't use up each other's look-ups and connections. */
 function createAgents(names: Names, allowed: BlockList) {
   const agents = new RecentMap<Agent>(AGENTS_MAX);
   const isAllowed = (address: string) => isAllowedAddress(address, allowed);
   return {
-    /** Loads the library with the first call, since that is slow. */
+    /** Loads the library with the first call, because loading is slow. */
     async of(owner: string): Promise<Agent> {
-      // A CommonJS package that is loaded late has only its default export once it is bundled.
+      // After bundling, a CommonJS package that is loaded late has only its default export.
       const { default: undici } = await import("undici");
       const known = agents.get(owner);
       if (known !== undefined) return known;

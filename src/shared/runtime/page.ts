@@ -9,14 +9,13 @@ export interface Page<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;
   readonly limit: number;
-  /** What the answer says of the list beside its page. */
+  /** Fields of the answer next to the page. */
   readonly about?: Readonly<Record<string, unknown>>;
 }
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 25;
 
-/** The query parameters that every list takes. */
 export const pageQuery = shape(() => ({
   limit: z
     .string()
@@ -33,21 +32,25 @@ export const pageQuery = shape(() => ({
     .meta({ examples: ["Zk9x1Q8Wb0T3aM5uR2cE7g"] }),
 }));
 
-/** What a later build adds is passed over. */
+/** Unknown fields are ignored, because a later build may add some. */
 const Position = shape(() => z.object({ after: z.string(), query: z.string() }));
 const TAG_LENGTH = 16;
 
-/** Makes and reads cursors, which are opaque and valid for one query alone. */
+/** Makes and reads cursors. A cursor is opaque and valid for one query only. */
 export function createCursors({ current, previous }: RotatingKeys) {
   const tag = (text: string, key = current) => hmacSha256(key, text).subarray(0, TAG_LENGTH);
   const fingerprint = (query: unknown) => sha256Hex(JSON.stringify(query)).slice(0, 16);
   return {
-    /** Makes a cursor. `query`: all that the list depends on, the tenant included, except `limit` and `cursor`. */
+    /**
+     * Makes a cursor. `query` has everything that the list depends on (and the tenant), except `limit` and `cursor`.
+     */
     make(after: string, query: unknown): string {
       const text = JSON.stringify({ after, query: fingerprint(query) });
       return Buffer.concat([tag(text), Buffer.from(text)]).toString("base64url");
     },
-    /** Returns the position to continue after; undefined for a first page. @throws AppError `invalid_cursor` */
+    /**
+     * Returns the position after which to continue, or undefined for the first page. @throws AppError `invalid_cursor`
+     */
     read(cursor: string | undefined, query: unknown): string | undefined {
       if (cursor === undefined) return undefined;
       const bytes = Buffer.from(cursor, "base64url");
@@ -70,7 +73,7 @@ export function createCursors({ current, previous }: RotatingKeys) {
 
 export type Cursors = ReturnType<typeof createCursors>;
 
-/** Makes a page of what a listing found and where it stopped. */
+/** Makes a page from the items of a listing and the position where it stopped. */
 export function toPage<Stored, T>(
   listed: { readonly items: readonly Stored[]; readonly next: string | undefined },
   limit: number,

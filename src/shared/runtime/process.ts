@@ -1,21 +1,21 @@
-/** Tells the time. Tests have one of their own. */
+/** The time. Tests use a clock of their own. */
 export interface Clock {
   now(): Date;
 }
 
 type Callback = (endsAt: Date) => Promise<void>;
 
-/** What runs before the process ends, when it gets a signal beforehand. */
+/** Runs callbacks before the process ends, if the host announces the end with a signal. */
 export class Stop {
   readonly #callbacks = new Set<Callback>();
   #endsAt: Date | undefined;
 
-  /** When the host will end the process; undefined until it gets the signal. */
+  /** When the host will end the process. It is undefined until the signal arrives. */
   get endsAt(): Date | undefined {
     return this.#endsAt;
   }
 
-  /** Calls the callback when the process is about to stop, at once if it already is. Returns a function to undo it. */
+  /** Calls the callback when the process is about to stop. Returns a function that removes it again. */
   before(callback: Callback): () => void {
     this.#callbacks.add(callback);
     // The host still starts work for a while after the signal.
@@ -24,8 +24,8 @@ export class Stop {
   }
 
   /**
-   * Runs all callbacks, because the process is about to stop. Waits for them and never rejects. Called again, the first
-   * end stands.
+   * Runs all callbacks because the process is about to stop, waits for them, and never rejects. A second call doesn't
+   * change the time of the end.
    */
   async begin(endsAt: Date): Promise<void> {
     this.#endsAt ??= endsAt;
@@ -35,9 +35,10 @@ export class Stop {
 }
 
 /**
- * Returns the file of a child program: in the sources, it is beside the calling module; in a build, beside the bundle,
- * whose parts are in a folder below. `moduleUrl`: `import.meta.url` of the caller. `name`: the program's entry in the
- * build, without the file's ending.
+ * Returns the file of a child program. In the source tree it is next to the calling module; in a build it is next to
+ * the bundle, whose chunks are in a folder below it.
+ *
+ * `moduleUrl` is the caller's `import.meta.url`, and `name` the program's entry in the build without its extension.
  */
 export function programFile(moduleUrl: string, name: string): URL {
   if (moduleUrl.endsWith(".ts")) return new URL(`./${name}.ts`, moduleUrl);

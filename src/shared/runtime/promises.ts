@@ -1,6 +1,6 @@
 /**
- * Waits for `work` for this long. Settles as `work` does, or as `late` does after that time: the work then continues,
- * and its result is dropped. The timer does not keep the process alive.
+ * Waits for `work`, at most for `ms`. After that time it settles as `late` does; the work continues, and its result is
+ * dropped. The timer doesn't keep the process alive.
  */
 export async function withTimeLimit<Result, Late>(
   ms: number,
@@ -18,8 +18,8 @@ export async function withTimeLimit<Result, Late>(
 }
 
 /**
- * Calls the function with each item, `size` of them at a time, and returns the results in the items' order. Rejects with
- * the first error; no later batch is begun then.
+ * Calls the function with each item, `size` of them at a time, and returns the results in the order of the items.
+ * Rejects with the first error and starts no further batch.
  */
 export async function inBatches<Item, Result>(
   items: readonly Item[],
@@ -39,8 +39,9 @@ interface Flight<T> {
 }
 
 /**
- * Joins calls for the same thing while one is under way, so that all get its outcome. `ms`: how long after its beginning
- * an outcome, a failure too, is that of later calls; absent: it is forgotten with its end.
+ * Joins calls for the same thing while one of them is running, so that all get its outcome. `ms` is how long an
+ * outcome, even a failure, is also given to later calls, counted from the start of the first one. Without it, the
+ * outcome is forgotten as soon as the call ends.
  */
 export class SingleFlight<T> {
   readonly #ms: number;

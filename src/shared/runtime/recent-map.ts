@@ -1,4 +1,4 @@
-/** A map of limited size that drops the entry that was not used for longest. */
+/** A map of limited size. When it is full, it drops the entry that was not used for the longest time. */
 export class RecentMap<Value> {
   readonly #sizeMax: number;
   readonly #values = new Map<string, Value>();
@@ -11,12 +11,12 @@ export class RecentMap<Value> {
     return this.#values.size;
   }
 
-  /** Returns whether there is a value, which does not count as use. */
+  /** Reports whether the map has the key. This doesn't count as a use. */
   has(key: string): boolean {
     return this.#values.has(key);
   }
 
-  /** Returns the value, which counts as use. */
+  /** Returns the value. This counts as a use. */
   get(key: string): Value | undefined {
     const value = this.#values.get(key);
     if (value !== undefined) this.set(key, value);
@@ -34,7 +34,7 @@ export class RecentMap<Value> {
     }
   }
 
-  /** Returns the values, the one that was not used for longest first. */
+  /** Returns the values, least recently used first. */
   values(): Iterable<Value> {
     return this.#values.values();
   }

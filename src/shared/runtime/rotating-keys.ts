@@ -10,7 +10,7 @@ import type { FailedCheck } from "./errors.ts";
 import { deriveKey, randomToken } from "./secrets.ts";
 import { failedTokenCheck } from "./token-check.ts";
 
-/** The key that signs, and the one before it, which is still accepted while a secret is rotated. */
+/** The key that signs, and the previous one, which is still accepted while a secret is rotated. */
 export interface RotatingKeys {
   readonly current: Uint8Array;
   readonly previous: Uint8Array | undefined;
@@ -26,7 +26,7 @@ export function rotatingKeys(
   };
 }
 
-/** Verifies a token with either key, with the same checks. @throws jose's errors */
+/** Verifies a token with the current or the previous key. Both get the same checks. @throws jose's errors */
 async function verifyRotating(
   token: string,
   { current, previous }: RotatingKeys,
@@ -45,15 +45,15 @@ const ISSUER = "publishing-relay";
 const CLOCK_TOLERANCE_SECONDS = 5;
 const ALGORITHMS = ["HS256"];
 
-/** A kind of token: each has its own type, audience and key, so that none passes for another (RFC 8725). */
+/** A kind of token. Each has its own type, audience and key, so that no kind is accepted as another (RFC 8725). */
 interface TokenKind {
   readonly type: string;
   readonly audience: string;
-  /** The setting that holds the secret, for the log. */
+  /** Name of the setting that holds the secret, for the log. */
   readonly secretSetting: string;
-  /** What the key is derived for. */
+  /** Purpose for which the key is derived. */
   readonly purpose: string;
-  /** Required, beside the id and the times that every token has. */
+  /** Claims that are required in addition to the id and the times, which every token has. */
   readonly claims: readonly string[];
   readonly lifetimeSecondsMax: number;
 }
@@ -66,7 +66,7 @@ export function ownTokens(
   const { type, audience, secretSetting } = kind;
   const keys = rotatingKeys(secrets, kind.purpose);
   return {
-    /** Signs a token with an id of its own, unless the claims have one. */
+    /** Signs a token. It gets a new id unless the claims have one. */
     async sign(claims: JWTPayload, seconds: number) {
       const issuedAt = Math.floor(now().getTime() / 1000);
       const expires = issuedAt + seconds;
@@ -80,7 +80,7 @@ export function ownTokens(
         .sign(keys.current);
       return { token, expiresAt: new Date(expires * 1000).toISOString() };
     },
-    /** Returns the claims of a token of this kind that we signed and that has not expired. @throws jose's errors */
+    /** Returns the claims of a token, if it is of this kind, signed by us and not expired. @throws jose's errors */
     async verify(token: string): Promise<JWTPayload> {
       const { payload } = await verifyRotating(token, keys, {
         algorithms: ALGORITHMS,
@@ -94,7 +94,7 @@ export function ownTokens(
       });
       return payload;
     },
-    /** Returns the check at which a token failed, by the error of `verify`. */
+    /** Names the check that a token failed, given the error of `verify`. */
     failedCheck: (error: errors.JOSEError, token: string): FailedCheck =>
       failedTokenCheck(error, token, {
         issuers: [ISSUER],

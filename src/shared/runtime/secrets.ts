@@ -18,34 +18,33 @@ export function sha256Hex(text: string): string {
 }
 
 export function hmacSha256(key: string | Uint8Array, text: string): Buffer {
-  // Node takes five times as long to find out what bytes are.
+  // Passing bytes to Node directly takes five times as long, because it first checks their type.
   const known = typeof key === "string" ? key : createSecretKey(key);
   return createHmac("sha256", known).update(text).digest();
 }
 
-/** Compares secrets in a time that does not depend on where they differ. */
+/** Compares secrets in a time that doesn't depend on where they differ. */
 export function equalSecrets(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Derives the key of one purpose (RFC 5869): a token or tag made for one can't be used for another. */
+/** Derives the key for one purpose (RFC 5869). What was made for one purpose can't be used for another. */
 export function deriveKey(master: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", master, "", purpose, 32));
 }
 
-/** Returns random text of the given length; every character is equally likely. */
+/** Makes random text in which every character is equally likely. */
 export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length * 2)) {
-      // 248 = 4 * 62: taking larger bytes modulo 62 would favour the first characters.
+      // 248 is 4 * 62. With larger bytes, the remainder would favour the first characters.
       if (byte < 248 && text.length < length) text += BASE62[byte % 62];
     }
   }
   return text;
 }
 
-/** Returns URL-safe text of the given number of random bytes. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString("base64url");
 }
@@ -65,8 +64,8 @@ const SECRET_PART_LENGTH = 43;
 const API_KEY = /^sk_live_([0-9A-HJKMNP-TV-Z]{26})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 
 /**
- * Makes a key of the form `sk_live_<key id>_<secret part>_<checksum>`: one point read finds its row, and a mistyped key
- * is recognised without any.
+ * Makes a key of the form `sk_live_<key id>_<secret part>_<checksum>`. One point read finds its row, and a mistyped key
+ * is recognised without any read.
  */
 export function newApiKey(keyId: string): {
   secret: string;
@@ -83,7 +82,7 @@ export function newApiKey(keyId: string): {
   };
 }
 
-/** Returns the parts of a well-formed key with a right checksum, or undefined. Nothing is looked up. */
+/** Splits a key into its parts, if its form and checksum are right. Storage is not read. */
 export function parseApiKey(text: string): { keyId: string; secretPart: string } | undefined {
   const match = API_KEY.exec(text);
   if (match === null) return undefined;
@@ -95,12 +94,12 @@ export function parseApiKey(text: string): { keyId: string; secretPart: string }
 
 const SEAL_VERSION = "v1";
 
-/** Data keys by id; the first one seals, all open. */
+/** Data keys by id. The first one seals; all of them open. */
 export type DataKeys = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Seals text with AES-256-GCM under the first data key. `boundTo` names the row that stores it: copied to another row,
- * it does not open.
+ * Seals text with AES-256-GCM under the first data key. `boundTo` names the row that stores the text. A copy in another
+ * row doesn't open.
  */
 export function seal(text: string, boundTo: string, keys: DataKeys): string {
   const first = keys.entries().next().value;
@@ -114,7 +113,7 @@ export function seal(text: string, boundTo: string, keys: DataKeys): string {
   return [SEAL_VERSION, keyId, ...parts].join(".");
 }
 
-/** Opens sealed text. Returns undefined when its key is gone or it was changed or moved. */
+/** Opens sealed text. The result is undefined when its data key is gone, or when the text was changed or moved. */
 export function unseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
   const [version, keyId = "", iv = "", text = "", tag = ""] = sealed.split(".");
   const key = keys.get(keyId);
@@ -131,12 +130,12 @@ export function unseal(sealed: string, boundTo: string, keys: DataKeys): string 
   }
 }
 
-/** Returns the id of the data key that text was sealed with. */
+/** Returns the id of the data key with which text was sealed. */
 export function sealingKey(sealed: string): string {
   return sealed.split(".")[1] ?? "";
 }
 
-/** Seals the text again with the first data key; undefined when it is sealed with it, or does not open. */
+/** Seals text again with the first data key; undefined when it already has that key or doesn't open. */
 export function reseal(sealed: string, boundTo: string, keys: DataKeys): string | undefined {
   if (keys.keys().next().value === sealingKey(sealed)) return undefined;
   const text = unseal(sealed, boundTo, keys);

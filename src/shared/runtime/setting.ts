@@ -1,4 +1,4 @@
-// The small form of the library: every start loads it.
+// The small variant of the library, because every start loads it.
 import { isIP } from "node:net";
 import * as z from "zod/mini";
 import { shape, type Shape } from "./shape.ts";
@@ -6,29 +6,27 @@ import { shape, type Shape } from "./shape.ts";
 /** The schema of a setting's text. */
 type Schema<T> = z.ZodMiniType<T, string>;
 
-/** One setting: what it means, for whom it is, and how its text becomes a value. */
+/** One setting: its meaning, who sets it, and how its text becomes a value. */
 export interface Setting<T> {
   readonly schema: Shape<Schema<T>>;
   readonly about: string;
-  /** The text of a setting that is not given; null when there is none. Shown in docs/reference/settings.md. */
+  /** The text to use when the setting is not given, or null when there is none. docs/reference/settings.md shows it. */
   readonly fallback: string | null;
 }
 
-/** What the setting's text becomes. */
 export type ValueOf<Of extends Setting<unknown>> = Of extends Setting<infer T> ? T : never;
 
-/** Returns the schema of text that fits a pattern. */
 export const matching = (pattern: RegExp, words: string) =>
   z.string().check(z.regex(pattern, words));
-/** Returns the schema of what another one's value is made into. */
+/** Returns the schema of a value that is made from another schema's value. */
 export const made = <T, Made>(schema: Schema<T>, make: (value: T) => Made) =>
   z.pipe(schema, z.transform(make));
-/** Returns the schema with a rule more; `words` say what it has to be. */
+/** Adds a rule to a schema. `words` say what the value has to be. */
 export const ruled = <T>(schema: Schema<T>, holds: (value: T) => boolean, words: string) =>
   schema.check(z.refine(holds, words));
 
 export const text = shape(() => z.string().check(z.minLength(1)));
-/** The schema of one or more words with spaces between them. */
+/** One or more words, separated by spaces. */
 export const severalWords = shape(() =>
   ruled(
     made(z.string(), (value) => value.split(/\s/).filter((word) => word !== "")),
@@ -39,12 +37,11 @@ export const severalWords = shape(() =>
 export const secret = shape(() =>
   z.string().check(z.minLength(32, "must have at least 32 characters")),
 );
-/** Returns the schema of one of these words. */
 export const oneOf = <Word extends string>(...words: readonly [Word, Word, ...Word[]]) =>
   made(z.enum(words, `must be one of ${words.join(", ")}`), (word) => word);
 export const flag = shape(() => made(oneOf("true", "false"), (value) => value === "true"));
 const wholeNumber = shape(() => made(matching(/^\d+$/, "must be a whole number"), Number));
-/** Returns the schema of a whole number in a range: a check on a shared one, since a start waits for each schema. */
+/** Returns a whole number in a range. It adds a check to a shared schema, because every new schema delays the start. */
 export const integer = (min: number, max: number) =>
   shape(() =>
     ruled(wholeNumber(), (value) => value >= min && value <= max, `must be from ${min} to ${max}`),
@@ -54,7 +51,7 @@ export const seconds = shape(() =>
     value.split(",").map(Number),
   ),
 );
-/** Returns the schema of JSON; `shapeWords` say what it has to look like. */
+/** Returns the schema of JSON. `shapeWords` say what it has to look like. */
 export const jsonOf = <T>(inner: z.ZodMiniType<T>, shapeWords: string) =>
   z.pipe(
     z.string(),
@@ -71,7 +68,7 @@ export const jsonOf = <T>(inner: z.ZodMiniType<T>, shapeWords: string) =>
       }
       const result = inner.safeParse(parsed);
       if (result.success) return result.data;
-      // All of it is one setting, whose keys and values may be secret: what is wrong first has to do.
+      // The JSON is one setting, and its keys and values may be secret, so only the first problem is reported.
       const words = result.error.issues[0]?.message ?? "";
       return fail(words.startsWith("must ") ? words : shapeWords);
     }),
@@ -104,13 +101,12 @@ export const es256PrivateKey = shape(() => {
     "must be a private P-256 key as a JSON Web Key: kty, crv, x, y, d and kid",
   );
 });
-/** The address of something on the web, as given. */
 export const httpUrl = shape(() =>
   z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
 );
 export const origin = shape(() => made(httpUrl(), (value) => new URL(value).origin));
 
-/** A name that people read: Mastodon takes 60 characters, and in an authenticator's address a colon ends the name. */
+/** A name that people read. Mastodon allows 60 characters, and a colon would end the name in an authenticator's URI. */
 export const displayName = shape(() =>
   z
     .string()
@@ -124,7 +120,7 @@ export const displayName = shape(() =>
       ),
     ),
 );
-/** What a `User-Agent` header may be: printable ASCII. */
+/** A `User-Agent` header: printable ASCII. */
 export const userAgent = shape(() =>
   matching(
     /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/,
@@ -132,7 +128,7 @@ export const userAgent = shape(() =>
   ),
 );
 
-/** Where a mail server is, and how to sign in there. */
+/** Address of a mail server, and how to sign in there. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
@@ -177,7 +173,7 @@ export const webAddress = shape(() =>
   httpUrl().check(z.maxLength(2_000, "must have at most 2,000 characters")),
 );
 
-/** Returns the schema of parts that are separated by commas. */
+/** Parts that are separated by commas. */
 export const list = () =>
   made(z.string(), (value) =>
     value
@@ -190,7 +186,7 @@ const addressRange = shape(() => z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ip
 export const isAddressRange = (part: string) => addressRange().safeParse(part).success;
 
 const PORT = /:\d{1,5}$/;
-/** Returns whether it is an address, perhaps with a port; an IPv6 address with a port is in brackets. */
+/** Reports whether the text is an IP address, with or without a port. An IPv6 address with a port is in brackets. */
 export const isNameServer = (part: string) => {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(part)?.[1];
   return isIP(bracketed ?? part) === 6 || isIP(part.replace(PORT, "")) === 4;

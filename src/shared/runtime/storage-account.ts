@@ -1,4 +1,3 @@
-/** How a storage account is reached. */
 export type StorageAccount =
   | { readonly kind: "connection_string"; readonly connectionString: string }
   | {

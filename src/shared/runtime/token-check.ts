@@ -1,12 +1,12 @@
 import { decodeJwt, decodeProtectedHeader, errors } from "jose";
 import { boundedText, type FailedCheck } from "./errors.ts";
 
-/** What a verifier asks of a token. */
+/** What a token has to say so that a verifier accepts it. */
 export interface WantedToken {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
   readonly algorithms: readonly string[];
-  /** Where the keys come from: an address, or the names of settings. */
+  /** Where the keys come from: a URL, or the names of settings. */
   readonly keysFrom: string;
   readonly now: Date;
 }
@@ -69,12 +69,12 @@ function failedClaim(claim: string, wanted: WantedToken, parts: Parts): FailedCh
   return { check: `claim ${claim}`, found: boundedText(parts.claims[claim]) };
 }
 
-/** Returns the issuer and the audience that a token names; its signature does not vouch for them. */
+/** Returns the issuer and the audience that a token claims. They are read without verifying its signature. */
 const unverified = ({ claims }: Parts) => ({
   unverified: { issuer: boundedText(claims["iss"]), audience: boundedText(claims["aud"]) },
 });
 
-/** Returns the check at which a token failed. Values of the token are shortened; the token itself is never shown. */
+/** Names the check that a token failed. Values of the token are shortened, and the token itself is never shown. */
 export function failedTokenCheck(
   error: errors.JOSEError,
   token: string,

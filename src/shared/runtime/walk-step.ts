@@ -1,16 +1,16 @@
 import type { Log } from "./log.ts";
 
-/** The state of a walk when a step begins. */
+/** The state of a walk at the beginning of a step. */
 export interface WalkAt<Position = unknown> {
-  /** Where the step before ended; undefined at the beginning of a round. */
+  /** Where the last step ended. It is undefined at the beginning of a round. */
   readonly position: Position | undefined;
   readonly roundAt: Date;
   /** Counts of this round so far, and of the whole previous round. */
   readonly counts: WalkCounts;
   readonly lastCounts: WalkCounts;
-  /** How many runs in a row ended with an error here. */
+  /** How many runs in a row have failed at this position. */
   readonly failures: number;
-  /** Returns whether the step has to end, which is after a few seconds. */
+  /** Reports whether the step has to end. Its time is a few seconds. */
   isTimeUp(): boolean;
 }
 
@@ -18,21 +18,21 @@ export type WalkCounts = Readonly<Record<string, number>>;
 
 /** The result of a step. */
 export interface WalkStep<Position = unknown> {
-  /** Where the next step continues, which is stored as JSON; undefined at the end of the round. */
+  /** Where the next step continues, stored as JSON. It is undefined at the end of the round. */
   readonly next: Position | undefined;
-  /** Added to what the round has counted. */
+  /** Counts to add to those of the round. */
   readonly counts?: WalkCounts;
-  /** Leaves the rest of the round to the next time of the schedule. */
+  /** Leaves the rest of the round to the next scheduled run. */
   readonly rests?: boolean;
 }
 
 /**
- * Does a bounded part of a walk, of seconds and not minutes. It may be repeated, also by two processes at once, and end
- * anywhere.
+ * Does a limited part of a walk, within seconds. A step may be repeated, even by two processes at the same time, and
+ * may be interrupted anywhere.
  */
 export type TakeStep = (at: WalkAt) => Promise<WalkStep>;
 
-/** Makes the steps of a walk whose positions have a type. */
+/** Gives the steps of a walk a typed position. */
 export function stepsWith<Position>(
   take: (at: WalkAt<Position>) => Promise<WalkStep<Position>>,
 ): TakeStep {
@@ -43,30 +43,28 @@ export function stepsWith<Position>(
 /** An item of a walk. */
 interface WalkItem {
   readonly id: string;
-  /** The position after it. */
   readonly after: string;
 }
 
 /** The result of processing one item. */
 export interface Looked<Rest = string> {
   readonly counts?: WalkCounts;
-  /** Where processing the item continues when one call did not finish it. */
+  /** Where to continue with the item, if one call did not finish it. */
   readonly rest?: Rest | undefined;
 }
 
-/** What removing a page of rows came to. */
 export interface RemovedPage<Position = string> {
   readonly removed: number;
-  /** Where the next page begins; undefined at the end. */
+  /** Where the next page begins. It is undefined at the end. */
   readonly next: Position | undefined;
 }
 
-/** A walk over items of many owners, none of which may delay the others. */
+/** A walk over items of many owners. No owner may delay the others. */
 export interface ItemWalk<Rest = string> {
   readonly log: Log;
   /** The walk's name in the log when an item fails. */
   readonly what: string;
-  /** Reads a page in a fixed order, from after a position that an item or a page named. */
+  /** Reads a page in a fixed order, after a position that an item or a page has named. */
   page(
     after: string | undefined,
   ): Promise<{ readonly items: readonly WalkItem[]; readonly next: string | undefined }>;
@@ -74,15 +72,15 @@ export interface ItemWalk<Rest = string> {
 }
 
 const LOOKS_AT_ONCE = 32;
-/** Unfinished items; with more of them, no new ones are begun. */
+/** Maximum number of unfinished items. No new items are started above it. */
 const LATER_MAX = 50;
-/** This many failures without a success are an outage, which is waited for, and not caused by the items. */
+/** This many failures without a success count as an outage, not as errors of the items. The walk then waits. */
 const OUTAGE_LOOKS = 4;
 const OUTAGE_FAILURES_MAX = 3;
 
 interface Position<Rest> {
   readonly after?: string | undefined;
-  /** Whether all items were begun; unfinished ones are in `later`. */
+  /** Whether all items were started. The unfinished ones are in `later`. */
   readonly isAtEnd?: boolean;
   readonly later: readonly Unfinished<Rest>[];
 }
@@ -96,9 +94,9 @@ export function addCounts(left: WalkCounts, right: WalkCounts = {}): WalkCounts 
 }
 
 /**
- * Looks at items, many at once, until all were begun or the step's time is over. Logs and counts those that fail. Returns
- * the counts, and how many were begun, from the first on. @throws AggregateError when nothing but failures came of it: an
- * outage, which is waited for three times
+ * Processes items, several at a time, until all were started or the step's time is over. Items that fail are logged and
+ * counted. Returns the counts, and how many items were started from the beginning of the list.
+ * @throws AggregateError when every item failed, which is taken for an outage and waited for up to three times
  */
 export async function lookAtAll<Item extends { readonly id: string }>(
   { log, what }: Pick<ItemWalk, "log" | "what">,
@@ -110,7 +108,7 @@ export async function lookAtAll<Item extends { readonly id: string }>(
   let begun = 0;
   const errors: unknown[] = [];
   const lookOn = async (): Promise<void> => {
-    // The first ones are always begun, so that a run without time left makes progress.
+    // The first items are always started, so that a run makes progress even without time left.
     for (;;) {
       const item = begun < LOOKS_AT_ONCE || !at.isTimeUp() ? items[begun] : undefined;
       if (item === undefined) return;
@@ -132,7 +130,7 @@ export async function lookAtAll<Item extends { readonly id: string }>(
   return { counts: addCounts(counts, { looked: begun, ...failed }), begun };
 }
 
-/** Looks at items, and collects those that are to be continued. */
+/** Processes items and collects those that have to be continued. */
 async function lookAtItems<Rest>(
   walk: ItemWalk<Rest>,
   at: WalkAt,
@@ -154,15 +152,16 @@ async function stepOverLater<Rest>(
 ): Promise<WalkStep<Position<Rest>>> {
   const items = position.later.map(([id, rest]) => ({ id, rest }));
   const { counts, begun, later } = await lookAtItems(walk, at, items);
-  // Processed items go after those that were not.
+  // Items that were not processed go first.
   const left = [...position.later.slice(begun), ...later];
   const isOver = position.isAtEnd === true && left.length === 0;
   return { next: isOver ? undefined : { ...position, later: left }, counts };
 }
 
 /**
- * Makes the step of a walk over items. Processes several at once; logs, counts and skips one that fails, and continues
- * an unfinished one after all others. A step of which every item fails throws, so that an outage skips nothing.
+ * Makes the step of a walk over items. It processes several at a time. Items that fail are logged, counted and skipped,
+ * and an unfinished item is continued after all others. A step in which every item fails throws, so that an outage
+ * skips nothing.
  */
 export function overItems<Rest = string>(walk: ItemWalk<Rest>): TakeStep {
   return stepsWith<Position<Rest>>(async (at) => {

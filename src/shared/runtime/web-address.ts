@@ -1,15 +1,15 @@
 import { domainToUnicode } from "node:url";
 
-/** Characters of a longer address are not looked at: it is refused for its length. */
+/** A longer address is refused for its length, without checking its characters. */
 const CHARACTERS_MAX = 2_048;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
-/** What lies between the two slashes and the path. */
+/** The part between the two slashes and the path. */
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * Returns what is wrong with an address that a caller wrote, where `new URL` would silently read another one than is
- * written; undefined where it reads what is written, and for what is no http or https address at all. White space around
- * is cut. Accents, spaces in a path and international names may be encoded: they stay the same address.
+ * Says what is wrong with a URL that a caller wrote, if `new URL` would silently read another one than was written.
+ * Returns undefined if it reads what was written, or if the text is no http or https URL at all. White space around the
+ * URL is ignored. Accents, spaces in a path and international names may be encoded, since that gives the same URL.
  */
 export function misreadAddress(given: string): string | undefined {
   const text = given.trim();
@@ -38,12 +38,14 @@ function isWrittenAs(host: string, hostname: string): boolean {
   return written === hostname || written === domainToUnicode(hostname);
 }
 
-/** Names that are reserved and lead nowhere on the public internet (RFC 6761, 6762, 7686, 8375, 9476). */
+/** Reserved names that lead nowhere on the public internet (RFC 6761, 6762, 7686, 8375, 9476). */
 const RESERVED = /(?:^|\.)(?:alt|example|home\.arpa|internal|invalid|local|localhost|onion|test)$/;
 const LABEL_CHARACTERS_MAX = 63;
 const NAME_CHARACTERS_MAX = 253;
 
-/** Returns whether no server on the public internet can have this name, as `URL` gives it. */
+/**
+ * Reports whether no server on the public internet can have this name. `hostname` is in the form that `URL` gives it.
+ */
 export function isImpossibleName(hostname: string): boolean {
   const name = hostname.replace(/\.$/, "");
   const labels = name.split(".");

@@ -6,30 +6,27 @@ import type { PlatformAccess } from "./platform.ts";
 import type { Profile } from "./profiles/profile.ts";
 import type { User } from "./staff/user.ts";
 
-/** The rows that requests are checked against. */
 export interface AccessRows {
   /**
-   * Whether they are cached from earlier requests. Such rows may only allow: a refusal based on them is neither answered
-   * nor recorded; the request is checked again on rows that are read.
+   * Whether they are cached from earlier requests. Cached rows may only allow. A refusal based on them is neither
+   * answered nor recorded. Instead, the request is checked again on stored rows.
    */
   readonly areCached: boolean;
-  /** The platform that the credential names, where this process knows it without a read. Says nothing of the caller. */
+  /** The platform that the credential names, if this process knows it without a read. Not checked. */
   readonly platformId?: string;
-  /** The platform's access version, read before all of them; "" where nobody asks for it. */
+  /** The platform's access version, read before all rows, or "" when it isn't needed. */
   readonly accessVersion: string;
   key(keyId: string): Promise<KeyWithHash | undefined>;
   user(platformId: string, userId: string): Promise<User | undefined>;
   platform(platformId: string): Promise<PlatformAccess | undefined>;
   application(platformId: string, applicationId: string): Promise<Application | undefined>;
   profile(platformId: string, profileId: string): Promise<Profile | undefined>;
-  /** Returns the connections of a profile. */
   connections(platformId: string, profileId: string): Promise<readonly Connection[]>;
 }
 
-/** Answers what is wanted by its name: reads it, or has it. */
+/** Returns a row by its name, from a cache or by reading it. */
 export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => Promise<Wanted>;
 
-/** Makes the rows of a source. */
 export function accessRows(
   services: TenantsDeps,
   source: RowSource,
@@ -50,7 +47,7 @@ export function accessRows(
   };
 }
 
-/** Makes rows that are read when they are asked for, and not cached. */
+/** Makes rows that are read from storage when they are needed. */
 export function storedRows(services: TenantsDeps): AccessRows {
   return accessRows(services, (_name, read) => read(), { areCached: false, accessVersion: "" });
 }

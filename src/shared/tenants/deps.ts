@@ -16,7 +16,6 @@ import type { Grants } from "./profiles/grant.ts";
 import type { Passwords } from "./staff/password.ts";
 import type { TenantStores } from "./stores.ts";
 
-/** What the verbs of platforms, their staff and what they own need from the process. */
 export interface TenantsDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -33,7 +32,7 @@ export interface TenantsDeps {
   readonly readiness: SingleFlight<Readiness>;
 }
 
-/** What tells who somebody is. */
+/** Secrets and keys that identify callers. */
 interface TenantSecrets {
   readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;

@@ -6,7 +6,7 @@ import { PLATFORM_ROW_KEY, platformRow } from "./platform-row.ts";
 import { profileKey, profileRow } from "./profiles/profile-store.ts";
 import { userKey } from "./staff/user-store.ts";
 
-/** For whom an account is linked, and the keys and users that the link's session stands on. */
+/** The profile that an account is linked to, and the keys and users that the link's session depends on. */
 interface Linked {
   readonly platformId: string;
   readonly applicationId: string;
@@ -15,7 +15,7 @@ interface Linked {
 
 const isUser = (id: string) => id.startsWith("usr_");
 
-/** Returns what has to be there and active in the transaction that links an account. */
+/** Returns the rows that must exist and be active in the transaction that links an account. */
 export function linkGuard(
   { platformId, applicationId, profileId }: Linked,
   actorIds: readonly string[],

@@ -9,21 +9,21 @@ import {
 } from "../runtime/storage/row.ts";
 import { PLATFORM_STATUSES, type PlatformStatus } from "./platform.ts";
 
-/** The row key of the platform itself, in its partition of table `core`. */
+/** The row key of the platform itself, in its partition of the table `core`. */
 export const PLATFORM_ROW_KEY = "P";
 
-/** A platform; the partition key is its id. */
+/** A platform. The partition key is its id. */
 export const platformRow = rowCodec("platform", {
   name: text(),
-  // `erasing`: closed, and past the time in which it can be opened again. A change of it is a change of `updatedAt`, but
-  // for this last one: so a closed platform was closed then.
+  // `erasing`: closed, and too late to be opened again. Every change of the status but this last one sets `updatedAt`,
+  // so that of a closed platform is the time when it was closed.
   status: oneOf([...PLATFORM_STATUSES, "erasing"]),
   createdAt: text(),
   updatedAt: text(),
-  // The ids of the disabled applications, which every request asks for: it reads this row anyway. Each changes in one
+  // The ids of the disabled applications. Every request needs them and reads this row anyway. Each changes in one
   // transaction with the application's own row.
   disabled: longText(),
-  // How many users it has, and how many of them are owners: the last owner can't be removed.
+  // The number of users, and of owners among them. The last owner can't be removed.
   users: integer(),
   owners: integer(),
 });
@@ -48,7 +48,7 @@ export function disabledColumns(row: Row, applicationId: string, isDisabled: boo
 }
 
 /**
- * Returns the write that counts a user more or less of a platform, and suspends an active one at a time.
+ * Returns the write that counts one user more or less. With `suspendedAt`, it also suspends an active platform.
  * @throws DamagedRow
  */
 export function userCountWrite(
@@ -66,7 +66,7 @@ export function userCountWrite(
   });
 }
 
-/** Returns the write that counts an owner more or less. @throws DamagedRow */
+/** Returns the write that changes the number of owners by one. @throws DamagedRow */
 export function ownerCountWrite(stored: StoredRow, by: 1 | -1): RowWrite {
   return mergeCounts(stored, { owners: platformRow.decode(stored.row).owners + by });
 }
@@ -84,5 +84,5 @@ function mergeCounts(
   return { kind: "merge", row: { ...columns, rowKey: PLATFORM_ROW_KEY }, etag };
 }
 
-/** Returns whether the platform would be left without an owner. @throws DamagedRow */
+/** Reports whether the platform has only one owner. @throws DamagedRow */
 export const isLastOwner = (row: Row) => platformRow.decode(row).owners < 2;

@@ -13,7 +13,7 @@ import { UserStore } from "./staff/user-store.ts";
 
 export type TenantStores = ReturnType<typeof createTenantStores>;
 
-/** Creates the stores of what requests are checked against. Each raises the access version when that changes. */
+/** Creates the stores of the rows that requests are checked against. A change of these raises the access version. */
 export function createTenantStores({ core, keys, emails, links }: Tables, commit: Commit) {
   return {
     platforms: new PlatformStore(core, commit),

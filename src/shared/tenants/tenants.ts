@@ -1,4 +1,4 @@
-/* What other folders use of tenants: platforms, their staff, and what they own. */
+/* The part of tenants that other folders use: platforms, their staff, and what they own. */
 
 export { storedRows, type AccessRows, accessRows } from "./access-rows.ts";
 export type { Application } from "./applications/application.ts";

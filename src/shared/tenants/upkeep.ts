@@ -1,7 +1,7 @@
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
 import type { TenantsDeps } from "./deps.ts";
 
-/** Longer than any request takes that writes a pointer before what it leads to. */
+/** Longer than a request takes that writes a pointer before its target. */
 export const POINTERS_YOUNG_MS = 24 * 60 * 60 * 1000;
 const LINKS_KEPT_MS = 24 * 60 * 60 * 1000;
 /** Long enough to see who was invited, and by whom. */
@@ -9,17 +9,16 @@ const INVITATIONS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
 const ago = ({ clock }: TenantsDeps, ms: number) => new Date(clock.now().getTime() - ms);
 
-/** Removes a page of the pointers to keys that aren't there, as a crash leaves them. */
+/** Removes a page of the pointers to missing keys, which a crash leaves behind. */
 export function purgeKeyPointers(services: TenantsDeps, after: string | undefined) {
   return services.stores.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after);
 }
 
-/** Removes a page of the links in mails that can't be used any more. */
+/** Removes a page of links that can't be used any more. */
 export function purgeLinks(services: TenantsDeps, after: string | undefined) {
   return services.stores.links.removeExpiredBefore(ago(services, LINKS_KEPT_MS), after);
 }
 
-/** Removes a page of a platform's old invitations. */
 export function purgeInvitations(
   services: TenantsDeps,
   platformId: string,
@@ -29,12 +28,11 @@ export function purgeInvitations(
   return services.stores.invitations.removeEndedBefore(platformId, time, after);
 }
 
-/** Lists the ids of all platforms, newest first. */
 export function listPlatformIds({ stores }: TenantsDeps, after: string | undefined, limit: number) {
   return stores.platforms.listIds(after, limit);
 }
 
-/** Returns whether the platform's row is damaged. Requests get an error for it; a walk counts it and goes on. */
+/** Reports whether the platform's row is damaged. Requests get an error for it. A walk counts it and continues. */
 export async function isPlatformDamaged(
   { stores }: TenantsDeps,
   platformId: string,

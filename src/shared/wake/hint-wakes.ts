@@ -4,15 +4,15 @@ import { overWakes } from "./over-wakes.ts";
 import { minuteOf, type StoredWake, type Wake } from "./wake-store.ts";
 
 /**
- * How far ahead hints are sent: their delay makes the work exact to the second. It is nearly two runs of the timer, so
- * that a run whose hints are refused delays nothing: the next one is still in time. Two whole runs would have each run
- * read one minute more.
+ * How far ahead hints are sent. Their delay makes the work start at the exact second. This is nearly two runs of the
+ * timer: when a run can't send its hints, the next one is still in time. With two whole runs, each run would read one
+ * minute more.
  */
 const AHEAD_MS = 118_000;
-/** A hint that had no effect this long after its work was due was lost; each further one gets twice the time. */
+/** A hint without effect this long after its work was due was lost. The time doubles with each further hint. */
 const HINT_LOST_MS = 60_000;
 const HINT_LOST_MS_MAX = 15 * 60_000;
-/** Hints for one platform's work that is due at once are spaced at this rate, after the first few: others' fit in between. */
+/** How many hints of one platform's due work are sent without spacing. Others' hints fit in between later ones. */
 const PLATFORM_FREE = 50;
 const PLATFORM_MS = 20;
 
@@ -23,12 +23,14 @@ export interface HintedWakes {
   readonly hint: (wake: Wake, delaySeconds: number) => Promise<void>;
 }
 
-/** Returns whether the timer might look too late, so that the process that writes the row has to send the hint. */
+/**
+ * Reports whether the timer may check too late, so that the process that writes the row has to send the hint itself.
+ */
 export function isSoon({ at }: Pick<Wake, "at">, now: Date): boolean {
   return Date.parse(at) - now.getTime() <= AHEAD_MS;
 }
 
-/** Decides what a row needs now: a first hint, another one because the last was lost, or nothing yet. */
+/** Decides what a row needs now: a first hint, another hint because the last was lost, or nothing yet. */
 export function needOf(
   wake: Pick<StoredWake, "at" | "hintedAt" | "lost">,
   now: Date,
@@ -42,8 +44,8 @@ export function needOf(
 }
 
 /**
- * Spaces the hints of a run. Returns the seconds after which the hint of a row is to be seen: when it is due, or after
- * those of its platform that came before.
+ * Spaces the hints of a run. Returns the delay of a row's hint in seconds: until the row is due, or until after the
+ * earlier hints of its platform.
  */
 function spacing(): (wake: Wake, now: Date) => number {
   const nextAt = new Map<string, number>();
@@ -58,8 +60,8 @@ function spacing(): (wake: Wake, now: Date) => number {
 }
 
 /**
- * Makes the steps that send a hint for every row that is due soon or was missed. A crash between a hint and its note
- * costs one hint more, and a hint that can't be sent leaves the row as it is, for the next run.
+ * Makes the steps that send a hint for every row that is due soon or was missed. A crash between sending a hint and
+ * noting it costs one more hint. A hint that can't be sent leaves the row unchanged for the next run.
  */
 export function hintWakes(deps: WakeDeps, { kind, what, hint }: HintedWakes): TakeStep {
   const { clock, log, wakes } = deps;
@@ -98,7 +100,7 @@ export async function hintIfSoon(
     try {
       await wakes.add(wake, now);
     } catch (failure) {
-      // The row waits then as it does for a hint that had no effect.
+      // The row then waits as after a hint that had no effect.
       log.warn("a hint that was not sent could not be noted", { due: wake.id, error: failure });
     }
   }

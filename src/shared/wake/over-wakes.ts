@@ -10,21 +10,20 @@ import type { WakeDeps } from "./deps.ts";
 import { minuteOf, type StoredWake, type WakeKind, type WakeRange } from "./wake-store.ts";
 
 const MINUTE_MS = 60_000;
-/** Rows younger than this are those of the present, which do not wait for older ones. */
+/** Rows younger than this are due now, and don't wait for older ones. */
 const YOUNG_MS = 2 * MINUTE_MS;
-/** A run that has much old work looks at the present again after this long. */
+/** A run with many old rows checks the rows that are due now again after this time. */
 const PRESENT_AGAIN_MS = 20_000;
 
-/** A walk over the rows of a kind. */
 export interface WakeWalk {
   readonly kind: WakeKind;
   /** The walk's name in the log when a visit fails. */
   readonly what: string;
   /** How long before its time a row is visited. */
   readonly aheadMs: number;
-  /** Returns whether a row needs a visit now. */
+  /** Reports whether a row needs a visit now. */
   isWanted(wake: StoredWake, now: Date): boolean;
-  /** Visits a row. `listedAt`, in milliseconds of `performance`, is when it was read. */
+  /** Visits a row. `listedAt` is when it was read, in milliseconds of `performance`. */
   visit(wake: StoredWake, listedAt: number): Promise<void>;
 }
 
@@ -39,13 +38,13 @@ function isAfter(wake: StoredWake, last: Place["last"]): boolean {
 }
 
 /**
- * Makes the steps of a walk over a kind of wakes. Every run looks at the rows of the present first, and then goes on
- * with the old ones from where the last run left them, so that what is due now does not wait for what was due before.
+ * Makes the steps of a walk over one kind of wakes. Every run first visits the rows that are due now. Then it continues
+ * with the old rows, from where the last run stopped, so that old rows don't delay new ones.
  */
 export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
   const { clock, wakes } = deps;
 
-  /** Visits the rows of a page that need it. Returns the place after them; undefined at the end of the range. */
+  /** Visits the rows of a page that need it. Returns the position after them, or undefined at the end of the range. */
   async function visitPage(at: WalkAt, range: WakeRange, { page, last }: Place) {
     const listedAt = performance.now();
     const listed = await wakes.list(walk.kind, range, page);
@@ -66,7 +65,7 @@ export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
   let present: Place | undefined = {};
   let presentAt = -Infinity;
 
-  /** Visits the rows of the present, unless this run did so a moment ago. Ends early once time is over and one was visited. */
+  /** Visits the rows that are due now, unless this run just did. Stops when time is up, but not before one visit. */
   async function visitPresent(at: WalkAt, youngest: number): Promise<WalkCounts> {
     let counts: WalkCounts = {};
     if (performance.now() - presentAt <= PRESENT_AGAIN_MS) return counts;
@@ -82,10 +81,10 @@ export function overWakes(deps: WakeDeps, walk: WakeWalk): TakeStep {
   }
 
   return stepsWith<Place>(async (at) => {
-    // Fixed for the round, so that no row is between the old ones and those of the present.
+    // Fixed for the whole round, so that every row is in one of the two ranges.
     const youngest = at.roundAt.getTime() - YOUNG_MS;
     const counts = await visitPresent(at, youngest);
-    // A few old rows are visited by every step, so that they get their turns although the present never ends.
+    // Every step visits a few old rows, so that they make progress even when new rows never end.
     const old = await visitPage(at, { to: minuteOf(youngest - MINUTE_MS) }, at.position ?? {});
     const isOver = present === undefined && old.next === undefined;
     const next = isOver ? undefined : (old.next ?? at.position ?? {});

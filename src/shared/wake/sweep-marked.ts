@@ -3,23 +3,22 @@ import type { WakeDeps } from "./deps.ts";
 import { overWakes } from "./over-wakes.ts";
 import { MARK_MS, type MarkKind, type Wake } from "./wake-store.ts";
 
-/** A sweep over the owners that were marked. */
 interface Marked {
   readonly kind: MarkKind;
-  /** The walk's name in the log when a look at an owner fails. */
+  /** The walk's name in the log when the check of an owner fails. */
   readonly what: string;
   readonly look: (owner: string) => Promise<void>;
 }
 
 /**
- * Makes the steps of a sweep over the owners that were marked: it looks at each of them once in a run. A mark whose time
- * has come is removed once its owner was looked at after the mark was read. If the look fails, the mark stays for the
- * next sweep, and the sweep goes on with the others.
+ * Makes the steps of a sweep that checks each marked owner once per run. A mark whose time has come is removed once its
+ * owner was checked after the mark was read. When a check fails, its mark stays for the next sweep, and the sweep
+ * continues with the other owners.
  */
 export function sweepMarked(deps: WakeDeps, { kind, what, look }: Marked): TakeStep {
   const { clock, wakes } = deps;
   const isOver = ({ at }: Wake) => at <= clock.now().toISOString();
-  /** The last look at each owner. */
+  /** The last check of each owner. */
   const looks = new Map<string, { readonly startedAt: number; readonly looking: Promise<void> }>();
   return overWakes(deps, {
     kind,

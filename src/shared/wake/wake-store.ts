@@ -6,29 +6,29 @@ import type { Table } from "../runtime/storage/table.ts";
 
 const MINUTE_MS = 60_000;
 const PAGE_ROWS = 1_000;
-/** Marks that this process made, so that it makes no second one in the same minute. */
+/** How many of its own marks this process remembers, to make no second one in the same minute. */
 const REMEMBERED_MAX = 10_000;
 
 /**
- * How long a mark lasts. Its owner's work is written right after it, and a sweep that comes before the end of the mark
- * leaves it, so a process may be suspended for two minutes in between.
+ * How long a mark lasts. The owner's work is written directly after it, and a sweep leaves a mark that has not ended,
+ * so the process may be suspended for two minutes in between.
  */
 export const MARK_MS = 3 * MINUTE_MS;
 
 /**
- * A wake is about a scheduled post that starts, or an endpoint that has a delivery to be attempted. Marks are about a
- * platform that may have open work, an endpoint that may have deliveries without a message, or a platform that has mail.
+ * Wakes are for a scheduled post to start, or an endpoint with a delivery to attempt. Marks are for a platform that may
+ * have open work, an endpoint that may have deliveries without a message, or a platform that has mail.
  */
 export type MarkKind = "platform" | "endpoint-check" | "mail";
 export type WakeKind = "post" | "endpoint" | MarkKind;
 
-/** Something to be looked at from a time on. */
+/** Work that is due at a time. */
 export interface Wake {
   readonly kind: WakeKind;
   readonly at: string;
-  /** The post, endpoint or platform. */
+  /** Id of the post, endpoint or platform. */
   readonly id: string;
-  /** Where a post is; "" for other kinds. */
+  /** The platform of a post, or "" for other kinds. */
   readonly platformId: string;
   readonly profileId: string;
 }
@@ -38,15 +38,14 @@ export const wakeRow = rowCodec("wake", {
   id: text(),
   platformId: text(),
   profileId: text(),
-  /** When the row was written, again perhaps. */
+  /** When the row was last written. */
   createdAt: text(),
-  /** When the last hint is seen; null as long as none was sent. */
+  /** When the last hint becomes visible. Null as long as none was sent. */
   hintedAt: textOrNull(),
-  /** Hints before the last one that had no effect. */
+  /** The number of hints before the last one that had no effect. */
   lost: integer(),
 });
 
-/** A wake as it is stored, with the version that a conditional write has to name. */
 export interface StoredWake extends Wake {
   readonly createdAt: string;
   readonly hintedAt: string | null;
@@ -54,13 +53,13 @@ export interface StoredWake extends Wake {
   readonly etag: string;
 }
 
-/** The times of wakes: the first minute that is listed, and the last one. */
+/** A range of minutes: the first, and the last, which is included. */
 export interface WakeRange {
   readonly from?: string;
   readonly to: string;
 }
 
-/** Returns the beginning of the minute that the time is in. */
+/** Returns the beginning of the minute that contains the time. */
 export function minuteOf(time: string | number | Date): string {
   return new Date(Math.floor(new Date(time).getTime() / MINUTE_MS) * MINUTE_MS).toISOString();
 }
@@ -73,33 +72,33 @@ const partitionOf = ({ kind, at }: Wake) => `${kind}|${minuteOf(at)}`;
 const rowKeyOf = ({ at, id }: Wake) => `${at}|${id}`;
 
 /**
- * The wake index (table `wake`): what is to be looked at, and when. Code that makes work writes its row first, and code that
- * has done the work removes the row, so the rows whose time has come are what is left to do, however old they are. A row
- * whose work is done or never came to be is harmless. A damaged row stays, and is reported with every look.
+ * The wake index (table `wake`): which work is due, and when. Code that creates work writes its row here first, and
+ * code that has finished the work removes the row. So all rows whose time has come are open work, however old they are.
+ * A row is harmless when its work is done or was never written. A damaged row stays, and every check reports it.
  *
- * A scheduled post stands on its row here alone. The row goes only after the post was started, ended or got another row,
- * or when ten minutes after the post got its id there still is no post.
+ * A scheduled post depends on its row here alone. The row is only removed when the post was started, has ended or got
+ * another row, or when the post still doesn't exist ten minutes after it got its id.
  */
 export class WakeStore {
   readonly #table: Table;
-  /** The minute in which this process marked an owner last. */
+  /** The minute in which this process last marked an owner. */
   readonly #marked = new RecentMap<string>(REMEMBERED_MAX);
 
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** Writes a row before its work is written: a crash in between leaves a row that is dropped later. */
+  /** Writes a row before its work is written. After a crash in between, the row is dropped later. */
   async add(wake: Wake, now: Date): Promise<void> {
     await this.#put(wake, now, null);
   }
 
-  /** Does the same for work whose writer sends the first hint, so that no timer sends a second one. */
+  /** Does the same for work whose writer sends the first hint, so that the timer doesn't send a second one. */
   async addHinted(wake: Wake, now: Date): Promise<void> {
     await this.#put(wake, now, now.toISOString());
   }
 
-  /** Has the owner looked at: at most one write a minute for each of them and process. */
+  /** Marks an owner for a check, with at most one write per minute, owner and process. */
   async mark(kind: MarkKind, id: string, now: Date): Promise<void> {
     const minute = minuteOf(now);
     if (this.#marked.get(id) === minute) return;
@@ -108,7 +107,7 @@ export class WakeStore {
     this.#marked.set(id, minute);
   }
 
-  /** Notes that a hint was sent which is seen at a time, unless the row was removed or added again since. */
+  /** Notes that a hint was sent, and when it becomes visible, unless the row was removed or added again since. */
   async noteHint(wake: StoredWake, seenAt: Date, lost: number): Promise<void> {
     const columns = wakeRow.encodePart({ hintedAt: seenAt.toISOString(), lost });
     const row = { ...columns, rowKey: rowKeyOf(wake) };
@@ -119,12 +118,12 @@ export class WakeStore {
     await this.#table.delete(partitionOf(wake), rowKeyOf(wake));
   }
 
-  /** Removes a row as it was listed, unless it was added again since. */
+  /** Removes a row, unless it was added again since it was listed. */
   async removeIfUnchanged(wake: StoredWake): Promise<void> {
     await this.#table.delete(partitionOf(wake), rowKeyOf(wake), wake.etag);
   }
 
-  /** Removes a row that was last added before the time, and no row that is added again meanwhile. */
+  /** Removes a row that was last added before the time. A row that is added again meanwhile stays. */
   async removeIfOld(wake: Wake, time: Date): Promise<void> {
     const stored = await this.#table.find(partitionOf(wake), rowKeyOf(wake));
     if (stored === undefined) return;
@@ -132,7 +131,7 @@ export class WakeStore {
     if (found.createdAt < time.toISOString()) await this.removeIfUnchanged(found);
   }
 
-  /** Lists a page of a kind's rows, oldest first. It may be empty and not the last. Damaged rows are left out. */
+  /** Lists a page of a kind's rows, oldest first, without damaged ones. A page may be empty before the end. */
   async list(
     kind: WakeKind,
     { from = "", to }: WakeRange,
@@ -152,7 +151,6 @@ export class WakeStore {
   }
 }
 
-/** Decodes a row. @throws DamagedRow */
 function toStored(kind: WakeKind, { row, etag }: { readonly row: Row; readonly etag: string }) {
   return { ...wakeRow.decode(row), kind, etag };
 }

@@ -1,4 +1,4 @@
-/* What other folders use of the wake index. */
+/* The part of the wake index that other folders use. */
 
 export { hintIfSoon, hintWakes, isSoon, needOf, type HintedWakes } from "./hint-wakes.ts";
 export { sweepMarked } from "./sweep-marked.ts";

@@ -4,7 +4,7 @@ import type { WebhooksDeps } from "./deps.ts";
 
 type After = string | undefined;
 
-/** Remove a page of what there is of a profile. */
+/** Each removes a page of a profile's rows. */
 export const clearWebhooks = {
   pendingEvents: (
     { stores }: WebhooksDeps,
@@ -20,13 +20,13 @@ export const clearWebhooks = {
     stores.deliveries.removeOfProfile(profileId, after),
 } as const;
 
-/** Returns the end of a step, or that there is a next page, which finds what is left. */
+/** Returns the end of a step, or a next page, which finds what is left. */
 const page = (removed: number, isMore = removed > 0): RemovedPage => ({
   removed,
   next: isMore ? "more" : undefined,
 });
 
-/** Removes pages, of which any may be empty, until something was removed. Returns how many rows. */
+/** Removes pages until something was removed, since any page may be empty. Returns the number of rows. */
 async function removeSome(remove: (after: After) => Promise<RemovedPage>): Promise<number> {
   for (let after: After; ;) {
     const { removed, next } = await remove(after);
@@ -35,7 +35,7 @@ async function removeSome(remove: (after: After) => Promise<RemovedPage>): Promi
   }
 }
 
-/** Remove a page of what there is of a platform. */
+/** Each removes a page of a platform's rows. */
 export const clearWebhooksOfPlatform = {
   async endpoints({ stores: { endpoints, deliveries } }: WebhooksDeps, platformId: string) {
     const [endpoint] = await endpoints.listAll(platformId);

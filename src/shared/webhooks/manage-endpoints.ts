@@ -28,7 +28,7 @@ async function viewOf({ stores, clock }: WebhooksDeps, endpoint: Endpoint) {
 }
 
 /**
- * Lists the application's endpoints, or the platform's for a session that names none; newest first. A restricted key
+ * Lists the application's endpoints, or the platform's for a session that names none, newest first. A restricted key
  * sees neither addresses nor hints.
  * @throws AppError `invalid_cursor`
  */
@@ -106,8 +106,8 @@ export async function createEndpoint(
 const DISABLED_REASON = "Disabled through the API.";
 
 /**
- * Changes what is named. An endpoint that is made active again, or moves to another address, starts without the
- * failures that it had.
+ * Changes the named fields. An endpoint that is activated again, or gets another address, starts without its earlier
+ * failures.
  * @throws AppError `not_found`, `validation_failed` on the address
  */
 export async function updateEndpoint(
@@ -121,7 +121,7 @@ export async function updateEndpoint(
   const isTurned = status !== undefined && status !== before.status;
   const url = change.url === undefined ? undefined : await endpointUrl(services, scope, change.url);
   const startsAnew = (isTurned && status === "active") || (url !== undefined && url !== before.url);
-  // Before it is active: one more failure must not disable it at once.
+  // Before it is active, because one more failure must not disable it immediately.
   if (startsAnew) {
     await services.wakes.mark("endpoint-check", webhookId, services.clock.now());
     await services.stores.endpointHealth.forgetFailures(webhookId);
@@ -134,7 +134,7 @@ export async function updateEndpoint(
     services.clock.now().toISOString(),
   );
   if (endpoint === undefined) throw notFound();
-  // What was held is sent.
+  // Deliveries that were held back are sent.
   if (startsAnew) await wakeEndpoint(services, webhookId);
   const target = { type: "webhook", id: webhookId };
   const { applicationId } = endpoint;
@@ -159,7 +159,7 @@ export async function deleteEndpoint(
 
 const BOTH_SIGN_MS = 24 * 60 * 60 * 1000;
 
-/** Replaces the signing secret; the previous one also signs for a day. @throws AppError `not_found` */
+/** Replaces the signing secret. The previous one also signs for a day. @throws AppError `not_found` */
 export async function rotateSecret(
   services: WebhooksDeps,
   scope: PlatformScope,
@@ -179,7 +179,7 @@ export async function rotateSecret(
 }
 
 /**
- * Sends a `webhook.test` event to this endpoint alone, whichever events it subscribes to.
+ * Sends a `webhook.test` event to this endpoint alone, independent of its subscriptions.
  * @throws AppError `not_found`, `invalid_state` while it is disabled
  */
 export async function testEndpoint(

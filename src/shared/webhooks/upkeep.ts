@@ -1,19 +1,18 @@
 import { overItems, type RemovedPage, type TakeStep } from "../runtime/walk-step.ts";
 import type { WebhooksDeps } from "./deps.ts";
 
-/** A day longer than a customer is told, so that nothing is missing that a list promises. */
+/** A day longer than documented, so that nothing that a list promises is missing. */
 const KEPT_MS = 31 * 24 * 60 * 60 * 1000;
 /** Each is found with a query of its own. */
 const ENDPOINTS_OF_PAGE = 50;
 
 const keptFrom = ({ clock }: WebhooksDeps) => new Date(clock.now().getTime() - KEPT_MS);
 
-/** Removes a page of old dead deliveries, of all platforms. */
 export function purgeDeadDeliveries(services: WebhooksDeps, after: string | undefined) {
   return services.stores.deadDeliveries.removeBefore(keptFrom(services), after);
 }
 
-/** Where the events of a platform are purged: an application, and the page of its events. */
+/** Where the purge of a platform's events continues: the application, and the page of its events. */
 export interface EventsPosition {
   readonly application: string;
   readonly page?: string | undefined;
@@ -37,7 +36,7 @@ export async function purgeEvents(
   return { removed, next: following === undefined ? undefined : { application: following } };
 }
 
-/** Makes the steps that remove old deliveries, of all endpoints that ever had one. */
+/** Makes the steps that remove old deliveries of all endpoints, including deleted ones. */
 export function purgeDeliveries(services: WebhooksDeps): TakeStep {
   const { deliveries } = services.stores;
   return overItems({
@@ -60,7 +59,7 @@ export function purgeDeliveries(services: WebhooksDeps): TakeStep {
   });
 }
 
-/** Seals the secrets of a platform's endpoints with the first data key. Returns the key of each secret after that. */
+/** Seals the secrets of a platform's endpoints with the first data key. Returns the key of each secret afterwards. */
 export function resealEndpoints({ stores }: WebhooksDeps, platformId: string): Promise<string[]> {
   return stores.endpoints.reseal(platformId);
 }

@@ -18,11 +18,10 @@ export interface ConnectPage extends CardPage {
   readonly branding: Branding;
   readonly cards: readonly Card[];
   readonly problem: LinkProblem | null;
-  /** The network whose account was linked in the step before. */
+  /** The network whose account the last step has linked. */
   readonly justLinked: NetworkName | null;
-  /** Whether an account was linked in this session. */
   readonly hasLinked: boolean;
-  /** Whether the platform waits for the user at an address. */
+  /** Whether the platform gave an address to return to. */
   readonly hasWayBack: boolean;
   readonly doneAction: string;
 }
@@ -48,7 +47,7 @@ export function renderConnectPage(page: ConnectPage, nonce: string): string {
   return layout({ language, nonce, branding, title: words.page.title, hasProblem, body });
 }
 
-/** Returns the row that is open when the page is shown: where something is wrong, or the only one there is. */
+/** Returns the row that is open at first: the one with an error, or the only one. */
 function openedOf({ cards, justLinked }: ConnectPage): NetworkName | undefined {
   const wrong = cards.find(({ problem }) => problem !== null);
   if (wrong !== undefined) return wrong.network;
@@ -58,7 +57,7 @@ function openedOf({ cards, justLinked }: ConnectPage): NetworkName | undefined {
   return (again ?? (only?.state === "unlinked" ? only : undefined))?.network;
 }
 
-/** Renders the result of the last step, where no row says it. */
+/** Renders the result of the last step, unless a row says it. */
 function renderReport({ language, cards, problem, justLinked }: ConnectPage): Markup | null {
   if (problem !== null) return renderProblem({ language, problem, network: null });
   const made = cards.find(({ network, state }) => network === justLinked && state === "linked");
@@ -69,7 +68,7 @@ function renderReport({ language, cards, problem, justLinked }: ConnectPage): Ma
   </p>`;
 }
 
-/** Renders the way on. Without a way back, the window is closed to leave, and nothing ends by that. */
+/** Renders the end of the page. Without a way back, the user closes the window, which ends nothing. */
 function renderEnd(page: ConnectPage): Markup {
   const { language, branding, cards, hasLinked, hasWayBack, doneAction } = page;
   const words = wordsOf(language).page;
@@ -93,7 +92,7 @@ function renderEnd(page: ConnectPage): Markup {
 
 export interface ShownAccount {
   readonly username: string;
-  /** Empty when it is the same as the username. */
+  /** Empty when it equals the username. */
   readonly displayName: string;
   readonly avatarUrl: string | null;
 }
@@ -101,9 +100,9 @@ export interface ShownAccount {
 export interface CardProblem {
   readonly problem: LinkProblem;
   readonly way: Way;
-  /** The field whose input can't be read, where that is known. */
+  /** The field whose input can't be read, if known. */
   readonly field?: string | undefined;
-  /** What was entered before; never a secret. */
+  /** What was entered before, without secrets. */
   readonly typed: Readonly<Record<string, string>>;
 }
 
@@ -112,10 +111,9 @@ export interface Card {
   readonly title: string;
   readonly state: "linked" | "needs_reauth" | "unlinked" | "unavailable";
   readonly account: ShownAccount | null;
-  /** Whether the linked account lacks a permission that linking it again asks for. */
+  /** Whether the linked account lacks a permission that linking it again would request. */
   readonly lacksPermission: boolean;
   readonly form: AskedForm;
-  /** The form of the second way to link, if there is one. */
   readonly otherForm: AskedForm | null;
   /** Whether the network's own page comes next. */
   readonly leaves: boolean;
@@ -127,7 +125,7 @@ interface CardPage extends Capability {
   readonly language: Language;
 }
 
-/** Renders a network's row. Rows of one name are a group, of which the browser has one open at most. */
+/** Renders a network's row. Rows with the same name form a group, of which the browser opens one at a time. */
 function renderRow(page: CardPage, card: Card, isOpen: boolean): Markup {
   const { network, title, state, account } = card;
   const isOff = state === "unavailable";
@@ -154,7 +152,7 @@ function renderState({ language }: CardPage, card: Card): Markup {
   const { state, account, lacksPermission } = card;
   const words = wordsOf(language).card;
   const { username = "", displayName = "" } = account ?? {};
-  // One line, so that all rows fit a screen while they are closed.
+  // One line, so that all closed rows fit on a screen.
   const more = lacksPermission ? words.partly : displayName === "" ? "" : nameOf(displayName);
   switch (state) {
     case "linked":
@@ -171,7 +169,7 @@ function renderState({ language }: CardPage, card: Card): Markup {
   }
 }
 
-/** Renders the picture over an initial, which shows if the picture does not load. */
+/** Renders the picture over an initial, which shows if the picture doesn't load. */
 function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Markup {
   const picture =
     avatarUrl !== null &&
@@ -181,7 +179,7 @@ function renderAvatar({ username, displayName, avatarUrl }: ShownAccount): Marku
   >`;
 }
 
-/** Renders what linking again is good for, or does. */
+/** Renders why, or with what effect, the account would be linked again. */
 function renderStanding({ language }: CardPage, card: Card): Markup | null {
   const { title: network, state, account, lacksPermission } = card;
   const words = wordsOf(language).card;
@@ -212,7 +210,6 @@ function renderBody(page: CardPage, card: Card): Markup {
   }`;
 }
 
-/** Returns whether the account that is linked is to be linked again. */
 function isAgain({ state, lacksPermission }: Card): boolean {
   return state === "needs_reauth" || (state === "linked" && lacksPermission);
 }
@@ -226,7 +223,7 @@ function faultOf({ language }: CardPage, card: Card, way: Way): FieldFault | nul
   return field === undefined ? null : { field, sentence };
 }
 
-/** Renders the row's problem if no field has it. */
+/** Renders the row's problem, unless a field shows it. */
 function renderRowProblem(page: CardPage, card: Card): Markup | null {
   const { problem, title: network, account } = card;
   if (problem === null || faultOf(page, card, problem.way) !== null) return null;

@@ -9,16 +9,16 @@ import type { FieldWords } from "./languages/en.ts";
 import type { AwayTo } from "./browser.ts";
 import { WARNING } from "./marks.ts";
 
-/** Which of the two ways to link an account of a network. */
+/** Which of the two ways of linking an account of a network. */
 export type Way = "first" | "other";
 
 export interface AskedForm {
   readonly fields: readonly LinkField[];
-  /** The key under which the languages have the texts of its fields. */
+  /** The key of the field's texts in the language files. */
   readonly wordsAt: string;
 }
 
-/** The hidden field by which a form says that it is the second way. */
+/** The hidden field of the form for the second way. */
 export const WAY_FIELD = "way";
 
 export interface NetworkForm extends Capability, AskedForm {
@@ -26,9 +26,9 @@ export interface NetworkForm extends Capability, AskedForm {
   readonly network: NetworkName;
   readonly way: Way;
   readonly action: string;
-  /** What was entered before; never a secret. */
+  /** What was entered before, without secrets. */
   readonly typed: Readonly<Record<string, string>>;
-  /** What is wrong with one of the fields; it is said there. */
+  /** What is wrong with a field. The message is shown at the field. */
   readonly fault: FieldFault | null;
   readonly button: Markup;
 }
@@ -38,7 +38,7 @@ export interface FieldFault {
   readonly sentence: Markup;
 }
 
-/** Fields that a problem may be about, by their names; the first one that the form has is the one. */
+/** The fields that may have caused a problem, by name. The first one that the form has is used. */
 const FIELDS_AT_FAULT: Partial<Record<LinkProblem, readonly string[]>> = {
   wrong_credentials: ["appPassword"],
   app_password_needed: ["appPassword"],
@@ -49,10 +49,10 @@ const FIELDS_AT_FAULT: Partial<Record<LinkProblem, readonly string[]>> = {
   instance_unsupported: ["server", "instance", "identifier"],
 };
 
-/** Fields that may stay empty, and are then not at fault. */
+/** Fields that may be empty. If they are, they can't be the cause. */
 const MAY_BE_EMPTY = new Set(["server"]);
 
-/** Returns the field of the form that a problem is about; undefined when it is about none. */
+/** Returns the field that a problem is about, or undefined when it is about none. */
 export function fieldAtFault(
   problem: LinkProblem,
   fields: readonly LinkField[],
@@ -68,7 +68,7 @@ function fieldId(network: NetworkName, way: Way, name: string): string {
   return way === "first" ? `${network}-${name}` : `${network}-other-${name}`;
 }
 
-/** Returns the texts of a field in the page's language. The network itself has them in English. */
+/** Returns the texts of a field in the page's language. The network itself has the English ones. */
 function fieldWords(
   language: Language,
   wordsAt: string,
@@ -111,7 +111,7 @@ interface InputIds {
   readonly isWrong: boolean;
 }
 
-/** Attributes of a field that is wrong: it takes the focus when the page opens, so that it is read first. */
+/** Attributes of a field with an error. It gets the focus when the page opens, so that it is read first. */
 const WRONG = html`aria-invalid="true" autofocus`;
 
 function renderSelect(
@@ -149,7 +149,7 @@ function renderInput(
   />`;
 }
 
-/** A form of the page, and what it starts. */
+/** A form of the page, and the kind of sign-in that it starts. */
 export type WayIn = AskedForm &
   (
     | { readonly kind: "oauth"; readonly link: OAuthFlow }
@@ -172,7 +172,6 @@ export function waysIn({ name, link }: RegisteredNetwork, app: NetworkApp | unde
   return { first: { kind: "oauth", link, fields, wordsAt: name }, other };
 }
 
-/** Returns the addresses that the first ways of these networks lead to. */
 export function awayOf(networks: readonly RegisteredNetwork[], apps: NetworkApps): AwayTo {
   const origins = networks.flatMap((network) => {
     const { first } = waysIn(network, apps[network.name]);

@@ -6,7 +6,6 @@ import { es } from "./languages/es.ts";
 import { fr } from "./languages/fr.ts";
 import { pt } from "./languages/pt.ts";
 
-/** Every language of the page. The first is the default. */
 export const LANGUAGES = { en, de, es, fr, pt } as const satisfies Record<Language, Words>;
 export type Language = Locale;
 
@@ -14,7 +13,7 @@ export function wordsOf(language: Language): Words {
   return LANGUAGES[language];
 }
 
-/** Fills the values into a sentence, as markup. Values may be markup themselves. */
+/** Replaces the placeholders of a sentence and returns markup. Values may be markup themselves. */
 export function fill(sentence: string, values: Readonly<Record<string, string | Markup>>): Markup {
   const parts = sentence.split(/\{(\w+)\}/).map((part, index) => {
     const value = index % 2 === 0 ? part : (values[part] ?? "");

@@ -11,7 +11,7 @@ export interface Layout {
   readonly nonce: string;
   readonly branding: Branding;
   readonly title: string;
-  /** Whether the window's title mentions a problem, since screen readers read the title first. */
+  /** Whether the window's title mentions a problem. Screen readers read the title first. */
   readonly hasProblem?: boolean;
   readonly body: Markup;
 }
@@ -46,7 +46,7 @@ export function layout(page: Layout): string {
     </html> `.text;
 }
 
-/** Renders the logo over an initial, which shows if the logo does not load, and the name. */
+/** Renders the name and the logo, over an initial that shows if the logo doesn't load. */
 function renderBrand({ name, logoUrl }: Branding, logo: string): Markup | null {
   if (logoUrl === undefined && name === undefined) return null;
   const alt = name === undefined ? logo : "";
@@ -83,7 +83,7 @@ function ownIcon({ name, accentColor = ACCENT }: Branding): string {
   return `data:image/svg+xml,${encodeURIComponent(icon.text.replace(/\s+/g, " "))}`;
 }
 
-/** Renders links that leave the page open, so that nothing that was typed is lost. */
+/** Renders links that open in a new window, so that typed text isn't lost. */
 function renderFooter(branding: Branding, words: Words["footer"]): Markup | null {
   const links = (["privacy", "terms", "support"] as const).flatMap((name) => {
     const address = branding[`${name}Url`];
@@ -112,7 +112,7 @@ export function backLabel(branding: Branding, language: Language, otherwise: str
 const STEPS = ["network", "allow", "done"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Renders the steps of linking: those before the present one have a tick, and the last one too once it is reached. */
+/** Renders the steps of linking. Finished steps have a tick, and the last one has it as soon as it is reached. */
 export function renderSteps(current: Step, language: Language): Markup {
   const words = wordsOf(language).steps;
   const at = STEPS.indexOf(current);
@@ -131,13 +131,13 @@ export function renderSteps(current: Step, language: Language): Markup {
 export interface ProblemSummary {
   readonly language: Language;
   readonly problem: LinkProblem;
-  /** The network that the problem is about; null for the page as a whole. */
+  /** The network that the problem is about, or null for the page as a whole. */
   readonly network: string | null;
-  /** Whether an account of the network was linked before; it still is. */
+  /** Whether an account of the network was linked before. It still is. */
   readonly isLinked?: boolean;
 }
 
-/** Renders a problem that no field has. It takes the focus when the page opens, so that it is read first. */
+/** Renders a problem that is about no field. It gets the focus when the page opens, so that it is read first. */
 export function renderProblem(summary: ProblemSummary): Markup {
   const { language, problem, network, isLinked = false } = summary;
   const words = wordsOf(language);
@@ -156,7 +156,6 @@ export interface Capability {
   readonly token: string;
 }
 
-/** Renders the hidden fields that let a form act in the session. */
 export function renderCapability({ sessionId, token }: Capability): Markup {
   return html`<input type="hidden" name="session" value="${sessionId}" /><input
       type="hidden"

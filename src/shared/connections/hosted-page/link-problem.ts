@@ -9,12 +9,12 @@ const PAGE_PROBLEMS = [
   "step_over",
 ] as const;
 
-/** Why nothing was linked. Every language says for each what happened, and what to do. */
+/** Why nothing was linked. Every language has a text for each, with what happened and what to do. */
 export type LinkProblem = LinkErrorCode | (typeof PAGE_PROBLEMS)[number];
 
 const LINK_PROBLEMS: readonly LinkProblem[] = [...LINK_ERRORS, ...PAGE_PROBLEMS];
 
-/** Returns the problem that an address names. Only known codes are accepted, so that nobody can choose the text. */
+/** Reads the problem that an address names. Only known codes are accepted, so that nobody can choose the text. */
 export function readProblem(text: string | undefined): LinkProblem | undefined {
   return LINK_PROBLEMS.find((problem) => problem === text);
 }

@@ -9,7 +9,7 @@ interface Drawing {
   readonly carved?: string;
 }
 
-/** Our own simple drawings by which a network is recognized. */
+/** Simple drawings of our own, one for each network. */
 const DRAWINGS: Readonly<Partial<Record<string, Drawing>>> = {
   facebook: {
     ground: "#1464d2",
@@ -47,7 +47,7 @@ const DRAWINGS: Readonly<Partial<Record<string, Drawing>>> = {
   },
 };
 
-/** Renders the mark of a network. Hidden from screen readers, because the name is beside it. */
+/** Renders the mark of a network. It is hidden from screen readers, because the name is next to it. */
 export function markOf(network: string, title: string): Markup {
   const drawing = DRAWINGS[network];
   return drawing === undefined

@@ -5,7 +5,7 @@ export { html, Markup } from "../../runtime/markup.ts";
 
 const GRAPHEMES_MAX = 80;
 
-/** Returns a name from outside as plain text, without control characters, and bounded. */
+/** Returns a name from outside as plain text, without control characters and shortened. */
 export function plainName(text: string): string {
   const plain = withoutMarks(text);
   if (plain.length <= GRAPHEMES_MAX) return plain;
@@ -17,7 +17,7 @@ export function plainName(text: string): string {
   return plain;
 }
 
-/** Returns a name for use within a sentence: isolated, so that its direction of writing does not go on after it. */
+/** Returns a name for use in a sentence, isolated so that its writing direction doesn't affect what follows. */
 export function nameOf(text: string): Markup {
   return html`<bdi>${plainName(text)}</bdi>`;
 }

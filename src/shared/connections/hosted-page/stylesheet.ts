@@ -26,7 +26,7 @@ export function contrast(one: string, other: string): number {
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
-/** Returns black or white, whichever has the higher contrast, which is at least 4.5 to 1 on any colour. */
+/** Returns black or white, depending on which has the higher contrast. It is at least 4.5 to 1 on any colour. */
 export function textOn(color: string): string {
   return contrast(color, "#ffffff") >= contrast(color, "#000000") ? "#ffffff" : "#000000";
 }
@@ -41,7 +41,7 @@ function mixed(color: string, towards: string, share: number): string {
   return format([mix(red, 0), mix(green, 1), mix(blue, 2)]);
 }
 
-/** Returns the colour if it is readable on all grounds, or else the nearest darker or lighter colour that is. */
+/** Returns the colour if it is readable on all backgrounds, or else the nearest darker or lighter colour that is. */
 export function readableOn(color: string, grounds: readonly string[]): string {
   const towards = textOn(grounds[0] ?? "#ffffff");
   for (let step = 0; step < STEPS; step += 1) {
@@ -51,10 +51,10 @@ export function readableOn(color: string, grounds: readonly string[]): string {
   return towards;
 }
 
-/** The colour of a page whose customer has none. */
+/** The colour of a page when the customer has none. */
 export const ACCENT = "#2457d6";
 
-/** The grounds of text and lines in the accent colour. */
+/** The backgrounds of text and lines in the accent colour. */
 export const GROUNDS = {
   light: ["#f5f6f8", "#ffffff"],
   dark: ["#14161a", "#1e2127"],
@@ -71,12 +71,12 @@ const COLORS = {
 } as const;
 
 const VISIBLE_CONTRAST = 1.5;
-/** Difference between the largest and the smallest part of a colour, below which it looks grey. */
+/** Below this difference between its largest and smallest component, a colour looks grey. */
 const GREY_SPREAD = 48;
 
 /**
- * Returns the colour of buttons: the customer's, unless it would vanish in the ground. A grey one then becomes the
- * colour of text, a dark one lighter; a bright one still shows by its hue.
+ * Returns the colour of buttons: the customer's, unless it could not be seen on the background. Then a grey one becomes
+ * the text colour, and a dark one becomes lighter. A bright one stays, because its hue can be seen.
  */
 export function fillOn(color: string, scheme: Scheme): string {
   const grounds = GROUNDS[scheme];
@@ -93,7 +93,7 @@ function colors(scheme: Scheme, accent: string): string {
   --ground: ${ground}; --card: ${card}; --ink: ${INK[scheme]}; ${COLORS[scheme]}`;
 }
 
-/** Returns the page's own style. The colour was checked to be `#rrggbb` when the session was made. */
+/** Returns the page's style sheet. The colour was checked to be `#rrggbb` when the session was created. */
 export function stylesheet(accent = ACCENT, theme: Branding["theme"] = "auto"): Markup {
   const themed =
     theme === "auto"
@@ -119,7 +119,7 @@ body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink
 .logo > * { grid-area: 1 / 1; place-self: center; }
 .letter { width: 2.5rem; line-height: 2.5rem; border-radius: .625rem; text-align: center; background: var(--accent); color: var(--on-accent);
   box-shadow: inset 0 0 0 1px var(--accent-ink); }
-/* No width: a picture that does not load must not hide the initial. White goes on beside a narrow one. */
+/* No width: a logo that doesn't load must not hide the initial. White fills the rest beside a narrow logo. */
 .logo img { position: relative; max-width: 100%; height: 2.5rem; object-fit: contain; background: #fff; color: #16181d;
   filter: drop-shadow(.5rem 0 #fff) drop-shadow(.5rem 0 #fff) drop-shadow(-.5rem 0 #fff) drop-shadow(-.5rem 0 #fff); }
 h1 { font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; margin: 0 0 .375rem; text-wrap: balance; }

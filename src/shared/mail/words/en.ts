@@ -1,13 +1,12 @@
-/** What a mail says. `{link}` is a line of its own under the text, and the button in HTML. */
+/** The text of a mail. `{link}` is a line of its own below the text, and a button in HTML. */
 export interface MailText {
   readonly subject: string;
   readonly lines: readonly string[];
   readonly button?: string;
-  /** One of the list below the first line. */
+  /** One item of the list below the first line. */
   readonly item?: string;
 }
 
-/** The texts of mails in one language. */
 export interface Words {
   readonly mails: {
     readonly verify: MailText;
@@ -33,20 +32,20 @@ export interface Words {
     readonly platformEnding: MailText;
     readonly invitation: MailText;
   };
-  /** Around the name of a platform, which its owner wrote. */
+  /** Puts the name of a platform, which its owner wrote, in quotes. */
   readonly quote: string;
-  /** In the place of a name that could be taken for a link. */
+  /** Replaces a name that could be taken for a link. */
   readonly aTeam: string;
   /** Values that are the same in every mail. */
   readonly values: Readonly<Record<"owner" | "member" | "gone" | "abandoned" | "unknown", string>>;
-  /** Below a list that names not all. */
+  /** Below a list that is incomplete. */
   readonly more: string;
   readonly footer: {
-    /** Under every mail. */
+    /** At the end of every mail. */
     readonly sentBy: string;
-    /** Where there is a support page. */
+    /** Added when there is a support page. */
     readonly support: string;
-    /** Under mails that a platform can switch off. */
+    /** At the end of mails that a platform can switch off. */
     readonly off: string;
   };
 }

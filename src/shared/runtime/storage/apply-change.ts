@@ -1,6 +1,5 @@
 import type { ChangedRow, Row, RowChange, StoredRow } from "./row.ts";
 
-/** The conditional writes of a single row. */
 interface ConditionalWrites {
   insertIfAbsent(partitionKey: string, row: Row): Promise<string | undefined>;
   replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined>;
@@ -13,7 +12,6 @@ interface RowKeys {
   readonly rowKey: string;
 }
 
-/** Writes a whole row, new or instead of the one that was read. */
 async function writeRow(
   table: ConditionalWrites,
   partitionKey: string,
@@ -28,7 +26,7 @@ async function writeRow(
   return { kind: stored === undefined ? "created" : "replaced", row };
 }
 
-/** Writes a change of a row; undefined when the row was changed since it was read. */
+/** Writes a change of a row. The result is undefined when the row was changed since it was read. */
 export async function applyChange(
   table: ConditionalWrites,
   { partitionKey, rowKey }: RowKeys,
@@ -38,7 +36,7 @@ export async function applyChange(
   if (change.kind === "leave") return { kind: "left", row: stored?.row };
   if (change.kind === "write" || (change.kind === "keep" && stored === undefined))
     return writeRow(table, partitionKey, stored, { ...change.columns, rowKey });
-  // There is nothing to merge into, or to remove.
+  // An absent row can be neither merged nor removed.
   if (stored === undefined) return { kind: "left", row: undefined };
   if (change.kind === "remove") {
     const isRemoved = await table.delete(partitionKey, rowKey, stored.etag);

@@ -4,7 +4,7 @@ import { shape } from "../shape.ts";
 import { DamagedRow, NewerRow } from "./damaged-row.ts";
 import { fromChunks, toChunks, type Columns, type Row, type RowValue } from "./row.ts";
 
-/** The kind of values that a column has, for tests that generate them. */
+/** The kind of values in a column, for tests that generate rows. */
 export type ColumnForm =
   | { readonly kind: "text" | "text_or_null" | "long_text" }
   | { readonly kind: "integer" | "integer_or_null" | "truth" }
@@ -12,17 +12,17 @@ export type ColumnForm =
   | { readonly kind: "json" | "json_or_null" | "long_json" | "long_json_or_null" };
 
 /**
- * The form of rows that this build writes, in their column `v`. A later build that gives a row another meaning names the
- * feature in the column `needs`, separated by commas: a build without it leaves the row alone.
+ * The form of the rows that this build writes, in their column `v`. A later build that gives a row another meaning
+ * names the feature in the column `needs` (separated by commas). A build without it leaves the row alone.
  */
 const ROW_FORM = 1;
-/** The names of `needs` that this build knows. */
+/** The features that this build knows. A row names those that it needs in `needs`. */
 const FEATURES: ReadonlySet<string> = new Set();
 
-/** Who reads a row. People are shown values that a later build has written; work must know what it goes by. */
+/** Who reads a row. People also see values of a later build. Workers must know every value that they act on. */
 export type Reader = "people" | "work";
 
-/** How a value is stored under a name. */
+/** How a value is stored in a property. */
 export interface Column<Value> {
   readonly form: ColumnForm;
   write(into: Record<string, RowValue>, name: string, value: Value): void;
@@ -33,12 +33,11 @@ export interface Column<Value> {
 /** What is wrong with a column. */
 class Misfit extends Error {}
 
-/** A value of a later build. */
+/** A value that a later build has written. */
 class NewerValue extends Misfit {}
 
 type ValueOf<Of> = Of extends Column<infer Value> ? Value : never;
 type Declared = Readonly<Record<string, Column<unknown>>>;
-/** The value that a row is decoded to. */
 type RowOf<Of extends Declared> = { readonly [Name in keyof Of]: ValueOf<Of[Name]> };
 
 /** A kind of row: its columns, and how they are written and read. The store makes the row key. */
@@ -46,11 +45,11 @@ export interface RowCodec<Value> {
   readonly kind: string;
   readonly columns: Declared;
   encode(value: Value): Columns;
-  /** Returns the columns of the fields that are given, for a merge. Long columns can't be merged. */
+  /** Encodes only the fields that are given, for a merge. Long columns can't be merged. */
   encodePart(value: { readonly [Name in keyof Value]?: Value[Name] | undefined }): Columns;
   /**
-   * Reads a row for work, unless another reader is named. @throws DamagedRow when a required column is missing, or a column
-   * has an invalid value; NewerRow when a later build has written what this one does not know
+   * Decodes a row for workers, unless another reader is named. @throws DamagedRow when a required column is missing or
+   * a column has an invalid value @throws NewerRow when a later build has written what this one doesn't know
    */
   decode(row: Row, reader?: Reader): Value;
 }
@@ -96,19 +95,19 @@ const long = (into: Record<string, RowValue>, name: string, value: string) => {
 export const text = <Value extends string = string>(): Column<Value> => ({
   form: { kind: "text" },
   write: short,
-  // Safe: written by the same column from this very type.
+  // Safe: the same column has written it from this type.
   read: (row, name) => textIn(row, name) as Value,
 });
 
-/** Declares text or null. Null is stored as "": rows have no nulls. */
+/** Declares text or null. Null is stored as "", because rows have no nulls. */
 export const textOrNull = <Value extends string = string>(): Column<Value | null> => ({
   form: { kind: "text_or_null" },
   write: (into, name, value) => short(into, name, value ?? ""),
-  // Safe: written by the same column from this very type.
+  // Safe: the same column has written it from this type.
   read: (row, name) => (textIn(row, name) || null) as Value | null,
 });
 
-/** Declares one of these texts. Another is a later build's, and shown to people as it is. */
+/** Declares one of these texts. A text of a later build is shown to people unchanged. */
 export const oneOf = <const Value extends string>(values: readonly Value[]): Column<Value> => ({
   form: { kind: "one_of", values },
   write: short,
@@ -117,7 +116,7 @@ export const oneOf = <const Value extends string>(values: readonly Value[]): Col
     const value = values.find((known) => known === stored);
     if (value !== undefined) return value;
     if (reader === "work") throw new NewerValue("has a value of a later build");
-    // Safe: a later build's value is only shown to people. No decision depends on it.
+    // Safe: the value of a later build is only shown to people. No decision depends on it.
     return stored as Value;
   },
 });
@@ -149,23 +148,23 @@ export const truth = (): Column<boolean> => ({
 });
 
 /**
- * The form of stored JSON. A later build may have added fields, or know more values: it says what this build reads, with
- * a default for what a row may lack, and lets the rest pass.
+ * The schema of stored JSON. A later build may have added fields or values, so the schema names what this build reads,
+ * has a default for each field that a row may lack, and ignores the rest.
  */
 export type Form<Value> = () => z.ZodType<Value>;
 
-/** Returns the form of a list of names, those of a later build included. */
+/** Returns the form of a list of names. It accepts the names of later builds. */
 export const namesForm = <Name extends string>(): Form<readonly Name[]> =>
-  // Safe as in `text`: a name that this build doesn't know is shown as it is.
+  // Safe as in `text`: a name that this build doesn't know is shown unchanged.
   shape(() => z.array(z.string()) as unknown as z.ZodType<readonly Name[]>);
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The form of an object whose fields concern the caller alone. It is passed on as it is: a record loses `__proto__`. */
+/** The form of an object that only the caller interprets, kept as it is: zod's record would drop `__proto__`. */
 export const fieldsForm = shape(() => z.custom<Readonly<Record<string, unknown>>>(isFields));
 
-/** The form of a customer's names and values. */
+/** The form of a customer's own names and values. */
 export const metadataForm = shape(() =>
   z.custom<Readonly<Record<string, string>>>(
     (value) => isFields(value) && Object.values(value).every((one) => typeof one === "string"),
@@ -193,7 +192,7 @@ function longTextIn(row: Row, name: string): string {
   return fromChunks(name, row);
 }
 
-/** Declares text that is split over properties: `<name>0`, `<name>1` … */
+/** Declares text that is split over the properties `<name>0`, `<name>1` and so on. */
 export const longText = (): Column<string> => ({
   form: { kind: "long_text" },
   write: long,
@@ -215,10 +214,10 @@ export const longJsonOrNull = <Value>(schema: Form<Value>): Column<Value | null>
   },
 });
 
-/** Refuses a row that needs what this build lacks. @throws NewerRow */
+/** Refuses a row that needs a feature which this build lacks. @throws NewerRow */
 function requireFeatures(kind: string, row: Row): void {
   const { needs, rowKey } = row;
-  // Hardly any row has the column, and each read of one comes by here.
+  // Hardly any row has this column, and every read calls this function.
   if (needs === undefined) return;
   const missing = String(needs)
     .split(",")
@@ -227,7 +226,6 @@ function requireFeatures(kind: string, row: Row): void {
   throw new NewerRow({ kind, rowKey, column: "needs", reason: "names what this build lacks" });
 }
 
-/** Declares a kind of row. */
 export function rowCodec<const Of extends Declared>(
   kind: string,
   columns: Of,
@@ -263,7 +261,7 @@ export function rowCodec<const Of extends Declared>(
           throw error instanceof NewerValue ? new NewerRow(damage) : new DamagedRow(damage);
         }
       }
-      // Safe: every declared column was read, by its own type.
+      // Safe: every declared column was read with its own type.
       return value as RowOf<Of>;
     },
   };

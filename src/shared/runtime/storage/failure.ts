@@ -1,4 +1,4 @@
-/** An answer of the storage service that is no success. */
+/** An answer of the storage service other than success. */
 export class StorageRefusal extends Error {
   readonly statusCode: number;
   readonly code: string | undefined;
@@ -14,11 +14,11 @@ export class StorageRefusal extends Error {
   }
 }
 
-/** Status and code of a storage call's error, which the SDK of queues puts in different places. */
+/** Status and code of a failed storage call. The SDK for queues has them in different places. */
 export interface Failure {
   readonly status: number | undefined;
   readonly code: string | undefined;
-  /** The index of the write that a transaction failed for: its message begins with it ("3:The entity …"). */
+  /** Index of the write that made a transaction fail. The error's message begins with it ("3:The entity …"). */
   readonly failedWrite?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** Returns whether the service refused the call; after any other error it may still take effect. */
+/** Reports whether the service definitely refused the call. After any other error the call may still take effect. */
 export function isDefinite(error: unknown): boolean {
   const { status } = failureOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 408;
@@ -53,7 +53,7 @@ export function isMissingContainer(error: unknown): boolean {
   return code === "TableNotFound" || code === "QueueNotFound";
 }
 
-/** Returns whether the service, or the row's partition, had too much to do: later it may take the same call. */
+/** Reports whether the service or the row's partition was overloaded, so that it may accept the same call later. */
 export function isBusy(error: unknown): boolean {
   return failureOf(error).status === 503;
 }
@@ -64,9 +64,9 @@ const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 400;
 
 /**
- * Repeats a failed call up to twice, or up to nine times, for 2 to 3 seconds, while the service is too busy: a read, or a
- * write that asks nothing of what is there. Two such writes leave what one does, and one that lands late is no worse than
- * a slow one. A conditional write is never repeated: it would lose the race against itself.
+ * Repeats a failed read or unconditional write: up to twice, or up to nine times in 2 to 3 seconds while the service is
+ * overloaded. Repeating such a write leaves the same row, and one that is applied late is no worse than a slow one.
+ * Conditional writes are never repeated, because they would lose the race against themselves.
  */
 export async function retryHarmless<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {

@@ -3,7 +3,7 @@ import type { Row } from "./row.ts";
 import { scan, type Scanned } from "./scan.ts";
 import { afterPrefix, type Table } from "./table.ts";
 
-/** Where a page of a list starts, and how many items it has at most. */
+/** Where a page of a list starts, and the maximum number of its items. */
 export interface ListPosition {
   readonly after: string | undefined;
   readonly limit: number;
@@ -11,16 +11,16 @@ export interface ListPosition {
 
 const TIME = "0000000000000000|";
 
-/** A kind of rows in a partition that are found by id and listed newest first. */
+/** A kind of rows within a partition that can be found by id and listed with the newest first. */
 export interface NewestFirst<Item> {
-  /** All their keys. */
+  /** The range of all row keys of this kind. */
   readonly range: { readonly from: string; readonly before: string };
-  /** Returns the row key. It has the id's time: lists are newest first, and a point read still finds it. */
+  /** Makes the row key from an id. It contains the id's time, which sorts lists and still allows point reads. */
   readonly key: (id: string) => string;
   idOf(row: Pick<Row, "rowKey">): string;
-  /** Finds an item; undefined for text that is not an id. @throws DamagedRow */
+  /** Finds an item. The result is undefined for text that is not an id. @throws DamagedRow */
   find(table: Table, partitionKey: string, id: string): Promise<Item | undefined>;
-  /** Lists items that fit; `after` is where the last page ended. Leaves out damaged ones. */
+  /** Lists the items that fit, without damaged ones. `after` is where the last page ended. */
   list(
     table: Table,
     partitionKey: string,
@@ -29,7 +29,7 @@ export interface NewestFirst<Item> {
   ): Promise<Scanned<Item>>;
 }
 
-/** Describes rows by their ids' kind and the beginning of their keys. `toShown` decodes for lists that people read. */
+/** Describes a kind of rows by its ids and the prefix of its keys. `toShown` decodes for lists that people read. */
 export function newestFirst<Item>(
   kind: IdKind,
   prefix: string,

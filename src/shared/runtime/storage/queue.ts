@@ -5,35 +5,35 @@ import { currentTraceParent } from "../telemetry/work-context.ts";
 import { Batcher } from "../batcher.ts";
 
 const CALL_TIMEOUT_MS = 10_000;
-/** Few enough for one process to work on all of them at once, beside what it has. */
+/** Few enough that one process can work on all of them in parallel, in addition to its other work. */
 const HINTS_MAX = 8;
-/** Later hints don't wait for a send that takes longer. */
+/** Later hints stop waiting for a send that takes longer than this. */
 const STALL_MS = 500;
-/** The service allows seven days. A worker that gets a hint too early sends it again for the rest of the delay. */
+/** The service's limit is seven days. A worker that gets a hint too early sends it again with the rest of the delay. */
 const DELAY_SECONDS_MAX = 6 * 24 * 3600;
 
-/** A message that was received and comes back unless it is removed. */
+/** A received message. It becomes visible again unless it is removed. */
 export interface ReceivedMessage {
   readonly text: string;
   readonly remove: () => Promise<void>;
 }
 
-/** A queue as its senders see it. Workers get its messages from the host. */
+/** A queue as its senders see it. The host hands its messages to the workers. */
 export interface MessageQueue {
   send(message: object, delaySeconds?: number): Promise<void>;
   ping(): Promise<void>;
 }
 
-/** The queue to which the host moves messages of another one that failed at every delivery. */
+/** The queue to which the host moves a message after its last failed delivery. */
 export interface PoisonQueue {
-  /** Returns some of the messages; none if there is no such queue. */
+  /** Returns some of the messages, or none if the queue doesn't exist. */
   receive(): Promise<readonly ReceivedMessage[]>;
 }
 
-/** As many as the service returns at a time. */
+/** The service's maximum per call. */
 const RECEIVED_MAX = 32;
 
-/** A queue of hints. Messages contain ids alone; losing, doubling or reordering them does no harm. */
+/** A queue of hints. Messages contain only ids, so losing, repeating or reordering them does no harm. */
 export class Queue implements MessageQueue, PoisonQueue {
   readonly #open: () => Promise<QueueClient>;
   #client: Promise<QueueClient> | undefined;
@@ -43,15 +43,15 @@ export class Queue implements MessageQueue, PoisonQueue {
   }
 
   /**
-   * Sends a message in the form the Functions trigger reads (base64 JSON), to be seen after the delay. Not retried:
-   * a repeat after a lost answer would enqueue twice, and the sweep sends lost hints again.
+   * Sends a message in the format that the Functions trigger reads (base64 JSON), visible after the delay. A send is
+   * not retried: after a lost answer, it would enqueue the message twice, and the sweep sends lost hints again anyway.
    */
   async send(message: object, delaySeconds = 0): Promise<void> {
     const client = await this.#opened();
     const text = Buffer.from(JSON.stringify(message)).toString("base64");
     const send = () =>
       client.sendMessage(text, {
-        // The default of seven days would silently lose the messages of a queue that is stopped for a week.
+        // With the default of seven days, messages would expire unseen when a queue is stopped for a week.
         messageTimeToLive: -1,
         visibilityTimeout: Math.min(Math.max(0, Math.ceil(delaySeconds)), DELAY_SECONDS_MAX),
         abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS),
@@ -81,7 +81,7 @@ export class Queue implements MessageQueue, PoisonQueue {
     }
   }
 
-  /** Checks the queue service. @throws Error when it does not answer */
+  /** Checks that the queue service answers. @throws Error when it doesn't */
   async ping(): Promise<void> {
     const client = await this.#opened();
     await client.exists({ abortSignal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
@@ -93,22 +93,22 @@ export class Queue implements MessageQueue, PoisonQueue {
   }
 }
 
-/** Returns the text of a base64 message, and any other text as it is. */
+/** Decodes a base64 message. Any other text is returned unchanged. */
 function decoded(text: string): string {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? bytes.toString() : text;
 }
 
-/** What every hint has beside its ids. */
+/** Fields that every hint has in addition to its ids. */
 interface HintFrame {
   readonly v: 1;
   readonly trace?: string | undefined;
 }
 
-/** The fields of a hint without those that its queue adds. */
+/** The fields of a hint without those that the queue adds. */
 type Fields<Hint> = Hint extends HintFrame ? Omit<Hint, keyof HintFrame> : never;
 
-/** Makes the schema of one kind of hint from the fields that it has of its own. */
+/** Makes the schema of one kind of hint from its own fields. */
 export const hintOf = <const Kind extends string, Own extends z.ZodRawShape>(
   kind: Kind,
   fields: Own,
@@ -126,10 +126,10 @@ function withTrace(hint: object): object {
 }
 
 /**
- * A queue of typed hints. The rows that they name are the truth: a hint may be lost, doubled, early or late.
+ * A queue of typed hints. The rows that they name are the truth, so a hint may be lost, repeated, early or late.
  *
- * One message at a time is being sent. Hints that come meanwhile share the next one, and equal ones are one hint; an
- * idle process sends at once. A message's own fields are its first hint, `more` has the others.
+ * Only one message is being sent at a time. Hints that arrive meanwhile share the next message, and equal ones are sent
+ * once. An idle process sends immediately. The message's own fields are the first hint, and `more` has the others.
  */
 export class HintQueue<Hint extends HintFrame> {
   readonly #queue: MessageQueue;
@@ -148,19 +148,17 @@ export class HintQueue<Hint extends HintFrame> {
     });
   }
 
-  /** Sends a hint, to be seen after the delay, with the trace of the work under way. One with a delay goes alone. */
+  /** Sends a hint with the current trace, visible after the delay. A hint with a delay gets a message of its own. */
   async hint(fields: Fields<Hint>, delaySeconds = 0): Promise<void> {
     const hint = withTrace(fields);
     if (delaySeconds > 0) return this.#queue.send(hint, delaySeconds);
     return this.#hints.add(hint, JSON.stringify(fields));
   }
 
-  /** Sends a hint in a message of its own, with its trace if it has one. */
   sendAlone(hint: Hint, delaySeconds = 0): Promise<void> {
     return this.#queue.send(withTrace(hint), delaySeconds);
   }
 
-  /** Checks the queue service. @throws Error when it does not answer */
   async ping(): Promise<void> {
     await this.#queue.ping();
   }

@@ -1,6 +1,6 @@
 import { invariant } from "../errors.ts";
 
-/** What a property of a row can hold. Numbers are integers within Int32; times are ISO 8601 text; absent is "". */
+/** The values of a row's property. Numbers are Int32, times are ISO 8601 text, and an absent value is "". */
 export type RowValue = string | number | boolean;
 
 export interface Row {
@@ -8,7 +8,6 @@ export interface Row {
   readonly [property: string]: RowValue;
 }
 
-/** Columns of a row, by name. */
 export type Columns = Readonly<Record<string, RowValue>>;
 
 /** A row as it was read, with the version that a conditional write has to name. */
@@ -17,21 +16,21 @@ export interface StoredRow {
   readonly etag: string;
 }
 
-/** One write of an entity group transaction. Every row may appear once in it. */
+/** One write of an entity group transaction. Each row may appear in it only once. */
 export type RowWrite =
   | { readonly kind: "create"; readonly row: Row }
-  /** For a row that becomes another thing: nothing of what was there is kept. */
+  /** For a row that takes on another meaning: no column of the old one is left. */
   | { readonly kind: "replace"; readonly row: Row; readonly etag: string }
-  /** Changes only the named properties, so that those of a later build stay. */
+  /** Changes only the named properties, so that columns of a later build are preserved. */
   | { readonly kind: "merge"; readonly row: Row; readonly etag: string }
-  /** Deletes any version. Refused when the row is gone. */
+  /** Deletes any version of the row. The transaction is refused when the row is gone. */
   | { readonly kind: "delete"; readonly rowKey: string };
 
 export function keyOfWrite(write: RowWrite): string {
   return write.kind === "delete" ? write.rowKey : write.row.rowKey;
 }
 
-/** Writes a row whatever was there. The commits of a platform's wallet know their rows and never use it. */
+/** Writes a row regardless of what is stored. Commits to a platform's partition know their rows and never use this. */
 export interface RowPut {
   readonly kind: "put";
   readonly row: Row;
@@ -41,32 +40,34 @@ export interface RowPut {
 export type RowChange =
   | { readonly kind: "leave" }
   | { readonly kind: "remove" }
-  /** The whole row: created where there was none, and replaced where there was one, also what this build does not know. */
+  /** Creates or replaces the whole row. Columns that this build doesn't know are lost. */
   | { readonly kind: "write"; readonly columns: Columns }
-  /** The columns of this build: created where there was no row, and merged into one that is there. */
+  /** Creates the row, or merges the columns into the stored one. */
   | { readonly kind: "keep"; readonly columns: Columns }
-  /** The named columns alone. */
   | { readonly kind: "merge"; readonly columns: Columns };
 
-/** The result of a change, with the row after it. */
+/** The result of a change, with the row as it is afterwards. */
 export type ChangedRow =
   | { readonly kind: "created" | "replaced" | "merged"; readonly row: Row }
   | { readonly kind: "removed"; readonly row: undefined }
   | { readonly kind: "left"; readonly row: Row | undefined };
 
 /**
- * The result of a transaction. `refused`: this call applied nothing (another write, or an earlier try of this one, was
- * first); `at` is the index of the write whose condition was not met, when the service names it. `in_doubt`: it may be
- * applied now, later or never; `isBusy` when the service, or the partition, had too much to do.
+ * The result of a transaction.
+ *
+ * - `refused`: this call applied nothing, because another write came first (possibly an earlier try of this one). `at`
+ *   is the index of the write whose condition was not met, if the service names it.
+ * - `in_doubt`: the transaction may be applied now, later or never. `isBusy` says that the service or the partition was
+ *   overloaded.
  */
 export type TransactionResult =
   | { readonly kind: "applied"; readonly etags: ReadonlyMap<string, string> }
   | { readonly kind: "refused"; readonly at?: number | undefined }
   | { readonly kind: "in_doubt"; readonly cause: unknown; readonly isBusy?: boolean };
 
-/** A transaction that the service will never take, however often it is sent: a row is too large, a name is wrong. */
+/** A transaction that the service will never accept, for example because a row is too large or a name is invalid. */
 export class InvalidTransaction extends Error {
-  /** The index of the write at fault, where the service names it. */
+  /** Index of the write that caused the error, if the service names it. */
   readonly at: number | undefined;
 
   constructor(at: number | undefined, cause: unknown) {
@@ -76,17 +77,17 @@ export class InvalidTransaction extends Error {
   }
 }
 
-/** Longest text of one property: 64 KiB of UTF-16. */
+/** Maximum length of a text property: 64 KiB of UTF-16. */
 export const PROPERTY_LENGTH_MAX = 32_000;
-/** More would not fit into a row anyway. */
+/** A row could not hold more. */
 const CHUNKS_MAX = 20;
 
-/** Returns whether a chunk is full: one before a surrogate pair is one character shorter. */
+/** Reports whether a chunk is full. A chunk that ends before a surrogate pair is one character shorter. */
 const isFull = (chunk: string) => chunk.length >= PROPERTY_LENGTH_MAX - 1;
 
 /**
- * Splits text into properties `<name>0`, `<name>1` …; never inside a surrogate pair, which JSON can't express. The last
- * one is shorter than the others and may be empty: a longer text that was there before is no part of the new one.
+ * Splits text into the properties `<name>0`, `<name>1` and so on, but never inside a surrogate pair, which JSON can't
+ * express. The last chunk is shorter than the others and may be empty, which marks the end of the text.
  */
 export function toChunks(name: string, text: string): Record<string, string> {
   const chunks: Record<string, string> = {};
@@ -116,7 +117,7 @@ export function fromChunks(name: string, row: Row): string {
   return text;
 }
 
-/** Returns chunks to merge into a row, with the chunks that a longer text left there emptied. */
+/** Splits text into chunks to merge into a row. Chunks that a longer text has left in the row are emptied. */
 export function replacedChunks(name: string, text: string, row: Row): Record<string, string> {
   const isChunk = (property: string) =>
     property.startsWith(name) && /^\d+$/.test(property.slice(name.length));

@@ -3,13 +3,13 @@ import type { StoredRow } from "./row.ts";
 import type { RowRange } from "./selection.ts";
 import type { Table } from "./table.ts";
 
-/** Rows that one listing reads at most before it returns where to continue. */
+/** Maximum number of rows that one listing reads before it returns where to continue. */
 const SCAN_ROWS_MAX = 2_000;
 const PAGE_ROWS_MAX = 1_000;
 
 export interface Scanned<T> {
   readonly items: readonly T[];
-  /** Where to continue; undefined at the end of the range. */
+  /** Where to continue. It is undefined at the end of the range. */
   readonly next: string | undefined;
 }
 
@@ -20,13 +20,13 @@ interface Scan<T> {
   /** Exclusive. */
   readonly before: string;
   readonly limit: number;
-  /** Returns the item of a row, undefined to skip it, or "stop" when no later row can fit. */
+  /** Returns the item of a row, undefined to skip the row, or "stop" when no later row can fit. */
   pick(stored: StoredRow): T | undefined | "stop";
 }
 
 /**
- * Reads a range in key order and picks from it. The number of rows read is bounded: with a narrow filter a listing may
- * be short, or empty, without being at the end. Leaves out damaged rows.
+ * Reads a range in key order and picks items from it. The number of rows read is limited, so a listing with a narrow
+ * filter may be short or empty without being at the end. Damaged rows are left out.
  */
 export async function scan<T>(table: Table, options: Scan<T>): Promise<Scanned<T>> {
   const { partitionKey, before, limit } = options;
@@ -54,12 +54,12 @@ interface Readable {
   list(range: RowRange): Promise<readonly StoredRow[]>;
 }
 
-/** Rows that a read may pass on its way, for each one that is wanted. */
+/** How many rows a read may pass over for each one that is wanted. */
 const ROWS_OF_ONE = 2;
 
 /**
- * Returns the rows that exist, by their keys. Rows whose keys lie close together take one read; each one
- * that lies apart takes one more.
+ * Returns the rows that exist, by their keys. Rows whose keys are close together take one read. Each row that is far
+ * from the others takes one more.
  */
 export async function findAll(
   table: Readable,

@@ -1,6 +1,6 @@
 import type { StoredRow } from "./row.ts";
 
-/** A range of a partition's rows by their keys. */
+/** A range of a partition's rows, by row key. */
 export interface RowRange {
   readonly partitionKey: string;
   /** Inclusive. */
@@ -10,31 +10,31 @@ export interface RowRange {
   readonly limit: number;
 }
 
-/** A selection of a table's rows by their values, in one partition, a range of partitions or all. */
+/** Selects rows of a table by their values, in one partition, a range of partitions or all of them. */
 export interface Selection {
   readonly partitionKey?: string;
-  /** By their keys, first inclusive, then exclusive. */
+  /** Range of partition keys. The first bound is inclusive, the second exclusive. */
   readonly partitions?: { readonly from?: string; readonly before?: string };
   /** Inclusive. */
   readonly from?: string;
   /** Exclusive. */
   readonly before?: string;
-  /** A row fits when the property has one of the values. */
+  /** A row fits when this property has one of `values`. */
   readonly property?: string;
   readonly values?: readonly string[];
-  /** A row fits when this property, a time, is before that one. */
+  /** A row fits when this property is a time before the given one. */
   readonly olderThan?: { readonly property: string; readonly time: string };
-  /** Rows of a page, at most. */
+  /** Maximum number of rows in a page. */
   readonly pageRows?: number;
 }
 
-/** A page of selected rows, and where the next one begins, undefined at the end. It may be empty and not the last. */
+/** A page of selected rows and where the next one begins, undefined at the end. It may be empty before the end. */
 export interface SelectedPage {
   readonly rows: readonly (StoredRow & { readonly partitionKey: string })[];
   readonly next: string | undefined;
 }
 
-/** Quotes text for a filter. Not with the SDK's `odata`, since the SDK is loaded when storage is first used. */
+/** Quotes text for a filter. The SDK has `odata` for this, but is only loaded when storage is first used. */
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
@@ -49,7 +49,7 @@ function ofPartitions({ partitionKey, partitions }: Selection): string[] {
   return conditions;
 }
 
-/** Returns the OData filter of a selection; "" for a whole table. */
+/** Returns the OData filter of a selection, or "" for a whole table. */
 export function filterOf(selection: Selection): string {
   const { from, before, property, values = [], olderThan } = selection;
   const fits = values.map((value) => `${property} eq ${literal(value)}`).join(" or ");

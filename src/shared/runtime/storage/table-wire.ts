@@ -12,42 +12,41 @@ import { StorageRefusal } from "./failure.ts";
 import type { Row, RowValue, RowWrite, RowPut, StoredRow } from "./row.ts";
 import type { SelectedPage } from "./selection.ts";
 
-// Writes requests to a table and reads their answers. The SDK's pipeline signs and sends them: its own requests take up
-// to seven times the CPU time, since it makes a client for each transaction and runs each row through it.
-// The formats: https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api.
+// Writes requests to a table and reads their answers. The SDK's pipeline signs and sends them. The SDK's own requests
+// take up to seven times the CPU time, because it makes a client for each transaction and passes each row through that
+// client. The formats: https://learn.microsoft.com/rest/api/storageservices/table-service-rest-api.
 
-/** The version that the SDK speaks. */
+/** The version that the SDK uses. */
 const SERVICE_VERSION = "2019-02-02";
 const HEADERS = {
   accept: "application/json;odata=minimalmetadata",
   dataserviceversion: "3.0",
 };
 
-/** A write of one row, alone or within a transaction. */
+/** A write of one row, alone or in a transaction. */
 export type SingleWrite =
   | RowWrite
   | RowPut
-  /** Writes the named properties whatever was there. */
+  /** Writes the named properties regardless of what is stored. */
   | { readonly kind: "put_properties"; readonly row: Row }
   | { readonly kind: "delete"; readonly rowKey: string; readonly etag: string };
 
-/** What a page of a query is asked for by. */
 export interface PageQuery {
   readonly filter: string;
   readonly rows: number;
-  /** Where it begins: what an earlier page said is next. */
+  /** Where the page begins, as an earlier page said. */
   readonly after: string | undefined;
 }
 
 /**
- * One table as the service offers it. Every call is made once and throws a StorageRefusal for any answer but success,
- * and another error when it got none.
+ * One table as the service offers it. Every call is made once. It throws a StorageRefusal for any answer but success,
+ * and another error when there was no answer.
  */
 export interface TableWire {
-  /** Returns undefined when there is no such row, or no such table. */
+  /** Returns undefined when the row or the table doesn't exist. */
   find(partitionKey: string, rowKey: string, signal: AbortSignal): Promise<StoredRow | undefined>;
   page(query: PageQuery, signal: AbortSignal): Promise<SelectedPage>;
-  /** Returns the row's new version; "" after a delete. */
+  /** Returns the row's new version, or "" after a delete. */
   write(partitionKey: string, write: SingleWrite, signal: AbortSignal): Promise<string>;
   /** Returns the new versions in the order of the writes. */
   transact(
@@ -55,20 +54,19 @@ export interface TableWire {
     writes: readonly SingleWrite[],
     signal: AbortSignal,
   ): Promise<readonly string[]>;
-  /** Creates the table, unless it is there. */
+  /** Creates the table, unless it exists. */
   create(signal: AbortSignal): Promise<void>;
 }
 
-/** A write as a request, alone or as a part of a transaction. */
 interface WriteRequest {
   readonly method: HttpMethods;
   readonly path: string;
-  /** The version that the row has to have, "*" for any. */
+  /** The version that the row must have, or "*" for any. */
   readonly etag?: string;
   readonly body?: string;
 }
 
-/** Returns the headers of a write, which a transaction's parts have as well. */
+/** Headers of a write. The parts of a transaction have the same ones. */
 const headersOf = ({ method, etag, body }: WriteRequest): Readonly<Record<string, string>> => ({
   ...HEADERS,
   ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -81,7 +79,7 @@ const linesOf = (headers: Readonly<Record<string, string>>) =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");
 
-/** Made once, since a transaction has up to a hundred of them. */
+/** Computed once, because a transaction has up to a hundred writes. */
 const LINES = {
   created: linesOf(headersOf({ method: "POST", path: "", body: "" })),
   written: linesOf(headersOf({ method: "PUT", path: "", body: "" })),
@@ -98,16 +96,15 @@ const keyText = (key: string) => encodeURIComponent(key.replaceAll("'", "''"));
 const placeOf = (table: string, partitionKey: string, rowKey: string) =>
   `/${table}(PartitionKey='${keyText(partitionKey)}',RowKey='${keyText(rowKey)}')`;
 
-/** A row as the service writes it. */
 type Entity = Readonly<Record<string, unknown>>;
 
 const NOT_COLUMNS: ReadonlySet<string> = new Set(["PartitionKey", "RowKey", "Timestamp"]);
 
-/** Returns whether it is a column of the row; other names tell of the answer, or of another column's type. */
+/** Reports whether the name is a column of the row. Other names describe the answer or the type of a column. */
 const isColumn = (name: string) =>
   !NOT_COLUMNS.has(name) && !name.startsWith("odata.") && !name.includes("@");
 
-/** Returns a row as the service gives it. Left out is what has a type of its own, such as a time: we write none. */
+/** Converts a row of the service. Properties with a type of their own, such as a time, are left out: we write none. */
 function toStored(entity: Entity): StoredRow {
   const row: Record<string, RowValue> & { rowKey: string } = { rowKey: String(entity["RowKey"]) };
   for (const name of Object.keys(entity)) {
@@ -125,9 +122,8 @@ const escaped = (character: string) =>
 const LINE_ENDS = /[\u2028\u2029]/g;
 
 /**
- * Returns a row as JSON in one line, by any definition of a line: U+2028 and U+2029 are escaped, which JSON doesn't ask
- * for. The storage emulator takes them for line ends, fails in the middle of such a transaction, and then refuses every
- * later one.
+ * Formats a row as JSON in one line. U+2028 and U+2029 are escaped too, although JSON doesn't require it: the storage
+ * emulator takes them for line ends, fails in the middle of the transaction, and then refuses every later one.
  */
 function bodyOf(partitionKey: string, { rowKey, ...columns }: Row): string {
   const body = JSON.stringify({ PartitionKey: partitionKey, RowKey: rowKey, ...columns });
@@ -137,9 +133,9 @@ function bodyOf(partitionKey: string, { rowKey, ...columns }: Row): string {
 const BEYOND_ASCII = /[\u0080-\uffff]/g;
 
 /**
- * Returns the same JSON in ASCII. The storage emulator decodes the body of a single write piece by piece as it arrives,
- * and would damage a longer character that two pieces share. It joins a transaction's pieces first; there the fewer
- * bytes of UTF-8 count, since a transaction has at most 4 MiB.
+ * Escapes everything outside ASCII. The storage emulator decodes the body of a single write piece by piece and would
+ * damage a character that is split between two pieces. It joins the pieces of a transaction before decoding, so
+ * transactions use UTF-8, which is shorter: they are limited to 4 MiB.
  */
 const inAscii = (body: string) => body.replace(BEYOND_ASCII, escaped);
 
@@ -163,14 +159,14 @@ function requestOf(table: string, partitionKey: string, write: SingleWrite): Wri
   }
 }
 
-/** Throws what an answer of the service says is wrong: its words are in JSON, or in a header alone. */
+/** Throws the error that the service's answer describes, in its JSON body or only in a header. */
 function refuse(status: number, body: string, code: string | undefined): never {
   let said: { readonly code?: string; readonly message?: { readonly value?: string } } = {};
   try {
     const parsed = JSON.parse(body) as { "odata.error"?: typeof said };
     said = parsed["odata.error"] ?? {};
   } catch {
-    // A gateway's page: the status says enough.
+    // The body is the error page of a gateway. The status says enough.
   }
   throw new StorageRefusal(said.message?.value ?? `storage answered ${status}`, {
     statusCode: status,
@@ -187,7 +183,7 @@ function successOf(answer: PipelineResponse): PipelineResponse {
 
 const jsonOf = ({ bodyAsText }: PipelineResponse): unknown => JSON.parse(bodyAsText ?? "");
 
-/** Returns the requests of a transaction in one body (OData batch, one change set). Header lines end with CRLF. */
+/** Returns the requests of a transaction in one body (OData batch with one change set). Header lines end with CRLF. */
 function batchBody(
   url: string,
   requests: readonly WriteRequest[],
@@ -197,13 +193,13 @@ function batchBody(
     const { method, path, body = "" } = request;
     return `--${changes}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n${method} ${url}${path} HTTP/1.1\r\n${headerLines(request)}\r\n${body}\r\n`;
   });
-  // Encoded once: signing and sending each would.
+  // Encoded once. Signing and sending would each encode it again.
   return Buffer.from(
     `--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n${parts.join("")}--${changes}--\r\n--${batch}--\r\n`,
   );
 }
 
-/** Returns the versions in a transaction's answer, or throws what the write that failed was told. */
+/** Returns the row versions in the answer to a transaction. @throws StorageRefusal of the write that failed */
 function etagsOf(text: string, count: number): string[] {
   const parts = text.split("--changesetresponse_").slice(1, -1);
   const etags = parts.map((part) => {
@@ -214,13 +210,13 @@ function etagsOf(text: string, count: number): string[] {
     }
     return /^ETag: (.+)$/im.exec(part)?.[1] ?? "";
   });
-  // Not to be taken for an applied transaction: its outcome is unknown.
+  // An error: the outcome is unknown, so this must not count as applied.
   if (etags.length !== count)
     throw new Error(`storage answered ${etags.length} of ${count} writes of a transaction`);
   return etags;
 }
 
-/** Returns the position at which a query continues, in the form of the SDK: positions of long walks are kept in it. */
+/** Returns where the query continues, in the SDK's format, because long walks store such positions. */
 function continuationOf({ headers }: PipelineResponse): string | undefined {
   const nextPartitionKey = headers.get("x-ms-continuation-nextpartitionkey");
   const nextRowKey = headers.get("x-ms-continuation-nextrowkey");
@@ -238,10 +234,10 @@ function continuationQuery(after: string): string {
   return nextRowKey ? `${partition}&NextRowKey=${encodeURIComponent(nextRowKey)}` : partition;
 }
 
-/** One for all tables: it keeps the connections. */
+/** Shared by all tables, because it holds the connections. */
 const httpClient = createDefaultHttpClient();
 
-/** What the SDK does with the bodies of its own requests. */
+/** Policies that handle the bodies of the SDK's own requests. */
 const OF_BODIES = ["serializationPolicy", "deserializationPolicy"];
 
 interface Sendable {
@@ -251,12 +247,12 @@ interface Sendable {
   readonly body?: string | Buffer;
 }
 
-/** The service's own table, by the account and credentials of the client. */
+/** A table of the real service, with the account and credentials of the SDK's client. */
 export class ServiceTable implements TableWire {
   readonly #client: TableClient;
   readonly #pipeline: Pipeline;
   readonly #url: string;
-  /** A shared access signature of the connection string; "" without one. */
+  /** The shared access signature of the connection string, or "". */
   readonly #signature: string;
 
   constructor(client: TableClient) {
@@ -268,7 +264,7 @@ export class ServiceTable implements TableWire {
     this.#signature = signature;
   }
 
-  /** Sends a request and returns its answer, whatever it is. */
+  /** Sends a request and returns its answer, whatever its status is. */
   #ask({ method, path, headers, body }: Sendable, signal: AbortSignal) {
     const plain = this.#url + path;
     const separator = path.includes("?") ? "&" : "?";
@@ -279,7 +275,7 @@ export class ServiceTable implements TableWire {
       headers: createHttpHeaders({ ...headers, "x-ms-version": SERVICE_VERSION }),
       ...(body === undefined ? {} : { body }),
       abortSignal: signal,
-      // The client was made for such an account on purpose.
+      // The client was made for an account without TLS on purpose.
       allowInsecureConnection: url.startsWith("http:"),
     });
     return this.#pipeline.sendRequest(httpClient, request);
@@ -293,7 +289,7 @@ export class ServiceTable implements TableWire {
     const path = placeOf(this.#client.tableName, partitionKey, rowKey);
     const answer = await this.#ask({ method: "GET", path, headers: HEADERS }, signal);
     if (answer.status === 404) return undefined;
-    // Safe: so the service answers a successful read, and below a query.
+    // Safe: a successful read has this form.
     return toStored(jsonOf(successOf(answer)) as Entity);
   }
 

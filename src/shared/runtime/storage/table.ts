@@ -19,21 +19,21 @@ import { SharedReads } from "./shared-reads.ts";
 import { writeTogether } from "./together.ts";
 import { inBatches } from "../promises.ts";
 
-/** Shorter than the service's own 30 s: a call that takes longer counts as in doubt. */
+/** Shorter than the service's own limit of 30 s. The outcome of a call that takes longer is unknown. */
 const CALL_TIMEOUT_MS = 10_000;
-/** The service's own page size. */
+/** The service's own maximum. */
 const PAGE_ROWS_MAX = 1_000;
 const PAGES_MAX = 1_000;
 const REMOVALS_AT_ONCE = 4;
 
-/** Returns the row key that sorts after every key with this prefix. */
+/** Returns a row key that sorts after all keys with this prefix. */
 export function afterPrefix(prefix: string): string {
   return `${prefix}\u{ffff}`;
 }
 
 const patience = () => AbortSignal.timeout(CALL_TIMEOUT_MS);
 
-/** Returns whether the write may be repeated: it asks nothing of what is there. */
+/** Reports whether the write is unconditional, so that it may be repeated. */
 function isHarmless(write: SingleWrite): boolean {
   switch (write.kind) {
     case "put":
@@ -48,7 +48,7 @@ function isHarmless(write: SingleWrite): boolean {
   }
 }
 
-/** Reads a page of a query; undefined for a table that is not there. */
+/** Reads a page of a query. The result is undefined when the table doesn't exist. */
 async function readPage(wire: TableWire, query: PageQuery): Promise<SelectedPage | undefined> {
   try {
     return await retryHarmless(() => wire.page(query, patience()));
@@ -60,8 +60,8 @@ async function readPage(wire: TableWire, query: PageQuery): Promise<SelectedPage
 }
 
 /**
- * A table whose conditional writes return a value instead of throwing when they lose a race. A write with an unknown
- * outcome throws `service_unavailable` (single rows) or returns `in_doubt` (transactions). Created on first use.
+ * A table. Conditional writes return a value when they lose a race. A write with an unknown outcome throws
+ * `service_unavailable` (single rows) or returns `in_doubt` (transactions). The table is created on first use.
  */
 export class Table {
   readonly #open: () => Promise<TableWire>;
@@ -77,7 +77,7 @@ export class Table {
     return this.#wire;
   }
 
-  /** Creates the table on the first write that misses it; two processes doing so at once are harmless. */
+  /** Creates the table when a write finds that it is missing. Two processes may do so at the same time. */
   async #write<T>(write: (wire: TableWire) => Promise<T>): Promise<T> {
     const wire = await this.#connected();
     try {
@@ -89,7 +89,7 @@ export class Table {
     }
   }
 
-  /** Writes a row and returns its version; undefined when its condition was not met, as a status in `lost` tells. */
+  /** Writes a row and returns its version, or undefined when its condition failed: the status is in `lost`. */
   async #single(
     partitionKey: string,
     write: SingleWrite,
@@ -102,14 +102,14 @@ export class Table {
     } catch (error) {
       const { status } = failureOf(error);
       if (status !== undefined && lost.includes(status)) return undefined;
-      // A conflict that can't be comes from a repeat in the network below, whose first answer was lost.
+      // An unconditional write can't conflict. The network layer below repeated it after losing the first answer.
       const isImpossible = status === 409 || status === 412;
       if (isDefinite(error) && !isImpossible) throw error;
       throw serviceUnavailable(error);
     }
   }
 
-  /** Returns the row as it is when the call is made or later; concurrent calls may share one read. */
+  /** Reads a row. The answer is from the time of the call or later, and concurrent calls may share one read. */
   find(partitionKey: string, rowKey: string): Promise<StoredRow | undefined> {
     return this.#reads.read(`${partitionKey}\n${rowKey}`, () => this.#find(partitionKey, rowKey));
   }
@@ -129,21 +129,21 @@ export class Table {
     return this.#single(partitionKey, { kind: "create", row }, [409]);
   }
 
-  /** Replaces a row. Returns its new version, or undefined when the row is gone or was changed since. */
+  /** Replaces a row. Returns its new version, or undefined when the row is gone or has changed. */
   replaceIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
     return this.#single(partitionKey, { kind: "replace", row, etag }, [404, 412]);
   }
 
-  /** Changes only the named properties; undefined when the row is gone or was changed since. */
+  /** Changes only the named properties. Returns the new version, or undefined when the row is gone or has changed. */
   mergeIfUnchanged(partitionKey: string, row: Row, etag: string): Promise<string | undefined> {
     return this.#single(partitionKey, { kind: "merge", row, etag }, [404, 412]);
   }
 
   /**
-   * Reads a row, asks `decide` for a change, and writes it unless the row was changed in between: then it pauses,
-   * reads and decides again. Returns what was written. `decide` may be called several times.
-   * @throws AppError `service_unavailable` when the outcome is unknown (the change may be stored now, later or never), or
-   * after 20 lost races (it is not)
+   * Reads a row, asks `decide` for a change, and writes it. If the row was changed in between, it pauses, reads and
+   * decides again, so `decide` may be called several times. Returns what was written.
+   * @throws AppError `service_unavailable` when the outcome is unknown (the change may be stored now, later or never),
+   * or after 20 lost races (it is not stored)
    */
   change(
     partitionKey: string,
@@ -158,8 +158,8 @@ export class Table {
   }
 
   /**
-   * Merges the columns that `change` returns for the present row; undefined leaves the row as it is. Returns the row
-   * after that, or undefined when there is none. @throws AppError as `change` does
+   * Merges the columns that `change` returns for the stored row, or leaves the row as it is when that is undefined.
+   * Returns the row as it is afterwards, or undefined when there is none. @throws AppError as `change` does
    */
   async update(
     partitionKey: string,
@@ -173,26 +173,26 @@ export class Table {
     return row;
   }
 
-  /** Writes the row whatever was there. */
+  /** Writes the row regardless of what is stored. */
   async put(partitionKey: string, row: Row): Promise<void> {
     await this.#single(partitionKey, { kind: "put", row });
   }
 
-  /** Writes the named properties whatever was there. */
+  /** Writes the named properties regardless of what is stored. */
   async putProperties(partitionKey: string, row: Row): Promise<void> {
     await this.#single(partitionKey, { kind: "put_properties", row });
   }
 
   /**
-   * Deletes a row, without an etag in any version. Returns whether this call deleted it, which is certain with an etag
-   * alone: a repeat finds nothing where the first try was applied and its answer lost.
+   * Deletes a row; without an etag, any version of it. Returns whether this call deleted it. That is only certain with
+   * an etag: after a lost answer, a repeated delete finds no row.
    */
   async delete(partitionKey: string, rowKey: string, etag = "*"): Promise<boolean> {
     const write = { kind: "delete", rowKey, etag } as const;
     return (await this.#single(partitionKey, write, [404, 412])) !== undefined;
   }
 
-  /** Lists a range in key order: `limit` rows, fewer only at the end of the range. Shared like `find`. */
+  /** Lists a range in key order. It returns `limit` rows, or fewer only at the end of the range. Shared like `find`. */
   list(range: RowRange): Promise<readonly StoredRow[]> {
     return this.#reads.read(JSON.stringify(range), () => this.#list(range));
   }
@@ -208,8 +208,8 @@ export class Table {
   }
 
   /**
-   * Lists a page of selected rows. It may be short or empty: the end is reached only when `next` is undefined. The
-   * service reads every row in between, without a partition the whole table: use it in background work alone.
+   * Lists a page of selected rows. A page may be short or empty; only an undefined `next` marks the end. The service
+   * reads every row in between (without a partition, the whole table), so use this in background work only.
    */
   async select(selection: Selection, after: string | undefined): Promise<SelectedPage> {
     const { pageRows = PAGE_ROWS_MAX } = selection;
@@ -217,7 +217,7 @@ export class Table {
     return (await pages.next()).value ?? { rows: [], next: undefined };
   }
 
-  /** Yields the pages of a query to its end. Any page may be short or empty. */
+  /** Yields all pages of a query. Any page may be short or empty. */
   async *#pages(
     filter: string,
     size: () => number,
@@ -233,7 +233,7 @@ export class Table {
       if (answer.next === undefined) return;
       continuation = answer.next;
     }
-    // Not to be taken for the end by anybody.
+    // An error, so that no caller takes this for the end of the list.
     throw serviceUnavailable(new Error(`a query did not end after ${PAGES_MAX} pages`));
   }
 
@@ -253,7 +253,6 @@ export class Table {
     return { removed: rows.length, next };
   }
 
-  /** Writes the rows whatever was there. */
   async putAll(partitionKey: string, rows: readonly Row[]): Promise<void> {
     await writeTogether(this, partitionKey, rows, {
       isHarmless: true,
@@ -262,7 +261,7 @@ export class Table {
     });
   }
 
-  /** Inserts the rows that are absent and returns their keys. */
+  /** Inserts the rows that don't exist yet and returns their keys. */
   async insertAllIfAbsent(
     partitionKey: string,
     rows: readonly Row[],
@@ -278,7 +277,7 @@ export class Table {
     return inserted;
   }
 
-  /** Removes the rows that are there, whatever their version. */
+  /** Removes the rows that exist, in any version. */
   async deleteAll(partitionKey: string, rowKeys: readonly string[]): Promise<void> {
     await writeTogether(this, partitionKey, rowKeys, {
       isHarmless: true,
@@ -288,8 +287,8 @@ export class Table {
   }
 
   /**
-   * Writes at most 100 rows of one partition, each once, all or none.
-   * @throws InvalidTransaction when the service will never take it
+   * Writes at most 100 rows of one partition, each once: all of them or none.
+   * @throws InvalidTransaction when the service will never accept it
    */
   async transact(
     partitionKey: string,

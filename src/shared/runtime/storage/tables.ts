@@ -3,12 +3,12 @@ import { Table } from "./table.ts";
 import type { TokenCredential } from "@azure/identity";
 import { Queue } from "./queue.ts";
 
-/** Writes are never retried by the SDK: a repeated write whose first answer was lost reports a conflict with itself. */
+/** The SDK never retries a write: if the answer to the first try was lost, the second would conflict with it. */
 const tableOptions = { retryOptions: { maxRetries: 0 } };
-/** The queue's client counts tries, not retries. */
+/** The queue client counts tries, not retries. */
 const queueOptions = { retryOptions: { maxTries: 1 } };
 
-/** One credential for all tables and queues: each has its own token, and the platform is slow to issue one. */
+/** One credential for all tables and queues. Each credential gets a token of its own, and issuing one is slow. */
 const credentials = new Map<string | undefined, Promise<TokenCredential>>();
 
 function credential(clientId: string | undefined): Promise<TokenCredential> {
@@ -18,7 +18,7 @@ function credential(clientId: string | undefined): Promise<TokenCredential> {
 }
 
 async function makeCredential(clientId: string | undefined): Promise<TokenCredential> {
-  // Loaded only where it is used: it costs a third of the start-up time.
+  // Loaded only when needed, because it takes a third of the start-up time.
   const { DefaultAzureCredential, ManagedIdentityCredential } = await import("@azure/identity");
   return clientId === undefined
     ? new DefaultAzureCredential()
@@ -31,7 +31,7 @@ function isInsecure(connectionString: string): boolean {
   );
 }
 
-/** Opens a table of an account. Loads and dials nothing before the first call. */
+/** Opens a table of an account. Nothing is loaded or connected before the first call. */
 export function openTable(account: StorageAccount, name: string): Table {
   return new Table(async () => {
     const [{ TableClient }, { ServiceTable }] = await Promise.all([
@@ -51,7 +51,7 @@ export function openTable(account: StorageAccount, name: string): Table {
   });
 }
 
-/** Opens a queue of an account. Loads and dials nothing before the first call. */
+/** Opens a queue of an account. Nothing is loaded or connected before the first call. */
 export function openQueue(account: StorageAccount, name: string): Queue {
   return new Queue(async () => {
     const { QueueClient } = await import("@azure/storage-queue");
@@ -63,37 +63,37 @@ export function openQueue(account: StorageAccount, name: string): Queue {
 }
 
 export const TABLE_NAMES = [
-  /** Everything of a platform that changes together, from its wallet to its posts. PartitionKey = platform id. */
+  /** Everything of a platform that changes together, from its wallet to its posts. PartitionKey: platform id. */
   "core",
-  /** Where an API key is, and when it was last used. PartitionKey = key id. */
+  /** Which platform an API key belongs to, and when the key was last used. PartitionKey: key id. */
   "keys",
-  /** Sign-in by e-mail. PartitionKey = hash of the e-mail. */
+  /** Sign-in by e-mail. PartitionKey: hash of the e-mail address. */
   "emails",
-  /** One-time links. PartitionKey = hash of the link's token, or the user whose links they are. */
+  /** One-time links. PartitionKey: hash of the link's token, or id of the user that the links are for. */
   "links",
-  /** Who may have which authorisation of a network. PartitionKey = network and hash of the authorisation's id. */
+  /** Which platform has which authorisation of a network. PartitionKey: network and hash of its id. */
   "authorisations",
-  /** PartitionKey = hash of the OAuth state, or key of a withdrawal's notice. */
+  /** OAuth states and withdrawals. PartitionKey: hash of the OAuth state, or key of a withdrawal's notice. */
   "oauthstates",
-  /** Client registrations, which all accounts of a host share. PartitionKey = network and host. */
+  /** Client registrations, shared by all accounts of a host. PartitionKey: network and host. */
   "instances",
-  /** Texts, quotas and the queues of real network accounts. PartitionKey = network and hash of the account's id. */
+  /** Texts, quotas and queues of network accounts. PartitionKey: network and hash of the account's id. */
   "accounts",
-  /** What is to be looked at, and when. PartitionKey = kind and minute. */
+  /** Work that is due, and when. PartitionKey: kind and minute. */
   "wake",
-  /** Webhook deliveries, and the state of their endpoint. PartitionKey = endpoint id. */
+  /** Webhook deliveries, and the state of their endpoint. PartitionKey: endpoint id. */
   "deliveries",
-  /** Webhook deliveries that are dead, the latest first. One partition. */
+  /** Dead webhook deliveries, the latest first, in one partition. */
   "dead",
-  /** Events, in order. PartitionKey = application id. */
+  /** Events, in order. PartitionKey: application id. */
   "events",
-  /** What workers did for a post, for people to read. PartitionKey = post id. */
+  /** What workers did for a post, for people to read. PartitionKey: post id. */
   "timeline",
-  /** Profiles that are being erased. One partition. */
+  /** Profiles that are being erased, in one partition. */
   "erasures",
-  /** Positions of long walks. One partition. */
+  /** Positions of long walks, in one partition. */
   "housekeeping",
-  /** Requests counted by subject and minute: PartitionKey = shard and day. Failed log-ins: PartitionKey = shard. */
+  /** Request counts (PartitionKey: shard and day) and failed log-ins (PartitionKey: shard). */
   "ratewindows",
 ] as const;
 
@@ -101,11 +101,11 @@ export type Tables = { readonly [Name in (typeof TABLE_NAMES)[number]]: Table };
 
 interface TablesConfig {
   readonly data: StorageAccount;
-  /** What the names of all tables begin with. */
+  /** Prefix of all table names. */
   readonly prefix: string;
 }
 
-/** Opens every table of the app; none is dialled before its first use. */
+/** Opens every table of the app. None is connected before its first use. */
 export function openTables({ data, prefix }: TablesConfig): Tables {
   return Object.fromEntries(
     TABLE_NAMES.map((name) => [name, openTable(data, prefix + name)]),

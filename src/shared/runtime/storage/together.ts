@@ -2,7 +2,7 @@ import { serviceUnavailable } from "../errors.ts";
 import { retryHarmless } from "./failure.ts";
 import { InvalidTransaction, type RowPut, type RowWrite, type TransactionResult } from "./row.ts";
 
-/** The service takes 100. */
+/** The service's limit. */
 const TRANSACTION_ROWS_MAX = 100;
 
 type Write = RowWrite | RowPut;
@@ -11,16 +11,15 @@ interface Transacting {
   transact(partitionKey: string, writes: readonly Write[]): Promise<TransactionResult>;
 }
 
-/** How items are written: many in a transaction, or one alone. */
 interface How<Item> {
   readonly write: (item: Item) => Write;
   readonly alone: (item: Item) => Promise<void>;
   readonly applied?: (item: Item) => void;
-  /** Whether a repeat of the transaction changes nothing. */
+  /** Whether repeating the transaction changes nothing. */
   readonly isHarmless?: boolean;
 }
 
-/** Repeats a transaction of unknown outcome. */
+/** Sends a transaction and repeats it while its outcome is unknown. */
 async function transactHarmless(
   table: Transacting,
   partitionKey: string,
@@ -54,7 +53,7 @@ async function writeBatch<Item>(
 }
 
 /**
- * Writes in transactions of 100; when one is refused, each of its items alone.
+ * Writes items in transactions of 100. When a transaction is refused, each of its items is written alone.
  * @throws AppError `service_unavailable` when an outcome is unknown; repeating the call is safe
  */
 export async function writeTogether<Item>(

@@ -10,7 +10,7 @@ interface Counter {
 interface Histogram {
   readonly kind: "histogram";
   readonly labels: readonly string[];
-  /** Upper bounds of the ranges in which values are counted; one more range counts larger values. */
+  /** Upper bounds of the ranges in which values are counted. Larger values are counted in one more range. */
   readonly bounds: readonly number[];
 }
 
@@ -18,8 +18,8 @@ const MILLISECONDS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
 const SECONDS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600, 86_400];
 
 /**
- * All metrics. The names are a contract: alerts, the workbook and the runbook use them. Labels have few values each
- * (networks, codes of lists in the code), never an id.
+ * All metrics. Their names are a contract: alerts, the workbook and the runbook use them. A label has few values
+ * (networks, or codes from a list in the code) and is never an id.
  */
 export const METRICS = {
   "posts.accepted": { kind: "counter", labels: ["outcome"] },
@@ -54,7 +54,7 @@ export type LabelsOf<Name extends MetricName> = Readonly<
 >;
 
 const FLUSH_MS = 60_000;
-/** Series of one metric in one minute: bounds the memory when a label has more values than expected. */
+/** Limits the memory when a label has more values than expected. */
 const SERIES_MAX = 200;
 const OTHER = "(other)";
 
@@ -65,7 +65,7 @@ interface Series {
   sum: number;
   min: number;
   max: number;
-  /** Values within each of the metric's bounds, and beyond the last. */
+  /** Counts for each of the metric's bounds, and one for all larger values. */
   readonly ranges: number[];
 }
 
@@ -74,7 +74,7 @@ function boundsOf(name: MetricName): readonly number[] {
   return metric.kind === "histogram" ? metric.bounds : [];
 }
 
-/** Returns `{"<=5": 12, "<=10": 3, ">10": 1}`, without empty ranges. */
+/** Formats the ranges as `{"<=5": 12, "<=10": 3, ">10": 1}`, without the empty ones. */
 function rangesOf({ name, ranges }: Series): Record<string, number> {
   const bounds = boundsOf(name);
   const named = ranges.map((count, index): [string, number] => {
@@ -84,7 +84,7 @@ function rangesOf({ name, ranges }: Series): Record<string, number> {
   return Object.fromEntries(named.filter(([, count]) => count > 0));
 }
 
-/** The counters and histograms of a process, kept in memory and logged once a minute, one line for each series. */
+/** The counters and histograms of a process, kept in memory and logged once a minute, one line per series. */
 export class Metrics {
   readonly #log: Log;
   /** Distinguishes the lines of concurrent processes. */
@@ -114,13 +114,13 @@ export class Metrics {
     series.ranges[range] = (series.ranges[range] ?? 0) + 1;
   }
 
-  /** Writes what was gathered since the last time. */
+  /** Logs what was counted since the last call. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const gathered = [...this.#series.values()].flatMap((series) => [...series.values()]);
     this.#series.clear();
-    // Not part of whatever request happens to end the process.
+    // The lines must not appear under the request that happens to be running.
     outsideWork(() => {
       for (const series of gathered) this.#write(series);
     });
@@ -156,7 +156,7 @@ export class Metrics {
     return series;
   }
 
-  /** Starts the minute with its first value, so that an idle process logs nothing. */
+  /** Starts the timer with the first value of a minute, so that an idle process logs nothing. */
   #startMinute(): NodeJS.Timeout {
     this.#since = new Date().toISOString();
     return outsideWork(() => setTimeout(() => this.flush(), FLUSH_MS)).unref();

@@ -1,27 +1,27 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 
-/** The request that caused something. Kept in rows, so that the logs of later work on them name it too. */
+/** The request that caused a piece of work. Rows store it, so that logs of later work on them can name it. */
 export interface Origin {
   readonly traceId: string | null;
   readonly requestId: string | null;
 }
 
-/** The origin of work without a request, and of rows that were written before origins were kept. */
+/** The origin of work that no request caused, and of rows that were written before origins were stored. */
 export const NO_ORIGIN: Origin = { traceId: null, requestId: null };
 
-/** A position in a trace (W3C Trace Context): the trace's id and that of the calling step. */
+/** A position in a trace (W3C Trace Context): the id of the trace, and that of the calling step. */
 export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** Later versions may add fields at the end; the first fields stay the same. */
+/** Later versions may add fields at the end. The first fields stay the same. */
 const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 const ZEROS = /^0+$/;
 const LONGEST = 512;
 
-/** Parses the header; undefined when it is not valid, and then a new trace begins. */
+/** Parses a `traceparent` header. The result is undefined when the header is invalid; a new trace then begins. */
 export function parseTraceParent(text: unknown): TraceParent | undefined {
   if (typeof text !== "string" || text.length > LONGEST) return undefined;
   const [, version, traceId = "", spanId = "", more] = TRACE_PARENT.exec(text.trim()) ?? [];
@@ -31,7 +31,7 @@ export function parseTraceParent(text: unknown): TraceParent | undefined {
   return { traceId, spanId };
 }
 
-/** Formats the header, always with the recorded flag: each step writes a log line. */
+/** Formats a `traceparent` header. The "recorded" flag is always set, because each step writes a log line. */
 export function formatTraceParent({ traceId, spanId }: TraceParent): string {
   return `00-${traceId}-${spanId}-01`;
 }
@@ -49,9 +49,9 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** What the Functions host gives to one invocation of a function. */
 export interface Invocation {
   readonly traceParent?: string | undefined;
-  /** How often its message was received, this time included. */
+  /** How often the message was received, including this time. */
   readonly dequeueCount?: number | undefined;
-  /** Writes a line that the host files under the invocation. */
+  /** Writes a line that the host stores with the invocation. */
   write(level: LogLevel, line: string): void;
 }
 
@@ -60,7 +60,7 @@ export type WorkFields = Readonly<Record<string, string | undefined>>;
 
 interface WorkContext {
   readonly traceId: string;
-  /** The id of this step: calls that it makes name it as their parent. */
+  /** The id of this step. Calls that it makes name it as their parent. */
   readonly spanId: string;
   readonly requestId: string | null;
   fields: WorkFields;
@@ -68,7 +68,7 @@ interface WorkContext {
 }
 
 interface Beginning {
-  /** Headers and message fields as they were received; the first valid one is the parent. */
+  /** Headers and message fields as they were received. The first valid one is the parent. */
   readonly parents: readonly unknown[];
   readonly requestId?: string;
   readonly fields?: WorkFields;
@@ -77,7 +77,7 @@ interface Beginning {
 
 const contexts = new AsyncLocalStorage<WorkContext | undefined>();
 
-/** Runs a request, a message or a timer: all that it does, however late, belongs to it. */
+/** Runs a request, a message or a timer. Everything that it starts belongs to it, even if it runs later. */
 export async function beginWork<T>(beginning: Beginning, run: () => Promise<T>): Promise<T> {
   const { parents, requestId = null, fields = {}, host } = beginning;
   const given = parents.map(parseTraceParent).find((parent) => parent !== undefined);
@@ -91,7 +91,7 @@ export async function beginWork<T>(beginning: Beginning, run: () => Promise<T>):
   }
 }
 
-/** Continues the work of an earlier request, whose origin a row has; fields without an origin stay the same. */
+/** Continues the work of an earlier request, whose origin a row has stored. Null fields of it change nothing. */
 export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T): T {
   const now = contexts.getStore();
   const next: WorkContext = {
@@ -104,23 +104,23 @@ export function continueWork<T>(origin: Origin, fields: WorkFields, run: () => T
   return contexts.run(next, run);
 }
 
-/** Runs a part of the work under way, whose lines have more fields. */
+/** Runs a part of the current work with additional log fields. */
 export function withinWork<T>(fields: WorkFields, run: () => T): T {
   return continueWork(NO_ORIGIN, fields, run);
 }
 
-/** Adds fields to the later lines of the work under way. */
+/** Adds fields to all later log lines of the current work. */
 export function noteWork(fields: WorkFields): void {
   const now = contexts.getStore();
   if (now !== undefined) now.fields = { ...now.fields, ...fields };
 }
 
-/** Runs what outlives the work that starts it, such as timers and caches. */
+/** Runs something that outlives the work that starts it, such as a timer or a cache. */
 export function outsideWork<T>(run: () => T): T {
   return contexts.run(undefined, run);
 }
 
-/** Returns the fields of the work under way, for a log line. */
+/** Fields of the current work, for a log line. */
 export function workFields(): WorkFields {
   const now = contexts.getStore();
   if (now === undefined) return {};
@@ -128,19 +128,19 @@ export function workFields(): WorkFields {
   return { ...(requestId === null ? {} : { requestId }), traceId, ...fields };
 }
 
-/** Returns the origin that a row written now keeps. */
+/** Returns the origin to store in a row that is written now. */
 export function currentOrigin(): Origin {
   const { traceId, requestId } = contexts.getStore() ?? NO_ORIGIN;
   return { traceId, requestId };
 }
 
-/** Returns the trace header for our own workers, which continue this work: this step is the parent. */
+/** Returns the trace header for our own workers, with this step as the parent. */
 export function currentTraceParent(): string | undefined {
   const now = contexts.getStore();
   return now === undefined ? undefined : formatTraceParent(now);
 }
 
-/** Returns the trace header of a call to another service: each call is a step of its own. */
+/** Returns the trace header for a call to another service. Each call is a step of its own. */
 export function traceParentOfCall(): string | undefined {
   const now = contexts.getStore();
   return now === undefined
@@ -148,7 +148,7 @@ export function traceParentOfCall(): string | undefined {
     : formatTraceParent({ traceId: now.traceId, spanId: newSpanId() });
 }
 
-/** Returns the invocation under way; undefined after its end, when the host no longer takes lines. */
+/** Returns the current invocation. It is undefined after the end, when the host takes no more lines. */
 export function currentInvocation(): Invocation | undefined {
   const invocation = contexts.getStore()?.invocation;
   return invocation?.isOver === false ? invocation.host : undefined;
@@ -167,7 +167,7 @@ export function traceOfHint(message: unknown): string | undefined {
   return textIn(message, "trace");
 }
 
-/** Returns the ids in a message of any form, so that messages which no worker could read are found by them. */
+/** Reads the ids from a message of any form, so that a log search also finds messages that no worker could read. */
 export function hintFields(message: unknown): WorkFields {
   const found = SHOWN.flatMap((name) => {
     const value = textIn(message, name);

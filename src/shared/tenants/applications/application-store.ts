@@ -9,7 +9,7 @@ import type { Table } from "../../runtime/storage/table.ts";
 import type { Application, ApplicationStatus } from "./application.ts";
 import { disabledColumns, PLATFORM_ROW_KEY } from "../platform-row.ts";
 
-/** An application; the row key has its id. */
+/** An application. The row key has its id. */
 export const applicationRow = rowCodec("application", {
   name: text(),
   status: oneOf(["active", "disabled"]),
@@ -22,7 +22,6 @@ const ALL_MAX = 10_000;
 const applications = newestFirst("application", "A|", (_platformId, row) => toApplication(row));
 export const applicationKey = applications.key;
 
-/** Decodes an application. @throws DamagedRow */
 function toApplication(row: Row): Application {
   return { ...applicationRow.decode(row), id: applications.idOf(row) };
 }
@@ -31,7 +30,7 @@ function merge({ row: { rowKey }, etag }: StoredRow, columns: Columns): RowWrite
   return { kind: "merge", row: { ...columns, rowKey }, etag };
 }
 
-/** Stores the applications of a platform in its partition, so that another platform's id is simply not found. */
+/** Stores the applications of a platform in its partition, so that another platform's application is not found. */
 export class ApplicationStore {
   readonly #core: Table;
   readonly #commit: Commit;
@@ -41,12 +40,10 @@ export class ApplicationStore {
     this.#commit = commit;
   }
 
-  /** Finds an application. @throws DamagedRow */
   find(platformId: string, applicationId: string): Promise<Application | undefined> {
     return applications.find(this.#core, platformId, applicationId);
   }
 
-  /** Stores a new application. May be repeated. */
   async create(platformId: string, application: Application): Promise<void> {
     const key = applicationKey(application.id);
     const created = { ...applicationRow.encode(application), rowKey: key };
@@ -60,7 +57,6 @@ export class ApplicationStore {
     );
   }
 
-  /** Renames an application. Returns undefined when there is none. @throws DamagedRow */
   async rename(
     platformId: string,
     applicationId: string,
@@ -82,8 +78,8 @@ export class ApplicationStore {
   }
 
   /**
-   * Enables or disables an application: its own row, the platform's, which every request is checked against, and the
-   * access version change in one transaction. May be repeated. Returns undefined when there is no such application.
+   * Enables or disables an application. Its own row, the platform's row, which every request is checked against, and
+   * the access version change in one transaction. Returns undefined when there is no such application. May be repeated.
    * @throws DamagedRow
    */
   async setStatus(
@@ -110,7 +106,7 @@ export class ApplicationStore {
     );
   }
 
-  /** Lists every application of the platform, newest first. Leaves out damaged ones. */
+  /** Lists every application of the platform, newest first, without damaged ones. */
   async listAll(platformId: string): Promise<Application[]> {
     const rows = await this.#readAll(platformId);
     return rows
@@ -118,7 +114,7 @@ export class ApplicationStore {
       .filter((application) => application !== undefined);
   }
 
-  /** Lists the id of every application of the platform, newest first: of damaged ones too. */
+  /** Lists the id of every application of the platform, newest first, including damaged ones. */
   async listIds(platformId: string): Promise<string[]> {
     const rows = await this.#readAll(platformId);
     return rows.map(({ row }) => applications.idOf(row));
@@ -128,7 +124,7 @@ export class ApplicationStore {
     return this.#core.list({ partitionKey: platformId, ...applications.range, limit: ALL_MAX });
   }
 
-  /** Lists applications, newest first; `after` is where the last page ended. Leaves out damaged ones. */
+  /** Lists applications, newest first, without damaged ones. `after` is where the last page ended. */
   list(
     platformId: string,
     after: string | undefined,

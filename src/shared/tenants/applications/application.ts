@@ -3,7 +3,7 @@ import type { KeyScope } from "../keys/key.ts";
 export const APPLICATION_STATUSES = ["active", "disabled"] as const;
 export type ApplicationStatus = (typeof APPLICATION_STATUSES)[number];
 
-/** A product of a platform: keys, profiles and webhooks belong to one, and other applications can't see them. */
+/** A product of a platform. Keys, profiles and webhooks belong to one application, and others can't see them. */
 export interface Application {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Application {
 }
 
 export interface ApplicationCreated extends Application {
-  /** The first key, with its secret, which no other answer shows; null when none was asked for. */
+  /** The first key with its secret, which no other answer shows, or null when none was requested. */
   readonly apiKey: {
     readonly id: string;
     readonly name: string;

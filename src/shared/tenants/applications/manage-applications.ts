@@ -20,7 +20,7 @@ function defaultKeyName(applicationName: string): string {
 }
 
 /**
- * Creates an application and, unless that is declined, its first key, which only an owner may do.
+ * Creates an application and, unless declined, its first key, which only an owner may do.
  * @throws AppError `owner_required`, `confirmation_required`, `limit_reached`
  */
 export async function createApplication(
@@ -67,7 +67,7 @@ export async function createApplication(
 }
 
 /**
- * Renames, disables or enables an application. The keys of a disabled one are refused from the next request on.
+ * Renames, disables or enables an application. From the next request on, the keys of a disabled one are refused.
  * @throws AppError `owner_required`, `not_found`
  */
 export async function updateApplication(
@@ -94,7 +94,7 @@ export async function updateApplication(
   return application;
 }
 
-/** Returns an application of the platform; a key finds only its own. @throws AppError `not_found` */
+/** Returns an application of the platform. A key finds only its own. @throws AppError `not_found` */
 export async function getApplication(
   services: TenantsDeps,
   { caller, platformId }: PlatformScope,

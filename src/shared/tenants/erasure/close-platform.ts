@@ -8,8 +8,8 @@ import type { ErasureDeps } from "./deps.ts";
 import { newErasure } from "./erasure.ts";
 
 /**
- * Closes the caller's platform: nobody gets in any more, and everything is erased a week later. Until then operators can
- * open it again.
+ * Closes the caller's platform: nobody can use it any more, and everything is erased a week later. Until then,
+ * operators can open it again.
  * @throws AppError `validation_failed` when the name is not the platform's
  */
 export async function closePlatform(
@@ -31,7 +31,7 @@ export async function closePlatform(
   const now = services.clock.now();
   const closedAt = now.toISOString();
   const owned = { id: platformId, platformId, applicationId: "", requestedBy: actorOf(caller) };
-  // First, so that a crash leaves no closed platform without it. Until the platform is closed, it erases nothing.
+  // First, so that a crash leaves no closed platform without it. It erases nothing until the platform is closed.
   await services.erasures.open(newErasure(owned, now, "stopping"));
   const closed = await tellOwners(
     services.tenants,

@@ -8,14 +8,14 @@ import { QUIET_MS } from "./erasure.ts";
 import type { StoredErasure } from "./erasure-store.ts";
 import type { Erasing } from "./erasing.ts";
 
-/** The pieces of work on one erasure before the next erasure's turn. */
+/** How many parts of one erasure are done before the next erasure. */
 const PIECES_MAX = 10;
 
 const erasingOf = (id: string): Erasing => (isId("platform", id) ? PLATFORMS : PROFILES);
 
 /**
- * Returns whether an erasure is decided. Drops one whose request was refused, died before that or was taken back: no
- * request takes as long as `QUIET_MS`.
+ * Reports whether an erasure is decided. Drops one whose request was refused, has died or was undone: no request takes
+ * as long as `QUIET_MS`.
  */
 async function isDecided(services: ErasureDeps, stored: StoredErasure): Promise<boolean> {
   const { id, requestedAt } = stored.erasure;
@@ -25,7 +25,7 @@ async function isDecided(services: ErasureDeps, stored: StoredErasure): Promise<
   return false;
 }
 
-/** Does some pieces of work on an erasure. Returns true when more can be done now. */
+/** Does some parts of an erasure. Returns true when more can be done now. */
 async function advance(
   services: ErasureDeps,
   system: SystemScope,
@@ -42,7 +42,7 @@ async function advance(
     if (piece > 0 && !(await erasing.isDecided(services, erasure))) return false;
     const next = await erasing.take(services, system, erasure);
     if (next === undefined) {
-      // Before the row is removed: after a crash it is recorded twice, but never left out.
+      // Before the row is removed. After a crash it is recorded twice, but never left out.
       erasing.finish(services, system, erasure);
       await services.erasures.remove(erasure);
       return false;
@@ -53,15 +53,14 @@ async function advance(
   return false;
 }
 
-/** Returns whether any erasure is due. */
 export function hasDueErasure({ erasures, clock }: ErasureDeps): Promise<boolean> {
   return erasures.hasDue(clock.now());
 }
 
 /**
- * Returns the steps that continue every erasure that is due, in bounded pieces, and store the progress after each. Safe
- * when missed, doubled or late: what was removed is not found again. Rows that are not stored under the keys of what is
- * erased are searched for in whole tables, a page at a time, so that no search must be finished in one run.
+ * Returns the steps that continue every erasure that is due, in limited parts, and that store the progress after each.
+ * A step may be missed, repeated or late, because what was removed isn't found again. Rows that can't be found by key
+ * are searched for in whole tables, a page at a time, so that no search has to finish within one run.
  */
 export function continueErasures(services: ErasureDeps, system: SystemScope): TakeStep {
   const { erasures, log, clock } = services;
@@ -72,7 +71,7 @@ export function continueErasures(services: ErasureDeps, system: SystemScope): Ta
       const { items, next } = await erasures.list(after === "" ? undefined : after);
       const now = clock.now().toISOString();
       const due = items.filter((one) => one.notBefore <= now);
-      // A page that was not finished comes again.
+      // A page that was not finished is listed again.
       return { items: due.map(({ id }) => ({ id, after: after ?? "" })), next };
     },
     async look(id, at) {

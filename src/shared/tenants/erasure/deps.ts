@@ -7,7 +7,7 @@ import type { WebhooksDeps } from "../../webhooks/webhooks.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { ErasureStore } from "./erasure-store.ts";
 
-/** What erasing a profile needs of the process: every module that has something of it. */
+/** What erasing a profile needs: every module that stores something of it. */
 export interface ErasureDeps {
   readonly clock: Clock;
   readonly log: Log;

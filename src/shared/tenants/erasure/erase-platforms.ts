@@ -11,7 +11,7 @@ import { beginErasure } from "./request-erasure.ts";
 import { stopPage } from "./stop-platform.ts";
 
 const PAGE_USERS = 100;
-/** Profiles that are being erased at a time, so that no platform's delay those of others for long. */
+/** Number of profiles erased at a time, so that no platform delays the profiles of others for long. */
 const PROFILES_AT_ONCE = 50;
 const PAGE_KEYS = 80;
 
@@ -26,8 +26,8 @@ async function clearKeys({ tenants: { stores } }: ErasureDeps, platformId: strin
 }
 
 /**
- * What is stored elsewhere than in the platform's partition. An erasure stores the number of its step, so a new kind goes to
- * the end. The partition itself is removed later, once all of this is found empty.
+ * The data stored outside the platform's partition, with a step for each kind. An erasure stores the number of its
+ * step, so a new kind goes to the end. The partition is removed later, when all of this was found empty.
  */
 const CLEARING_STEPS: readonly ((
   services: ErasureDeps,
@@ -47,7 +47,7 @@ const CLEARING_STEPS: readonly ((
   ({ tenants }, id, after) => tenants.stores.links.removeOfPlatform(id, after),
 ];
 
-/** A bounded piece of work, and the erasure after it; undefined when nothing of the platform is left. */
+/** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the platform is left. */
 type Advance = (
   services: ErasureDeps,
   erasure: Erasure,
@@ -65,7 +65,7 @@ const stop: Advance = async (services, erasure, { requestId, ip }) => {
   return afterStopping(erasure, { open: open + waiting, next }, now);
 };
 
-/** Waits for the end of the time in which the platform can be opened again; announces that end a day before. */
+/** Waits until the platform can no longer be opened again, and announces that a day before. */
 const wait: Advance = async ({ tenants, clock }, erasure) => {
   const { id: platformId } = erasure;
   const { platforms, closings } = tenants.stores;
@@ -96,7 +96,7 @@ async function freeEmails({ tenants }: ErasureDeps, erasure: Erasure): Promise<E
   return { ...erasure, cursor: next ?? AT_PROFILES };
 }
 
-/** Frees the e-mails, then begins to erase some profiles, and others once these are gone. */
+/** Frees the e-mails, then starts erasing some profiles, and further ones once these are gone. */
 const empty: Advance = async (services, erasure) => {
   if (erasure.cursor !== AT_PROFILES) return await freeEmails(services, erasure);
   const { id: platformId, requestedBy } = erasure;
@@ -131,7 +131,7 @@ const STAGES: Readonly<Record<string, Advance>> = {
   removing: remove,
 };
 
-/** Erases a platform that was closed, a week later. */
+/** Erases a closed platform after a week. */
 export const PLATFORMS: Erasing = {
   async isDecided({ tenants }, { stage, id }) {
     if (stage !== "stopping" && stage !== "waiting") return true;

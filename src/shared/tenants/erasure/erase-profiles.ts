@@ -27,7 +27,7 @@ type Clear = (
 
 /**
  * Rows that workers and browsers may still write for a while, with a step for each kind. An erasure stores the number
- * of its step, so a new kind goes to the end. Posts are removed later, once all of this is found empty.
+ * of its step, so a new kind goes to the end. Posts are removed later, when all of this was found empty.
  */
 const CLEARING_STEPS: readonly Clear[] = [
   ({ connections }, scope) => clearConnections(connections, scope),
@@ -40,7 +40,7 @@ const CLEARING_STEPS: readonly Clear[] = [
   ({ connections }, scope, after) => clearAuthorisations(connections, scope, after),
 ];
 
-/** A bounded piece of work, and the erasure after it; undefined when nothing of the profile is left. */
+/** A limited part of the work. It returns the erasure afterwards, or undefined when nothing of the profile is left. */
 type Advance = (
   services: ErasureDeps,
   scope: ProfileScope,
@@ -55,7 +55,7 @@ async function close(
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
   if (erasure.cursor === "") {
-    // While its accounts are linked: afterwards nobody could take the posts down any more.
+    // While its accounts are still linked. Afterwards, nobody could remove the posts at the networks.
     if (await isRemoving(services.publishing, scope))
       return aMinuteLater(erasure, services.clock.now());
     await endConnections(services.connections, scope);
@@ -79,7 +79,7 @@ async function remove(
   erasure: Erasure,
 ): Promise<Erasure | undefined> {
   const removed = await removePosts(services.publishing, scope);
-  // No leg can have become open since; if one has, it ends before its post is removed.
+  // A leg can't have opened since. If one has, it ends before its post is removed.
   if (removed === undefined) return { ...erasure, stage: "closing", cursor: "", foundInRound: 0 };
   if (removed > 0) return { ...erasure, removed: erasure.removed + removed };
   await services.tenants.stores.profiles.delete(scope.platformId, scope.profileId);

@@ -2,12 +2,12 @@ import type { SystemScope } from "../../callers/scope.ts";
 import type { ErasureDeps } from "./deps.ts";
 import type { Erasure } from "./erasure.ts";
 
-/** What erasing a profile and erasing a platform differ in. */
+/** Differences between erasing a profile and erasing a platform. */
 export interface Erasing {
-  /** Returns whether the request was carried out that decides it: nothing is erased before. */
+  /** Reports whether the request that decides about the erasure was carried out. Nothing is erased before that. */
   isDecided(services: ErasureDeps, erasure: Erasure): Promise<boolean>;
-  /** Does a bounded piece of work. Returns the erasure after it; undefined when nothing is left. May be repeated. */
+  /** Does a part of the work. Returns the erasure afterwards, or undefined when nothing is left. May be repeated. */
   take(services: ErasureDeps, system: SystemScope, erasure: Erasure): Promise<Erasure | undefined>;
-  /** Records the end: after a crash twice, but always. */
+  /** Records the end. After a crash it is recorded twice, but never left out. */
   finish(services: ErasureDeps, system: SystemScope, erasure: Erasure): void;
 }

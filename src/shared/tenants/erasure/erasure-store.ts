@@ -7,7 +7,7 @@ import { ERASURE_STAGES, type Erasure } from "./erasure.ts";
 
 const PARTITION = "open";
 
-/** A profile or a platform that is being erased; the row key is its id. */
+/** A profile or platform that is being erased. The row key is its id. */
 export const erasureRow = rowCodec("erasure", {
   platformId: text(),
   applicationId: text(),
@@ -23,7 +23,7 @@ export const erasureRow = rowCodec("erasure", {
   lookedAt: text(),
 });
 
-/** An erasure with the version that a conditional write has to name. */
+/** An erasure with the version for a conditional write. */
 export interface StoredErasure {
   readonly erasure: Erasure;
   readonly etag: string;
@@ -34,13 +34,12 @@ function toRow({ requestedBy, ...erasure }: Erasure): Row {
   return { ...erasureRow.encode({ ...erasure, actorKind, actorId }), rowKey: erasure.id };
 }
 
-/** Decodes an erasure. @throws DamagedRow */
 function toErasure(row: Row): Erasure {
   const { actorKind, actorId, ...erasure } = erasureRow.decode(row);
   return { ...erasure, id: row.rowKey, requestedBy: { kind: actorKind, id: actorId } };
 }
 
-/** Stores what is being erased (table `erasures`). A row holds only ids, and is removed with the profile or the platform. */
+/** Stores what is being erased (table `erasures`). A row has only ids, and is removed with the profile or platform. */
 export class ErasureStore {
   readonly #table: Table;
 
@@ -48,12 +47,11 @@ export class ErasureStore {
     this.#table = table;
   }
 
-  /** Stores an erasure, instead of one that was not decided. A run that drops that one loses the race. */
+  /** Stores an erasure and replaces one that was not decided. A run that drops the old one loses the race. */
   async open(erasure: Erasure): Promise<void> {
     await this.#table.put(PARTITION, toRow(erasure));
   }
 
-  /** Returns whether any erasure is due. */
   async hasDue(now: Date): Promise<boolean> {
     let after: string | undefined;
     do {
@@ -64,7 +62,7 @@ export class ErasureStore {
     return false;
   }
 
-  /** Lists a page of erasures, due or not. Leaves out damaged rows. */
+  /** Lists a page of erasures, due or not, without damaged rows. */
   async list(after: string | undefined): Promise<{
     readonly items: readonly Erasure[];
     readonly next: string | undefined;
@@ -74,7 +72,6 @@ export class ErasureStore {
     return { items, next };
   }
 
-  /** Finds the erasure of a profile or a platform. @throws DamagedRow */
   async find(id: string): Promise<StoredErasure | undefined> {
     const stored = await this.#table.find(PARTITION, id);
     return stored === undefined ? undefined : { erasure: toErasure(stored.row), etag: stored.etag };
@@ -86,12 +83,11 @@ export class ErasureStore {
     return written === undefined ? undefined : { erasure, etag: written };
   }
 
-  /** Removes an erasure unless it was stored again since. */
+  /** Removes an erasure, unless it was stored again since. */
   async drop({ erasure, etag }: StoredErasure): Promise<void> {
     await this.#table.delete(PARTITION, erasure.id, etag);
   }
 
-  /** Removes an erasure. May be repeated. */
   async remove({ id }: Erasure): Promise<void> {
     await this.#table.delete(PARTITION, id);
   }

@@ -9,7 +9,7 @@ import { newErasure, type Owned } from "./erasure.ts";
 /** The title of a profile that is being erased, until its row is removed. */
 const TITLE = "Erased";
 
-/** Removes personal data from the profile's row and disables it for good. Undefined when there is none. May be repeated. */
+/** Removes personal data from the profile's row and disables it for good. Undefined without a row. May be repeated. */
 async function closeProfile(
   services: ErasureDeps,
   platformId: string,
@@ -33,12 +33,12 @@ async function closeProfile(
   return result.profile;
 }
 
-/** Begins to erase a profile. Returns it as it is then; undefined when there is none. May be repeated. */
+/** Begins to erase a profile. Returns the profile afterwards, or undefined when it doesn't exist. May be repeated. */
 export async function beginErasure(
   services: ErasureDeps,
   owned: Owned,
 ): Promise<Profile | undefined> {
-  // First, so that a crash leaves no closed profile without it. Until the profile is closed, it erases nothing.
+  // First, so that a crash leaves no closed profile without an erasure. It erases nothing until the profile is closed.
   await services.erasures.open(newErasure(owned, services.clock.now()));
   return await closeProfile(services, owned.platformId, owned.id);
 }
@@ -55,8 +55,8 @@ async function profileOf(
 }
 
 /**
- * Begins to erase a profile. From now on nothing is published or linked for it, and nothing undoes that. Personal data of
- * the profile itself is removed at once, everything else in the background. May be repeated until the profile is gone.
+ * Begins to erase a profile. From now on nothing is published or linked for it, which can't be undone. Personal data of
+ * the profile itself is removed immediately, the rest in the background. May be repeated until the profile is gone.
  * @throws AppError `not_found`
  */
 export async function requestErasure(

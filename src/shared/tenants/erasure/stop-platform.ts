@@ -7,23 +7,23 @@ import type { TenantsDeps } from "../deps.ts";
 import type { Profile } from "../profiles/profile.ts";
 
 const PAGE_KEYS = 80;
-/** A time that a request can wait. */
+/** Time that a request can wait. */
 const REQUEST_MS_MAX = 20_000;
 
 const CALLER: SystemCaller = { kind: "system", worker: "close-platform" };
 
-/** Where stopping a platform goes on, as JSON; "" at its beginning. */
+/** Where stopping a platform continues, stored as JSON, or "" at its beginning. */
 interface Position {
   readonly keys?: string;
-  /** Where the list of profiles goes on, and that of the posts of the first of them. */
+  /** Where the lists of profiles and of the first profile's posts continue. */
   readonly profiles?: string;
   readonly posts?: string;
 }
 
 export interface Stopped {
-  /** Posts that are not over, or were canceled just now. */
+  /** The number of posts that have not ended, or were canceled just now. */
   readonly open: number;
-  /** Profiles whose connections wait for what is under way at the networks. */
+  /** The number of profiles whose connections wait for running calls to the networks. */
   readonly waiting: number;
   readonly next: string | undefined;
 }
@@ -31,12 +31,12 @@ export interface Stopped {
 interface Stopping {
   readonly scope: RequestScope;
   readonly platformId: string;
-  /** Whether connections end although something is under way. */
+  /** Whether connections end even if calls are still running. */
   readonly isOverdue: boolean;
 }
 
 const positionOf = (cursor: string): Position =>
-  // Safe: made below.
+  // Safe: only the code below makes these.
   cursor === "" ? { keys: "" } : (JSON.parse(cursor) as Position);
 const cursorOf = (position: Position) => JSON.stringify(position);
 const orUndefined = (text: string | undefined) => (text === "" ? undefined : text);
@@ -70,8 +70,8 @@ async function stopProfile(
 }
 
 /**
- * Ends a page of what a closed platform has: keys are revoked; then, profile by profile, scheduled posts are canceled and
- * connections ended, those of a profile that a network is being called for later. May be repeated.
+ * Stops a page of what a closed platform has. Keys are revoked. Then, profile by profile, scheduled posts are canceled
+ * and connections ended, later for a profile with a running call to a network. May be repeated.
  */
 export async function stopPage(
   services: TenantsDeps,
@@ -93,9 +93,9 @@ export async function stopPage(
 }
 
 /**
- * Ends everything that ends with a platform that was closed, before it is opened again: keys and connections don't come
- * back with it.
- * @throws AppError `invalid_state` while a network is being called, or when there is more than a request can wait for
+ * Ends everything that ends with a closed platform, before the platform is opened again, because keys and connections
+ * don't come back with it.
+ * @throws AppError `invalid_state` while a network is being called, or when this takes longer than a request can wait
  */
 export async function stopWhole(
   services: TenantsDeps,

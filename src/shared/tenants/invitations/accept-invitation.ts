@@ -15,14 +15,14 @@ import { statusOf, type Invitation } from "./invitation.ts";
 import { stateOfInvitation } from "./manage-invitations.ts";
 import type { AcceptInvitation } from "./schema.ts";
 
-/** An invitation that its link leads to, and the platform that it is to. */
+/** An invitation that was found by its link, and its platform. */
 interface FollowedInvitation {
   readonly invitation: Invitation;
   readonly platform: Platform;
 }
 
 /**
- * Finds the open invitation of a link. Uses nothing up.
+ * Finds the open invitation of a link, without using it up.
  * @throws AppError `invalid_link`, `platform_suspended`, `platform_closed`
  */
 export async function followInvitation(
@@ -49,8 +49,8 @@ export async function followInvitation(
 }
 
 /**
- * Makes the user of an invitation, who chooses a password. The e-mail is claimed first, for a user id that every use of the
- * invitation has: a use after a crash goes on where that one ended, and of uses at one time one stores the user.
+ * Creates the user of an invitation, who chooses a password. First claims the e-mail for a user id that every use of
+ * the invitation has. So a use after a crash continues the first one, and of concurrent uses only one stores the user.
  * @throws AppError `validation_failed`, as `followInvitation`; `conflict`, and the link stays valid
  */
 export async function join(
@@ -88,7 +88,7 @@ export async function join(
   return { platform, user };
 }
 
-/** Makes the user of an invitation and signs them in. @throws AppError as `join` */
+/** Creates the user of an invitation and signs them in. @throws AppError as `join` */
 export async function acceptInvitation(
   services: TenantsDeps,
   scope: RequestScope,

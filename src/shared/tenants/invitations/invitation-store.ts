@@ -12,7 +12,7 @@ import { newUserRow, userKey, userRow } from "../staff/user-store.ts";
 import type { User } from "../staff/user.ts";
 import { isStoodFor, type Invitation } from "./invitation.ts";
 
-/** An invitation; the row key has the id. */
+/** An invitation. The row key has the id. */
 export const invitationRow = rowCodec("invitation", {
   email: text(),
   role: oneOf(USER_ROLES),
@@ -27,7 +27,7 @@ export const invitationRow = rowCodec("invitation", {
   acceptedAt: textOrNull(),
 });
 
-/** The latest invitation of an e-mail, while it is open; the row key has a hash of the address. */
+/** The latest invitation of an e-mail, while it is open. The row key has a hash of the address. */
 export const invitedEmailRow = rowCodec("invitation of an e-mail", {
   invitationId: text(),
   expiresAt: text(),
@@ -45,11 +45,11 @@ function toInvitation(platformId: string, row: Row): Invitation {
 const creating = (row: Row): RowWrite => ({ kind: "create", row });
 const merging = (row: Row, { etag }: StoredRow): RowWrite => ({ kind: "merge", row, etag });
 
-/** Returns the id of the invitation that a row of an e-mail leads to; "" without one. */
+/** Returns the id of the invitation that an e-mail's row leads to, or "". */
 const pointedTo = (stored: StoredRow | undefined) =>
   stored === undefined ? "" : invitedEmailRow.decode(stored.row).invitationId;
 
-/** The latest invitation of an e-mail, as it was read. `id` is "" where there is none. */
+/** The latest invitation of an e-mail, as it was read. `id` is "" when there is none. */
 export interface LatestInvitation {
   readonly id: string;
   readonly invitation: Invitation | undefined;
@@ -67,18 +67,16 @@ export class InvitationStore {
     this.#commit = commit;
   }
 
-  /** Finds an invitation. @throws DamagedRow */
   find(platformId: string, id: string): Promise<Invitation | undefined> {
     return invitations.find(this.#core, platformId, id);
   }
 
-  /** Finds the latest invitation of an e-mail. @throws DamagedRow */
   async findLatest(platformId: string, email: string): Promise<LatestInvitation> {
     const id = pointedTo(await this.#core.find(platformId, emailKey(email)));
     return { id, invitation: id === "" ? undefined : await this.find(platformId, id) };
   }
 
-  /** Lists invitations that fit, newest first. Leaves out damaged ones. */
+  /** Lists invitations that fit, newest first, without damaged ones. */
   list(
     platformId: string,
     position: ListPosition,
@@ -88,9 +86,8 @@ export class InvitationStore {
   }
 
   /**
-   * Stores an invitation with a new link, and `more` new rows: one that is new, or the open one of the e-mail again.
-   * Returns false, and stores nothing, when another one than `latest` is the latest of the e-mail by now, or the open one
-   * has ended.
+   * Stores a new invitation, or the open one again, with a new link and `more` new rows. Returns false, and stores
+   * nothing, when `latest` is no longer the latest invitation of the e-mail, or the open one has ended.
    */
   issue(invitation: Invitation, latest: LatestInvitation, more: readonly Row[]): Promise<boolean> {
     const { id, platformId, email, role, locale, invitedBy, passwordVersion } = invitation;
@@ -121,8 +118,8 @@ export class InvitationStore {
   }
 
   /**
-   * Accepts an invitation as it was read, and stores the user that it makes, in one transaction. Returns false when it has
-   * ended or another link was made meanwhile; the same of every use but one.
+   * Accepts an invitation as it was read and stores its user, in one transaction. Returns false when it has ended or
+   * got another link, and for every use but one.
    */
   accept(invitation: Invitation, user: User, more: readonly Row[]): Promise<boolean> {
     const { id, platformId, email, linkMark, invitedBy } = invitation;
@@ -134,7 +131,7 @@ export class InvitationStore {
         [key, pointerKey, ofUser, ofInviter, PLATFORM_ROW_KEY],
         ({ row, now }) => {
           const [stored, platform, present] = [row(key), row(PLATFORM_ROW_KEY), row(ofUser)];
-          // The hash has a random part, so that it tells an earlier try of this use from another use.
+          // The hash has a random part, which tells an earlier try of this use from another use.
           if (present !== undefined)
             return { answer: userRow.decode(present.row).passwordHash === user.passwordHash };
           const inviter = row(ofInviter);
@@ -161,7 +158,6 @@ export class InvitationStore {
     );
   }
 
-  /** Withdraws an invitation unless it was accepted. May be repeated. */
   async withdraw(platformId: string, id: string): Promise<Withdrawn> {
     // The e-mail of an invitation never changes, so it may be read before.
     const found = await this.find(platformId, id);
@@ -184,7 +180,6 @@ export class InvitationStore {
     );
   }
 
-  /** Removes a page of a platform's invitations that ended before the time. */
   async removeEndedBefore(platformId: string, time: Date, after: string | undefined) {
     const olderThan = { property: "expiresAt", time: time.toISOString() };
     const { before } = invitations.range;
@@ -192,7 +187,7 @@ export class InvitationStore {
     return await this.#core.removeSelected({ ...range, olderThan }, after);
   }
 
-  /** Returns the write that removes what leads from an e-mail to an invitation, where it does. */
+  /** Returns the write that removes an e-mail's row if it leads to this invitation. */
   #unpointed(id: string, rowKey: string, pointer: StoredRow | undefined): RowWrite[] {
     return pointedTo(pointer) === id ? [{ kind: "delete", rowKey }] : [];
   }

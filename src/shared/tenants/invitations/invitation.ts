@@ -11,17 +11,17 @@ export interface Invitation {
   readonly platformId: string;
   readonly email: string;
   readonly role: UserRole;
-  /** As stored: an open one may have expired, or lost the user who made it. */
+  /** As stored. An open invitation may have expired, or lost the user who made it. */
   readonly status: "open" | "accepted" | "withdrawn";
-  /** The language of the mails to the reader, before and after. */
+  /** The language of mails to the reader. */
   readonly locale: Locale;
-  /** The user who made it, or asked for its present link. */
+  /** The user who made it, or requested its present link. */
   readonly invitedBy: string;
-  /** The version of that user's password then: a new one ends the invitation, which a stranger may have made. */
+  /** The version of that user's password. A new password ends the invitation, which a stranger may have made. */
   readonly passwordVersion: number;
-  /** The id of the user that it makes: of two uses at a time, and of one after a crash, it is the same. */
+  /** The id of the future user, so that concurrent uses, and one after a crash, create the same user. */
   readonly userId: string;
-  /** Another one with each link, so that a new link ends the one before. */
+  /** Changes with each link, so that a new link ends the previous one. */
   readonly linkMark: string;
   readonly createdAt: string;
   readonly expiresAt: string;
@@ -39,13 +39,13 @@ export interface InvitationView {
   readonly acceptedAt: string | null;
 }
 
-/** Returns whether the user who made an invitation still stands for it: an owner whose password is what it was. */
+/** Reports whether the invitation is still backed by the user who made it: an owner with an unchanged password. */
 export const isStoodFor = (
   { passwordVersion }: Pick<Invitation, "passwordVersion">,
   inviter: Pick<User, "role" | "passwordVersion"> | undefined,
 ) => inviter?.role === "owner" && inviter.passwordVersion === passwordVersion;
 
-/** Returns the status of an invitation. Where its user, `inviter`, does not stand for it any more, it is withdrawn. */
+/** Returns the status of an invitation. If its user, `inviter`, no longer backs it, it is withdrawn. */
 export function statusOf(
   invitation: Invitation,
   inviter: User | undefined,

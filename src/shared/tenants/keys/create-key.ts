@@ -13,7 +13,7 @@ import { viewKey, type ApiKey, type KeyCreated, type KeyScope } from "./key.ts";
 import type { CreateKey } from "./schema.ts";
 import { hashKeySecret } from "./verify-key.ts";
 
-/** The most keys that a key can descend from. */
+/** Maximum number of keys that a key can descend from. */
 const LINEAGE_MAX = 500;
 
 /** What the maker of a key chooses. */
@@ -37,7 +37,7 @@ async function lineageOf(
   const before = await services.stores.keys.lineage({ id: caller.keyId, platformId });
   const lineage = [...before, caller.keyId];
   if (lineage.length <= LINEAGE_MAX) return lineage;
-  // A deleted key can't be named in a request any more, so nothing needs to be found by it.
+  // No request can name a deleted key any more, so its descendants need not be found by it.
   const found = await Promise.all(lineage.map((id) => services.stores.keys.findWithHash(id)));
   const kept = lineage.filter((_id, index) => found[index] !== undefined);
   if (kept.length <= LINEAGE_MAX) return kept;
@@ -54,7 +54,7 @@ function noticeOf({ id, name, applicationId }: ApiKey) {
 }
 
 /**
- * Makes and stores a key of the scope's application, and returns it with its secret, which is not stored.
+ * Makes and stores a key of the scope's application. Returns it with its secret, which is not stored.
  * @throws AppError `limit_reached`
  */
 export async function issueKey(
@@ -100,7 +100,7 @@ export async function issueKey(
 
 const DEFAULT_NAME = "API key";
 
-/** Returns the application that the key is for: the caller's own, or the one that a session names. */
+/** Returns the application for the key: the caller's own, or the one that a session names. */
 async function applicationOf(
   services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,
@@ -124,7 +124,7 @@ const wrongExpiry = (code: string, message: string): readonly Issue[] => [
   { path: "expiresAt", code, message },
 ];
 
-/** Returns the expiry of the calling key; null for a session, and for a key that does not expire. */
+/** Returns the expiry of the calling key, or null for a session or a key that doesn't expire. */
 async function expiryOfMaker(
   services: TenantsDeps,
   { caller }: Pick<PlatformScope, "caller">,
@@ -135,8 +135,8 @@ async function expiryOfMaker(
 }
 
 /**
- * Returns what is wrong with the expiry of a new key: it is past, or later than that of the key that makes it. Text that
- * is no time is reported by the schema.
+ * Returns what is wrong with the expiry of a new key: it is in the past, or later than that of the key that makes it.
+ * The schema reports text that isn't a time.
  */
 export async function expiryIssues(
   services: TenantsDeps,
@@ -156,7 +156,7 @@ export async function expiryIssues(
     : wrongExpiry("too_big", `must not be after ${end}, when the key that makes it expires`);
 }
 
-/** Returns the expiry of a new key, which is never later than that of the key that makes it. @throws AppError `validation_failed` */
+/** Returns the expiry of a new key, which is never later than its maker's. @throws AppError `validation_failed` */
 async function expiryOf(
   services: TenantsDeps,
   scope: PlatformScope,
@@ -167,7 +167,7 @@ async function expiryOf(
 }
 
 /**
- * Creates a key. The answer holds its secret, which is shown only once.
+ * Creates a key. Only this answer has its secret.
  * @throws AppError `application_mismatch`, `application_header_required`, `not_found`, `validation_failed`,
  * `limit_reached`
  */

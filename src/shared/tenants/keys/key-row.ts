@@ -12,7 +12,7 @@ import { newestFirst } from "../../runtime/storage/newest-first.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { ApiKey } from "./key.ts";
 
-/** An API key, in its platform's partition; the row key has its id. */
+/** An API key, in its platform's partition. The row key has its id. */
 export const keyRow = rowCodec("API key", {
   applicationId: text(),
   name: text(),
@@ -25,33 +25,32 @@ export const keyRow = rowCodec("API key", {
   createdAt: text(),
   creatorKind: text<Actor["kind"]>(),
   creatorId: text(),
-  // "" for a key that a person made. A column of its own, so that descendants can be selected by it.
+  // "" for a key that a person made. A separate column, so that descendants can be selected by it.
   origin: text(),
   lineage: longText(),
 });
 
-/** Points from a key's id, which is the partition, to where the key is. It says nothing of what the key may do. */
+/** Leads from a key's id, which is the partition, to the key. It doesn't say what the key may do. */
 export const keyPointerRow = rowCodec("API key pointer", {
   platformId: text(),
   applicationId: text(),
 });
 
-/** When a key was last used. A row of its own, so that noting it never conflicts with a revoke. */
+/** When a key was last used. A separate row, so that writing it never conflicts with a revoke. */
 export const keyUsageRow = rowCodec("API key usage", { lastUsedAt: text() });
 
 /** The keys of a platform, without their last use. */
 export const keyRows = newestFirst("key", "K|", toKey);
 export const keyRowKey = keyRows.key;
 
-/** The keys that a key descends from, the first one first; empty for a key that a person made. */
+/** The keys that a key descends from, the first one first. Empty for a key that a person made. */
 export type Lineage = readonly string[];
 
-/** Returns the lineage that a row stores. Each key has its whole lineage, so deleting one in between breaks no chain. */
+/** Returns the stored lineage. Each key has its whole lineage, so deleting one in between breaks no chain. */
 export function lineageOfRow(row: Row): Lineage {
   return keyRow.decode(row).lineage.split(" ").filter(Boolean);
 }
 
-/** Returns the row of a new key. */
 export function toKeyRow(key: ApiKey, hash: Uint8Array, lineage: Lineage): Row {
   const { kind: creatorKind, id: creatorId } = key.createdBy;
   const columns = keyRow.encode({

@@ -26,16 +26,16 @@ const POINTER = "K";
 const USAGE = "U";
 
 const BINDINGS_MAX = 10_000;
-/** Keys that are changed in one transaction, with the counts of their application. */
+/** How many keys change in one transaction, together with the counts of their application. */
 const TOGETHER_MAX = 80;
-/** Pointers that one step of the purge follows. */
+/** Pointers that one step of the purge checks. */
 const STRAY_PAGE_ROWS = 200;
-/** Keys whose other rows are removed at the same time. */
+/** How many keys' other rows are removed at the same time. */
 const AT_ONCE = 16;
 /** The precision of `lastUsedAt`. */
 const USAGE_INTERVAL_MS = 60_000;
 
-/** The platform and the application of a key, which never change. */
+/** The platform and application of a key, which never change. */
 export interface KeyBinding {
   readonly platformId: string;
   readonly applicationId: string;
@@ -48,7 +48,7 @@ export interface KeyWithHash {
   readonly etag: string;
 }
 
-/** Names a key and whose it is. */
+/** Identifies a key and its owner. */
 export type KeyRef = Pick<ApiKey, "id" | "platformId" | "applicationId">;
 
 /** A key that descends from another one. */
@@ -57,7 +57,7 @@ export interface Descendant extends KeyRef {
   readonly expiresAt: string | null;
 }
 
-/** How several keys of one application end: their rows change, or go. */
+/** How several keys of one application end: their rows are changed or removed. */
 type End = (stored: StoredRow) => RowWrite;
 
 const revoked: End = ({ row: { rowKey }, etag }) => {
@@ -67,8 +67,8 @@ const revoked: End = ({ row: { rowKey }, etag }) => {
 const removed: End = ({ row: { rowKey } }) => ({ kind: "delete", rowKey });
 
 /**
- * Stores API keys in their platform's partition. A row in table `keys` leads from a key's id to it: it is written before
- * the key and removed after it, so a crash leaves at most one that leads nowhere.
+ * Stores API keys in their platform's partition. A row in the table `keys` leads from a key's id to the key. It is
+ * written before the key and removed after it, so a crash leaves at most one that leads nowhere.
  */
 export class KeyStore {
   readonly #pointers: Table;
@@ -83,16 +83,16 @@ export class KeyStore {
     this.#commit = commit;
   }
 
-  /** Returns the binding of a key that this process has read before. Says nothing about the key's present state. */
+  /** Returns the binding of a key that this process has read before, without checking the key. */
   bindingOf(keyId: string): KeyBinding | undefined {
     return this.#bindings.get(keyId);
   }
 
-  /** Finds the key that a secret is to be checked against; `lastUsedAt` is not read. @throws DamagedRow */
+  /** Finds the key that a secret is to be checked against, without its `lastUsedAt`. @throws DamagedRow */
   async findWithHash(keyId: string): Promise<KeyWithHash | undefined> {
     if (!isId("key", keyId)) return undefined;
     const binding = this.#bindings.get(keyId) ?? (await this.#readBinding(keyId));
-    // Read for an unknown id, too, so that the time of the answer does not tell the two apart.
+    // Also read for an unknown id, so that the response time doesn't tell the two apart.
     const stored = await this.#core.find(binding?.platformId ?? keyId, keyRowKey(keyId));
     if (binding === undefined || stored === undefined) return undefined;
     const hash = Buffer.from(keyRow.decode(stored.row).keyHash, "hex");
@@ -122,7 +122,7 @@ export class KeyStore {
     return usage === undefined ? null : keyUsageRow.decode(usage.row).lastUsedAt;
   }
 
-  /** Stores a new key with `more` new rows. Returns false, and stores nothing, when the application has as many keys as it may have. */
+  /** Stores a new key with `more` new rows. Returns false, and stores nothing, when there are too many keys. */
   async create(
     key: ApiKey,
     hash: Uint8Array,
@@ -150,7 +150,6 @@ export class KeyStore {
     return isStored;
   }
 
-  /** Renames a key. Returns undefined when there is none. */
   rename(key: ApiKey, name: string): Promise<ApiKey | undefined> {
     const rowKey = keyRowKey(key.id);
     return this.#commit<ApiKey | undefined>(
@@ -165,17 +164,16 @@ export class KeyStore {
     );
   }
 
-  /** Revokes a key. Every request that comes after this is answered, on any process, is refused. May be repeated. */
+  /** Revokes a key. All later requests with it are refused by every process. May be repeated. */
   revoke(key: KeyRef): Promise<void> {
     return this.revokeAll([key]);
   }
 
-  /** Revokes several keys of one application. May be repeated. */
   revokeAll(keys: readonly KeyRef[]): Promise<void> {
     return this.#endAll(keys, revoked);
   }
 
-  /** Ends keys of one application, so that those in use no longer count as such. */
+  /** Ends keys of one application, so that they no longer count as in use. */
   async #endAll(keys: readonly KeyRef[], end: End): Promise<void> {
     for (let start = 0; start < keys.length; start += TOGETHER_MAX) {
       const together = keys.slice(start, start + TOGETHER_MAX);
@@ -200,15 +198,14 @@ export class KeyStore {
     }
   }
 
-  /** Returns the keys that the key descends from. @throws DamagedRow */
   async lineage({ id, platformId }: Pick<KeyRef, "id" | "platformId">): Promise<Lineage> {
     const stored = await this.#core.find(platformId, keyRowKey(id));
     return stored === undefined ? [] : lineageOfRow(stored.row);
   }
 
   /**
-   * Returns the keys that the key made, and those that these made, newest first.
-   * @throws DamagedRow rather than leave one out: all of them are to be ended
+   * Lists the keys that the key made, and those that these made, newest first.
+   * @throws DamagedRow instead of leaving one out, because all of them are to be ended
    */
   async descendants({ id, platformId }: KeyRef): Promise<readonly Descendant[]> {
     const [origin = id] = await this.lineage({ id, platformId });
@@ -225,7 +222,7 @@ export class KeyStore {
     return found;
   }
 
-  /** Replaces the hash with another one of the same secret, unless the key changed since it was read. */
+  /** Replaces the hash with another one of the same secret, unless the key has changed since it was read. */
   async replaceHashIfUnchanged(key: KeyRef, hash: Uint8Array, etag: string): Promise<void> {
     const row = { rowKey: keyRowKey(key.id), ...hashColumns(hash) };
     await this.#core.mergeIfUnchanged(key.platformId, row, etag);
@@ -236,13 +233,12 @@ export class KeyStore {
     return this.purgeAll([key]);
   }
 
-  /** Removes every row of several keys of one application. May be repeated. */
   async purgeAll(keys: readonly KeyRef[]): Promise<void> {
     await this.#endAll(keys, removed);
     await inBatches(keys, AT_ONCE, ({ id }) => this.#pointers.deleteAll(id, [POINTER, USAGE]));
   }
 
-  /** Removes a page of the pointers that were made before the time and lead to no key, as a crash leaves them. */
+  /** Removes a page of the pointers that were made before the time and lead to no key. A crash leaves them behind. */
   async removeStray(time: Date, after: string | undefined) {
     const { rows, next } = await this.#pointers.select(
       {
@@ -271,7 +267,9 @@ export class KeyStore {
     return { removed: stray.length, next };
   }
 
-  /** Lists the keys of one application or of all, newest first; `after` is where the last page ended. Leaves out damaged ones. */
+  /**
+   * Lists keys of one application or of all, newest first, without damaged ones. `after` is where the last page ended.
+   */
   async list(
     platformId: string,
     applicationId: string | null,
@@ -286,8 +284,8 @@ export class KeyStore {
   }
 
   /**
-   * Notes that a key was used, at most once a minute in this process. Does not wait for the write, whose loss does no
-   * harm. Returns whether it was noted this time.
+   * Records the use of a key, at most once a minute per process. It doesn't wait for the write, which may be lost
+   * without harm. Returns whether it wrote this time.
    */
   noteUse(keyId: string, now: Date): boolean {
     const time = now.getTime();

@@ -23,7 +23,7 @@ export interface ApiKey {
 
 export type KeyStatus = "active" | "revoked" | "expired";
 
-/** Returns the state of a key at a moment. A revoked key stays revoked after its expiry. */
+/** Returns the state of a key at a time. A revoked key stays revoked after its expiry. */
 export function keyStatus(
   { revoked, expiresAt }: Pick<ApiKey, "revoked" | "expiresAt">,
   now: Date,
@@ -63,6 +63,6 @@ export function viewKey(key: ApiKey, now: Date): KeyView {
 }
 
 export interface KeyCreated extends KeyView {
-  /** Shown in this answer only: it is not stored. */
+  /** Only in this answer, because it is not stored. */
   readonly secret: string;
 }

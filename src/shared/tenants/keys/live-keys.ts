@@ -1,21 +1,21 @@
-/** The most keys of an application that are in use. */
+/** Maximum number of an application's keys in use. */
 export const LIVE_KEYS_MAX = 1_000;
-/** The most keys of an application that will expire or did so lately: their times have to fit into one row. */
+/** Maximum number of an application's keys that expire, including recent ones: their times have to fit into one row. */
 export const EXPIRING_KEYS_MAX = 10_000;
-/** The clocks of instances differ, so only a key that has expired for all of them is dropped from the list of times. */
+/** The clocks of instances differ. Only a key that has expired for all of them is dropped from the list of times. */
 const DROPPED_AFTER_MS = 60 * 60 * 1000;
 
 /**
- * How many keys of an application are in use. The times at which keys expire are enough to answer that for any moment
+ * How many keys of an application are in use. The times at which keys expire are enough to answer this for any moment
  * without reading the keys.
  */
 export interface LiveKeys {
   readonly lastingKeys: number;
-  /** When the others expire, in milliseconds. */
+  /** When the other keys expire, in milliseconds since the epoch. */
   readonly expiringKeys: readonly number[];
 }
 
-/** Adds a key, and drops those that expired long ago. Undefined when the application has as many keys as it may have. */
+/** Adds a key and drops those that expired long ago. Undefined when the application has too many keys. */
 export function withKey(
   { lastingKeys, expiringKeys }: LiveKeys,
   expiresAt: string | null,
@@ -28,7 +28,7 @@ export function withKey(
   return { lastingKeys, expiringKeys: [...kept, Date.parse(expiresAt)] };
 }
 
-/** Removes a key. One that expired may have been dropped before. */
+/** Removes a key. An expired one may have been dropped before. */
 export function withoutKey(
   { lastingKeys, expiringKeys }: LiveKeys,
   expiresAt: string | null,
@@ -39,7 +39,6 @@ export function withoutKey(
   return { lastingKeys, expiringKeys: left };
 }
 
-/** Counts the keys that are in use at a moment. */
 export function countLive({ lastingKeys, expiringKeys }: LiveKeys, now: Date): number {
   return lastingKeys + expiringKeys.filter((time) => time > now.getTime()).length;
 }

@@ -7,7 +7,7 @@ import type { EndKey, RenameKey, ListKeys } from "./schema.ts";
 import { boundToView, listViewOf } from "../../callers/caller.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 
-/** Returns a key of the platform; of the scope's application if it has one. @throws AppError `not_found` */
+/** Returns a key of the platform, or of the scope's application if it has one. @throws AppError `not_found` */
 async function getKey(
   services: TenantsDeps,
   { platformId, applicationId }: PlatformScope,
@@ -20,8 +20,8 @@ async function getKey(
 }
 
 /**
- * Lists the keys of the application, or of the platform for a session that names no application; newest first. A
- * restricted key sees only itself.
+ * Lists the keys of the application, newest first. A session that names no application lists those of the platform, and
+ * a restricted key only itself.
  * @throws AppError `invalid_cursor`
  */
 export async function listKeys(
@@ -59,7 +59,7 @@ export async function renameKey(
   return viewKey(renamed, services.clock.now());
 }
 
-/** A key that was made at the same time is found by the next round. By then its maker is revoked. */
+/** A key that was made concurrently is found by the next round. By then its maker is revoked. */
 const ROUNDS_MAX = 10;
 const DELETED_MAX = 1_000;
 
@@ -75,7 +75,7 @@ function recordEach(
 
 /**
  * Revokes the keys that the key made, and those that these made: at most as many as an application can have in use. The
- * key itself has to be revoked before, so that it makes no further ones. May be repeated.
+ * key itself must be revoked before, so that it makes no further ones. May be repeated.
  */
 async function revokeDescendants(
   services: TenantsDeps,
@@ -95,7 +95,7 @@ async function revokeDescendants(
 
 /**
  * Revokes and deletes the keys that descend from the key.
- * @throws AppError `limit_reached` when there are more than can be deleted at once; those are revoked too
+ * @throws AppError `limit_reached` when one request can't delete them all; they are revoked anyway
  */
 async function deleteDescendants(
   services: TenantsDeps,
@@ -114,8 +114,8 @@ async function deleteDescendants(
 }
 
 /**
- * Revokes a key for good, and its descendants if asked to; it stays listed. Revoking a revoked key changes nothing but
- * its descendants.
+ * Revokes a key for good, and its descendants if requested. It stays listed. For a revoked key, only its descendants
+ * change.
  * @throws AppError `not_found`
  */
 export async function revokeKey(
@@ -134,8 +134,8 @@ export async function revokeKey(
 }
 
 /**
- * Revokes a key and removes everything that was stored of it, and its descendants if asked to. The key itself goes last,
- * so that the request can be repeated.
+ * Revokes a key and removes everything stored about it, and its descendants if requested. The key itself is removed
+ * last, so that the request can be repeated.
  * @throws AppError `not_found`, `limit_reached`
  */
 export async function deleteKey(

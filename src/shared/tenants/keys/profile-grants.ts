@@ -7,7 +7,7 @@ import type { ProfileGrant } from "../profiles/grant.ts";
 import { keyStatus } from "./key.ts";
 import type { MintGrant } from "./schema.ts";
 
-/** Mints a token that lets a restricted key of the application act for the profile for a while. @throws AppError `not_found` */
+/** Mints a token with which a restricted key may act for the profile for a while. @throws AppError `not_found` */
 export async function mintGrant(
   services: TenantsDeps,
   scope: PlatformScope,
@@ -30,8 +30,8 @@ export async function mintGrant(
 }
 
 /**
- * Returns whether a key or a user may still act. What they handed on ends with them: the grants that they minted, the
- * connect sessions that they started.
+ * Reports whether a key or a user may still act. The grants that they minted and the connect sessions that they started
+ * end with them.
  */
 export async function isActorActive(
   rows: Pick<AccessRows, "key" | "user">,

@@ -8,7 +8,7 @@ import type { TenantsDeps } from "../deps.ts";
 import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
-/** Returns the stored form of a key's secret; it is of no use without the pepper. */
+/** Returns the stored form of a key's secret. It is useless without the pepper. */
 export function hashKeySecret(
   { secrets: { keyPeppers } }: TenantsDeps,
   secretPart: string,
@@ -16,7 +16,7 @@ export function hashKeySecret(
   return hmacSha256(keyPeppers.current, secretPart);
 }
 
-/** Returns the pepper with which the hash was made of the secret; undefined when it is another secret's hash. */
+/** Returns the pepper with which the hash was made from the secret, or undefined when the secret is another one. */
 function pepperOf(
   {
     secrets: {
@@ -32,8 +32,8 @@ function pepperOf(
 }
 
 /**
- * Stores the hash that the current pepper gives, so that the previous one can be removed from the settings once every
- * key was used. Best effort.
+ * Stores the hash made with the current pepper, so that the settings can drop the previous one once every key was used.
+ * A failure does no harm.
  */
 async function hashAgain(
   services: TenantsDeps,
@@ -51,7 +51,7 @@ async function hashAgain(
   }
 }
 
-/** Returns the platform of an API key that this process has read before. Says nothing of the key's present state. */
+/** Returns the platform of an API key that this process has read before, without checking the key. */
 export function platformOfKey({ stores }: TenantsDeps, presented: string): string | undefined {
   return stores.keys.bindingOf(parseApiKey(presented)?.keyId ?? "")?.platformId;
 }
@@ -59,7 +59,7 @@ export function platformOfKey({ stores }: TenantsDeps, presented: string): strin
 const NOBODY = new Uint8Array(32);
 
 /**
- * Returns the caller that presents a key, checked on `rows`. `alongside` is read in the same round trip once this process
+ * Returns the caller who presents a key, checked on `rows`. `alongside` is read in the same round trip if this process
  * knows the key's application.
  * @throws AppError `invalid_credentials`; `api_key_revoked` and `api_key_expired` only when the secret is right
  */
@@ -76,7 +76,7 @@ export async function verifyKey<T>(
     rows.key(parsed.keyId),
     known === undefined ? undefined : alongside(known),
   ]);
-  // Made for unknown ids too, so that the time of the answer does not tell them apart.
+  // Computed for unknown ids too, so that the response time doesn't tell them apart.
   const pepper = pepperOf(services, parsed.secretPart, found?.hash ?? NOBODY);
   if (found === undefined)
     throw invalidCredentials({ check: "key id", expected: "a key", found: parsed.keyId });
@@ -87,7 +87,7 @@ export async function verifyKey<T>(
       found: parsed.keyId,
     });
   const { key } = found;
-  // A hash that is to be made again is made with the row as it is stored.
+  // Making a hash again needs the stored row.
   if (rows.areCached && pepper === "previous") throw new OutdatedAccess();
   const now = services.clock.now();
   requireLive(key, now);

@@ -25,7 +25,6 @@ import { pt } from "./words/pt.ts";
 
 export const PAGE_WORDS: Readonly<Record<Locale, PageWords>> = { en, de, fr, es, pt };
 
-/** A browser's request for the page of a link. */
 export interface LinkVisit {
   readonly scope: RequestScope;
   readonly headers: Headers;
@@ -43,14 +42,14 @@ export interface Page {
 
 const isLinkPage = (text: string): text is LinkPage => LINK_PAGES.some((page) => page === text);
 
-/** The kinds of links of users that a page takes. */
+/** The kinds of users' links that each page accepts. */
 const KINDS: Readonly<Record<Exclude<LinkPage, "invitation">, readonly LinkKind[]>> = {
   verify: ["verify"],
   reset: ["reset", "operator_reset"],
   email: ["email"],
 };
 
-/** Answers with a page in the style of the hosted page: no script, its own style, and no picture. */
+/** Answers with a page in the style of the hosted page: no script, its own style, and no image. */
 export function answerWith(services: TenantsDeps, locale: Locale, page: Page): BrowserAnswer {
   const { name, supportUrl } = services.config.service;
   const branding = supportUrl === undefined ? { name } : { name, supportUrl };
@@ -68,7 +67,6 @@ export const problemPage = (status: number, title: string, text: string): Page =
   </div>`,
 });
 
-/** Returns the page of what is done. */
 export function donePage(title: string, text: string): Page {
   const body = html`<div class="card">
     <p class="seal">${CHECK}</p>
@@ -78,7 +76,7 @@ export function donePage(title: string, text: string): Page {
   return { status: 200, title, body };
 }
 
-/** Finds what a link leads to. Uses nothing up. Returns what the texts of its page name. @throws AppError */
+/** Finds what a link leads to, without using it up. Returns the names for the page's texts. @throws AppError */
 async function follow(
   services: TenantsDeps,
   { token = "" }: LinkVisit["fields"],
@@ -93,7 +91,7 @@ async function follow(
   return { email: invitation.email, platform: quotedPlatform(locale, platform.name), service };
 }
 
-/** What a form shows: the texts with their values, and what is wrong with what was sent. */
+/** Contents of a form: the texts with their values, and what is wrong with what was sent. */
 interface FormParts {
   readonly kind: LinkPage;
   readonly words: PageWords;
@@ -140,13 +138,13 @@ function done(kind: LinkPage, words: PageWords): Page {
   return donePage(doneTitle, text);
 }
 
-/** Returns what is wrong with what was typed; undefined where something else was refused. */
+/** Returns what is wrong with the typed text, or undefined when something else was refused. */
 function typedProblem(words: PageWords, { code }: AppError): string | undefined {
   if (code === "invalid_credentials") return words.wrongPassword;
   return code === "validation_failed" ? words.badNewPassword : undefined;
 }
 
-/** Returns the page for what a step was refused with, where the form is of no use any more. */
+/** Returns the page for a refused step, when the form is of no use any more. */
 function refused(kind: LinkPage, words: PageWords, { code }: AppError): Page {
   switch (code) {
     case "invalid_link":
@@ -186,7 +184,6 @@ async function use(services: TenantsDeps, visit: LinkVisit, kind: LinkPage): Pro
   }
 }
 
-/** What the steps of a page go by. */
 interface Step {
   readonly kind: LinkPage;
   readonly locale: Locale;
@@ -220,7 +217,7 @@ async function pageOf(
   }
 }
 
-/** Shows the page of a link. Uses nothing up: mail scanners follow links. */
+/** Shows the page of a link, without using it up, because mail scanners follow links. */
 export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   return pageOf(services, visit, async (of) => {
     const named = await follow(services, visit.fields, of);
@@ -228,7 +225,7 @@ export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<Brows
   });
 }
 
-/** Uses a link by the form of its page. */
+/** Uses a link with the form of its page. */
 export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
   return pageOf(services, visit, async (of) => {
     try {
@@ -242,7 +239,7 @@ export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<Browse
   });
 }
 
-/** Shows what a request was refused with before its step ran. */
+/** Shows why a request was refused before its step ran. */
 export function refuseLink(
   services: TenantsDeps,
   headers: Headers,

@@ -34,7 +34,7 @@ async function pageOf(
   }
 }
 
-/** Shows the page that switches a notice off. Changes nothing: mail scanners follow links. */
+/** Shows the page that switches a notice off. Changes nothing, because mail scanners follow links. */
 export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
   return pageOf(services, visit, async ({ notices }) => {
     const { notice } = await followOffLink(services, visit.token);

@@ -3,15 +3,15 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 import { LINK_KINDS, type LinkKind } from "./schema.ts";
 
-/** A one-time link; the partition key is the hash of its token. */
+/** A one-time link. The partition key is the hash of its token. */
 export const linkRow = rowCodec("link", {
   kind: oneOf(LINK_KINDS),
   platformId: text(),
-  /** Whom it is for: a user or an invitation. */
+  /** Id of the user or invitation that it is for. */
   userId: text(),
-  /** What the user's password and e-mail were, or the mark of the invitation: the link ends when one of them changes. */
+  /** The user's password and e-mail, or the mark of the invitation, at first. A change of them ends the link. */
   binding: text(),
-  /** The address that a change of the e-mail is to; "" for other links. */
+  /** The new address of a change of the e-mail, or "" for other links. */
   newEmail: text(),
   /** Whether using the link switches the second factor off. */
   removesTotp: truth(),
@@ -19,7 +19,7 @@ export const linkRow = rowCodec("link", {
   expiresAt: text(),
 });
 
-/** The links of a kind that a user has; the partition key is the user's id. */
+/** The links of a kind that a user has. The partition key is the user's id. */
 export const userLinksRow = rowCodec("links of a user", {
   /** Hashes of tokens, separated by commas, the latest last. */
   hashes: text(),
@@ -40,8 +40,8 @@ export interface Link {
 }
 
 /**
- * How many links of a kind a user has at a time: a new one ends the oldest. That of an invitation ends with its mark, in
- * the transaction that brings a new one.
+ * How many links of a kind a user has at a time. A new one ends the oldest. The link of an invitation ends with its
+ * mark, in the transaction that makes a new link.
  */
 const AT_A_TIME: Readonly<Record<LinkKind, number | null>> = {
   verify: 1,
@@ -59,7 +59,7 @@ export class LinkStore {
     this.#links = links;
   }
 
-  /** Stores a link: first the link, then that it is one of the user's. Always the same number of requests. */
+  /** Stores a link, and then its entry in the user's list. Always takes the same number of requests. */
   async add(hash: string, link: Link): Promise<void> {
     const { kind, userId, expiresAt } = link;
     const row: Row = { ...linkRow.encode(link), rowKey: LINK };
@@ -74,7 +74,7 @@ export class LinkStore {
     });
   }
 
-  /** Finds a link that no later one has ended. Says nothing of its time, its user and its platform. */
+  /** Finds a link that no later one has ended. Its time, user and platform are not checked. */
   async find(hash: string): Promise<Link | undefined> {
     const stored = await this.#links.find(hash, LINK);
     if (stored === undefined) return undefined;
@@ -85,7 +85,7 @@ export class LinkStore {
     return userLinksRow.decode(own.row).hashes.split(",").includes(hash) ? link : undefined;
   }
 
-  /** Removes a page of a platform's links; looks through the whole table. */
+  /** Removes a page of a platform's links. Searches the whole table. */
   async removeOfPlatform(platformId: string, after: string | undefined) {
     return await this.#links.removeSelected(
       { property: "platformId", values: [platformId] },
@@ -93,7 +93,6 @@ export class LinkStore {
     );
   }
 
-  /** Removes a page of links that expired before the time. */
   async removeExpiredBefore(time: Date, after: string | undefined) {
     const olderThan = { property: "expiresAt", time: time.toISOString() };
     return await this.#links.removeSelected({ olderThan }, after);

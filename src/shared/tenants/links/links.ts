@@ -16,13 +16,12 @@ const LIFE_MS: Readonly<Record<LinkKind, number>> = {
   invitation: 7 * DAY_MS,
 };
 
-/** A user as stored. */
 export type StoredUser = NonNullable<Awaited<ReturnType<TenantsDeps["stores"]["users"]["find"]>>>;
 
 /** 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
-/** Returns the one answer for a link that doesn't work, whatever the reason. */
+/** Returns the same answer for every link that doesn't work, whatever the reason. */
 export const invalidLink = () =>
   new AppError("invalid_link", "This link doesn't work: it was used, has expired or was replaced.");
 
@@ -32,10 +31,10 @@ export const mailDisabled = () =>
 const hashWith = (pepper: string, kind: LinkKind, text: string) =>
   hmacSha256(deriveKey(pepper, "one-time links"), `${kind}|${text}`).toString("hex");
 
-/** Whom a link is for. */
+/** The user that a link is for. */
 export type LinkOwner = Pick<StoredUser, "id" | "platformId" | "email" | "passwordVersion">;
 
-/** What a link is for. It ends when the state is another one than the link was made with. */
+/** What a link is for. The link ends when the state is no longer the one it was made with. */
 interface LinkTarget {
   readonly id: string;
   readonly platformId: string;
@@ -52,10 +51,10 @@ const PAGE: Readonly<Record<LinkKind, LinkPage>> = {
   invitation: "invitation",
 };
 
-/** What a link does beyond its kind. */
+/** What a link does in addition to its kind. */
 type LinkEffect = Partial<Pick<Link, "newEmail" | "removesTotp">>;
 
-/** Makes a link of a user. Returns its address, which is in the mail alone, and when it ends. */
+/** Makes a link for a user. Returns when it ends and its address, which only the mail contains. */
 export function makeLink(
   services: TenantsDeps,
   kind: LinkKind,
@@ -71,7 +70,7 @@ interface MadeLink {
   readonly expiresAt: Date;
 }
 
-/** Makes a link of a user or of something else. */
+/** Makes a link for a user or something else. */
 export async function addLink(
   { config, clock, stores }: TenantsDeps,
   kind: LinkKind,
@@ -97,11 +96,11 @@ export async function addLink(
 
 interface FoundLink {
   readonly link: Link;
-  /** Returns whether the link was made with the state. */
+  /** Reports whether the link was made with the state. */
   readonly isOf: (state: string) => boolean;
 }
 
-/** Finds the link of a token, of one of the kinds, before its end. @throws AppError `invalid_link` */
+/** Finds the link of a token if it has one of the kinds and has not expired. @throws AppError `invalid_link` */
 export async function findLink(
   { config, clock, stores }: TenantsDeps,
   kinds: readonly LinkKind[],
@@ -120,11 +119,11 @@ export async function findLink(
   throw invalidLink();
 }
 
-/** Returns whether the platform was suspended since the link was made, also when it is active again: that ends links. */
+/** Reports whether the platform's status has changed since the link was made. A suspension ends links for good. */
 export const isOlderThanStatus = (link: Link, { updatedAt }: Platform) =>
   updatedAt > link.createdAt;
 
-/** Finds a link of one of the kinds, and the user that it is for. Uses nothing up. @throws AppError `invalid_link` */
+/** Finds a link of one of the kinds and its user, without using it up. @throws AppError `invalid_link` */
 export async function followLink(
   services: TenantsDeps,
   kinds: readonly LinkKind[],

@@ -2,7 +2,7 @@ import type { RequestScope } from "../../callers/scope.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { StoredUser } from "./links.ts";
 
-/** Records what a user did without a session, with a link. */
+/** Records what a user did with a link, without a session. */
 export function recordUser(
   services: TenantsDeps,
   scope: RequestScope,

@@ -10,11 +10,11 @@ const TOKEN_LENGTH_MAX = 200;
 const DEVICE_LENGTH_MAX = 2_000;
 const TYPED_LENGTH_MAX = 1_000;
 
-/** What links are for. A token of one kind is none of another. */
+/** The kinds of links. A token is valid for one kind only. */
 export const LINK_KINDS = ["verify", "reset", "operator_reset", "email", "invitation"] as const;
 export type LinkKind = (typeof LINK_KINDS)[number];
 
-/** The pages of links. That of a reset takes the links of operators too. */
+/** The pages of links. The page for a reset also accepts the links of operators. */
 export const LINK_PAGES = ["verify", "reset", "email", "invitation"] as const;
 export type LinkPage = (typeof LINK_PAGES)[number];
 
@@ -50,7 +50,7 @@ export const AskForResetBody = shape(() =>
 );
 export type AskForReset = ShapeOf<typeof AskForResetBody>;
 
-/** Makes the schema of a password or code that is tried, of any form: an impossible one is refused like any wrong one. */
+/** Makes the schema of a password or code to check, in any form: an impossible one is refused like any wrong one. */
 const tried = (what: string) => z.string().min(1).max(TYPED_LENGTH_MAX).describe(what);
 
 export const ChangeEmailBody = shape(() =>
@@ -96,7 +96,7 @@ export const knownDevice = shape(() =>
   }),
 );
 
-/** What a page's address and form have. */
+/** Fields of a page's address and form. */
 export const LinkFields = shape(() => z.record(z.string(), z.string()));
 
 export const offFields = shape(() => z.strictObject({ token: token() }));

@@ -13,7 +13,7 @@ const checkResult = shape(() =>
   z.strictObject({ status: z.enum(["ok", "failed"]), durationMs: count() }),
 );
 
-/** The checks of `GET /ready`; its 503 holds them too. */
+/** The checks of `GET /ready`. Its 503 has them too. */
 export const readinessChecks = shape(() =>
   z.strictObject({ tables: checkResult(), queues: checkResult(), config: checkResult() }),
 );
@@ -40,14 +40,14 @@ export const readinessExample = (): ShapeOf<typeof readiness> => ({
 
 async function timed(work: () => Promise<unknown>): Promise<Check> {
   const startedAt = performance.now();
-  // The answer says which part failed, and does not tell an anonymous caller why.
+  // The answer says which part failed, but doesn't tell an anonymous caller why.
   const failed = () => "failed" as const;
   const checking = work().then(() => "ok" as const, failed);
   const status = await withTimeLimit(CHECK_TIMEOUT_MS, checking, failed);
   return { status, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-/** Issues and verifies a session, which takes the secrets of the settings. */
+/** Issues and verifies a session, which needs the secrets of the settings. */
 async function useSecrets(services: TenantsDeps): Promise<void> {
   const claims = { userId: "readiness", platformId: "readiness", version: 0 };
   const { token } = await services.secrets.sessions.issue(claims);
@@ -55,7 +55,7 @@ async function useSecrets(services: TenantsDeps): Promise<void> {
 }
 
 /**
- * Checks storage and settings, or tells what a check told that began within the last second.
+ * Checks storage and settings, or returns the result of a check that began within the last second.
  * @throws AppError `not_ready` with the checks in its details
  */
 export function checkReadiness(services: TenantsDeps): Promise<Readiness> {

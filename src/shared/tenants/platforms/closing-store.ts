@@ -5,12 +5,11 @@ import type { Platform } from "../platform.ts";
 import { PLATFORM_ROW_KEY, platformRow } from "../platform-row.ts";
 import { INDEX, indexKey, toPlatform } from "./platform-store.ts";
 
-/** Rows that are removed at a time. */
 const PAGE_ROWS = 500;
 
 const creating = (row: Row) => ({ kind: "create", row }) as const;
 
-/** Stores how platforms end: each step is a transaction on the platform's own row, so that of two that race one is first. */
+/** Stores how platforms end. Each step is a transaction on the platform's row, so that racing steps have an order. */
 export class ClosingStore {
   readonly #core: Table;
   readonly #commit: Commit;
@@ -21,8 +20,8 @@ export class ClosingStore {
   }
 
   /**
-   * Closes an active platform, with `more` new rows in the same transaction. Returns it as it is then; undefined when there
-   * is none. @throws DamagedRow
+   * Closes an active platform, with `more` new rows in the same transaction. Returns the platform afterwards, or
+   * undefined when it doesn't exist. @throws DamagedRow
    */
   close(platformId: string, at: string, more: readonly Row[]): Promise<Platform | undefined> {
     return this.#commit<Platform | undefined>(
@@ -43,7 +42,7 @@ export class ClosingStore {
     );
   }
 
-  /** Stores the rows of an announcement, once for each time that the platform was closed, while it is. */
+  /** Stores the rows of an announcement while the platform is closed, once each time that it was closed. */
   announce(platformId: string, closedAt: string, rows: readonly Row[]): Promise<void> {
     const key = markerKey(`erasure announced|${closedAt}`);
     return this.#commit<void>(
@@ -64,7 +63,7 @@ export class ClosingStore {
     );
   }
 
-  /** Decides that a platform is erased which was closed then. Returns false when it was opened again. May be repeated. */
+  /** Decides to erase a platform that was closed then. Returns false when it was opened again. May be repeated. */
   beginErasing(platformId: string, closedAt: string): Promise<boolean> {
     return this.#commit<boolean>(
       platformId,
@@ -84,12 +83,12 @@ export class ClosingStore {
     );
   }
 
-  /** Takes the platform out of the list of all, over which walks go. Returns whether it was there. */
+  /** Removes the platform from the list of all, which walks use. Returns whether it was in the list. */
   unlist(platformId: string): Promise<boolean> {
     return this.#core.delete(INDEX, indexKey(platformId));
   }
 
-  /** Removes a page of what is left in the platform's partition, and the platform itself last. Returns the number of rows. */
+  /** Removes a page of the platform's partition, and the platform itself last. Returns the number of rows. */
   async removeRows(platformId: string): Promise<number> {
     const rows = await this.#core.list({ partitionKey: platformId, limit: PAGE_ROWS });
     const rowKeys = rows.map(({ row }) => row.rowKey).filter((key) => key !== PLATFORM_ROW_KEY);

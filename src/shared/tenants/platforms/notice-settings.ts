@@ -7,7 +7,6 @@ import type { UpdateNotices } from "./notices-schema.ts";
 
 const CHANGED = "platform.notices_changed";
 
-/** Returns what the platform's owners are told by mail. */
 export function getNotices(
   { mail }: TenantsDeps,
   { platformId }: SessionScope,
@@ -15,7 +14,7 @@ export function getNotices(
   return readNotices(mail, platformId);
 }
 
-/** Switches notices on or off. Those that are not named stay as they are. */
+/** Switches notices on or off. Those that are not named stay unchanged. */
 export async function updateNotices(
   { mail, audit }: TenantsDeps,
   scope: SessionScope,
@@ -27,7 +26,7 @@ export async function updateNotices(
   return settings;
 }
 
-/** What the link in a notice is about: the notice, and the owner who got it. */
+/** The notice of a link, and the owner who got it. */
 interface OffLink {
   readonly user: StoredUser;
   readonly notice: keyof NoticeSettings;
@@ -45,7 +44,7 @@ export async function followOffLink(
     stores.users.find(platformId, userId),
     stores.platforms.find(platformId),
   ]);
-  // Who is no owner any more got the mail as one.
+  // The mail was sent to an owner. A user who is no owner any more can't use it.
   const isOwner = user?.role === "owner" && user.emailVerified;
   if (user === undefined || !isOwner || platform?.status !== "active") throw invalidLink();
   return { user, notice };

@@ -33,8 +33,8 @@ export async function listPlatforms(
 }
 
 /**
- * Opens a closed platform again, once what does not come back with it has ended, and tells its owners.
- * @throws AppError `invalid_state` while that takes longer than a request can
+ * Opens a closed platform again after ending everything that doesn't come back with it, and notifies its owners.
+ * @throws AppError `invalid_state` while that takes longer than a request can wait
  */
 async function reopen(
   services: TenantsDeps,
@@ -50,7 +50,7 @@ async function reopen(
 
 /**
  * Suspends a platform, so that all its keys and sessions are refused, or makes a suspended or closed one active again.
- * @throws AppError `not_found`; `invalid_state` for a closed platform that is to be suspended, is still being closed, or is
+ * @throws AppError `not_found`; `invalid_state` when it is to be suspended but closed, or is still being closed, or is
  * being erased
  */
 export async function updatePlatform(
@@ -87,7 +87,7 @@ export interface CreatedPlatform {
   readonly user: UserView;
 }
 
-/** Creates a platform with its owner and, if asked to, credits its first tokens. @throws AppError `conflict` */
+/** Creates a platform with its owner and, if requested, its first tokens. @throws AppError `conflict` */
 export async function createPlatform(
   services: TenantsDeps,
   scope: OperatorScope,

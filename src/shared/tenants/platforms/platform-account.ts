@@ -24,11 +24,11 @@ export interface PlatformSummary {
   readonly tokenReserved: number;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** When everything of it is erased; present once it is closed. */
+  /** When everything of the platform is erased. Present once it is closed. */
   readonly erasedAt?: string | undefined;
 }
 
-/** A platform with its wallet, its applications, and how much of everything it has. */
+/** A platform with its wallet, its applications, and all counts. */
 export interface PlatformAccount extends PlatformSummary {
   readonly applications: readonly ApplicationSummary[];
   readonly counts: {
@@ -64,8 +64,8 @@ export async function summarizePlatform(
 }
 
 /**
- * Returns the platform with its wallet and counts. Profiles, keys and webhooks are counted in one application when one is
- * given.
+ * Returns the platform with its wallet and counts. If an application is given, profiles, keys and webhooks are counted
+ * within it.
  * @throws AppError `not_found`
  */
 export async function readAccount(
@@ -96,7 +96,7 @@ export async function readAccount(
   };
 }
 
-/** The caller's platform, and who the caller is. */
+/** The caller's platform, and the caller. */
 export interface Me extends PlatformAccount {
   readonly application: ApplicationSummary | null;
   readonly auth: {
@@ -104,11 +104,10 @@ export interface Me extends PlatformAccount {
     readonly apiKeyId: string | null;
     readonly userId: string | null;
     readonly applicationId: string | null;
-    /** Present for sessions, like the next. */
+    /** Present for sessions, like the next field. */
     readonly role?: UserRole | undefined;
     readonly confirmedUntil?: string | null | undefined;
   };
-  /** Who is signed in. */
   readonly user?: UserView | undefined;
 }
 

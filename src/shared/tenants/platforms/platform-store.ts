@@ -29,18 +29,17 @@ const INDEX_TIME_LENGTH = "0000000000000000|".length;
 export const indexKey = (platformId: string) =>
   `${inverted(timeOfId("platform", platformId))}|${platformId}`;
 
-/** Rows of a platform that holds nothing: itself, its wallet, its user and the mails to that user. */
+/** Maximum rows of a platform that holds nothing: itself, its wallet, its user and the mails to that user. */
 const ROWS_OF_EMPTY_MAX = 40;
 const isOfEmptyPlatform = (rowKey: string) =>
   rowKey === PLATFORM_ROW_KEY || rowKey === WALLET_KEY || rowKey.startsWith("M|");
 
-/** Decodes a platform. @throws DamagedRow */
 export function toPlatform(id: string, row: Row): Platform {
   const { name, createdAt, updatedAt } = platformRow.decode(row);
   return { id, name, status: statusOf(row), createdAt, updatedAt };
 }
 
-/** Stores the platforms, the paying customers. Each has a partition of its own in table `core`. */
+/** Stores the platforms, the paying customers. Each has a partition of its own in the table `core`. */
 export class PlatformStore {
   readonly #core: Table;
   readonly #commit: Commit;
@@ -50,7 +49,6 @@ export class PlatformStore {
     this.#commit = commit;
   }
 
-  /** Finds a platform. @throws DamagedRow */
   async find(platformId: string): Promise<Platform | undefined> {
     if (!isId("platform", platformId)) return undefined;
     const stored = await this.#core.find(platformId, PLATFORM_ROW_KEY);
@@ -67,8 +65,8 @@ export class PlatformStore {
   }
 
   /**
-   * Stores a platform, its first user and `more` new rows in one transaction. The entry of the index is written before; one that a crash
-   * leaves without a platform is skipped by `list` and `walk`.
+   * Stores a platform, its first user and `more` new rows in one transaction. The entry of the index is written before.
+   * If a crash leaves an entry without a platform, `list` and `walk` skip it.
    * @throws AppError `service_unavailable`
    */
   async createWithOwner(platform: Platform, owner: User, more: readonly Row[] = []): Promise<void> {
@@ -88,15 +86,15 @@ export class PlatformStore {
       ...[newUserRow(owner), ...more].map((row) => ({ kind: "create", row }) as const),
     ]);
     if (result.kind === "applied") return;
-    // The ids were made for this call, so a row under them is its own work.
+    // The ids were made for this call, so this call has written a row under them.
     if ((await this.#core.find(id, PLATFORM_ROW_KEY)) !== undefined) return;
     throw serviceUnavailable(result.kind === "in_doubt" ? result.cause : undefined);
   }
 
   /**
-   * Suspends a platform, or makes a suspended or closed one active again. Leaves one as it is that is closed and is to be
-   * suspended, or is being erased. A change is written with `more` new rows. May be repeated. Returns undefined when there
-   * is none.
+   * Suspends a platform, or makes a suspended or closed one active again. A closed platform can't be suspended, and one
+   * that is being erased doesn't change. The change is written with `more` new rows. Returns undefined when the
+   * platform doesn't exist. May be repeated.
    * @throws DamagedRow
    */
   async setStatus(
@@ -130,8 +128,8 @@ export class PlatformStore {
   }
 
   /**
-   * Removes a user whose e-mail is not verified, and the platform if it holds nothing but that user. Returns whether the
-   * user is gone. Each verification is a transaction of the same partition, so that one of both is first.
+   * Removes a user whose e-mail isn't verified, and the platform if it holds nothing but that user. Returns whether the
+   * user is gone. Each verification is a transaction of the same partition, so one of both comes first.
    */
   async removeUnverified({ id: userId, platformId }: User): Promise<boolean> {
     const key = userKey(userId);
@@ -163,12 +161,12 @@ export class PlatformStore {
     return outcome !== "kept";
   }
 
-  /** Reads how much each application of a platform has of what is counted. */
+  /** Reads the counts of each of a platform's applications. */
   counts(platformId: string): Promise<ReadonlyMap<string, Counts>> {
     return readCounts(this.#core, platformId);
   }
 
-  /** Lists platforms, newest first; `after` is where the last page ended. Leaves out damaged ones. */
+  /** Lists platforms, newest first, without damaged ones. `after` is where the last page ended. */
   async list(after: string | undefined, limit: number): Promise<Scanned<Platform>> {
     const { items, next } = await this.#listIndex(after, limit);
     const platforms = await Promise.all(items.map((id) => undefinedIfDamaged(this.find(id))));
@@ -185,7 +183,7 @@ export class PlatformStore {
     });
   }
 
-  /** Lists the ids of all platforms by their keys alone, newest first, and what is left of one that never came to be. */
+  /** Lists the ids of all platforms by key, newest first, including those of platforms that were never completed. */
   async listIds(
     after: string | undefined,
     limit: number,
@@ -206,7 +204,7 @@ export class PlatformStore {
     return { items, next: rows.length < limit ? undefined : rows.at(-1)?.row.rowKey };
   }
 
-  /** Reads from storage, and throws when it does not answer. */
+  /** Reads from storage. @throws Error when it doesn't answer */
   async ping(): Promise<void> {
     await this.#core.find(INDEX, PLATFORM_ROW_KEY);
   }

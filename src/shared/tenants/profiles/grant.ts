@@ -12,7 +12,7 @@ const GRANT = {
 };
 const LENGTH_MAX = 8 * 1024;
 
-/** What a profile grant says: a restricted key may act for one profile for a while. Not a credential by itself. */
+/** A profile grant lets a restricted key act for one profile for a while. It is no credential by itself. */
 export interface Grant {
   readonly platformId: string;
   readonly applicationId: string;
@@ -30,14 +30,14 @@ export interface Grants {
   verify(token: string): Promise<Grant>;
 }
 
-/** Returns the refusal of a grant that does not fit the request. */
+/** Makes the refusal of a grant that doesn't fit the request. */
 export function invalidGrant(failedCheck: FailedCheck): AppError {
   return new AppError("invalid_grant_token", "The profile grant is not valid for this request.", {
     failedCheck,
   });
 }
 
-/** Makes profile grants, which are signed with a secret of their own. */
+/** Makes profile grants. They are signed with a secret of their own. */
 export function createGrants(
   secrets: { readonly current: string; readonly previous?: string | undefined },
   now: () => Date,

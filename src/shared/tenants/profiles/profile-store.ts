@@ -22,7 +22,7 @@ import {
   type ProfileStatus,
 } from "./profile.ts";
 
-/** A profile; the row key has its id. */
+/** A profile. The row key has its id. */
 export const profileRow = rowCodec("profile", {
   applicationId: text(),
   title: text(),
@@ -33,10 +33,10 @@ export const profileRow = rowCodec("profile", {
   updatedAt: text(),
 });
 
-/** The claim of an external id; the row key has a hash of it. */
+/** The claim of an external id. The row key has a hash of it. */
 export const externalIdRow = rowCodec("external id claim", { profileId: text() });
 
-/** More changes of one profile's external id than come between a read and a transaction. */
+/** More often than a profile's external id can change between a read and a transaction. */
 const CLAIMS_MAX = 6;
 
 const profiles = newestFirst("profile", "F|", (_platformId, row) => toProfile(row));
@@ -52,12 +52,11 @@ function toRow(profile: Profile): Row {
   return { ...profileRow.encode(profile), rowKey: profileKey(profile.id) };
 }
 
-/** Takes an unknown status for `disabled`, so that nothing is published. */
+/** Treats an unknown status as `disabled`, so that nothing is published. */
 function statusOf(status: string): ProfileStatus {
   return PROFILE_STATUSES.find((known) => known === status) ?? "disabled";
 }
 
-/** Decodes a profile. @throws DamagedRow */
 function toProfile(row: Row): Profile {
   const profile = profileRow.decode(row);
   return { ...profile, id: profiles.idOf(row), status: statusOf(profile.status) };
@@ -82,7 +81,7 @@ export type ProfileWritten =
   | { readonly kind: "written"; readonly profile: Profile }
   | { readonly kind: "taken"; readonly existingId: string };
 
-/** Returns the other profile that has the profile's external id, if any. @throws DamagedRow */
+/** Finds another profile that has the profile's external id. @throws DamagedRow */
 function takenBy(profile: Profile, row: CoreView["row"]): ProfileWritten | undefined {
   const [key] = claimKeys(profile);
   const claim = key === undefined ? undefined : row(key);
@@ -93,8 +92,8 @@ function takenBy(profile: Profile, row: CoreView["row"]): ProfileWritten | undef
 }
 
 /**
- * Stores the profiles of a platform in its partition, so that another platform's id is simply not found. A profile changes
- * in one transaction with the claim of its external id, and is created or removed in one with the count of profiles.
+ * Stores the profiles of a platform in its partition, so that another platform's id is not found. A profile changes in
+ * one transaction with the claim of its external id, and is created or removed in one with the count of profiles.
  */
 export class ProfileStore {
   readonly #core: Table;
@@ -105,7 +104,6 @@ export class ProfileStore {
     this.#commit = commit;
   }
 
-  /** Finds a profile. @throws DamagedRow */
   find(platformId: string, profileId: string): Promise<Profile | undefined> {
     return profiles.find(this.#core, platformId, profileId);
   }
@@ -128,7 +126,7 @@ export class ProfileStore {
     return this.#commit<ProfileWritten>(
       platformId,
       accessOperation([key, counts, ...claimKeys(profile)], ({ row }) => {
-        // The id was made for this call, so a row under it is its own work.
+        // The id was made for this call, so this call has written the row.
         if (row(key) !== undefined) return { answer: written };
         const taken = takenBy(profile, row);
         if (taken !== undefined) return { answer: taken };
@@ -143,8 +141,8 @@ export class ProfileStore {
   }
 
   /**
-   * Stores what `change` makes of the profile. Raises the access version unless the profile was and stays active. May be
-   * repeated. Returns undefined when there is none.
+   * Stores what `change` makes of the profile. Raises the access version unless the profile was and stays active.
+   * Returns undefined when the profile doesn't exist. May be repeated.
    * @throws DamagedRow
    */
   async update(
@@ -161,7 +159,7 @@ export class ProfileStore {
     }
   }
 
-  /** Answers "other_claim" when the profile has changed so that the change asks for another external id than planned. */
+  /** Returns "other_claim" when the profile has changed, so that the change needs another external id than planned. */
   #updateOnce(
     platformId: string,
     change: (profile: Profile) => Profile,
@@ -192,7 +190,7 @@ export class ProfileStore {
     );
   }
 
-  /** Removes a profile. Its external id has to be cleared before, because the claim is a row of its own. May be repeated. */
+  /** Removes a profile. Its external id must be cleared before, as the claim is a separate row. May be repeated. */
   async delete(platformId: string, profileId: string): Promise<void> {
     const profile = await this.find(platformId, profileId);
     if (profile === undefined) return;
@@ -209,7 +207,7 @@ export class ProfileStore {
     );
   }
 
-  /** Lists profiles, newest first; `after` is where the last page ended. Leaves out damaged ones. */
+  /** Lists profiles, newest first, without damaged ones. `after` is where the last page ended. */
   list(
     platformId: string,
     filter: ProfileFilter,
@@ -218,7 +216,7 @@ export class ProfileStore {
     return profiles.list(this.#core, platformId, position, (one) => fitsFilter(one, filter));
   }
 
-  /** Lists those of the given profiles that match, like `list`, and reads no others. */
+  /** Works like `list`, for the given profiles only. It reads no others. */
   async listOf(
     platformId: string,
     profileIds: readonly string[],

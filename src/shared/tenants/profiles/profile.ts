@@ -1,4 +1,4 @@
-/** `erasing`: the profile is being removed, which nothing undoes. */
+/** `erasing`: the profile is being removed, and nothing can undo that. */
 export const PROFILE_STATUSES = ["active", "disabled", "erasing"] as const;
 export type ProfileStatus = (typeof PROFILE_STATUSES)[number];
 
@@ -7,7 +7,7 @@ export interface Profile {
   readonly id: string;
   readonly applicationId: string;
   readonly title: string;
-  /** The platform's own id of it; unique within the application. */
+  /** The platform's own id of the profile, unique within the application. */
   readonly externalId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly status: ProfileStatus;
@@ -21,7 +21,7 @@ export interface ProfileFilter {
   readonly status?: ProfileStatus | undefined;
 }
 
-/** Returns whether a list with this filter shows the profile. */
+/** Reports whether a list with this filter shows the profile. */
 export function fitsFilter(profile: Profile, filter: ProfileFilter): boolean {
   const { applicationId, externalId, status } = filter;
   return (

@@ -6,7 +6,7 @@ import type { TenantsDeps } from "../deps.ts";
 import type { Profile, ProfileView } from "./profile.ts";
 import type { ListProfiles } from "./schema.ts";
 
-/** Returns what an answer shows of a profile, with the accounts that are linked to it. */
+/** Shows a profile with the accounts that are linked to it. */
 export async function viewProfile(
   services: TenantsDeps,
   platformId: string,
@@ -48,7 +48,7 @@ export async function getProfile(
   return await viewProfile(services, platformId, profile);
 }
 
-/** Returns the ids of the profiles that can match, or undefined when only reading all profiles would tell. */
+/** Returns the ids of the profiles that may match, or undefined when all profiles would have to be read. */
 async function candidates(
   services: TenantsDeps,
   { caller, platformId, applicationId }: PlatformScope,

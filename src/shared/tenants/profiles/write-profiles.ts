@@ -42,7 +42,7 @@ export async function createProfile(
   return await viewProfile(services, platformId, profile);
 }
 
-/** Returns the profile after the change; fields that are not named stay as they are. */
+/** Applies a change to the profile. Fields that aren't named stay unchanged. */
 function applyUpdate(profile: Profile, change: UpdateProfile, at: string): Profile {
   if (profile.status === "erasing")
     throw new AppError("invalid_state", "The profile is being erased; nothing brings it back.");

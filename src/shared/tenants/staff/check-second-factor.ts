@@ -15,7 +15,7 @@ interface Owner {
   readonly platformId: string;
 }
 
-/** Returns the context that a sealed secret is bound to: it opens for no other user. */
+/** Returns the context that a sealed secret is bound to, so that it doesn't open for another user. */
 const bindingOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
 
 export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Array): string {
@@ -23,7 +23,7 @@ export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Arr
   return seal(text, bindingOf(owner), services.config.identity.dataKeys);
 }
 
-/** Encrypts a stored TOTP secret with the first data key. Undefined when it is already. */
+/** Encrypts a stored TOTP secret with the first data key. Undefined when it already is. */
 function resealSecret(services: TenantsDeps, owner: Owner, sealed: string): string | undefined {
   return reseal(sealed, bindingOf(owner), services.config.identity.dataKeys);
 }
@@ -44,7 +44,7 @@ export function makeRecoveryCodes(services: TenantsDeps, owner: Owner) {
   return { codes, hashes };
 }
 
-/** Checks a code of the app. Undefined when it is not correct now, or was accepted before. */
+/** Checks a code of the app. Undefined when it is wrong now, or was accepted before. */
 export function checkTotpCode(
   services: TenantsDeps,
   owner: Owner & { readonly secondFactor: SecondFactor },
@@ -86,10 +86,7 @@ export function checkCode(
 
 const PAGE = 500;
 
-/**
- * Encrypts the TOTP secrets of a platform's users with the first data key. Returns, for each secret, the key that it is
- * encrypted with now.
- */
+/** Encrypts the TOTP secrets of a platform's users with the first data key. Returns the key that now encrypts each. */
 export async function resealSecondFactors(
   services: TenantsDeps,
   platformId: string,

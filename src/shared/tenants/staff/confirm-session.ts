@@ -9,8 +9,8 @@ import { isDeviceOf } from "./user.ts";
 const CONFIRMED = "user.confirmed";
 
 /**
- * Takes the password, and the code where TOTP is on, again. Returns a token of the same session, with which what a stolen
- * session must not do is allowed for ten minutes.
+ * Checks the password again, and the code with TOTP. Returns a token of the same session. For ten minutes it allows
+ * what a stolen session must not do.
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function confirmSession(
@@ -20,7 +20,7 @@ export async function confirmSession(
 ): Promise<ConfirmedSession> {
   const { devices, sessions } = services.secrets;
   const user = await getOwnUser(services, scope);
-  // Without a limit, a caller that knows the password could make the service hash without end.
+  // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const device = deviceToken === "" ? undefined : await devices.read(deviceToken);
   const deviceId = device !== undefined && isDeviceOf(device, user) ? device.deviceId : undefined;

@@ -4,14 +4,14 @@ import { unlessDamaged } from "../../runtime/storage/damaged-row.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { Table } from "../../runtime/storage/table.ts";
 
-/** The claim of an e-mail address; the partition key is a hash of the address. */
+/** The claim of an e-mail address. The partition key is a hash of the address. */
 export const emailRow = rowCodec("e-mail claim", {
   platformId: text(),
   userId: text(),
   claimedAt: text(),
 });
 
-/** That an e-mail has had its starting credit; the partition key is a keyed hash of the address. */
+/** Records that an e-mail has had its starting credit. The partition key is a keyed hash of the address. */
 export const startingCreditRow = rowCodec("starting credit", {
   platformId: text(),
   creditedAt: text(),
@@ -19,22 +19,20 @@ export const startingCreditRow = rowCodec("starting credit", {
 
 const CREDIT_ROW_KEY = "C";
 const ROW_KEY = "E";
-/** Claims that one step of the purge follows. */
+/** Claims that one step of the purge checks. */
 const PAGE_ROWS = 200;
 
-/** The user who signs in with an e-mail address. */
 export interface EmailOwner {
   readonly platformId: string;
   readonly userId: string;
 }
 
-/** The claim of an e-mail address, as it was read. */
 export interface EmailClaim extends EmailOwner {
   readonly claimedAt: string;
   readonly etag: string;
 }
 
-/** Ignores case and surrounding space. */
+/** Ignores case and surrounding white space. */
 const partitionOf = (email: string) => sha256Hex(email.trim().toLowerCase());
 
 const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
@@ -42,7 +40,7 @@ const claimRow = ({ platformId, userId }: EmailOwner, at: string): Row => ({
   rowKey: ROW_KEY,
 });
 
-/** Stores which user signs in with an e-mail address. The addresses themselves are not stored. */
+/** Stores which user signs in with an e-mail address, without storing the address. */
 export class EmailStore {
   readonly #emails: Table;
 
@@ -50,26 +48,25 @@ export class EmailStore {
     this.#emails = emails;
   }
 
-  /** Finds the claim of an address. @throws DamagedRow */
   async find(email: string): Promise<EmailClaim | undefined> {
     const stored = await this.#emails.find(partitionOf(email), ROW_KEY);
     if (stored === undefined) return undefined;
     return { ...emailRow.decode(stored.row), etag: stored.etag };
   }
 
-  /** Claims an address. Returns true to exactly one of any number of concurrent claims. */
+  /** Claims an address. Of any number of concurrent claims, exactly one returns true. */
   async claim(email: string, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
     try {
       return (await this.#emails.insertIfAbsent(partitionOf(email), row)) !== undefined;
     } catch (error) {
-      // The answer was lost. The user's id is new, so a claim with it can only be this one.
+      // The answer was lost. The user's id is new, so only this call can have made a claim with it.
       if ((await this.find(email))?.userId === owner.userId) return true;
       throw error;
     }
   }
 
-  /** Replaces a claim unless it changed since it was read. Returns whether it did. */
+  /** Replaces a claim unless it has changed since it was read. Returns whether it did. */
   async takeOver(email: string, from: EmailClaim, owner: EmailOwner, at: string): Promise<boolean> {
     const row = claimRow(owner, at);
     const etag = await this.#emails.replaceIfUnchanged(partitionOf(email), row, from.etag);
@@ -77,8 +74,8 @@ export class EmailStore {
   }
 
   /**
-   * Claims the starting credit of an address for a platform. Returns true to one platform alone, however often it asks.
-   * `hash`: keyed, so that nobody can tell from it who had a credit.
+   * Claims the starting credit of an address for a platform. Only one platform ever gets true, and gets it on every
+   * call. `hash` is keyed, so that nobody can tell from it who had a credit.
    */
   async claimCredit(hash: string, platformId: string, at: string): Promise<boolean> {
     const columns = startingCreditRow.encode({ platformId, creditedAt: at });
@@ -93,7 +90,7 @@ export class EmailStore {
     return stored === undefined ? undefined : startingCreditRow.decode(stored.row).platformId;
   }
 
-  /** Returns a page of the claims that were made before the time. Leaves out damaged rows. */
+  /** Lists a page of the claims made before the time, without damaged rows. */
   async claimedBefore(time: Date, after: string | undefined) {
     const olderThan = { property: "claimedAt", time: time.toISOString() };
     const { rows, next } = await this.#emails.select({ olderThan, pageRows: PAGE_ROWS }, after);
@@ -105,7 +102,7 @@ export class EmailStore {
     return { claims, next };
   }
 
-  /** Gives the address up, unless another user has claimed it since. */
+  /** Releases the address, unless another user has claimed it since. */
   async release(email: string, userId: string): Promise<void> {
     const claim = await this.find(email);
     if (claim?.userId !== userId) return;

@@ -4,16 +4,16 @@ import { FairLimit } from "../../runtime/fair-limit.ts";
 import { programFile } from "../../runtime/process.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
 
-/** What a hash is for. Log-ins and the others have a thread each while both wait, so that neither holds up the other. */
+/** What a hash is for. While both kinds wait, each has a thread of its own, so that neither delays the other. */
 export type Urgency = "log_in" | "other";
 
 /** A hash takes a core for a third of a second, so more threads would only compete for the cores. */
 const THREADS_MAX = 2;
-/** Two threads make six hashes a second. Behind more than these of a kind, callers would be gone before their answer. */
+/** Two threads make six hashes a second. With more waiting, callers would give up before their answer. */
 const WAITING_MAX = 256;
 /** By then, many of those that wait now have been answered. */
 const BUSY_RETRY_SECONDS = 10;
-/** Time limit of one task, for a thread that does not answer. The costliest takes a few seconds. */
+/** Time limit of one task, in case a thread doesn't answer. The most expensive task takes a few seconds. */
 const TASK_MS_MAX = 60_000;
 /** A thread takes some 10 MB, and 50 ms to start. */
 const IDLE_MS = 5 * 60_000;
@@ -25,11 +25,11 @@ export type HashingTask =
       readonly kind: "compare";
       readonly text: string;
       readonly hash: string;
-      /** The costs of hashes to make only for the time that they take. */
+      /** Costs of hashes that are made only to take time. */
       readonly burntCosts: readonly number[];
     };
 
-/** Makes and compares bcrypt hashes, and estimates passwords, which may take a second too. @throws AppError `service_unavailable` when too many wait */
+/** Makes and compares bcrypt hashes and rates passwords. @throws AppError `service_unavailable` when too many wait */
 export interface Hasher {
   run(task: HashingTask, urgency: Urgency): Promise<unknown>;
 }
@@ -54,7 +54,7 @@ async function openPool(): Promise<Tinypool> {
     env: {},
     execArgv: [],
   });
-  // A thread could not start, or ended while it was idle. What waits for it fails, and the next task opens a new pool.
+  // A thread could not start, or ended while idle. Tasks that wait for it fail, and the next task opens a new pool.
   opened.on("error", () => {
     pool = undefined;
     void opened.destroy().catch(() => undefined);
@@ -73,7 +73,7 @@ async function runInThread(task: HashingTask): Promise<unknown> {
   }
 }
 
-/** The threads of the process, which keep its event loop free. There is one set of them: each takes memory and a core. */
+/** The threads of the process, which keep its event loop free. Shared, because each takes memory and a core. */
 export const hashingThreads: Hasher = {
   async run(task, urgency) {
     const ended = await slots.run(urgency, 1, () => runInThread(task));

@@ -15,14 +15,14 @@ interface NewPlatform {
   readonly locale: Locale;
   /** Whether the operators vouch for the e-mail. */
   readonly emailVerified: boolean;
-  /** Where the user signs up from. */
+  /** The address from which the user signs up. */
   readonly ip?: string;
 }
 
 /**
- * Creates a platform with its first user. The e-mail is claimed first and both are stored in one transaction then, so
- * that a crash leaves nothing, or a claim that can be taken over after ten minutes.
- * @throws AppError `conflict` when somebody signs in with the e-mail already; `service_unavailable`
+ * Creates a platform with its first user. First the e-mail is claimed, then both are stored in one transaction. A crash
+ * leaves nothing, or a claim that can be taken over after ten minutes.
+ * @throws AppError `conflict` when somebody already signs in with the e-mail; `service_unavailable`
  */
 export async function openPlatform(
   services: TenantsDeps,

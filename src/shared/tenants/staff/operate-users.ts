@@ -9,7 +9,7 @@ import type { FindUser, ListUsers } from "./schema.ts";
 import { isEmailOf, viewUser, type FoundUser, type UserView } from "./user.ts";
 import { removalNotice, writeWithOwnersNotice } from "./security-notices.ts";
 
-/** Finds who signs in with an e-mail. Returns a list, which is empty where nobody does. */
+/** Finds the user who signs in with an e-mail. The list is empty when nobody does. */
 export async function findUserByEmail(
   { stores }: TenantsDeps,
   _scope: OperatorScope,
@@ -17,7 +17,7 @@ export async function findUserByEmail(
 ): Promise<Page<FoundUser>> {
   const claim = await stores.emails.find(email);
   const user = claim && (await stores.users.find(claim.platformId, claim.userId));
-  // A change of the e-mail may leave a claim of a user who signs in with another one.
+  // Changing the e-mail may leave the claim of a user who now signs in with another one.
   const isFound = user !== undefined && isEmailOf(user, email);
   const items = isFound ? [{ ...viewUser(user), platformId: user.platformId }] : [];
   return { items, nextCursor: null, limit: 1 };
@@ -34,7 +34,7 @@ export async function listUsersOfPlatform(
 }
 
 /**
- * Removes a user of any platform, which frees the e-mail. A platform that is left without an owner is suspended.
+ * Removes a user of any platform, which frees the e-mail. A platform without an owner is suspended.
  * @throws AppError `not_found`
  */
 export async function removeUser(
@@ -55,6 +55,6 @@ export async function removeUser(
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
   services.audit.record(scope, { action: "user.deleted", target, platformId });
-  // If this fails, the e-mail can be taken over all the same: its user does not exist.
+  // If this fails, the e-mail can still be taken over, because its user doesn't exist.
   await emails.release(user.email, userId);
 }

@@ -8,7 +8,7 @@ import { writeWithOwnersNotice } from "./security-notices.ts";
 
 /**
  * Makes a link that sets a user's password, for an operator to hand over. The user and the platform's owners are
- * told by mail, before there is the link.
+ * notified by mail before the link exists.
  * @throws AppError `not_found`
  */
 export async function makeResetLink(

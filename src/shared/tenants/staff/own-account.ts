@@ -20,14 +20,14 @@ import { refuseWeak } from "./weak-passwords.ts";
 import { hasTotp, withPassword, type User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
-/** Returns the user of the session, as stored now. @throws AppError `invalid_credentials` when it was just removed */
+/** Returns the stored user of the session. @throws AppError `invalid_credentials` when it was just removed */
 export async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
   const user = await services.stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   return user;
 }
 
-/** Records what users did to their own account, or were refused. */
+/** Records what users did, or were refused, with their own account. */
 export function recordOwn(
   services: TenantsDeps,
   scope: SessionScope,
@@ -38,7 +38,7 @@ export function recordOwn(
   services.audit.record(scope, { action, target, outcome });
 }
 
-/** Records and returns the refusal of what the account's state does not allow. */
+/** Records and returns a refusal because of the account's state. */
 function refuseState(
   services: TenantsDeps,
   scope: SessionScope,
@@ -56,7 +56,7 @@ interface Confirming {
 
 /**
  * Begins an attempt of a signed-in user to prove their identity again, by password or code. It counts as an attempt to
- * log in, so that a stolen session is no way around the limit of those.
+ * log in, so that a stolen session can't get around that limit.
  * @throws AppError `rate_limited`
  */
 export async function confirmIdentity(
@@ -91,7 +91,7 @@ export async function confirmIdentity(
 const PASSWORD_CHANGED = "user.password_changed";
 
 /**
- * Changes the user's password, and ends all of their sessions but the one that asks. Of concurrent changes, one is made.
+ * Changes the user's password, and ends all of their sessions except the caller's. Of concurrent changes, one is made.
  * @throws AppError `invalid_credentials`, `rate_limited`, `service_unavailable`
  */
 export async function changePassword(
@@ -100,7 +100,7 @@ export async function changePassword(
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<void> {
   const user = await getOwnUser(services, scope);
-  // Without a limit, a caller that knows the password could make the service hash without end.
+  // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const platform = await services.stores.platforms.find(user.platformId);
   await refuseWeak(services, {
@@ -115,7 +115,7 @@ export async function changePassword(
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const { sessionVersion } = user;
   const changed = await updateWithNotice(services, user, "passwordChanged", (present) =>
-    // Another version: the password was changed, or this session was ended by a log-out.
+    // With another version, the password was changed, or a log-out has ended this session.
     present.sessionVersion === sessionVersion
       ? withPassword(present, passwordHash, scope.caller.sessionId)
       : undefined,
@@ -155,12 +155,12 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
   return { secret: toBase32(secret), otpauthUrl: otpauthUrl(name, user.email, secret) };
 }
 
-/** As long as it takes to install an app. A start was confirmed freshly, and this is a part of it. */
+/** Time enough to install an app. The start itself needed a fresh confirmation. */
 const START_MS_MAX = 30 * 60_000;
 const TOTP_ENABLED = "user.totp_enabled";
 
 /**
- * Switches TOTP on, given a code that shows that the app has the secret, and uses that code up.
+ * Switches TOTP on, given a code which shows that the app has the secret. The code is used up.
  * @throws AppError `invalid_state`, `invalid_credentials`, `rate_limited`
  */
 export async function confirmTotp(

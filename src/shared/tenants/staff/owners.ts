@@ -2,12 +2,12 @@ import type { TenantsDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
 const PAGE_USERS = 100;
-/** As many as get a mail in one transaction. */
+/** The number of mails in one transaction. */
 const OWNERS_MAX = 50;
 
 /**
- * Lists the owners of a platform whom mail about all of it is for: those whose e-mails are verified, at most as many as get
- * one in a transaction.
+ * Lists the owners who get mail about the whole platform: those with verified e-mails, at most as many as one
+ * transaction has mails.
  */
 export async function listOwners(
   { stores }: Pick<TenantsDeps, "stores">,

@@ -1,10 +1,9 @@
 import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common";
 
-/** What makes a password easy to guess. */
 export type Weakness = "own_words" | "repeats" | "sequence" | "common";
 
-/** Of zero to four: from three on, a hundred million guesses are not enough. */
+/** On the scale from zero to four. From three on, a hundred million guesses are not enough. */
 const SCORE_MIN = 3;
 
 const PATTERNS: Readonly<Record<string, Weakness>> = {
@@ -15,7 +14,7 @@ const PATTERNS: Readonly<Record<string, Weakness>> = {
 
 const estimator = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
 
-/** Returns what makes a password easy to guess for who knows these words about its owner; null when it is hard. */
+/** Returns what makes a password easy to guess for somebody who knows these words. Null when it is hard. */
 export function weaknessOf(password: string, words: readonly string[]): Weakness | null {
   const { score, sequence } = estimator.check(password, [...words]);
   if (score >= SCORE_MIN) return null;

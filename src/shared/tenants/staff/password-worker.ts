@@ -1,7 +1,7 @@
 import { compareSync, hashSync } from "bcryptjs";
 import type { HashingTask } from "./hashing-threads.ts";
 
-/** Runs a task. This module is what a hashing thread loads, and an entry of the build; nothing else runs in the thread, so it may block. */
+/** Runs a task. A hashing thread loads only this module, an entry of the build, so it may block. */
 export async function answerTo(task: HashingTask): Promise<string | boolean | null> {
   if (task.kind === "hash") return hashSync(task.text, task.cost);
   if (task.kind === "estimate") {

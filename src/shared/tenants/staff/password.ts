@@ -12,20 +12,20 @@ export interface Passwords {
   /** Hashes a password. @throws AppError `service_unavailable` when too many wait */
   hash(password: string, urgency?: Urgency): Promise<string>;
   /**
-   * Returns whether a password is that of a hash. Takes the same work for an unknown user, whose hash is undefined, as for
-   * a known one, whatever the cost of their hash.
+   * Compares a password with a hash. For an unknown user, whose hash is undefined, it takes the same work as for a
+   * known one, whatever the cost of the hash.
    * @throws AppError `service_unavailable` when too many wait
    */
   matches(password: string, passwordHash: string | undefined, urgency?: Urgency): Promise<boolean>;
-  /** Returns what makes a password easy to guess for who knows these words; undefined when it is hard. */
+  /** Returns what makes a password easy to guess for somebody who knows these words. Undefined when it is hard. */
   weakness(password: string, words: readonly string[]): Promise<Weakness | undefined>;
-  /** Returns whether a hash was made with another cost or pepper than a new one would be. */
+  /** Reports whether a hash has another cost or pepper than a new one would have. */
   isOutdated(passwordHash: string): boolean;
-  /** Returns why no password at all can match a hash: its pepper is gone; undefined when it is there. */
+  /** Returns why no password can match a hash: its pepper is gone. Undefined when the pepper exists. */
   missingPepper(passwordHash: string): FailedCheck | undefined;
 }
 
-/** Parses `<pepper id>:<bcrypt hash>`. The id says which pepper was used, and reveals nothing about it. */
+/** Parses `<pepper id>:<bcrypt hash>`. The id only identifies the pepper, and reveals nothing about it. */
 function parse(passwordHash: string): { readonly pepperId: string; readonly bcrypt: string } {
   const [pepperId = "", bcrypt = ""] = passwordHash.split(":");
   return { pepperId, bcrypt };
@@ -37,8 +37,8 @@ const idOf = (pepper: Uint8Array) =>
 const derived = (pepper: string) => deriveKey(pepper, "password hashes");
 
 /**
- * Returns the costs of the hashes to make after one of cost `spent`, so that all together take as long as one of cost
- * `highest`: each step doubles the work, so one hash of each cost in between makes up the difference.
+ * Returns the costs of hashes to add to one of cost `spent`, so that all together take as long as one of cost
+ * `highest`. Each step doubles the work, so one hash of each cost in between makes up the difference.
  */
 const costsBetween = (spent: number, highest: number): number[] =>
   Array.from({ length: Math.max(0, highest - spent) }, (_, index) => spent + index);
@@ -55,9 +55,9 @@ export function createPasswords(
   const peppers = new Map(given.map(derived).map((pepper) => [idOf(pepper), pepper]));
   const prehash = (password: string, pepper: Uint8Array) =>
     hmacSha256(pepper, `password|${password}`).toString("base64");
-  // A well-formed hash of no password: comparing with it takes as long as with any other.
+  // A well-formed hash of no password. Comparing with it takes as long as with any other.
   const nobody = genSaltSync(bcryptCost).padEnd(BCRYPT_HASH_LENGTH, ".");
-  // Higher than the setting once a hash from before it was lowered has been compared.
+  // Higher than the setting after comparing a hash from before the setting was lowered.
   let highestCost = bcryptCost;
   return {
     async hash(password, urgency = "other") {
@@ -77,7 +77,7 @@ export function createPasswords(
     },
     async weakness(password, words) {
       const task = { kind: "estimate", text: password, words } as const;
-      // Safe: that is what the thread answers to this task.
+      // Safe: the thread gives this answer to this task.
       const found = (await hasher.run(task, "other")) as Weakness | null;
       return found ?? undefined;
     },

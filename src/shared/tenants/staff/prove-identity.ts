@@ -7,7 +7,7 @@ import { checkSecondStep, isProof } from "./second-step.ts";
 import type { User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
-/** Uses a code up. Returns whether it was not used up by another request. */
+/** Uses up a code. Returns false when another request has used it. */
 async function useUp(services: TenantsDeps, user: User, proof: Proof): Promise<boolean> {
   const updated = await services.stores.users.update(user, ({ secondFactor }) => {
     const left = secondFactor === null ? undefined : spend(secondFactor, proof);
@@ -34,7 +34,7 @@ interface Sent {
 }
 
 /**
- * Checks the password of a signed-in user and, where TOTP is on, a code, which is used up. Failures count as at log-in.
+ * Checks the password of a signed-in user and, with TOTP, a code, which is used up. Failures count as at log-in.
  * @throws AppError `invalid_credentials`, `totp_required`, `rate_limited`
  */
 export async function proveIdentity(

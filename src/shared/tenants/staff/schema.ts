@@ -55,7 +55,7 @@ export const SignUpBody = shape(() =>
 );
 export type SignUp = ShapeOf<typeof SignUpBody>;
 
-/** A password or code of any form may be tried: an impossible one is refused like any wrong one. */
+/** A password or code to check, in any form: an impossible one is refused like any wrong one. */
 const triedPassword = shape(() => z.string().min(1).max(1_000));
 const triedCode = shape(() => z.string().max(64));
 

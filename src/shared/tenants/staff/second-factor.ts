@@ -1,16 +1,16 @@
 import { randomBytes, createHmac } from "node:crypto";
 import { deriveKey, hmacSha256, equalSecrets } from "../../runtime/secrets.ts";
 
-/** A user's authenticator app, and the recovery codes in case it is lost. */
+/** A user's authenticator app, and recovery codes in case it is lost. */
 export interface SecondFactor {
   readonly sealedSecret: string;
   /** Whether a first code has shown that the app has the secret. Until then logging in asks for no code. */
   readonly confirmed: boolean;
-  /** When the secret was shown. A first code confirms it for half an hour. */
+  /** When the secret was shown. A first code can confirm it for half an hour. */
   readonly startedAt: string;
-  /** The time step of the last code that was accepted. Codes of this step and of earlier ones are refused (RFC 6238, 5.2). */
+  /** The time step of the last accepted code. Codes of this step and of earlier ones are refused (RFC 6238, 5.2). */
   readonly lastStep: number;
-  /** The hashes of the recovery codes that are left. */
+  /** Hashes of the recovery codes that are left. */
   readonly recoveryHashes: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export type Proof =
   | { readonly kind: "totp_code"; readonly step: number }
   | { readonly kind: "recovery_code"; readonly hash: string };
 
-/** Returns the second factor with the code used up; undefined when it was used up before. */
+/** Returns the second factor with the code used up, or undefined when it already was. */
 export function spend(factor: SecondFactor, proof: Proof): SecondFactor | undefined {
   if (proof.kind === "totp_code")
     return proof.step > factor.lastStep ? { ...factor, lastStep: proof.step } : undefined;
@@ -30,7 +30,7 @@ export function spend(factor: SecondFactor, proof: Proof): SecondFactor | undefi
 }
 
 export interface RecoveryCodes {
-  /** Shown in this answer only: they are not stored. */
+  /** Only in this answer, because they are not stored. */
   readonly recoveryCodes: readonly string[];
 }
 
@@ -42,14 +42,14 @@ export interface TotpSecret {
 const CODES = 10;
 /** Ten characters of five bits each. */
 const CODE_LENGTH = 10;
-/** Crockford's base32: no letter that is read as another character. */
+/** Crockford's base32, which has no letter that could be read as another character. */
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CODE = new RegExp(`^[${ALPHABET}]{${CODE_LENGTH}}$`);
 
-/** Makes ten codes of 50 bits, in the form in which they are shown: `7K3QM-9XW2P`. */
+/** Makes ten codes of 50 bits in the form that is shown: `7K3QM-9XW2P`. */
 export function newRecoveryCodes(): string[] {
   return Array.from({ length: CODES }, () => {
-    // 256 is a multiple of 32: no character is likelier than another.
+    // 256 is a multiple of 32, so all characters are equally likely.
     const text = [...randomBytes(CODE_LENGTH)].map((byte) => ALPHABET[byte % 32]).join("");
     return `${text.slice(0, CODE_LENGTH / 2)}-${text.slice(CODE_LENGTH / 2)}`;
   });
@@ -61,7 +61,7 @@ export function parseRecoveryCode(text: string): string | undefined {
   return CODE.test(code) ? code : undefined;
 }
 
-/** Returns the stored form of a parsed code; it is of no use without the pepper. */
+/** Returns the stored form of a parsed code. It is useless without the pepper. */
 export function hashRecoveryCode(code: string, userId: string, pepper: string): string {
   const key = deriveKey(pepper, "recovery code hashes");
   return hmacSha256(key, `recovery code|${userId}|${code}`).toString("base64url");
@@ -69,7 +69,7 @@ export function hashRecoveryCode(code: string, userId: string, pepper: string): 
 
 const STEP_SECONDS = 30;
 const DIGITS = 6;
-/** A clock may be off by this many steps, and a code may take as long to be typed. */
+/** How many steps a clock may be off, including the time to type a code. */
 const STEPS_OFF_MAX = 1;
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -77,18 +77,18 @@ export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / 1000 / STEP_SECONDS);
 }
 
-/** Returns the code of a time step by RFC 6238, with the parameters that every authenticator app assumes: SHA-1, 30 s, 6 digits. */
+/** Returns the code of a step (RFC 6238), with the parameters that all apps assume: SHA-1, 30 s, 6 digits. */
 export function codeOf(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const digest = createHmac("sha1", secret).update(counter).digest();
-  // RFC 4226, 5.3: the last four bits say where the four bytes start, whose first bit is dropped.
+  // RFC 4226, 5.3: the last four bits give the offset of four bytes, of which the first bit is dropped.
   const offset = (digest.at(-1) ?? 0) & 0x0f;
   const number = digest.readUInt32BE(offset) & 0x7fffffff;
   return (number % 10 ** DIGITS).toString().padStart(DIGITS, "0");
 }
 
-/** Finds the step that a code belongs to: now or one step off, and later than `lastStep`. Undefined when there is none. */
+/** Finds the step of a code: at most one step off, and later than `lastStep`. Undefined when there is none. */
 export function matchingStep(
   secret: Uint8Array,
   code: string,
@@ -121,11 +121,11 @@ export function toBase32(bytes: Uint8Array): string {
 }
 
 /**
- * Returns the URL that an authenticator app scans. `service` is what the app shows beside the e-mail; a name with a
- * colon would be cut there. https://github.com/google/google-authenticator/wiki/Key-Uri-Format
+ * Returns the URL that an authenticator app scans. The app shows `service` next to the e-mail, and would cut a name at
+ * a colon. https://github.com/google/google-authenticator/wiki/Key-Uri-Format
  */
 export function otpauthUrl(service: string, email: string, secret: Uint8Array): string {
-  // Not URLSearchParams: some apps show its plus signs instead of spaces.
+  // Not URLSearchParams, because some apps show its plus signs instead of spaces.
   const issuer = encodeURIComponent(service);
   const label = `${issuer}:${encodeURIComponent(email)}`;
   const query = `secret=${toBase32(secret)}&issuer=${issuer}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;

@@ -4,10 +4,10 @@ import { checkCode } from "./check-second-factor.ts";
 import type { Proof } from "./second-factor.ts";
 import { hasTotp, type User } from "./user.ts";
 
-/** What became of the second step, after the right password. */
+/** The result of the second step, after the right password. */
 export type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wrong" };
 
-/** Checks the code that was sent along, where the user has a second factor. @throws AppError `rate_limited` */
+/** Checks the code in the request, if the user has a second factor. @throws AppError `rate_limited` */
 export async function checkSecondStep(
   services: TenantsDeps,
   attempt: LoginAttempt,

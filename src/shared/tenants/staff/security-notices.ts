@@ -8,18 +8,18 @@ import type { User } from "./user.ts";
 
 type Reader = Pick<User, "id" | "email" | "locale">;
 
-/** A notice, and who gets it beside the owners. */
+/** A notice, and who gets it in addition to the owners. */
 interface OwnersNotice {
   readonly kind: MailKind;
-  /** For a reader of this language. */
+  /** Values for a reader of this language. */
   readonly values: (locale: Locale) => Readonly<Record<string, string>>;
   readonly also?: Reader | undefined;
 }
 
-/** Returns the user as a reader of what happens to their account: only where the e-mail is verified. */
+/** Returns the user as a reader of notices about their account, if the e-mail is verified. */
 const alsoOf = (user: User) => (user.emailVerified ? user : undefined);
 
-/** Returns the notice of a user's role, which changed or is new. */
+/** Returns the notice of a user's new or changed role. */
 export const roleNotice = (user: User, role: UserRole): OwnersNotice => ({
   kind: "roleChanged",
   values: () => ({ email: user.email, role }),
@@ -34,8 +34,8 @@ export const removalNotice = (user: User): OwnersNotice => ({
 });
 
 /**
- * Calls `write`, which stores a change, with the rows of the mails that tell the owners of it, and the user whom it is
- * about. No setting and no limit keeps these back.
+ * Calls `write`, which stores a change, with the rows of the mails that notify the owners and the user concerned. No
+ * setting or limit holds back these mails.
  */
 export async function writeWithOwnersNotice<T>(
   { mail, stores }: Pick<TenantsDeps, "mail" | "stores">,

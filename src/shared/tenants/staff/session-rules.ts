@@ -11,12 +11,12 @@ function refused(services: TenantsDeps, scope: SessionScope, error: AppError): A
   return error;
 }
 
-/** Refuses what only an owner may do, where that depends on the request. @throws AppError `owner_required` */
+/** Refuses what only an owner may do, if that depends on the request. @throws AppError `owner_required` */
 export function requireOwner(services: TenantsDeps, scope: SessionScope): void {
   if (!isOwner(scope.caller)) throw refused(services, scope, ownerRequired());
 }
 
-/** Refuses what needs a fresh confirmation, where that depends on the request. @throws AppError `confirmation_required` */
+/** Refuses what needs a fresh confirmation, if that depends on the request. @throws AppError `confirmation_required` */
 export function requireConfirmed(services: TenantsDeps, scope: SessionScope): void {
   if (!isConfirmed(scope.caller, services.clock.now()))
     throw refused(services, scope, confirmationRequired());

@@ -5,7 +5,7 @@ import type { TenantsDeps } from "../deps.ts";
 
 const GMAIL = new Set(["gmail.com", "googlemail.com"]);
 
-/** Returns the mailbox behind an address: without `+…`, and at Gmail without dots, which all lead to the same one. */
+/** Returns the mailbox of an address, without `+…`, and for Gmail without dots, since these don't matter. */
 export function mailboxOf(email: string): string {
   const address = email.trim().toLowerCase();
   const at = address.lastIndexOf("@");
@@ -17,7 +17,7 @@ export function mailboxOf(email: string): string {
 const hashOf = (email: string, pepper: string) =>
   hmacSha256(deriveKey(pepper, "starting credits"), mailboxOf(email)).toString("hex");
 
-/** Returns whether the platform may have the credit of the e-mail: once, also while the pepper is rotated. */
+/** Reports whether the platform may have the credit of the e-mail: once, even while the pepper is rotated. */
 async function claim(services: TenantsDeps, platformId: string, email: string): Promise<boolean> {
   const { keyPepper, previousKeyPepper } = services.config.identity;
   const { emails } = services.stores;
@@ -30,12 +30,12 @@ async function claim(services: TenantsDeps, platformId: string, email: string): 
   return emails.claimCredit(hashOf(email, keyPepper), platformId, at);
 }
 
-/** Returns the reference by which an operator's credit is the same as the starting credit. */
+/** Returns the reference that a starting credit shares with an operator's credit. */
 const referenceOf = (platformId: string) => `signup:${platformId}`;
 
 /**
- * Credits what a platform starts with, once per platform and per e-mail. May be repeated. Its reference is that of an
- * operator's credit, who can so make one that failed, and never a second one.
+ * Credits a new platform, once per platform and per e-mail. May be repeated. An operator's credit has the same
+ * reference, so an operator can make up for a failed one, but never make a second one.
  */
 async function creditStart(
   services: TenantsDeps,
@@ -53,7 +53,7 @@ async function creditStart(
   });
 }
 
-/** Makes the starting credit. The platform is there without it, too: the log tells the operators what to credit. */
+/** Makes the starting credit. If it fails, the platform is created anyway and the log says what to credit. */
 export async function startWithCredit(
   services: TenantsDeps,
   { platformId, email, role }: Pick<User, "platformId" | "email" | "role">,

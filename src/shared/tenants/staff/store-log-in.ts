@@ -6,20 +6,20 @@ import type { TenantsDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import { isToldToday, type SignIns, type User } from "./user.ts";
 
-/** As many networks as a user is known to sign in from. */
+/** How many networks a user is known to sign in from. */
 const NETWORKS_MAX = 20;
 /** As long as a device is known. */
 const KNOWN_MS = 180 * 24 * 60 * 60_000;
 const HASH_DIGITS = 16;
 
-/** A log-in: who, and from where. */
+/** The user of a log-in, and the address it came from. */
 interface LogInFrom {
   readonly userId: string;
   readonly ip: string;
   readonly now: Date;
 }
 
-/** Names a network for one user: the addresses themselves are not stored. */
+/** Names a network for one user. The address itself is not stored. */
 const networkOf = ({ userId, ip }: LogInFrom) =>
   sha256Hex(`${userId}|${addressNetwork(ip)}`).slice(0, HASH_DIGITS);
 
@@ -37,17 +37,17 @@ export function withNetwork(signIns: SignIns, from: LogInFrom): SignIns {
   return { ...signIns, networks };
 }
 
-/** A log-in that was proved. */
+/** A log-in with proof of identity. */
 interface Proved {
   readonly user: User;
-  /** Whether it came from a device that the user signed in from before. */
+  /** Whether it came from a device that the user has signed in from before. */
   readonly isOwnDevice: boolean;
   readonly change: (present: User) => UserChange | undefined;
 }
 
 /**
- * Stores a log-in. Of one from a device and a network that are both unknown the user is told by mail, in the same
- * transaction and once a day: the network stays unknown until they were notified of it.
+ * Stores a log-in. If its device and network are both unknown, the user is notified by mail in the same transaction,
+ * once a day. The network stays unknown until the user was notified of it.
  */
 export async function storeLogIn(
   services: TenantsDeps,

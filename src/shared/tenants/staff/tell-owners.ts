@@ -10,7 +10,7 @@ function dateIn(locale: Locale, time: Date): string {
   return time.toLocaleString(locale, form);
 }
 
-/** Calls `write` with the rows of mails to the owners of a platform that was closed then, which say when it is erased. */
+/** Calls `write` with the rows of mails to the owners of a closed platform. The mails say when it is erased. */
 export function tellOwners<T>(
   services: TenantsDeps,
   { platformId, closedAt }: { readonly platformId: string; readonly closedAt: string },

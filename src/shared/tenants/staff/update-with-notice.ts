@@ -3,7 +3,7 @@ import type { TenantsDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import type { User } from "./user.ts";
 
-/** Changes a user, and writes notices of it to them in the same transaction. */
+/** Changes a user, and notifies them of it in the same transaction. */
 export function updateWithNotice(
   services: TenantsDeps,
   user: User,

@@ -25,11 +25,11 @@ import type { User } from "./user.ts";
 
 const MARK_BYTES = 9;
 
-/** A user; the row key has the id. */
+/** A user. The row key has the id. */
 export const userRow = rowCodec("user", {
   email: text(),
   role: oneOf(USER_ROLES),
-  // Whether its reader has proved to be the user; true for good where the user was made without mail.
+  // Whether the e-mail is proved to be the user's. Always true for a user who was created while no mail was sent.
   emailVerified: truth(),
   locale: oneOf(LOCALES),
   createdAt: text(),
@@ -40,7 +40,7 @@ export const userRow = rowCodec("user", {
   endedSessions: json(
     shape(() => z.array(z.object({ id: z.string(), expiresAt: z.string() })).readonly()),
   ),
-  // "": the user has no second factor.
+  // "" when the user has no second factor.
   totpSecret: text(),
   totpConfirmed: truth(),
   totpStartedAt: text(),
@@ -56,7 +56,7 @@ export const userRow = rowCodec("user", {
     ),
   ),
   lastLoginAt: textOrNull(),
-  // It is absent until the user is first changed.
+  // Absent until the user is first changed.
   changeMark: text(),
 });
 
@@ -103,7 +103,6 @@ export function newUserRow({ secondFactor, ...user }: User): Row {
 
 const creating = (row: Row) => ({ kind: "create", row }) as const;
 
-/** Decodes a user. @throws DamagedRow */
 function toUser(platformId: string, row: Row): User {
   const { changeMark: _mark, ...columns } = userRow.decode(row);
   const { totpSecret, totpConfirmed, totpStartedAt, totpLastStep, recoveryHashes, ...user } =
@@ -121,7 +120,7 @@ function toUser(platformId: string, row: Row): User {
   return { ...user, id: users.idOf(row), platformId, secondFactor };
 }
 
-/** Returns whether a change ends sessions, verifies the e-mail, or switches the second factor on or off. */
+/** Reports whether a change ends sessions, verifies the e-mail, or switches the second factor on or off. */
 function changesAccess(user: User, { secondFactor, ...change }: UserChange): boolean {
   const { sessionVersion, keptSessionId, endedSessions } = change;
   if ([sessionVersion, keptSessionId, endedSessions].some((one) => one !== undefined)) return true;
@@ -141,23 +140,22 @@ export class UserStore {
     this.#commit = commit;
   }
 
-  /** Finds a user. @throws DamagedRow */
   find(platformId: string, userId: string): Promise<User | undefined> {
     return users.find(this.#core, platformId, userId);
   }
 
-  /** Returns whether a user is stored, damaged or not. */
+  /** Reports whether a user is stored, damaged or not. */
   async isStored(platformId: string, userId: string): Promise<boolean> {
     if (!isId("user", userId)) return false;
     return (await this.#core.find(platformId, userKey(userId))) !== undefined;
   }
 
-  /** Lists users, newest first; `after` is where the last page ended. Leaves out damaged ones. */
+  /** Lists users, newest first, without damaged ones. `after` is where the last page ended. */
   list(platformId: string, after: string | undefined, limit: number): Promise<Scanned<User>> {
     return users.list(this.#core, platformId, { after, limit });
   }
 
-  /** Stores a new user with `more` new rows, and counts it. May be repeated. */
+  /** Stores a new user with `more` new rows, and counts the user. May be repeated. */
   async create(user: User, more: readonly Row[] = []): Promise<void> {
     const key = userKey(user.id);
     await this.#commit<void>(
@@ -176,10 +174,10 @@ export class UserStore {
   }
 
   /**
-   * Stores what `change` makes of the user, exactly once, and recognizes its own write by a mark when the answer was lost:
-   * a code that a log-in has used up would else refuse that very log-in. Raises the access version when sessions were
-   * ended or the second factor was switched on or off. Returns undefined when the user is gone or `change` returns
-   * undefined. `more` are new rows of the same transaction, which may depend on the user as stored now.
+   * Stores what `change` makes of the user, exactly once. A mark recognises its own write after a lost answer:
+   * otherwise a log-in that has used up a code would be refused because of that very code. Raises the access version
+   * when sessions were ended or the second factor was switched on or off. Returns undefined when the user is gone or
+   * `change` returns undefined. `more` are new rows of the same transaction, which may depend on the stored user.
    * @throws DamagedRow
    * @throws AppError `service_unavailable` when the outcome stays unknown
    */
@@ -210,7 +208,7 @@ export class UserStore {
     );
   }
 
-  /** Removes a user unless it is the platform's last owner. When two remove each other at once, one stays. */
+  /** Removes a user unless it is the platform's last owner. When two owners remove each other, one stays. */
   deleteUnlessLast(
     platformId: string,
     userId: string,
@@ -219,7 +217,7 @@ export class UserStore {
     return this.#delete({ platformId, userId, more });
   }
 
-  /** Removes a user; a platform without an owner is suspended then, at the time. */
+  /** Removes a user. A platform that has then no owner is suspended. */
   async deleteOrSuspend(
     platformId: string,
     userId: string,
@@ -246,7 +244,7 @@ export class UserStore {
       platformId,
       accessOperation([key, PLATFORM_ROW_KEY], ({ row }, tried) => {
         const platform = row(PLATFORM_ROW_KEY);
-        // It was there at the first try: a try whose answer was lost has removed it, or another request.
+        // The user existed at the first try. An earlier try with a lost answer, or another request, has removed it.
         const stored = row(key);
         if (stored === undefined || platform === undefined) return tried ?? { answer: "absent" };
         const { role } = toUser(platformId, stored.row);
@@ -260,7 +258,7 @@ export class UserStore {
     );
   }
 
-  /** Gives a user another role or language, unless that takes the last owner away. May be repeated. */
+  /** Changes a user's role or language, unless the last owner would be lost. May be repeated. */
   change(
     { platformId, id: userId }: Pick<User, "platformId" | "id">,
     change: { readonly role?: UserRole | undefined; readonly locale?: Locale | undefined },

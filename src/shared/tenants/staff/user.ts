@@ -10,7 +10,7 @@ interface EndedSession {
   readonly expiresAt: string;
 }
 
-/** Where a user signed in from, and of what they were told. */
+/** Where a user has signed in from, and which notices they got. */
 export interface SignIns {
   /** Hashes of networks, the latest last. */
   readonly networks: readonly { readonly hash: string; readonly at: string }[];
@@ -24,7 +24,7 @@ const NO_SIGN_INS: SignIns = { networks: [], toldAt: null, codesToldAt: null };
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Returns whether a user was told less than a day ago. */
+/** Reports whether a user was notified less than a day ago. */
 export function isToldToday(toldAt: string | null, now: Date): boolean {
   return toldAt !== null && now.getTime() - Date.parse(toldAt) < DAY_MS;
 }
@@ -36,16 +36,16 @@ export interface User {
   readonly email: string;
   readonly role: UserRole;
   readonly emailVerified: boolean;
-  /** The language of the mails to them. */
+  /** The language of mails to them. */
   readonly locale: Locale;
   readonly passwordHash: string;
-  /** Raised by a change of the password, not by a new hash of the same one. */
+  /** Raised when the password changes, but not by a new hash of the same password. */
   readonly passwordVersion: number;
-  /** Part of every session; raising it ends all sessions that were issued before. */
+  /** Part of every session. Raising it ends all sessions that were issued before. */
   readonly sessionVersion: number;
-  /** The session that changed the password, which the change did not end. */
+  /** The session that changed the password, and was therefore not ended. */
   readonly keptSessionId: string | null;
-  /** Sessions that ended alone, until they would have ended anyway. */
+  /** Sessions that were ended one by one, kept until they would have expired. */
   readonly endedSessions: readonly EndedSession[];
   readonly secondFactor: SecondFactor | null;
   readonly signIns: SignIns;
@@ -69,7 +69,6 @@ export interface FoundUser extends UserView {
   readonly platformId: string;
 }
 
-/** Returns a user as one is created. */
 export function newUser(
   identity: Pick<
     User,
@@ -95,7 +94,7 @@ export function newUser(
   };
 }
 
-/** Returns what a new password changes: it ends every session of the user and what knows their devices. */
+/** Returns the changes of a new password. It ends every session of the user, and makes their devices unknown. */
 export function withPassword(
   { passwordVersion, sessionVersion }: User,
   passwordHash: string,
@@ -109,17 +108,16 @@ export function withPassword(
   };
 }
 
-/** Returns whether a user signs in with the address. */
 export function isEmailOf({ email }: Pick<User, "email">, address: string): boolean {
   return email.trim().toLowerCase() === address.trim().toLowerCase();
 }
 
-/** Returns whether logging in asks for a code. */
+/** Reports whether logging in asks for a code. */
 export function hasTotp(user: User): user is User & { readonly secondFactor: SecondFactor } {
   return user.secondFactor?.confirmed === true;
 }
 
-/** Returns whether a device is the user's, and the password is still that of the log-in from it. */
+/** Reports whether the device is the user's, and the password unchanged since the log-in from it. */
 export function isDeviceOf(device: DeviceClaims, user: User | undefined): boolean {
   return (
     device.userId === user?.id &&
@@ -128,7 +126,7 @@ export function isDeviceOf(device: DeviceClaims, user: User | undefined): boolea
   );
 }
 
-/** Returns whether a session was not ended by a log-out or a change of the password. */
+/** Reports whether neither a log-out nor a change of the password has ended a session. */
 export function isSessionLive(
   user: User,
   session: { readonly version: number; readonly sessionId: string | null },
@@ -152,7 +150,7 @@ export function viewUser(user: User): UserView {
   };
 }
 
-/** What the answer to signing in or up shows. */
+/** The answer to signing in or up. */
 export interface SignedIn extends IssuedSession {
   readonly platform: Platform;
   readonly user: UserView;

@@ -10,7 +10,6 @@ import { finishEmailChange } from "./change-email.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { Verify } from "../links/schema.ts";
 
-/** Returns whether a request has a live session of the user. */
 async function hasSessionOf(services: TenantsDeps, user: User, headers: Headers): Promise<boolean> {
   if (!headers.has("authorization")) return false;
   try {
@@ -51,7 +50,7 @@ export async function verifyEmail(
     await checkPassword(services, scope, user, password);
   }
   if (link.kind === "email") return await finishEmailChange(services, scope, user, link.newEmail);
-  // Again, for a process may have ended before the credit: it is made once, however often it is asked for.
+  // Again, because a process may have ended before the credit. It is made only once.
   if (user.emailVerified) return await startWithCredit(services, user, scope.requestId);
   const verified = await services.stores.users.update(user, (present) =>
     present.email === user.email ? { emailVerified: true } : undefined,

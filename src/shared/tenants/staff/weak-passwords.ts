@@ -3,9 +3,9 @@ import type { TenantsDeps } from "../deps.ts";
 import type { Weakness } from "./password-strength.ts";
 import { PASSWORD_LENGTH } from "./schema.ts";
 
-/** A password that is about to be set, and what a guesser would try first. */
+/** A new password, and words that a guesser would try first. */
 interface NewPassword {
-  /** The field that it was sent in. */
+  /** The field that has the password. */
   readonly path: string;
   readonly password: unknown;
   readonly email: unknown;
@@ -15,7 +15,7 @@ interface NewPassword {
 const WORDS_MAX = 40;
 const WORD_LENGTH_MIN = 3;
 
-/** Returns the texts as a person would type them: whole, without what separates words, and each word. */
+/** Returns the texts as a person would type them: whole, without word separators, and each word. */
 function wordsOf(texts: readonly unknown[]): string[] {
   const words = texts
     .filter((text) => typeof text === "string")
@@ -33,7 +33,7 @@ const MESSAGES: Readonly<Record<Weakness, string>> = {
   common: "must be harder to guess: it is made of what many people choose. Use several rare words",
 };
 
-/** Returns why a new password is refused beyond its length, which the schema checks. */
+/** Returns why a new password is refused, apart from its length, which the schema checks. */
 export async function passwordIssues(
   services: TenantsDeps,
   { path, password, email, platformName }: NewPassword,

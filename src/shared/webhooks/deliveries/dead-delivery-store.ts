@@ -15,7 +15,7 @@ export interface DeadDelivery {
 export interface DeadFilter {
   readonly platformId?: string | undefined;
   readonly endpointId?: string | undefined;
-  /** Died then or later. */
+  /** Deliveries that died at this time or later. */
   readonly since?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export class DeadDeliveryStore {
     this.#table = table;
   }
 
-  /** Adds a delivery before it is marked as dead: an entry that a crash leaves alone is skipped and removed. */
+  /** Adds a delivery before it is marked as dead. An entry that a crash leaves behind is skipped and removed. */
   async add(delivery: Delivery, diedAt: string): Promise<void> {
     const ref = refOf(delivery);
     const columns = deadDeliveryRow.encode({ platformId: delivery.platformId, ...ref, diedAt });
@@ -48,7 +48,6 @@ export class DeadDeliveryStore {
     await this.#table.delete(PARTITION, rowKey(dead));
   }
 
-  /** Removes a page of those that died before. */
   removeBefore(time: Date, after: string | undefined) {
     const from = inverted(time.getTime());
     return this.#table.removeSelected(
@@ -57,7 +56,6 @@ export class DeadDeliveryStore {
     );
   }
 
-  /** Removes a page of those of a platform. */
   removeOfPlatform(platformId: string, after: string | undefined) {
     const values = [platformId];
     return this.#table.removeSelected(
@@ -66,7 +64,7 @@ export class DeadDeliveryStore {
     );
   }
 
-  /** Lists dead deliveries that fit the filter; `after` is where the last listing stopped. */
+  /** Lists dead deliveries that fit the filter. `after` is where the last listing stopped. */
   list(
     filter: DeadFilter,
     { after, limit }: { readonly after: string | undefined; readonly limit: number },

@@ -11,11 +11,11 @@ import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
 import { attemptsMax, claim, endAsDead, recordAttempt } from "./record-attempt.ts";
 import { sendDelivery } from "./send-delivery.ts";
 
-/** Calls to an endpoint at a time. */
+/** Concurrent calls to an endpoint. */
 const CALLS_AT_ONCE = 4;
-/** For how long an endpoint is taken to be as it was read. */
+/** How long an endpoint is used as it was read. */
 const OPENED_MS = 1_000;
-/** A row that can't be read is looked at again this much later. */
+/** A row that can't be read is checked again after this time. */
 const DAMAGED_MS = 60 * 60_000;
 
 /** Deliveries that are handled together, with what they need. */
@@ -24,7 +24,7 @@ interface Batch {
   readonly events: ReadonlyMap<string, Event>;
   /** Whether new deliveries among them probe an endpoint whose circuit was open when they were chosen. */
   readonly isProbing: boolean;
-  /** Those that no later drain has to handle. */
+  /** Deliveries that no later drain has to handle. */
   readonly handled: Set<Pending>;
   /** Outcomes that are being written. */
   readonly recording: Promise<void>[];
@@ -39,7 +39,7 @@ async function putOff({ writer, services, postponed }: Drain, pending: Pending):
   ]);
 }
 
-/** Reads deliveries, and removes rows of those that ended or are gone. */
+/** Reads deliveries, and removes the rows of those that have ended or are gone. */
 async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<readonly Item[]> {
   const { services, endpointId } = drain;
   const found = await services.stores.pending.find(endpointId, wanted);
@@ -55,7 +55,7 @@ async function readItems(drain: Drain, wanted: readonly Pending[]): Promise<read
   return items;
 }
 
-/** What no redelivery can change. */
+/** Errors that a redelivery can't change. */
 const FINAL: readonly DeliveryError[] = ["endpoint_deleted", "event_expired"];
 
 function obstacle(
@@ -80,13 +80,13 @@ async function openEndpoint(
   return endpoint;
 }
 
-/** Returns the event of a delivery. A damaged one is missing in the batch, and reading it alone throws its error. */
+/** Returns a delivery's event. A damaged one is missing in the batch, and reading it alone throws its error. */
 async function eventOf({ drain, events }: Batch, delivery: Delivery): Promise<Event | undefined> {
   const { applicationId, eventId } = delivery;
   return events.get(eventId) ?? (await drain.services.stores.events.find(applicationId, eventId));
 }
 
-/** Makes a call, with the attempt counted before it and the outcome recorded after it. */
+/** Makes a call. The attempt is counted before, and the outcome recorded after it. */
 async function attempt(
   { drain, recording }: Batch,
   item: Item,
@@ -99,14 +99,14 @@ async function attempt(
   if (claimed === undefined) return;
   const made = await sendDelivery(services, opened, claimed.delivery, event);
   const recorded = recordAttempt(drain, claimed, made);
-  // The success of an endpoint that is well decides nothing: it may share a write with the next claim.
+  // The success of a healthy endpoint decides nothing, so it may share a write with the next claim.
   if (made.error === null && lease.state.failures === 0) {
     recorded.catch(() => undefined);
     recording.push(recorded);
   } else await recorded;
 }
 
-/** Ends or attempts a delivery. Returns false when it is left as it is. */
+/** Ends or attempts a delivery. Returns false when it is left unchanged. */
 async function step(batch: Batch, item: Item): Promise<boolean> {
   const { drain, isProbing } = batch;
   const { services, lease } = drain;
@@ -140,7 +140,7 @@ async function handle(batch: Batch, item: Item): Promise<void> {
   }
 }
 
-/** Handles deliveries, four at a time, in their order. Ends when all calls have ended, also after an error. */
+/** Handles deliveries in order, four at a time. Ends when all calls have ended, also after an error. */
 async function handleAll(batch: Batch, items: readonly Item[]): Promise<void> {
   const waiting = [...items];
   const lane = async () => {
@@ -157,7 +157,7 @@ async function handleAll(batch: Batch, items: readonly Item[]): Promise<void> {
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-/** Adds the attempts to the timelines of their posts; best effort. */
+/** Adds the attempts to the timelines of their posts. A failure does no harm. */
 async function writeTimelines({ services, endpointId, steps }: Drain): Promise<void> {
   const all = [...steps];
   steps.clear();
@@ -173,8 +173,8 @@ async function writeTimelines({ services, endpointId, steps }: Drain): Promise<v
 }
 
 /**
- * Attempts deliveries or ends them. Returns those that are done with: not those that came too late for the drain, nor
- * new ones that came after the endpoint's circuit had opened.
+ * Attempts deliveries or ends them. Returns those that are finished. Not among them are deliveries that came too late
+ * for the drain, and new ones that came after the endpoint's circuit had opened.
  */
 export async function deliverBatch(
   drain: Drain,

@@ -2,10 +2,10 @@ import type { WebhooksDeps } from "../deps.ts";
 import type { DeliveryHint } from "../hint-queue.ts";
 import { drainEndpoint } from "./drain-endpoint.ts";
 
-/** The owner of the endpoints that this process has not delivered to yet: they share one group. */
+/** Owner of all endpoints that this process hasn't delivered to yet. */
 const UNKNOWN = "";
 
-/** Delivers to an endpoint what is due, one process at a time. A hint that comes before its time is sent again. */
+/** Makes an endpoint's due deliveries, in one process at a time. A hint that comes too early is sent again. */
 export async function deliverWebhook(services: WebhooksDeps, hint: DeliveryHint): Promise<void> {
   const { endpointId, dueAt } = hint;
   const now = services.clock.now();

@@ -12,7 +12,7 @@ import type { Row } from "../../runtime/storage/row.ts";
 import type { EventType } from "../../events/events.ts";
 import type { Delivery, DeliveryError } from "./delivery.ts";
 
-/** A delivery; the partition has its endpoint. */
+/** A delivery. The partition is its endpoint. */
 export const deliveryRow = rowCodec("delivery", {
   id: text(),
   platformId: text(),
@@ -49,7 +49,6 @@ export function toDeliveryRow({ origin, ...delivery }: Delivery): Row {
   return { ...columns, rowKey: deliveryKey(delivery.id) };
 }
 
-/** Reads a delivery of the endpoint. @throws DamagedRow */
 export function toDelivery(endpointId: string, row: Row, reader?: Reader): Delivery {
   const { traceId, requestId, ...delivery } = deliveryRow.decode(row, reader);
   return { ...delivery, endpointId, origin: { traceId, requestId } };

@@ -14,7 +14,7 @@ export interface StoredDelivery {
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
   readonly eventType?: EventType | undefined;
-  /** Of events about these profiles alone. */
+  /** Only deliveries of events about these profiles. */
   readonly profileIds?: ReadonlySet<string> | undefined;
 }
 
@@ -41,7 +41,7 @@ export class DeliveryStore {
     return { delivery: toDelivery(endpointId, stored.row), etag: stored.etag };
   }
 
-  /** Writes the delivery over what is there; undefined when that was changed since. */
+  /** Writes the delivery over the stored one, or returns undefined when that has changed. */
   async writeIfUnchanged(delivery: Delivery, etag: string): Promise<StoredDelivery | undefined> {
     const written = await this.#table.mergeIfUnchanged(
       delivery.endpointId,
@@ -51,22 +51,21 @@ export class DeliveryStore {
     return written === undefined ? undefined : { delivery, etag: written };
   }
 
-  /** Removes a page of a profile's deliveries, whose answers may hold anything; looks through the whole table. */
+  /** Removes a page of a profile's deliveries, because answers may contain anything. Searches the whole table. */
   removeOfProfile(profileId: string, after: string | undefined) {
     return this.#table.removeSelected({ property: "profileId", values: [profileId] }, after);
   }
 
-  /** Removes a page of the platform's deliveries, of endpoints that were deleted too; looks through the whole table. */
+  /** Removes a page of the platform's deliveries, including those of deleted endpoints. Searches the whole table. */
   removeOfPlatform(platformId: string, after: string | undefined) {
     return this.#table.removeSelected({ property: "platformId", values: [platformId] }, after);
   }
 
-  /** Removes a page of all rows of an endpoint. */
   removeOfEndpoint(endpointId: string, after: string | undefined) {
     return this.#table.removeSelected({ partitionKey: endpointId }, after);
   }
 
-  /** Returns the next endpoint that has deliveries, in the order of ids; it may be deleted. */
+  /** Returns the next endpoint that has deliveries, in the order of ids. It may be deleted. */
   async nextEndpoint(after: string): Promise<string | undefined> {
     let next: string | undefined;
     do {
@@ -81,7 +80,7 @@ export class DeliveryStore {
     return undefined;
   }
 
-  /** Removes a page of an endpoint's ended deliveries that were made before. */
+  /** Removes a page of an endpoint's deliveries that were made before the time and have ended. */
   removeEndedBefore(endpointId: string, time: Date, after: string | undefined) {
     const { from, before } = deliveries.range;
     const range = { partitionKey: endpointId, from: from + inverted(time.getTime()), before };
@@ -89,7 +88,7 @@ export class DeliveryStore {
     return this.#table.removeSelected({ ...range, property: "status", values }, after);
   }
 
-  /** Lists an endpoint's deliveries, newest first; `after` is where the last listing stopped. */
+  /** Lists an endpoint's deliveries, newest first. `after` is where the last listing stopped. */
   list(
     endpointId: string,
     filter: DeliveryFilter,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Origin } from "../../runtime/telemetry/work-context.ts";
 import type { EventType } from "../../events/events.ts";
 
-/** Why no answer came, or why no call is made yet or any more. */
+/** Why there was no answer, or why no call is made yet or any more. */
 export const DELIVERY_ERRORS = [
   "blocked_address",
   "timeout",
@@ -16,7 +16,7 @@ export const DELIVERY_ERRORS = [
   "event_expired",
   "interrupted",
 ] as const;
-/** Beside those, an answer that is not 2xx. */
+/** One of those, or an answer other than 2xx. */
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number] | `http_${number}`;
 
 export type DeliveryStatus = "pending" | "succeeded" | "dead";
@@ -34,10 +34,10 @@ export interface Delivery {
   readonly applicationId: string;
   readonly eventId: string;
   readonly eventType: EventType;
-  /** The profile that the event is about; erasing the profile removes its deliveries. */
+  /** The profile that the event is about. Erasing the profile removes its deliveries. */
   readonly profileId: string | null;
   readonly postId: string | null;
-  /** The request that its event goes back to. */
+  /** The request that caused its event. */
   readonly origin: Origin;
   readonly status: DeliveryStatus;
   /** Attempts begun. */
@@ -48,7 +48,7 @@ export interface Delivery {
   readonly durationMs: number | null;
   readonly responseBody: string | null;
   readonly redriveOf: string | null;
-  /** The delivery that a redrive made of it. */
+  /** The delivery that a redrive made from it. */
   readonly redrivenAs: string | null;
   readonly createdAt: string;
   readonly deliveredAt: string | null;
@@ -56,8 +56,8 @@ export interface Delivery {
 }
 
 /**
- * Returns whether the delivery is only attempted while its endpoint's circuit is closed, or to probe it. Redrives and
- * test events are sent at once, and one that was attempted keeps its schedule.
+ * Reports whether the delivery is only attempted while its endpoint's circuit is closed, or as a probe. Redrives and
+ * test events are sent immediately, and a delivery that was attempted keeps its schedule.
  */
 export function waitsForCircuit({ attempts, redriveOf, eventType }: Delivery): boolean {
   return attempts === 0 && redriveOf === null && eventType !== "webhook.test";
@@ -73,8 +73,8 @@ const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const RANDOM_CHARACTERS = 16;
 
 /**
- * Returns the id of an event's first delivery to an endpoint, which is always the same: the event's time, and a hash
- * instead of a ULID's random part.
+ * Returns the id of an event's first delivery to an endpoint. It is always the same: it has the event's time, and a
+ * hash instead of a ULID's random part.
  */
 export function deliveryIdOf(eventId: string, endpointId: string): string {
   const digest = createHash("sha256").update(`${eventId}|${endpointId}`).digest();
@@ -111,8 +111,8 @@ const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;
 const ASKS_FOR_PATIENCE: ReadonlySet<number> = new Set([429, 503]);
 
 /**
- * Returns the delay before the next attempt, or null when none is left. `random` lies in [0, 1) and spreads attempts
- * by a tenth either way. A receiver that asks for more time gets it.
+ * Returns the delay before the next attempt, or null when none is left. `random`, in [0, 1), spreads attempts by a
+ * tenth either way. A receiver that asks for more time gets it.
  */
 export function nextAttemptSeconds(
   delaysSeconds: readonly number[],
@@ -126,7 +126,7 @@ export function nextAttemptSeconds(
   return Math.max(spread, retryAfterSeconds ?? 0);
 }
 
-/** Reads `Retry-After`, which holds seconds or a date. Returns at most a day; null when there is nothing valid. */
+/** Parses `Retry-After`, which has seconds or a date. Returns at most a day, or null when it isn't valid. */
 export function retryAfterSeconds(
   status: number,
   header: string | undefined,
@@ -134,7 +134,7 @@ export function retryAfterSeconds(
 ): number | null {
   if (header === undefined || !ASKS_FOR_PATIENCE.has(status)) return null;
   const text = header.trim();
-  // `Date.parse` makes a date of nearly anything; one of HTTP names its month.
+  // `Date.parse` reads nearly anything as a date. An HTTP date names its month.
   const date = /[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
   const seconds = /^\d+$/.test(text) ? Number(text) : (date - now.getTime()) / 1000;
   return Number.isNaN(seconds) ? null : Math.min(Math.max(0, seconds), RETRY_AFTER_SECONDS_MAX);

@@ -47,16 +47,16 @@ import { wakeOf } from "../../wake/wake.ts";
 /** Then another message continues, so that other endpoints get their turns. */
 const RUN_MS_MAX = 30_000;
 
-/** Returns the number of new deliveries that may be attempted: one as a probe, none while there is no probe due. */
+/** Returns the number of new deliveries that may be attempted: one as a probe, and none while no probe is due. */
 function newAllowed({ lease, opened }: Drain, now: string): number {
   const circuit = circuitOf(lease.state);
-  // There is no call to one that is disabled or deleted: its deliveries end.
+  // An endpoint that is disabled or deleted isn't called. Its deliveries end.
   const isCalled = opened === undefined || opened.endpoint?.endpoint.status === "active";
   if (circuit === null || !isCalled) return BATCH;
   return circuit.probeAt <= now ? 1 : 0;
 }
 
-/** Chooses the oldest of those that can be attempted: an id begins with its event's time. */
+/** Chooses the oldest of those that can be attempted. An id begins with its event's time. */
 function choose(drain: Drain, { timed, untried }: EndpointWork): readonly Pending[] {
   const now = drain.services.clock.now().toISOString();
   const due = timed.filter(({ at }) => at <= now);
@@ -65,7 +65,7 @@ function choose(drain: Drain, { timed, untried }: EndpointWork): readonly Pendin
     .slice(0, BATCH);
 }
 
-/** Returns the time of the next drain after these were handled; undefined when nothing is left. */
+/** Returns the time of the next drain after these were handled, or undefined when nothing is left. */
 function nextDrainAt(
   { lease, postponed, services }: Drain,
   work: EndpointWork,
@@ -80,7 +80,7 @@ function nextDrainAt(
 const lastSuccess = ({ succeededAt }: Drain): Partial<EndpointState> =>
   succeededAt === undefined ? {} : { lastSuccessAt: succeededAt };
 
-/** Returns the due row that starts the next drain, where there is none yet, and the time that the state names then. */
+/** Returns the due row that starts the next drain, unless it exists, and the time that the state then has. */
 function arm({ endpointId }: Drain, wakeAt: string | undefined, armed: string | null) {
   const isArmed = wakeAt === undefined || (armed !== null && armed <= wakeAt);
   return isArmed
@@ -106,7 +106,6 @@ async function finish(
   return true;
 }
 
-/** Lets another message continue. */
 async function handOver(drain: Drain): Promise<void> {
   const { services, lease, endpointId } = drain;
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
@@ -129,10 +128,10 @@ async function run(drain: Drain, first: EndpointWork, dueAt: string | undefined)
 }
 
 /**
- * Delivers to an endpoint what is due, unless another process is about it, which then looks once more. `dueAt` is the
- * time of the due row that asked for it. Delivers at least once: after a crash between a call and its record the
- * receiver is called again with the same `webhook-id`.
- * @throws AppError `service_unavailable` when storage does not answer; the message is then to be handled again
+ * Makes an endpoint's due deliveries, unless another process is doing so, which then checks again. `dueAt` is the time
+ * of the due row that caused this. Delivers at least once: after a crash between a call and its record, the receiver is
+ * called again with the same `webhook-id`.
+ * @throws AppError `service_unavailable` when storage doesn't answer; the message must then be handled again
  */
 export async function drainEndpoint(
   services: WebhooksDeps,
@@ -158,7 +157,7 @@ export async function drainEndpoint(
   try {
     await run(drain, work, dueAt);
   } catch (error) {
-    // Another process goes on.
+    // Another process continues.
     if (error instanceof LeaseLost) return;
     await lease.giveBack();
     throw error;

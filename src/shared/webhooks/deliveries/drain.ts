@@ -7,7 +7,7 @@ import { Batcher, type Entry } from "../../runtime/batcher.ts";
 import { serviceUnavailable } from "../../runtime/errors.ts";
 import { InvalidTransaction, type RowPut, type RowWrite } from "../../runtime/storage/row.ts";
 
-/** A transaction takes 100. */
+/** The service's limit is 100. */
 const ROWS_MAX = 90;
 
 type Writes = readonly (RowWrite | RowPut)[];
@@ -15,7 +15,7 @@ type Etags = ReadonlyMap<string, string>;
 
 type Change = Entry<Writes, Etags | undefined>;
 
-/** Writes changes of an endpoint's rows: those that come while a transaction is under way share the next one. */
+/** Writes changes of an endpoint's rows. Changes that arrive during a transaction share the next one. */
 export class RowWriter {
   readonly #store: PendingStore;
   readonly #endpointId: string;
@@ -32,8 +32,8 @@ export class RowWriter {
   }
 
   /**
-   * Applies a change of at most 90 rows, all or none. Returns the new versions of the rows, undefined when one of them
-   * was changed by somebody else first. @throws AppError `service_unavailable` when the outcome is unknown
+   * Applies a change of at most 90 rows, all or none. Returns the rows' new versions, or undefined when one of them was
+   * changed meanwhile. @throws AppError `service_unavailable` when the outcome is unknown
    */
   write(writes: Writes): Promise<Etags | undefined> {
     return this.#changes.add(writes);
@@ -53,7 +53,7 @@ export class RowWriter {
     }
   }
 
-  /** Takes out the change that was refused; each one alone where it is not known which. */
+  /** Takes out the change that was refused. If it isn't known which one, each is written alone. */
   async #without(batch: readonly Change[], at: number | undefined): Promise<void> {
     let end = 0;
     const refused = batch.find(({ item }) => (end += item.length) > (at ?? 0));
@@ -72,20 +72,19 @@ export interface Item {
   readonly etag: string;
 }
 
-/** A drain of an endpoint while it goes on. */
 export interface Drain {
   readonly services: WebhooksDeps;
   readonly endpointId: string;
   readonly lease: EndpointLease;
   readonly writer: RowWriter;
-  /** Returns whether no further call may begin: the time of the drain is over, or the process is about to end. */
+  /** Reports whether no further call may begin: the drain's time is over, or the process is about to end. */
   isOver(): boolean;
   /** The endpoint as it was last read. */
   opened: { readonly endpoint: OpenedEndpoint | undefined; readonly at: number } | undefined;
   /** Times of attempts that were postponed since the work was last read. */
   readonly postponed: string[];
-  /** When the last delivery succeeded that the endpoint's state does not say. */
+  /** When the last delivery succeeded, if the endpoint's state doesn't have it yet. */
   succeededAt: string | undefined;
-  /** For the timelines of posts, by post. */
+  /** Entries for the timelines of posts, by post. */
   readonly steps: Map<string, WebhookStep[]>;
 }

@@ -7,14 +7,14 @@ import { hintEndpoint } from "./queue-delivery.ts";
 
 /** Deliveries that are handled together. */
 export const BATCH = 16;
-/** One more than that shows when there will be more to do. */
+/** One more than that shows whether there is more to do. */
 const READ = BATCH + 1;
-/** A lease outlasts the longest call by this much. */
+/** How much longer a lease lasts than the longest call. */
 const BEYOND_CALL_MS = 20_000;
-/** No call begins that could end with less than this left of the lease: clocks differ by some seconds. */
+/** No call begins that could end with less than this left of the lease, because clocks differ by some seconds. */
 const LEFT_AFTER_CALL_MS = 10_000;
 
-/** The right to deliver to an endpoint, which one process has at a time, and the endpoint's state as it is known to it. */
+/** The right of one process at a time to deliver to an endpoint, and the endpoint's state as its holder knows it. */
 export type EndpointLease = Lease<EndpointState, EndpointWork>;
 
 function leaseOf(
@@ -35,9 +35,9 @@ function leaseOf(
 }
 
 /**
- * Takes the lease; returns undefined where there is nothing to do before the due row that is there. Where another
- * process has it, asks that one to look once more, and returns undefined. `dueAt` is the time of the due row that asked:
- * its hint is used up, and where the other's clock is behind, that one has to send another when it looks.
+ * Takes the lease. Returns undefined when there is nothing to do before the existing due row, or when another process
+ * has the lease, which is then asked to check again. `dueAt` is the time of the due row that caused this. Its hint is
+ * used up, so if the holder's clock is behind, the holder has to send another one.
  */
 export function takeEndpoint(
   services: WebhooksDeps,

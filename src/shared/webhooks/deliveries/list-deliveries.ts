@@ -10,7 +10,7 @@ const isWaiting = (delivery: Delivery) =>
   delivery.status === "pending" && waitsForCircuit(delivery);
 
 /**
- * Lists an endpoint's deliveries, newest first; for a restricted key, those about its profiles.
+ * Lists an endpoint's deliveries, newest first. A restricted key sees those about its profiles.
  * @throws AppError `not_found`, `invalid_cursor`
  */
 export async function listDeliveries(

@@ -16,23 +16,23 @@ import { deliveryKey, toDelivery, toDeliveryRow } from "./delivery-row.ts";
 import type { EndpointResults } from "../endpoints/endpoint.ts";
 import { waitsForCircuit, type Delivery } from "./delivery.ts";
 
-/** What the keys of pending rows begin with. They sort behind the endpoint's state. */
+/** Prefix of the keys of pending rows. They sort behind the endpoint's state. */
 const PENDING = "W|";
-/** Stands in the place of the time. It sorts behind every time. */
+/** Replaces the time. It sorts behind every time. */
 const NEW = "new";
-/** A pair of rows for each; a transaction takes 100. */
+/** Each takes two rows, and a transaction has at most 100. */
 const INSERTED_AT_ONCE = 50;
 
-/** Pending deliveries that show when the next attempt is. */
+/** How many pending deliveries are read to show the next attempt. */
 const SHOWN = 2;
 
-/** What names a pending delivery: it is made, moved and removed with each change of the delivery itself. */
+/** Identifies a pending delivery. The row is made, moved and removed with each change of the delivery itself. */
 export interface Pending {
   readonly key: string;
   readonly deliveryId: string;
-  /** Time of the next attempt; for a new delivery, the time of its event. */
+  /** Time of the next attempt, or of the event for a new delivery. */
   readonly at: string;
-  /** It was not attempted yet, and waits for the endpoint's circuit. */
+  /** It has not been attempted, and waits for the endpoint's circuit. */
   readonly isNew: boolean;
 }
 
@@ -58,18 +58,18 @@ function toPending(rowKey: string): Pending {
   return at === NEW ? fresh(deliveryId) : scheduled(deliveryId, at);
 }
 
-/** What an endpoint has to do. */
+/** The work of an endpoint. */
 export interface EndpointWork {
   readonly state: EndpointState;
   /** Undefined while the endpoint has no state. */
   readonly etag: string | undefined;
-  /** The first ones that have a time, in its order. */
+  /** The first ones with a time, in the order of their times. */
   readonly timed: readonly Pending[];
-  /** The first new ones, in the order of their events. While the circuit is open, two show enough. */
+  /** The first new ones, in the order of their events. While the circuit is open, two are enough. */
   readonly untried: readonly Pending[];
 }
 
-/** Returns the time of the next attempt, a past time if it is now; undefined when nothing is pending. */
+/** Returns the time of the next attempt, which is in the past if it is due. Undefined when nothing is pending. */
 export function nextAttemptOf(
   { state, timed, untried: [oldest] }: Omit<EndpointWork, "etag">,
   now: Date,
@@ -96,7 +96,7 @@ export function resultsOf(work: EndpointWork, now: Date): EndpointResults {
   };
 }
 
-/** Returns whether a due row starts the next drain in time. */
+/** Reports whether a due row starts the next drain in time. */
 export function isArmed(work: EndpointWork, now: Date): boolean {
   const { nextAt } = work.state;
   const wakeAt = nextAttemptOf(work, now);
@@ -105,18 +105,18 @@ export function isArmed(work: EndpointWork, now: Date): boolean {
   );
 }
 
-/** A pending delivery as it was read; the error of one whose row is damaged. */
+/** A pending delivery as it was read, or the error of a damaged row. */
 export type FoundDelivery =
   { readonly delivery: Delivery; readonly etag: string } | { readonly damage: DamagedRow };
 
 type Write = RowWrite | RowPut;
 
-/** Returns the write that adds the row of a pending delivery, or leaves it there. */
+/** Returns the write that adds the row of a pending delivery, or leaves it unchanged. */
 export const pendingWrite = ({ key }: Pending): Write => ({ kind: "put", row: { rowKey: key } });
 
 /**
- * The pending deliveries of every endpoint and the state of the endpoint itself (table `deliveries`, PartitionKey =
- * endpoint id). A delivery and its row here are written in one transaction.
+ * The pending deliveries and the state of every endpoint (table `deliveries`, PartitionKey = endpoint id). A delivery
+ * and its row here are written in one transaction.
  */
 export class PendingStore {
   readonly #table: Table;
@@ -126,8 +126,8 @@ export class PendingStore {
   }
 
   /**
-   * Reads an endpoint's state and the first of its pending deliveries: at once, unless those that have a time leave no
-   * room for the new ones.
+   * Reads an endpoint's state and the first of its pending deliveries. It takes one request, unless those with a time
+   * leave no room for the new ones.
    */
   async read(endpointId: string, limit: number): Promise<EndpointWork> {
     const rows = await this.#list(endpointId, STATE_ROW, limit + 1);
@@ -145,7 +145,7 @@ export class PendingStore {
     return { ...work, untried: others.map(({ row }) => toPending(row.rowKey)) };
   }
 
-  /** Reads the endpoint's results, in one request if no retries are scheduled, and in at most two otherwise. */
+  /** Reads the endpoint's results. Takes one request if no retries are scheduled, and at most two otherwise. */
   async results(endpointId: string, now: Date): Promise<EndpointResults> {
     return resultsOf(await this.read(endpointId, SHOWN), now);
   }
@@ -154,7 +154,7 @@ export class PendingStore {
     return this.#table.list({ partitionKey, from, before: afterPrefix(PENDING), limit });
   }
 
-  /** Reads the deliveries that pending rows name, by their ids. Those that are gone are not among them. */
+  /** Reads the deliveries that pending rows name, by their ids, except those that are gone. */
   async find(
     endpointId: string,
     pending: readonly Pending[],
@@ -175,7 +175,7 @@ export class PendingStore {
     return found;
   }
 
-  /** Writes part of the state if it is as it was read. Returns its new version, undefined when it was changed since. */
+  /** Writes a part of the state. Returns its new version, or undefined when it has changed since it was read. */
   async writeState(
     endpointId: string,
     part: Partial<EndpointState>,
@@ -194,7 +194,7 @@ export class PendingStore {
     return this.#table.transact(endpointId, writes);
   }
 
-  /** Removes rows of deliveries that ended or have another one. */
+  /** Removes rows of deliveries that have ended or have another row. */
   async remove(endpointId: string, pending: readonly Pending[]): Promise<void> {
     await this.#table.deleteAll(
       endpointId,
@@ -203,7 +203,7 @@ export class PendingStore {
   }
 
   /**
-   * Inserts an endpoint's deliveries, due now. Returns those that were not there, for a fan-out may be repeated.
+   * Inserts an endpoint's deliveries, due now. Returns those that did not exist, because a fan-out may be repeated.
    * @throws AppError `service_unavailable` when the outcome is unknown; repeating the call is safe
    */
   async insertAbsent(endpointId: string, deliveries: readonly Delivery[]): Promise<Delivery[]> {
@@ -217,7 +217,7 @@ export class PendingStore {
     return inserted;
   }
 
-  /** Returns false when one of them was there. */
+  /** Returns false when one of them exists. */
   async #insert(endpointId: string, deliveries: readonly Delivery[]): Promise<boolean> {
     const writes = deliveries.flatMap((delivery): Write[] => [
       { kind: "create", row: toDeliveryRow(delivery) },

@@ -27,14 +27,14 @@ function dueDeliveries({ stores: { webhookQueue } }: WebhooksDeps): HintedWakes 
   };
 }
 
-/** Adds the wake of an endpoint. Call it before what is due is written, so that a crash never leaves that without one. */
+/** Adds the wake of an endpoint. Call it before writing due work, so that a crash never leaves work without one. */
 export async function addDueDelivery(services: WebhooksDeps, wake: Wake): Promise<void> {
   const now = services.clock.now();
   if (isSoon(wake, now)) await services.wakes.addHinted(wake, now);
   else await services.wakes.add(wake, now);
 }
 
-/** Sends a hint when the row is due soon; the timer sends the others. Call it after what is due is written. */
+/** Sends a hint when the row is due soon. The timer sends the others. Call it after the due work is written. */
 export function hintDueDelivery(services: WebhooksDeps, wake: Wake): Promise<void> {
   return hintIfSoon(services, dueDeliveries(services), wake);
 }
@@ -45,8 +45,8 @@ export function hintDueDeliveries(services: WebhooksDeps): TakeStep {
 }
 
 /**
- * Sends a hint that the endpoint has work. When that fails, leaves a due row of the present minute, so that the timer's
- * next run sends it. Never throws: the sweep finds an endpoint that is marked, only later.
+ * Sends a hint that the endpoint has work. If that fails, it adds a due row for the present minute, so that the timer's
+ * next run sends the hint. Never throws, because the sweep finds a marked endpoint, only later.
  */
 export async function hintEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   try {
@@ -57,7 +57,7 @@ export async function hintEndpoint(services: WebhooksDeps, endpointId: string): 
   }
 }
 
-/** Leaves a due row for the endpoint: one for all hints that are refused in a minute. Never throws. */
+/** Adds a due row for the endpoint, one for all hints that fail in a minute. Never throws. */
 async function armEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   const now = services.clock.now();
   try {
@@ -67,7 +67,6 @@ async function armEndpoint(services: WebhooksDeps, endpointId: string): Promise<
   }
 }
 
-/** Marks the endpoint as having work, and sends a hint. */
 export async function wakeEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   await services.wakes.mark("endpoint-check", endpointId, services.clock.now());
   await hintEndpoint(services, endpointId);
@@ -106,7 +105,6 @@ export function firstDelivery(event: Event, endpoint: Endpoint, now: Date): Deli
   };
 }
 
-/** Returns a new delivery of the same event. */
 export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
   return {
     ...before,
@@ -117,11 +115,11 @@ export function redriveOf(before: Delivery, id: string, now: Date): Delivery {
 }
 
 /**
- * Queues deliveries: marks their endpoints, writes the deliveries, and sends one hint for each endpoint. Returns those
- * that were not queued already; of a repeat after a crash the hints are sent again.
+ * Queues deliveries: marks their endpoints, writes the deliveries, and sends a hint per endpoint. Returns those that
+ * were not queued before. A repeat after a crash sends the hints again.
  *
- * The mark is what finds a delivery whose hint is lost. It is made before the delivery, for a crash right after the
- * write, and once more after it, since a process may be suspended in between until the first one was looked at.
+ * The mark finds a delivery whose hint is lost. It is made before the delivery, in case of a crash directly after the
+ * write, and once more after it, because the process may be suspended in between until the first mark was checked.
  */
 export async function queueDeliveries(
   services: WebhooksDeps,
@@ -140,8 +138,8 @@ export async function queueDeliveries(
 }
 
 /**
- * Queues the delivery that a request asks for, as `queueDeliveries` does, with its event where that is a new one. Returns
- * false when it was queued already. The request is checked again right before anything says that it was made.
+ * Queues the delivery of a request like `queueDeliveries`, with its event if that is new. Returns false when it was
+ * queued before. The request is checked again directly before the first write that shows it.
  */
 export async function queueDelivery(
   services: WebhooksDeps,
@@ -157,21 +155,21 @@ export async function queueDelivery(
   return absent.length > 0;
 }
 
-/** Enough to see what is next, of those that have a time and of the new ones. */
+/** Enough to see the next one, among those with a time and among the new ones. */
 const PENDING_SEEN = 2;
-/** A hint that had no effect for this long was lost. */
+/** A hint without effect for this long was lost. */
 const HINT_LOST_MS = 60_000;
 
 /**
- * Looks whether an endpoint that was marked has deliveries that nobody would make: sends a hint for what is overdue, or
- * has no due row. Marks the endpoint again as long as that may still happen.
+ * Checks whether a marked endpoint has deliveries that no process would make, and sends a hint for those that are
+ * overdue or have no due row. Marks the endpoint again while that may still happen.
  */
 export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string): Promise<void> {
   const now = services.clock.now();
   const work = await services.stores.pending.read(endpointId, PENDING_SEEN);
   const wakeAt = nextAttemptOf(work, now);
   if (wakeAt === undefined || isArmed(work, now)) return;
-  // First, so that a crash leaves the endpoint where the next sweep finds it.
+  // First, so that after a crash the next sweep finds the endpoint.
   await services.wakes.mark("endpoint-check", endpointId, now);
   const isOverdue = now.getTime() - Date.parse(wakeAt) > HINT_LOST_MS;
   if (isHeld(work.state, now) || !(isOverdue || wakeAt > now.toISOString())) return;
@@ -185,7 +183,7 @@ export async function lookAtEndpoint(services: WebhooksDeps, endpointId: string)
 
 const ENDPOINTS_AT_ONCE = 8;
 
-/** Looks so at each endpoint of the platform, marked or not. Leaves out those whose rows are damaged. */
+/** Checks each endpoint of the platform like that, marked or not, except those with damaged rows. */
 export async function lookAtEndpoints(services: WebhooksDeps, platformId: string): Promise<void> {
   const endpoints = await services.stores.endpoints.listAll(platformId);
   await inBatches(endpoints, ENDPOINTS_AT_ONCE, ({ id }) =>

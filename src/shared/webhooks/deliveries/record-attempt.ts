@@ -13,7 +13,7 @@ import type { Drain, Item } from "./drain.ts";
 import { pendingWrite, scheduled, type Pending } from "./pending-store.ts";
 import type { Attempt } from "./send-delivery.ts";
 
-/** Why endpoints are disabled, by the name that mails have a text for. */
+/** Why endpoints are disabled, by the name of the text in mails. */
 const REASONS = {
   gone: "The receiver answered 410 Gone.",
   abandoned: "Nothing could be delivered for 5 days.",
@@ -22,7 +22,7 @@ const REASONS = {
 /** Returns the number of attempts: the first, and one after each delay of the schedule. */
 export const attemptsMax = ({ config }: WebhooksDeps) => config.webhooks.retrySeconds.length + 1;
 
-/** Writes a delivery with the row that says that it is pending. Returns undefined when somebody changed it first. */
+/** Writes a delivery and its pending row. Returns undefined when it was changed meanwhile. */
 async function write(
   { writer }: Drain,
   { pending, etag }: Item,
@@ -70,7 +70,7 @@ function lastOf(attempt: Attempt): Partial<Delivery> {
   };
 }
 
-/** Adds the attempt to what the timeline of its post gets. */
+/** Adds the attempt to the entries for its post's timeline. */
 function noteStep({ steps, services }: Drain, delivery: Delivery, attempt: Attempt): void {
   if (delivery.postId === null) return;
   const step = {
@@ -91,7 +91,7 @@ function noteStep({ steps, services }: Drain, delivery: Delivery, attempt: Attem
   else known.push(step);
 }
 
-/** Changes the endpoint's state, and reports a circuit that opens or closes by it. */
+/** Changes the endpoint's state, and reports a circuit that opens or closes with it. */
 async function saveHealth(
   { services, lease, endpointId }: Drain,
   { platformId }: Delivery,
@@ -115,12 +115,12 @@ async function recordSuccess(drain: Drain, item: Item, attempt: Attempt): Promis
   drain.succeededAt = deliveredAt;
   const ended = { status: "succeeded", nextAttemptAt: null, deliveredAt } as const;
   await write(drain, item, { ...item.delivery, ...lastOf(attempt), ...ended }, undefined);
-  // The success of an endpoint that is well is written when the drain ends.
+  // The success of a healthy endpoint is written when the drain ends.
   if (lease.state.failures === 0 && circuitOf(lease.state) === null) return;
   await saveHealth(drain, item.delivery, () => ({ ...NO_FAILURES, lastSuccessAt: deliveredAt }));
 }
 
-/** Disables the endpoint, and tells the owners of its platform. */
+/** Disables the endpoint and notifies the owners of its platform. */
 async function disable(
   drain: Drain,
   { platformId }: Delivery,
@@ -150,7 +150,7 @@ async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promis
   const { services, lease, postponed } = drain;
   const { delivery } = item;
   const { retrySeconds } = services.config.webhooks;
-  // Before the delivery ends: a crash in between finds the endpoint disabled and ends it then.
+  // Before the delivery ends. After a crash in between, the endpoint is found disabled and the delivery ends then.
   if (attempt.isGone) await disable(drain, delivery, "gone");
   const seconds = attempt.isGone
     ? null
@@ -168,13 +168,13 @@ async function recordFailure(drain: Drain, item: Item, attempt: Attempt): Promis
   if (isAbandoned(lease.state, now)) await disable(drain, delivery, "abandoned");
 }
 
-/** Returns the outcome as metrics count it: statuses by their class alone, since labels have few values. */
+/** Returns the outcome as metrics count it. Statuses are counted by class, because labels have few values. */
 function outcomeOf({ error, statusCode }: Attempt): string {
   if (error === null) return "ok";
   return statusCode === null ? error : `http_${Math.floor(statusCode / 100)}xx`;
 }
 
-/** Records what came of an attempt, in the delivery and in the state of its endpoint. */
+/** Records the result of an attempt, in the delivery and in the state of its endpoint. */
 export function recordAttempt(drain: Drain, item: Item, attempt: Attempt): Promise<void> {
   const { services } = drain;
   const { delivery } = item;

@@ -16,8 +16,8 @@ const RUN_MS_MAX = 20_000;
 const AT_ONCE = 16;
 
 /**
- * Returns the redrive of a dead delivery and notes its id in the dead one's row: every other redrive of it, also after
- * a crash, makes the same. Undefined when the row was changed since.
+ * Makes the redrive of a dead delivery and stores its id in the dead one's row, so that every other redrive, even after
+ * a crash, makes the same one. Undefined when the row has changed.
  */
 async function claim(
   services: WebhooksDeps,
@@ -32,7 +32,7 @@ async function claim(
   return written === undefined ? undefined : again;
 }
 
-/** Redrives a dead delivery; returns whether this call queued it. Removes what can't be redriven from the index. */
+/** Redrives a dead delivery. Returns whether this call queued it. What can't be redriven is removed from the index. */
 async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<boolean> {
   const { ref, platformId } = dead;
   const [stored, endpoint] = await Promise.all([
@@ -57,9 +57,9 @@ async function redrive(services: WebhooksDeps, dead: DeadDelivery): Promise<bool
 }
 
 /**
- * Redrives dead deliveries, the latest first: at most 500 in a call, which looks at 1,000 at most and takes half a
- * minute at most. The next call goes on with `nextCursor`, behind those that stay because their endpoint is disabled.
- * However many calls run at once, each delivery is redriven once.
+ * Redrives dead deliveries, the latest first. A call redrives at most 500, checks at most 1,000, and takes at most half
+ * a minute. The next call continues with `nextCursor`, behind those that stay because their endpoint is disabled.
+ * Concurrent calls redrive each delivery only once.
  * @throws AppError `invalid_cursor`
  */
 export async function redriveDead(
@@ -76,7 +76,7 @@ export async function redriveDead(
     const limit = Math.min(AT_ONCE, REQUEUED_MAX - requeued, SCANNED_MAX - scanned);
     const { items, next } = await services.stores.deadDeliveries.list(filter, { after, limit });
     const redriven = await Promise.all(
-      // One whose row is damaged stays where it is.
+      // A delivery with a damaged row stays in the index.
       items.map((dead) => undefinedIfDamaged(redrive(services, dead))),
     );
     scanned += items.length;
@@ -116,7 +116,7 @@ async function markRedriven(
 
 /**
  * Sends the event of an ended delivery again, as a new delivery with attempts of its own.
- * @throws AppError `not_found`, `invalid_state` while it is on its way, the endpoint is disabled or the event not kept
+ * @throws AppError `not_found`, `invalid_state` while it has not ended, the endpoint is disabled or the event is gone
  */
 export async function redriveDelivery(
   services: WebhooksDeps,

@@ -6,10 +6,10 @@ import { type Event, eventPayload } from "../../events/events.ts";
 import { signatureHeaders } from "../endpoints/signature.ts";
 
 export const BODY_BYTES_MAX = 64 * 1024;
-/** Characters of a post's text that are sent if the whole event does not fit. */
+/** Characters of a post's text that are sent if the whole event doesn't fit. */
 const TEXT_CHARACTERS = 1_000;
 const ITEMS_MAX = 20;
-/** Lengths to which texts are cut, tried in this order. No id, code, state or time of the API exceeds the last. */
+/** Lengths to which texts are cut, tried in this order. Ids, codes, states and times are never longer than the last. */
 const CHARACTERS_TRIED = [256, 64, 40] as const;
 
 type Data = Event["data"];
@@ -17,7 +17,7 @@ type Data = Event["data"];
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Cuts text to a length, ending in `…` when something is missing; never cuts inside a surrogate pair. */
+/** Cuts text to a length and marks it with `…`, but never cuts inside a surrogate pair. */
 function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const last = text.charCodeAt(charactersMax - 2);
@@ -33,7 +33,7 @@ function withoutContent({ post, ...others }: Data, more: Readonly<Record<string,
   return { post: { ...post, text, ...empty, ...more }, ...others };
 }
 
-/** Cuts every text and list at any depth: what networks return has no limit. */
+/** Cuts every text and list at any depth, because values from networks have no limit. */
 function withShortTexts(value: unknown, charactersMax: number): unknown {
   if (typeof value === "string") return cut(value, charactersMax);
   if (Array.isArray(value))
@@ -53,8 +53,8 @@ function* shorterData(data: Data): Generator<Data> {
 }
 
 /**
- * Returns the body of an event's deliveries, at most 64 KiB. Of a larger event it contains as much as fits, with
- * `truncated` set. It depends on the event and the relay's address alone, so all attempts send the same bytes.
+ * Returns the body of an event's deliveries, at most 64 KiB. A larger event is shortened, with `truncated` set. The
+ * body depends only on the event and the relay's address, so all attempts send the same bytes.
  */
 export function deliveryBody(event: Event, baseUrl: string): string {
   const payload = eventPayload(event, baseUrl);
@@ -73,21 +73,20 @@ const KEPT_BYTES_MAX = 2 * 1024;
 const GONE = 410;
 const USER_AGENT = "Social-Restapi-Webhooks/1";
 
-/** The result of one attempt. */
 export interface Attempt {
-  /** Null: the receiver answered with a 2xx. */
+  /** Null when the receiver answered with a 2xx. */
   readonly error: DeliveryError | null;
   readonly statusCode: number | null;
   readonly durationMs: number;
   readonly responseBody: string | null;
   readonly retryAfterSeconds: number | null;
-  /** The receiver answered 410: it is not called again. */
+  /** The receiver answered 410 and isn't called again. */
   readonly isGone: boolean;
 }
 
-/** Returns the start of an answer, at most 2 KiB, without control characters; null when nothing is left. */
+/** Returns the start of an answer, at most 2 KiB, without control characters. Null when nothing is left. */
 export function keptText(body: Uint8Array): string | null {
-  // A character that is cut in two is dropped, for its replacement would be longer than what was cut.
+  // A character that is cut in two is dropped, because its replacement would be longer than the cut part.
   const text = new TextDecoder().decode(body.subarray(0, KEPT_BYTES_MAX), {
     stream: body.length > KEPT_BYTES_MAX,
   });
@@ -97,7 +96,7 @@ export function keptText(body: Uint8Array): string | null {
   return plain === "" ? null : plain;
 }
 
-/** Makes one signed call. Every failure of the receiver is an outcome and never throws. */
+/** Makes one signed call. A failure of the receiver is an outcome and never throws. */
 export async function sendDelivery(
   services: WebhooksDeps,
   { endpoint, secrets }: OpenedEndpoint,
@@ -143,7 +142,7 @@ export async function sendDelivery(
   } catch (error) {
     if (!(error instanceof HttpFailure)) throw error;
     return {
-      // Only the status of an answer matters, so that none is too badly encoded.
+      // Only the status of an answer matters, so a bad encoding is no failure.
       error: error.reason === "undecodable" ? "connection_lost" : error.reason,
       statusCode: null,
       durationMs: durationMs(),

@@ -5,17 +5,17 @@ import type { Table } from "../../runtime/storage/table.ts";
 
 const FAILURES_TO_OPEN = 5;
 const PAUSE_MS_MIN = 30_000;
-/** Less than five minutes by the time that a probe takes to fail. */
+/** Five minutes, less the time that a probe takes to fail. */
 const PAUSE_MS_MAX = 280_000;
 
-/** The state of an endpoint that keeps failing: new deliveries wait, and one at a time probes the endpoint. */
+/** The state of an endpoint that keeps failing. New deliveries wait, and one at a time probes the endpoint. */
 export interface Circuit {
   readonly openedAt: string;
   /** The time of the next probe. Every failure moves it. */
   readonly probeAt: string;
 }
 
-/** Returns the circuit after so many failures in a row; null while it stays closed. The pause doubles each time. */
+/** Returns the circuit after so many failures in a row, or null while it stays closed. The pause doubles each time. */
 export function circuitAfterFailure(
   before: Circuit | null,
   failures: number,
@@ -28,10 +28,10 @@ export function circuitAfterFailure(
   return { openedAt, probeAt: new Date(now.getTime() + pauseMs).toISOString() };
 }
 
-/** The key of the row, beside the endpoint's deliveries. */
+/** The key of the row, next to the endpoint's deliveries. */
 export const STATE_ROW = "S";
 
-/** The state of an endpoint: the recent results of its deliveries, and who delivers to it. */
+/** The state of an endpoint: the recent results of its deliveries, and the lease on delivering to it. */
 export const endpointStateRow = rowCodec("endpoint state", {
   lastSuccessAt: textOrNull(),
   lastFailureAt: textOrNull(),
@@ -46,7 +46,7 @@ export const endpointStateRow = rowCodec("endpoint state", {
 });
 export type EndpointState = ReturnType<typeof endpointStateRow.decode>;
 
-/** The state of an endpoint to which nothing was delivered yet. */
+/** The state of an endpoint that got no delivery yet. */
 export const NEW_STATE: EndpointState = {
   lastSuccessAt: null,
   lastFailureAt: null,
@@ -58,7 +58,7 @@ export const NEW_STATE: EndpointState = {
   nextAt: null,
 };
 
-/** What a success clears. */
+/** The columns that a success clears. */
 export const NO_FAILURES = {
   failures: 0,
   failingSince: null,
@@ -66,7 +66,7 @@ export const NO_FAILURES = {
   probeAt: null,
 } as const;
 
-/** Returns the endpoint's circuit; null while it is closed. */
+/** Returns the endpoint's circuit, or null while it is closed. */
 export function circuitOf({ openedAt, probeAt }: EndpointState): Circuit | null {
   return openedAt === null || probeAt === null ? null : { openedAt, probeAt };
 }
@@ -80,12 +80,11 @@ export function withFailure(before: EndpointState, now: Date): Partial<EndpointS
   return { lastFailureAt: at, failures, failingSince, ...circuit };
 }
 
-/** Reads an endpoint's state. @throws DamagedRow */
 export function toState(row: Row | undefined): EndpointState {
   return row === undefined ? NEW_STATE : endpointStateRow.decode(row);
 }
 
-/** The recent results of an endpoint's deliveries (table `deliveries`, one row beside them). */
+/** Stores the recent results of an endpoint's deliveries (table `deliveries`, one row next to them). */
 export class EndpointHealthStore {
   readonly #table: Table;
 
@@ -97,7 +96,7 @@ export class EndpointHealthStore {
     return circuitOf(toState((await this.#table.find(endpointId, STATE_ROW))?.row));
   }
 
-  /** Clears the failures of an endpoint that is made active again or has a new address. */
+  /** Clears the failures of an endpoint that is activated again or has a new address. */
   async forgetFailures(endpointId: string): Promise<void> {
     const columns = endpointStateRow.encodePart(NO_FAILURES);
     await this.#table.update(endpointId, STATE_ROW, () => columns);

@@ -18,7 +18,7 @@ import {
   type Reader,
 } from "../../runtime/storage/codec.ts";
 
-/** A webhook endpoint with its sealed secrets; its id is in the row key. */
+/** A webhook endpoint with its sealed secrets. The row key has its id. */
 export const endpointRow = rowCodec("webhook endpoint", {
   applicationId: text(),
   url: text(),
@@ -50,7 +50,7 @@ function toEndpoint(platformId: string, row: Row, reader?: Reader): Endpoint {
   return { id: endpoints.idOf(row), platformId, ...rest };
 }
 
-/** What may change of an endpoint. */
+/** The fields of an endpoint that can change. */
 export interface EndpointChange {
   readonly url?: string | undefined;
   readonly description?: string | null | undefined;
@@ -59,15 +59,15 @@ export interface EndpointChange {
   readonly disabledReason?: string | null | undefined;
 }
 
-/** An endpoint with what its deliveries are signed with, the newest first. */
+/** An endpoint with the secrets that sign its deliveries, the newest first. */
 export interface OpenedEndpoint {
   readonly endpoint: Endpoint;
   readonly secrets: readonly string[];
 }
 
 /**
- * Stores webhook endpoints in their platform's partition. What a request changes is an operation of the partition; what
- * is found in the background is a write of the row alone. The id of another platform's endpoint is not found.
+ * Stores webhook endpoints in their platform's partition. The change of a request is an operation of the partition.
+ * What is found in the background only writes the row. The id of another platform's endpoint is not found.
  */
 export class EndpointStore {
   readonly #core: Table;
@@ -104,13 +104,13 @@ export class EndpointStore {
     );
   }
 
-  /** Returns whether it was there to be deleted. */
+  /** Deletes the endpoint. Returns whether it existed. */
   delete({ platformId, applicationId, id }: Endpoint): Promise<boolean> {
     const [key, counts] = [rowKey(id), countsKey(applicationId)];
     return this.#commit<boolean>(
       platformId,
       accessOperation([key, counts], ({ row }, tried) => {
-        // A try whose answer was lost looks like a removal by another request.
+        // After a lost answer, an earlier try looks like a removal by another request.
         if (row(key) === undefined) return tried ?? { answer: false };
         const writes = [
           { kind: "delete", rowKey: key } as const,
@@ -156,7 +156,7 @@ export class EndpointStore {
     };
   }
 
-  /** Changes the named fields; undefined when the endpoint is gone. */
+  /** Changes the named fields. Undefined when the endpoint is gone. */
   update(
     platformId: string,
     endpointId: string,
@@ -167,7 +167,7 @@ export class EndpointStore {
     return this.#change(platformId, endpointId, () => columns);
   }
 
-  /** Merges what `change` returns, or nothing where that is undefined; undefined when the endpoint is gone. */
+  /** Merges what `change` returns, if anything. Undefined when the endpoint is gone. */
   #change(
     platformId: string,
     endpointId: string,
@@ -193,8 +193,8 @@ export class EndpointStore {
   }
 
   /**
-   * Finds an active endpoint that is to be disabled. Returns it with the write that does so; undefined when it is gone or
-   * disabled already: the first reason stays.
+   * Finds an active endpoint that is to be disabled. Returns it with the write that does so. Undefined when it is gone
+   * or already disabled, because the first reason stays.
    */
   async findToDisable(
     platformId: string,
@@ -221,7 +221,7 @@ export class EndpointStore {
     const sealed = seal(secret, bindingOf(platformId, endpointId), this.#dataKeys);
     return this.#change(platformId, endpointId, (row) => {
       const before = endpointRow.decode(row);
-      // A try whose answer was lost: the secret was sealed for this call.
+      // An earlier try was applied, because the secret was sealed for this call.
       if (before.secret === sealed) return undefined;
       return endpointRow.encodePart({
         secret: sealed,
@@ -233,7 +233,7 @@ export class EndpointStore {
     });
   }
 
-  /** Lists endpoints of one application or of all, newest first; `after` is where the last listing stopped. */
+  /** Lists endpoints of one application or of all, newest first. `after` is where the last listing stopped. */
   list(
     platformId: string,
     applicationId: string | null,
@@ -243,7 +243,7 @@ export class EndpointStore {
     return endpoints.list(this.#core, platformId, position, fits);
   }
 
-  /** Lists the platform's endpoints, for work. Damaged rows are left out. @throws NewerRow */
+  /** Lists the platform's endpoints for background work, without damaged rows. @throws NewerRow */
   async listAll(platformId: string): Promise<Endpoint[]> {
     const rows = await this.#rows(platformId);
     const read = rows.map(({ row }) => unlessBroken(() => toEndpoint(platformId, row)));
@@ -254,7 +254,7 @@ export class EndpointStore {
     return this.#core.list({ partitionKey: platformId, ...endpoints.range, limit: ALL_MAX });
   }
 
-  /** Seals the secrets of all endpoints with the first data key. Returns the key of each secret after that. */
+  /** Seals the secrets of all endpoints with the first data key. Returns the key of each secret afterwards. */
   async reseal(platformId: string): Promise<string[]> {
     const keys: string[] = [];
     for (const { row } of await this.#rows(platformId)) {
@@ -269,7 +269,7 @@ export class EndpointStore {
     return keys;
   }
 
-  /** Returns the columns to write, undefined when both secrets are sealed with the first key. @throws DamagedRow */
+  /** Returns the columns to write, or undefined when both secrets have the first key. @throws DamagedRow */
   #resealed(platformId: string, row: Row): Columns | undefined {
     const binding = bindingOf(platformId, endpoints.idOf(row));
     const before = endpointRow.decode(row);

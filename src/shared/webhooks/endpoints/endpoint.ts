@@ -7,10 +7,10 @@ import { allowList, isAllowedAddress, isLocalProgram, refusedUrl } from "../../r
 import { isImpossibleName, misreadAddress } from "../../runtime/web-address.ts";
 import type { Config } from "../../config/config.ts";
 
-/** What an endpoint wants: every event, or those that it names. */
+/** The events that an endpoint wants: every event, or one type. */
 export type EventFilter = EventType | "*";
 
-/** Where an application's events are sent, without its secrets. */
+/** The address to which an application's events are sent, without its secrets. */
 export interface Endpoint {
   readonly id: string;
   readonly platformId: string;
@@ -25,16 +25,16 @@ export interface Endpoint {
   readonly updatedAt: string;
 }
 
-/** How an endpoint does. `failing`: its latest attempts failed. `waiting`: so many that new deliveries wait. */
+/** Health of an endpoint. `failing`: its latest attempts failed. `waiting`: so many that new deliveries wait. */
 interface EndpointHealth {
   readonly state: "ok" | "failing" | "waiting";
   readonly failuresInARow: number;
   readonly failingSince: string | null;
-  /** Null while the endpoint is well or disabled, and when nothing is to be sent. */
+  /** Null while the endpoint is healthy or disabled, and when nothing is to be sent. */
   readonly nextTryAt: string | null;
 }
 
-/** The recent results of an endpoint's deliveries. In a row of its own, so that they never conflict with a change. */
+/** The recent results of an endpoint's deliveries. A separate row, so that they never conflict with a change. */
 export interface EndpointResults {
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
@@ -47,7 +47,7 @@ export const NO_RESULTS: EndpointResults = {
   health: { state: "ok", failuresInARow: 0, failingSince: null, nextTryAt: null },
 };
 
-/** What tells that an endpoint is abandoned. */
+/** Failures that may show that an endpoint is abandoned. */
 interface Failures {
   /** Since the last success. */
   readonly failures: number;
@@ -57,7 +57,7 @@ interface Failures {
 const FAILURES_MIN = 20;
 const FAILING_MS_MIN = 5 * 24 * 60 * 60 * 1000;
 
-/** Returns whether the endpoint has failed for five days and at least 20 attempts. */
+/** Reports whether the endpoint has failed for five days and at least 20 attempts. */
 export function isAbandoned({ failures, failingSince }: Failures, now: Date): boolean {
   if (failures < FAILURES_MIN || failingSince === null) return false;
   return now.getTime() - Date.parse(failingSince) >= FAILING_MS_MIN;
@@ -69,7 +69,7 @@ export function wants({ events }: Endpoint, type: EventType): boolean {
 
 export function viewEndpoint(endpoint: Endpoint, results: EndpointResults) {
   const { lastSuccessAt, lastFailureAt, health } = results;
-  // Nothing is sent to a disabled endpoint. What failed before stays visible.
+  // Nothing is sent to a disabled endpoint. Its earlier failures stay visible.
   const isTried = endpoint.status === "active";
   return {
     id: endpoint.id,
@@ -88,18 +88,18 @@ export function viewEndpoint(endpoint: Endpoint, results: EndpointResults) {
   };
 }
 
-/** The address is null, like the hint, for a restricted key: it may contain a secret. */
+/** For a restricted key, the address is null like the hint, because it may contain a secret. */
 export type EndpointView = Omit<ReturnType<typeof viewEndpoint>, "url" | "secretHint"> & {
   readonly url: string | null;
   readonly secretHint: string | null;
 };
-/** The secret is shown this once. */
+/** The secret is only shown in this answer. */
 export type EndpointWithSecret = ReturnType<typeof viewEndpoint> & { readonly secret: string };
 
-/** What looks a host up for a customer. */
+/** Resolves a host name for a customer. */
 export interface LookUps {
   readonly names: Names;
-  /** Requests that wait for servers that customers chose. */
+  /** Limits requests that wait for servers that customers chose. */
   readonly waits: WaitingRequests;
 }
 
@@ -108,10 +108,10 @@ interface Settings {
   readonly calls: LookUps;
 }
 
-/** Whose address it is. */
+/** The owner of the address. */
 type Owner = Pick<Endpoint, "platformId">;
 
-/** Returns whether the settings map the host to a stand-in, or allow plain http to this machine. Development only. */
+/** Reports whether the settings map the host to a stand-in, or allow plain http to this machine. Development only. */
 function isOfDevelopment({ config: { outbound } }: Settings, url: URL): boolean {
   const { protocol, hostname, username, password } = url;
   const isPlain = protocol === "https:" && username === "" && password === "";
@@ -135,7 +135,7 @@ async function reasonAgainst(
   return isExempt ? undefined : await reasonOfName(services, owner, url);
 }
 
-/** Returns the reason why a host name must not be called, if any. Addresses change: each attempt also checks the one it dials. */
+/** Returns why a host name must not be called, if so. Each attempt also checks the address that it dials. */
 async function reasonOfName(
   services: Settings,
   { platformId }: Owner,

@@ -15,7 +15,6 @@ export async function getEndpoint(
   return endpoint;
 }
 
-/** Requires that the endpoint is active. @throws AppError `invalid_state` */
 export function requireActive({ status }: Endpoint): void {
   if (status === "active") return;
   const message = "The webhook endpoint is disabled. Make it active first.";

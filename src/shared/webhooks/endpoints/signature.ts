@@ -9,7 +9,7 @@ export function newSigningSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString("base64");
 }
 
-/** Returns enough of the secret to recognise it by. */
+/** Returns enough of the secret to recognise it. */
 export function secretHint(secret: string): string {
   return `${secret.slice(0, PREFIX.length + HINT_CHARACTERS)}…`;
 }
@@ -20,7 +20,7 @@ function keyOf(secret: string): Uint8Array {
 
 interface ToSign {
   readonly eventId: string;
-  /** Of this attempt, in seconds. */
+  /** Time of this attempt, in seconds. */
   readonly timestamp: number;
   readonly body: string;
 }

@@ -8,12 +8,12 @@ import type { ListEvents } from "../schema.ts";
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 /**
- * How old an event has to be to be listed. Ids are made before their transaction is written: a reader that continues
+ * How old an event must be to be listed. Ids are made before their transaction is written, so a reader that continues
  * after a younger event would miss an older one written later. A storage call takes up to 10 s, and clocks differ.
  */
 const SETTLED_MS = 15_000;
 const PENDING_MAX = 1_000;
-/** Events that a restricted key's page is selected from: a page may be short, or empty, without being the last. */
+/** How many events a restricted key's page is selected from. The page may be short or empty before the end. */
 const PICKED_FROM_MAX = 300;
 
 export type EventPayload = ReturnType<typeof eventPayload>;
@@ -21,14 +21,14 @@ export type EventPayload = ReturnType<typeof eventPayload>;
 /** Returns the id before every id of the events that are kept. */
 const beforeKept = (now: Date) => idBefore("event", now.getTime() - KEPT_MS);
 
-/** Reads logged and pending events: those that are not fanned out yet must not be missing. */
+/** Reads logged and pending events, because those that are not fanned out yet must not be missing. */
 async function eventsAfter(
   services: WebhooksDeps,
   { platformId, applicationId }: ApplicationScope,
   after: string,
   limit: number,
 ): Promise<Event[]> {
-  // Before the log: an event that moves in between is found there.
+  // Before the log, so that an event that moves in between is found there.
   const pending = await services.stores.events.listPending(platformId, PENDING_MAX, after);
   const logged = await services.stores.events.listAfter(applicationId, after, limit);
   const last = pending.length < PENDING_MAX ? undefined : pending.at(-1)?.id;
@@ -43,8 +43,8 @@ async function eventsAfter(
 }
 
 /**
- * Lists the application's events of the last 30 days after the given one, oldest first: the events that webhooks send.
- * For a restricted key, those about its profiles.
+ * Lists the application's events of the last 30 days after the given one, oldest first. These are the events that
+ * webhooks send. A restricted key sees those about its profiles.
  * @throws AppError `invalid_cursor`
  */
 export async function listEvents(

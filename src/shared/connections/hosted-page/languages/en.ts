@@ -172,7 +172,7 @@ export const en = {
   } as const satisfies Record<LinkProblem, string>,
 } as const;
 
-/** The English file defines the texts. The compiler finds what another language leaves out. */
+/** The English file defines the texts. The compiler finds texts that another language lacks. */
 type Sentences<Part> = {
   readonly [Name in keyof Part]: Part[Name] extends string ? string : Sentences<Part[Name]>;
 };
@@ -184,6 +184,6 @@ export interface FieldWords {
 }
 
 export interface Words extends Sentences<typeof en> {
-  /** Texts of the networks' forms, by `network.field`. The English ones are in the networks themselves. */
+  /** Texts of the networks' forms, by `network.field`. The networks themselves have the English ones. */
   readonly fields?: Readonly<Record<string, FieldWords>>;
 }
