@@ -29,11 +29,9 @@ import {
 const SOCIAL = "https://bsky.social";
 const PASSWORD = "abcd-efgh-ijkl-mnop";
 const REFRESH = xrpc("POST", "com.atproto.server.refreshSession");
-const PUBLIC_RESOLVE = xrpc(
-  "GET",
-  "com.atproto.identity.resolveHandle",
-  "https://public.api.bsky.app",
-);
+const VIEW = "https://public.api.bsky.app";
+const PUBLIC_RESOLVE = xrpc("GET", "com.atproto.identity.resolveHandle", VIEW);
+const PROFILE = xrpc("GET", "app.bsky.actor.getProfile", VIEW);
 const OWN_DOMAIN = "GET https://alice.test/.well-known/atproto-did";
 const DIRECTORY = `GET https://plc.directory/${DID}`;
 
@@ -62,7 +60,7 @@ describe("linking a Bluesky account", () => {
       [OWN_DOMAIN]: answer(404, ""),
       [DIRECTORY]: answer(200, didDocument),
       [xrpc("POST", "com.atproto.server.createSession", origin)]: answer(200, session),
-      [xrpc("GET", "app.bsky.actor.getProfile")]: answer(200, {
+      [PROFILE]: answer(200, {
         displayName: "Alice",
         avatar: "https://cdn.example/a.jpg",
       }),
@@ -104,7 +102,7 @@ describe("linking a Bluesky account", () => {
     const { outcome } = await signIn(
       { identifier: DID },
       script({
-        [xrpc("GET", "app.bsky.actor.getProfile")]: answer(501, { error: "MethodNotImplemented" }),
+        [PROFILE]: answer(400, { error: "InvalidRequest", message: "Profile not found" }),
         [xrpc("GET", "com.atproto.server.describeServer")]: lost,
       }),
     );
@@ -135,7 +133,6 @@ describe("linking a Bluesky account", () => {
       script(
         {
           [DIRECTORY]: answer(200, { id: DID, service }),
-          [xrpc("GET", "app.bsky.actor.getProfile", own)]: answer(200, {}),
           [xrpc("GET", "com.atproto.server.describeServer", own)]: answer(200, {}),
         },
         SOCIAL,

@@ -25,16 +25,17 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       const reply = answer(400, { error: "ExpiredToken", message: nothing });
       expect(classify(reply, NOW)).toMatchObject({ networkCode: "ExpiredToken" });
       const { DID, PDS, PLC, documentAt } = blueskyScript;
-      const profile = `GET ${PDS}/xrpc/app.bsky.actor.getProfile`;
+      const VIEW = "GET https://public.api.bsky.app/xrpc";
       const http = {
-        [profile]: answer(200, { displayName: "Alice", avatar: nothing }),
-        [PLC]: documentAt(PDS),
-        "GET https://public.api.bsky.app/xrpc/com.atproto.identity.resolveHandle": answer(200, {
-          did: DID,
+        [`${VIEW}/app.bsky.actor.getProfile`]: answer(200, {
+          displayName: "Alice",
+          avatar: nothing,
         }),
+        [PLC]: documentAt(PDS),
+        [`${VIEW}/com.atproto.identity.resolveHandle`]: answer(200, { did: DID }),
       };
       const named = { did: DID, handle: "alice.test", pds: PDS };
-      const account = await readAccount(named, { origin: PDS }, scriptedTools({ http }));
+      const account = await readAccount(named, scriptedTools({ http }));
       expect(account).toMatchObject({ displayName: "Alice", avatarUrl: null });
     });
 

@@ -8,7 +8,7 @@ import { serverOrigin, typedText } from "../contract/text.ts";
 import { xrpcError } from "./errors.ts";
 import { readIdentifier, type Identifier, isOwnServer, LOGIN_HOST } from "./identity.ts";
 import { readAccount, readLimits, resolveHandle, resolveServer } from "./identity.ts";
-import { bearer, procedure } from "./request.ts";
+import { procedure } from "./request.ts";
 import { sessionIdOf, type PasswordCredentials } from "./state.ts";
 import { type Session, accessExpiry, readSession, sessionExpiry } from "./session.ts";
 
@@ -133,11 +133,7 @@ async function describe(
 ) {
   const { did, accessJwt, refreshJwt } = session;
   const [account, limits] = await Promise.all([
-    readAccount(
-      { did, handle: session.handle, pds: home.pds },
-      { origin: home.pds, headers: bearer(accessJwt) },
-      tools,
-    ),
+    readAccount({ did, handle: session.handle, pds: home.pds }, tools),
     readLimits(home.pds, tools),
   ]);
   const credentials: PasswordCredentials = {

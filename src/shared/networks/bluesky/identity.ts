@@ -3,14 +3,15 @@ import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { inForm, tryRead } from "../contract/ask.ts";
-import { HttpFailure, type HttpRequest } from "../../runtime/http-call.ts";
+import { HttpFailure } from "../../runtime/http-call.ts";
 import { type LinkFailure, type Account, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, typedAddress } from "../contract/text.ts";
 import { query } from "./request.ts";
 
-const HANDLE_RESOLVER = "https://public.api.bsky.app";
+/** Knows every account's handle and public profile, and asks nobody who he is. */
+const PUBLIC_VIEW = "https://public.api.bsky.app";
 const PLC_DIRECTORY = "https://plc.directory";
 
 /** Logs in for every account of the network's own servers, and knows e-mail addresses, which no directory does. */
@@ -28,6 +29,14 @@ export const DOCUMENT = objectShape(() => ({
   service: spare(entries(z.object({ id: z.string(), serviceEndpoint: z.unknown().optional() }))),
 }));
 
+type Did = `did:plc:${string}` | `did:web:${string}`;
+const DID = /^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i;
+const DID_CHARACTERS_MAX = 2_048;
+const isDid = (text: string): text is Did => DID.test(text);
+
+/** Short, because somebody waits, and what can't be resolved in time is asked for in another way or left out. */
+const HANDLE_TIMEOUT_MS = 5_000;
+
 /**
  * Returns the DID that a handle stands for: as the server at `origin` knows it, or else as the handle's own domain says
  * (atproto.com/specs/handle); undefined if neither knows one.
@@ -35,48 +44,41 @@ export const DOCUMENT = objectShape(() => ({
 export async function resolveHandle(
   handle: string,
   tools: NetworkTools,
-  options: { readonly origin?: string; readonly timeoutMs?: number } = {},
-): Promise<string | LinkFailure | undefined> {
-  const known = await askService(handle, tools, options);
+  origin = PUBLIC_VIEW,
+): Promise<Did | LinkFailure | undefined> {
+  const known = await askService(handle, tools, origin);
   if (typeof known === "string") return known;
   return (await askDomain(handle, tools)) ?? known;
 }
 
-const DID = /^did:(?:plc:[a-z2-7]{24}|web:[a-z0-9.%-]+)$/i;
-const DOMAIN_TIMEOUT_MS = 5_000;
-
 /** Asks a handle's own domain by both ways that the protocol has. */
-async function askDomain(handle: string, tools: NetworkTools): Promise<string | undefined> {
+async function askDomain(handle: string, tools: NetworkTools): Promise<Did | undefined> {
   const ask = (url: string) =>
-    exchange(tools, { method: "GET", url, timeoutMs: DOMAIN_TIMEOUT_MS });
+    exchange(tools, { method: "GET", url, timeoutMs: HANDLE_TIMEOUT_MS });
   const [texts, arrived] = await Promise.all([
     tools.dnsTexts(`_atproto.${handle}`),
     follow(`https://${handle}/.well-known/atproto-did`, ask),
   ]);
-  const named = texts.filter((text) => text.startsWith("did="));
+  const [byName = "", ...others] = texts.filter((text) => text.startsWith("did="));
+  const named = byName.slice("did=".length).trim();
   // More than one text means that the domain is not set up correctly: none of them counts.
-  const byName = named.length === 1 ? named[0]?.slice("did=".length).trim() : undefined;
-  if (byName !== undefined && DID.test(byName)) return byName;
+  if (others.length === 0 && isDid(named)) return named;
   if (typeof arrived === "string" || arrived.answer instanceof HttpFailure) return undefined;
   const { answer } = arrived;
   const did = answer.status === 200 ? answer.text().slice(0, DID_CHARACTERS_MAX).trim() : "";
-  return DID.test(did) ? did : undefined;
+  return isDid(did) ? did : undefined;
 }
-
-const DID_CHARACTERS_MAX = 2_048;
 
 async function askService(
   handle: string,
   tools: NetworkTools,
-  options: { readonly origin?: string; readonly timeoutMs?: number } = {},
-): Promise<string | LinkFailure | undefined> {
-  const { origin = HANDLE_RESOLVER, timeoutMs } = options;
+  origin: string,
+): Promise<Did | LinkFailure | undefined> {
   const request = query(origin, "com.atproto.identity.resolveHandle", { handle });
-  const limits = timeoutMs === undefined ? {} : { timeoutMs };
-  const answer = await exchange(tools, { ...request, ...limits });
+  const answer = await exchange(tools, { ...request, timeoutMs: HANDLE_TIMEOUT_MS });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  const found = inForm(() => z.object({ did: z.string().startsWith("did:") }))(answer);
-  if (found !== undefined) return found.did;
+  const { did } = inForm(() => z.object({ did: z.string() }))(answer) ?? {};
+  if (did !== undefined && isDid(did)) return did;
   return answer.status >= 400 && answer.status < 500 && answer.status !== 429
     ? undefined
     : linkFailed("network_unavailable", `resolving the handle was answered with ${answer.status}`);
@@ -105,12 +107,10 @@ export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT
 async function readDocument(
   did: string,
   tools: NetworkTools,
-  timeoutMs?: number,
 ): Promise<ShapeOf<typeof DOCUMENT> | LinkFailure | undefined> {
   const url = documentUrl(did);
   if (url === undefined) return undefined;
-  const limits = timeoutMs === undefined ? {} : { timeoutMs };
-  const answer = await exchange(tools, { method: "GET", url, ...limits });
+  const answer = await exchange(tools, { method: "GET", url });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   if (answer.status === 404 || answer.status === 410) return undefined;
   if (answer.status !== 200)
@@ -118,9 +118,6 @@ async function readDocument(
   const document = inForm(DOCUMENT)(answer);
   return document?.id === did ? document : undefined;
 }
-
-/** Short, because a person waits for the page, and the DID does as a name. */
-const HANDLE_TIMEOUT_MS = 5_000;
 
 interface NamedAccount {
   readonly did: string;
@@ -143,8 +140,8 @@ async function vouchedHandle(
   const name = identifier.value;
   if (name.endsWith(`.${new URL(pds).hostname}`)) return name;
   const [resolved, document] = await Promise.all([
-    resolveHandle(name, tools, { timeoutMs: HANDLE_TIMEOUT_MS }),
-    readDocument(did, tools, HANDLE_TIMEOUT_MS),
+    resolveHandle(name, tools),
+    readDocument(did, tools),
   ]);
   if (document === undefined || "code" in document) return did;
   const isNamed = document.alsoKnownAs.some((alias) => alias.toLowerCase() === `at://${name}`);
@@ -213,19 +210,13 @@ const profileShape = objectShape(() => ({
 const limitsShape = objectShape(() => ({ blobUploadLimit: z.number().int().positive() }));
 
 /**
- * Returns the account with its public profile. Without a profile, which some servers don't know, it is shown by its
- * handle, and without a handle that can be vouched for by its DID. `request` says where to ask and with which headers.
+ * Returns the account with its public profile. Without a profile, which that view may not know, it is shown by its
+ * handle, and without a handle that can be vouched for by its DID.
  */
-export async function readAccount(
-  named: NamedAccount,
-  request: Pick<HttpRequest, "headers"> & { readonly origin: string },
-  tools: NetworkTools,
-): Promise<Account> {
-  const { origin, headers = {} } = request;
+export async function readAccount(named: NamedAccount, tools: NetworkTools): Promise<Account> {
   const { did } = named;
-  const asked = { ...query(origin, "app.bsky.actor.getProfile", { actor: did }), headers };
   const [profile, handle] = await Promise.all([
-    tryRead(asked, profileShape, tools),
+    tryRead(query(PUBLIC_VIEW, "app.bsky.actor.getProfile", { actor: did }), profileShape, tools),
     vouchedHandle(named, tools),
   ]);
   return {

@@ -4,6 +4,7 @@ import type {
   NodeSavedState,
   OAuthClientMetadataInput,
 } from "@atproto/oauth-client-node";
+import type { LinkErrorCode } from "../contract/link.ts";
 import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { clientMetadata, hasDocuments, loopbackMetadata } from "./client-documents.ts";
@@ -25,10 +26,19 @@ export interface Client {
   readonly sessions: Map<string, NodeSavedSession>;
 }
 
+/** What an error of the library comes to. */
+type OAuthErrorCode = Extract<
+  LinkErrorCode,
+  | "account_not_found"
+  | "instance_unreachable"
+  | "instance_unsupported"
+  | "network_unavailable"
+  | "rate_limited"
+>;
+
 /** Why a step did not lead on. `networkCode` is the server's own word for it. */
 export interface OAuthProblem {
-  readonly kind: "unknown_account" | "unreachable" | "down" | "refused" | "unusable";
-  readonly status: number | null;
+  readonly code: OAuthErrorCode;
   readonly networkCode: string | null;
   readonly note: string;
 }
@@ -79,23 +89,15 @@ function storeIn<Value>(map: Map<string, Value>) {
   };
 }
 
-async function didOf(
-  handle: string,
-  tools: NetworkTools,
-  trace: Trace,
-): Promise<`did:plc:${string}` | `did:web:${string}` | null> {
+async function didOf(handle: string, tools: NetworkTools, trace: Trace) {
   const did = await resolveHandle(handle, tools);
-  if (did === undefined) trace.isUnknown = true;
-  if (typeof did !== "string") {
-    if (did !== undefined) throw new Error(did.note ?? did.code);
+  if (did === undefined) {
+    trace.code = "account_not_found";
     return null;
   }
+  if (typeof did !== "string") throw new Error(did.note ?? did.code);
   trace.did = did;
-  return isSupported(did) ? did : null;
-}
-
-function isSupported(did: string): did is `did:plc:${string}` | `did:web:${string}` {
-  return did.startsWith("did:plc:") || did.startsWith("did:web:");
+  return did;
 }
 
 /** Returns the session as it is after a step; undefined if the library discarded it. */
@@ -103,16 +105,14 @@ export function sessionIn(client: Client, did: string): OAuthSessionData | undef
   return readOAuthSession(client.sessions.get(did));
 }
 
-/** Sorts what the library throws. A call without an answer counts as such, whatever the library made of it. */
+/** Sorts what the library throws: by the answer that refused a step, else by what the calls behind it came to. */
 export function problemOf(error: unknown, trace: Trace): OAuthProblem {
   const chain = causesOf(error);
   const note = chain.map(({ message }) => message).join(": ");
   const answered = chain.map(readAnswer).find((found) => found !== undefined);
-  if (answered !== undefined) return { kind: "refused", ...answered, note };
-  const empty = { status: null, networkCode: null, note };
-  if (trace.failure !== undefined) return { kind: "unreachable", ...empty };
-  if (trace.isDown === true) return { kind: "down", ...empty };
-  return { kind: trace.isUnknown === true ? "unknown_account" : "unusable", ...empty };
+  return answered === undefined
+    ? { code: trace.code ?? "instance_unsupported", networkCode: null, note }
+    : { ...answered, note };
 }
 
 const CAUSES_MAX = 6;
@@ -128,28 +128,25 @@ function causesOf(error: unknown): readonly Error[] {
 }
 
 /**
- * Returns status and code of the library's error for a refusal by the authorisation server. It is recognised by its
- * fields, because its class is in a module that is loaded lazily.
+ * Returns what the library's error for a refusal by the authorisation server means. It is recognised by its fields,
+ * because its class is in a module that is loaded lazily.
  */
-function readAnswer(error: Error): { status: number; networkCode: string | null } | undefined {
+function readAnswer(error: Error): Omit<OAuthProblem, "note"> | undefined {
   if (!("payload" in error) || !("status" in error) || typeof error.status !== "number") return;
-  const code = "error" in error && typeof error.error === "string" ? error.error : null;
-  return { status: error.status, networkCode: code };
+  const networkCode = "error" in error && typeof error.error === "string" ? error.error : null;
+  if (error.status === 429) return { code: "rate_limited", networkCode };
+  const code = error.status >= 500 ? "network_unavailable" : "instance_unsupported";
+  return { code, networkCode };
 }
 
 const BYTES_MAX = 256 * 1024;
 /** Addresses of DID documents, in the directory and on a domain. */
 const DID_DOCUMENT = /\/did(?::|%3A)[^/]+$|\/\.well-known\/did\.json$/i;
-const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
 /** What happened in the library's calls: its own errors do not distinguish the causes. */
 export interface Trace {
-  /** The last call that got no answer. */
-  failure?: HttpFailure;
-  /** A server answered that it can't answer. */
-  isDown?: boolean;
-  /** A directory said that there is no such account. */
-  isUnknown?: boolean;
+  /** What the last call came to that was of no use. */
+  code?: OAuthErrorCode;
   /** DID of the account that was typed. */
   did?: string;
 }
@@ -163,28 +160,23 @@ function fetchWith(tools: NetworkTools, trace: Trace): Fetch {
     const body = new Uint8Array(await request.arrayBuffer());
     try {
       const answer = await tools.http({
-        method: methodOf(request),
+        // Safe: the library calls with the protocol's methods alone.
+        method: request.method as HttpRequest["method"],
         url: request.url,
         headers: Object.fromEntries(request.headers),
         ...(body.byteLength === 0 ? {} : { body }),
         bytesMax: BYTES_MAX,
       });
       const { status, headers } = answer;
-      if (status >= 500) trace.isDown = true;
+      if (status >= 500) trace.code = "network_unavailable";
       if (DID_DOCUMENT.test(request.url) && (status === 404 || status === 410))
-        trace.isUnknown = true;
+        trace.code = "account_not_found";
       // A redirect has no meaning in this protocol; neither has an answer that a `Response` can't stand for.
       const isBodiless = status === 204 || status === 205 || status === 304;
       return new Response(isBodiless ? null : Buffer.from(answer.body), { status, headers });
     } catch (error) {
-      if (error instanceof HttpFailure) trace.failure = error;
+      if (error instanceof HttpFailure) trace.code = "instance_unreachable";
       throw error;
     }
   };
-}
-
-function methodOf({ method }: Request): HttpRequest["method"] {
-  if (!METHODS.includes(method)) throw new Error(`the library wants to call with ${method}`);
-  // Safe: looked up in the list of what there is.
-  return method as HttpRequest["method"];
 }

@@ -23,9 +23,6 @@ import { openClient, problemOf, sessionIn } from "./oauth-client.ts";
 import type { Client, OAuthProblem } from "./oauth-client.ts";
 import { accessEnd, endOAuth, idleEnd } from "./session.ts";
 
-/** Knows every account's public profile, and asks nobody who he is. */
-const PUBLIC_VIEW = "https://public.api.bsky.app";
-
 export const oauthFields = [
   {
     name: "identifier",
@@ -77,7 +74,8 @@ export async function start(
       const did = input.startsWith("did:") ? input : (client.trace.did ?? null);
       return { kind: "redirect", url: url.href, state, flow: { redirectUri, saved, did } };
     } catch (error) {
-      failure ??= refusedStart(problemOf(error, client.trace));
+      const { code, networkCode, note } = problemOf(error, client.trace);
+      failure ??= linkFailed(code, networkCode === null ? note : `${networkCode}: ${note}`);
     }
   }
   return failure ?? linkFailed("input_invalid");
@@ -96,15 +94,6 @@ async function authorize({ library, states, trace }: Client, input: string): Pro
 
 function addressFor(app: NetworkApp, redirectUri: string): string {
   return hasDocuments(app) ? redirectUri : loopbackAddress(redirectUri);
-}
-
-function refusedStart({ kind, status, networkCode, note }: OAuthProblem): LinkFailure {
-  const words = networkCode === null ? note : `${networkCode}: ${note}`;
-  if (kind === "unknown_account") return linkFailed("account_not_found", words);
-  if (kind === "unreachable") return linkFailed("instance_unreachable", words);
-  if (status === 429) return linkFailed("rate_limited", words);
-  const isDown = kind === "down" || (status ?? 0) >= 500;
-  return linkFailed(isDown ? "network_unavailable" : "instance_unsupported", words);
 }
 
 export async function finish(
@@ -146,16 +135,11 @@ function credentialsFrom(
   return { kind: "oauth", did, pds, redirectUri, accessExpiresAt, session };
 }
 
-function refusedFinish(
-  params: Texts,
-  { kind, status, networkCode, note }: OAuthProblem,
-): LinkFailure {
-  const words = noteOf(`${params["error"] ?? networkCode ?? ""} ${note}`);
-  if (params["error"] === "access_denied") return linkFailed("access_denied", words);
-  if (status === 429) return linkFailed("rate_limited", words);
-  const isOutage = kind === "unreachable" || kind === "down" || (status ?? 0) >= 500;
-  const isDown = isOutage || params["error"] !== undefined;
-  return linkFailed(isDown ? "network_unavailable" : "instance_unsupported", words);
+function refusedFinish({ error }: Texts, problem: OAuthProblem): LinkFailure {
+  const { code, networkCode, note } = problem;
+  const words = noteOf(`${error ?? networkCode ?? ""} ${note}`);
+  if (error === "access_denied") return linkFailed("access_denied", words);
+  return linkFailed(error === undefined ? code : "network_unavailable", words);
 }
 
 /** Links the account. Ends an authorisation of another account, or one that does not allow publishing. */
@@ -187,7 +171,7 @@ async function describe(credentials: OAuthCredentials, tools: NetworkTools): Pro
   const view = sessionView().safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
   if (view.active === false) return linkFailed("account_restricted", view.status);
   const [account, limits] = await Promise.all([
-    readAccount({ did, handle: view.handle ?? did, pds }, { origin: PUBLIC_VIEW }, tools),
+    readAccount({ did, handle: view.handle ?? did, pds }, tools),
     readLimits(pds, tools),
   ]);
   return {

@@ -20,7 +20,6 @@ import { thumbnail } from "./rules.ts";
 import { bringVideo, followVideo, type VideoStep } from "./video.ts";
 
 const MENTIONS_MAX = 20;
-const RESOLVE_TIMEOUT_MS = 5000;
 
 /**
  * Uploads the files and makes the record. While nothing of the leg can be public, it gets the key and the time of this
@@ -93,8 +92,7 @@ async function resolveMentions(
   );
   const resolved = await Promise.all(
     [...handles].slice(0, MENTIONS_MAX).map(async (handle) => {
-      const options = { origin: credentials.pds, timeoutMs: RESOLVE_TIMEOUT_MS };
-      const did = await resolveHandle(handle, tools, options);
+      const did = await resolveHandle(handle, tools, credentials.pds);
       return typeof did === "string" ? ([[handle, did]] as const) : [];
     }),
   );

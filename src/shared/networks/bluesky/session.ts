@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange, noteOf } from "../contract/answers.ts";
@@ -48,13 +49,8 @@ export function sessionExpiry(refreshJwt: string): string | null {
 }
 
 function expiryOf(jwt: string): Date | undefined {
-  const claims = z.object({ exp: z.number().int().positive().max(8_000_000_000) });
   try {
-    const payload: unknown = JSON.parse(
-      Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString(),
-    );
-    const parsed = claims.safeParse(payload);
-    return parsed.success ? new Date(parsed.data.exp * 1000) : undefined;
+    return new Date(z.number().positive().max(8_000_000_000).parse(decodeJwt(jwt).exp) * 1000);
   } catch {
     // Tokens are opaque to a client: one that is no JWT is as good.
     return undefined;
@@ -207,7 +203,8 @@ function refusedRenewal(problem: OAuthProblem | undefined, isGone: boolean): Cre
   if (CLIENT_ERRORS.includes(networkCode ?? ""))
     return renewalRejected("app_misconfigured", networkCode, note);
   // The library drops a session only when nothing can be done with it any more.
-  const isOutage = problem?.kind === "unreachable" || problem?.kind === "down";
+  const isOutage =
+    problem?.code === "instance_unreachable" || problem?.code === "network_unavailable";
   if (isGone && !isOutage) return needsReauth(networkCode, note);
   return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
 }
