@@ -34,6 +34,3 @@ export function hostEndings(): ReadonlySet<string> {
   known ??= new Set([...tlds.filter((name) => !LATER.has(name)), ...ENDED.trim().split(/\s/)]);
   return known;
 }
-
-/** The longest of them has so many characters. */
-export const HOST_ENDING_MAX = 18;
