@@ -589,6 +589,7 @@ describe("linking a Mastodon account", () => {
       "permission_missing",
     ],
     [VERIFY, answer(401, { error: "The access token is invalid" }), "access_denied"],
+    [TOKEN, answer(401, { error: "invalid_client" }), "network_unavailable"],
     [VERIFY, answer(500, ""), "network_unavailable"],
     [VERIFY, answer(200, {}), "instance_unsupported"],
     [VERIFY, lost, "instance_unreachable"],
@@ -606,29 +607,6 @@ describe("linking a Mastodon account", () => {
     const { outcome } = await finish(script(http), { code: "c" });
     if (outcome.kind !== "linked") throw new Error("not linked");
     expect(outcome.linked.credentials["software"]).toBe(software);
-  });
-
-  test("forgets a registration that the instance does not know any more", async () => {
-    const { outcome, tools } = await finish(
-      script(
-        { [TOKEN]: answer(401, { error: "invalid_client" }) },
-        { [HOST]: { clientId: "client" } },
-      ),
-      { code: "c" },
-    );
-    expect(failure(outcome)).toBe("network_unavailable");
-    expect(tools.saved.has(HOST)).toBe(false);
-  });
-
-  test("keeps a registration that was made after the authorisation began", async () => {
-    const { tools } = await finish(
-      script(
-        { [TOKEN]: answer(401, { error: "invalid_client" }) },
-        { [HOST]: { clientId: "a newer one" } },
-      ),
-      { code: "c" },
-    );
-    expect(tools.saved.get(HOST)).toEqual({ clientId: "a newer one" });
   });
 
   test.each(["invalid_client", "unauthorized_client", "invalid_request", "server_error"])(

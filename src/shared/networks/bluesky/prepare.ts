@@ -49,7 +49,6 @@ async function prepareRecord(leg: Leg): Promise<PreparedRecord> {
     const waiting = step.video === undefined ? rest : { ...rest, video: step.video };
     return { kind: "processing", remote: waiting, ...step.wait };
   }
-  if (step.kind === "still") throw new Error("a still was not made an image");
   if (step.kind === "rejected" && step.failure.code === "media_processing_failed") {
     // Mostly it can the second time: https://github.com/marcomaroni-github/twitter-to-bluesky/pull/55.
     const again = { ...rest, remadeAt: tools.now().toISOString() };
@@ -109,7 +108,7 @@ async function makeEmbed(leg: Leg, stretches: readonly Stretch[]): Promise<Embed
     if ("failure" in files) return files;
     if (!("file" in files)) return { kind: "made", embed: imagesEmbed(files) };
     const video = await bringVideo(leg, files);
-    return video.kind === "still" ? stillEmbed(leg) : video;
+    return video === "still" ? stillEmbed(leg) : video;
   }
   const { linkCard } = ownOptionsOf(draft);
   if (linkCard === false) return { kind: "made", embed: null };

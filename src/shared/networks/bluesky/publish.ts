@@ -1,9 +1,8 @@
 import { notAccepted, mayStartOver, startOver, unconfirmed } from "../contract/outcome.ts";
 import type { PublishOutcome } from "../contract/outcome.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
-import { callAsAccount } from "./account-call.ts";
+import { callAsAccount, classifyFor } from "./account-call.ts";
 import { COLLECTION, type Leg } from "./state.ts";
-import { classifyFor } from "./moved.ts";
 import { readRecord } from "./look-up.ts";
 import { procedure } from "./request.ts";
 

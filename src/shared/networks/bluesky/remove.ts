@@ -2,9 +2,8 @@ import * as z from "zod";
 import { inForm } from "../contract/ask.ts";
 import type { FollowUpCall } from "../contract/network.ts";
 import { removal } from "../contract/removal.ts";
-import { callAsAccount } from "./account-call.ts";
+import { callAsAccount, classifyFor } from "./account-call.ts";
 import { missingForRemoval } from "./client-documents.ts";
-import { classifyFor } from "./moved.ts";
 import { procedure } from "./request.ts";
 import { type Call, COLLECTION, steps } from "./state.ts";
 

@@ -7,9 +7,8 @@ import { bytesMaxOf, mediaRejected, refusedFile } from "../contract/media-check.
 import { kindOfType, type MediaItem } from "../contract/draft.ts";
 import type { MediaFile, MediaTargets } from "../contract/media.ts";
 import { type StreamedBody, HttpFailure } from "../../runtime/http-call.ts";
-import { callAsAccount } from "./account-call.ts";
+import { callAsAccount, classifyFor } from "./account-call.ts";
 import type { AsAccount, Leg, RemoteVideo } from "./state.ts";
-import { classifyFor } from "./moved.ts";
 import { procedure } from "./request.ts";
 import { shortenedText } from "../contract/text.ts";
 import { media, RULES, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";

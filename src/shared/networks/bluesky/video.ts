@@ -6,7 +6,7 @@ import type { LegErrorCode } from "../contract/errors.ts";
 import { type PrepareOutcome, type Rejected, unpublished } from "../contract/outcome.ts";
 import type { TryLater } from "../contract/outcome.ts";
 import type { AsAccount, Credentials, Leg, RemoteVideo } from "./state.ts";
-import { aspectRatioOf, type Blob, blobShape, type Embed } from "./upload.ts";
+import { aspectRatioOf, blobShape, type Embed } from "./upload.ts";
 import { uploadBlob, videoEmbed } from "./upload.ts";
 import { blobBytesMax } from "./rules.ts";
 import * as z from "zod";
@@ -14,21 +14,14 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, noteOf } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { callAsAccount } from "./account-call.ts";
+import { callAsAccount, classifyFor } from "./account-call.ts";
 import { classify } from "./errors.ts";
-import { classifyFor } from "./moved.ts";
 import { bearer, query } from "./request.ts";
 
 export type VideoStep =
   | { readonly kind: "made"; readonly embed: Embed }
-  /** `video` is undefined when the next step has to begin with the file again. */
-  | {
-      readonly kind: "waiting";
-      readonly video: RemoteVideo | undefined;
-      readonly wait: Wait;
-    }
-  /** A moving image that no video can be made of here: its first picture may be published. */
-  | { readonly kind: "still" }
+  /** `video` is absent when the next step has to begin with the file again. */
+  | { readonly kind: "waiting"; readonly video?: RemoteVideo; readonly wait: Wait }
   | TryLater
   | Rejected;
 
@@ -36,24 +29,26 @@ export type VideoStep =
 type Wait = Pick<Extract<PrepareOutcome, { kind: "processing" }>, "pollAfterSeconds" | "isPoll">;
 type Shown = Omit<RemoteVideo, "jobId">;
 
+function waiting(video: RemoteVideo, pollAfterSeconds: number): VideoStep {
+  return { kind: "waiting", video, wait: { pollAfterSeconds } };
+}
+
 /**
  * Brings the leg's video to the network: through the video service, so that it plays at once, or straight to the
  * account's server where there is no such service. An MP4 goes straight as well when what the service had made was
  * lost again: it would only answer that it knows the file. Of all else only the service can make the MP4 that a post
- * shows.
+ * shows. `still`: of a moving image no video can be made here, but its first picture may be published.
  */
 export async function bringVideo(
   leg: Leg,
   { file, alt }: { readonly file: MediaFile; readonly alt: string },
-): Promise<VideoStep> {
+): Promise<VideoStep | "still"> {
   const isGif = file.contentType === "image/gif";
   const isPlayable = file.contentType === "video/mp4";
   const shown = { alt, aspectRatio: aspectRatioOf(file), ...(isGif ? { isGif } : {}) };
-  if (leg.remote.reuploadedAt === undefined || !isPlayable) {
-    const step = stepOf(await handOver(leg, file), shown);
-    if (step !== undefined) return step;
-  }
-  return isGif ? { kind: "still" } : sendStraight(leg, file, shown);
+  const isLost = leg.remote.reuploadedAt !== undefined && isPlayable;
+  const step = isLost ? undefined : await handOver(leg, file, shown);
+  return step ?? (isGif ? "still" : sendStraight(leg, file, shown));
 }
 
 /** Uploads the file to the account's server, which takes it as it is. */
@@ -69,23 +64,14 @@ async function sendStraight(leg: Leg, file: MediaFile, shown: Shown): Promise<Vi
 
 /** Reads the status of a video once that the service is processing. */
 export async function followVideo(video: RemoteVideo, tools: NetworkTools): Promise<VideoStep> {
-  const step = stepOf(await lookAtJob(video.jobId, tools), video);
-  return step ?? { kind: "waiting", video: undefined, wait: { pollAfterSeconds: 0 } };
-}
-
-/** Returns what the service's answer means for the leg; undefined where it does not have the video. */
-function stepOf(outcome: VideoOutcome, shown: Shown): VideoStep | undefined {
-  switch (outcome.kind) {
-    case "blob":
-      return { kind: "made", embed: videoEmbed(outcome.blob, shown) };
-    case "working":
-      return { kind: "waiting", video: { jobId: outcome.jobId, ...shown }, wait: outcome.wait };
-    case "try_later":
-    case "rejected":
-      return outcome;
-    default:
-      return undefined;
-  }
+  const { jobId } = video;
+  const answer = await exchange(tools, query(SERVICE, "app.bsky.video.getJobStatus", { jobId }));
+  if (isAway(answer)) return waiting(video, POLL_SECONDS_OUTAGE);
+  if (answer.status === 429) return waiting(video, pause(answer, tools));
+  const { data: status } = jobAnswer().safeParse(answer.json());
+  const step = status && stepOf({ ...status, jobId }, video);
+  // The service does not know the job any more.
+  return step ?? { kind: "waiting", wait: { pollAfterSeconds: 0 } };
 }
 
 /** Makes uploaded videos playable before anyone sees them (https://docs.bsky.app/docs/tutorials/video). */
@@ -115,16 +101,6 @@ const jobAnswer = shape(() =>
   z.union([z.object({ jobStatus: job() }).transform((one) => one.jobStatus), job()]),
 );
 
-type VideoOutcome =
-  | { readonly kind: "blob"; readonly blob: Blob }
-  | { readonly kind: "working"; readonly jobId: string; readonly wait: Wait }
-  /** The service is not there, or not for this account: the account's own server may take the file. */
-  | { readonly kind: "not_there" }
-  /** The service does not know the job any more. */
-  | { readonly kind: "lost" }
-  | TryLater
-  | Rejected;
-
 /** What the service goes by, beside the type, is the end of the name. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "video/quicktime": "mov",
@@ -135,12 +111,12 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 /**
  * Hands a video over. The same bytes again are answered with what was made of them before. Its name, which is all that
- * the service has of it, is the same for the same leg.
+ * the service has of it, is the same for the same leg. Undefined: the service is not there, or not for this account.
  */
-async function handOver(leg: Leg, file: MediaFile): Promise<VideoOutcome> {
+async function handOver(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoStep | undefined> {
   const { credentials, remote, tools } = leg;
   const refused = await askLimits(leg);
-  if (refused !== undefined) return refused;
+  if (refused !== "allowed") return refused;
   const token = await vouch(serverDid(credentials), UPLOAD_METHOD, leg);
   if (typeof token !== "string") return token;
   const name = `${remote.rkey}.${EXTENSIONS[file.contentType] ?? "mp4"}`;
@@ -154,21 +130,14 @@ async function handOver(leg: Leg, file: MediaFile): Promise<VideoOutcome> {
     timeoutMs: UPLOAD_TIMEOUT_MS,
   } as const;
   const answer = await exchange(tools, request);
-  if (isAway(answer)) return { kind: "not_there" };
+  if (isAway(answer)) return undefined;
   // What was uploaded before is an error by its status, and the wanted answer by its content.
   const { data: status } = jobAnswer().safeParse(answer.json());
-  return (status && outcomeOf(status)) ?? refusal(answer, tools);
-}
-
-/** Reads the status of a job once. */
-async function lookAtJob(jobId: string, tools: NetworkTools): Promise<VideoOutcome> {
-  const answer = await exchange(tools, query(SERVICE, "app.bsky.video.getJobStatus", { jobId }));
-  if (isAway(answer))
-    return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS_OUTAGE } };
-  if (answer.status === 429)
-    return { kind: "working", jobId, wait: { pollAfterSeconds: pause(answer, tools) } };
-  const { data: status } = jobAnswer().safeParse(answer.json());
-  return (status && outcomeOf({ ...status, jobId })) ?? { kind: "lost" };
+  const step = status && stepOf(status, shown);
+  if (step !== undefined || answer.status === 401 || answer.status === 403) return step;
+  const classified = classify(answer, tools.now());
+  const isMedia = answer.status !== 429 && classified.code === "invalid_request";
+  return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
 }
 
 /**
@@ -182,16 +151,21 @@ function pause(answer: HttpResponse, tools: NetworkTools): number {
 /** Failures that are of the file itself (https://github.com/bluesky-social/social-app/pull/11329). Others may pass. */
 const OF_FILE: readonly string[] = ["validation_failure", "pds_upload_unsupported_blob_size"];
 
-function outcomeOf({ jobId, state, blob, ...job }: Job): VideoOutcome | undefined {
+/** Returns what a job's status means for the leg; undefined where it says nothing of a job. */
+function stepOf({ jobId, state, blob, ...job }: Job, shown: Shown): VideoStep | undefined {
   const { failureCode, error, message } = job;
-  if (blob !== undefined) return { kind: "blob", blob };
+  if (blob !== undefined) return { kind: "made", embed: videoEmbed(blob, shown) };
   if (state === "JOB_STATE_FAILED") {
     const isOfFile = failureCode !== undefined && OF_FILE.includes(failureCode);
     const code = isOfFile ? "media_rejected" : "media_processing_failed";
     return refusedAs(code, failureCode ?? error ?? state, message);
   }
   if (jobId !== undefined && state !== undefined)
-    return { kind: "working", jobId, wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true } };
+    return {
+      kind: "waiting",
+      video: { ...shown, jobId },
+      wait: { pollAfterSeconds: POLL_SECONDS, isPoll: true },
+    };
   return error !== undefined && isUnconfirmed(error, message)
     ? refusedAs("account_restricted", error, message)
     : undefined;
@@ -205,13 +179,6 @@ function isUnconfirmed(error: string, message = ""): boolean {
   return /confirm|verif/i.test(`${error} ${message}`);
 }
 
-function refusal(answer: HttpResponse, tools: NetworkTools): VideoOutcome {
-  if (answer.status === 401 || answer.status === 403) return { kind: "not_there" };
-  const classified = classify(answer, tools.now());
-  const isMedia = answer.status !== 429 && classified.code === "invalid_request";
-  return unpublished(isMedia ? { ...classified, code: "media_rejected" } : classified, 0);
-}
-
 /** Returns whether there was no answer, one of a proxy, or one of a server without such a service. */
 function isAway(answer: HttpResponse | HttpFailure): answer is HttpFailure {
   return answer instanceof HttpFailure || answer.status >= 500 || answer.status === 404;
@@ -223,16 +190,16 @@ const uploadLimitsShape = objectShape(() => ({
   message: spare(z.string()),
 }));
 
-/** Returns the reason why the account may not upload a video now; undefined if it may. */
-async function askLimits(as: AsAccount): Promise<VideoOutcome | undefined> {
+/** Returns the reason why the account may not upload a video now; undefined where the service is not there. */
+async function askLimits(as: AsAccount): Promise<TryLater | Rejected | "allowed" | undefined> {
   const token = await vouch(SERVICE_DID, LIMITS_METHOD, as);
   if (typeof token !== "string") return token;
   const request = { ...query(SERVICE, LIMITS_METHOD), headers: bearer(token) };
   const answer = await exchange(as.tools, request);
-  if (isAway(answer)) return { kind: "not_there" };
+  if (isAway(answer)) return undefined;
   const limits = uploadLimitsShape().safeParse(answer.json()).data;
   // The upload itself is checked anyway: a limit that can't be read need not stop it.
-  if (limits === undefined || limits.canUpload) return undefined;
+  if (limits === undefined || limits.canUpload) return "allowed";
   const { error = "DailyLimitExceeded", message } = limits;
   const code = isUnconfirmed(error, message) ? "account_restricted" : "quota_exceeded";
   return refusedAs(code, error, message);
@@ -245,19 +212,23 @@ function refusedAs(code: LegErrorCode, networkCode: string, message = ""): Rejec
 }
 
 /** Returns a token with which the account's server authorises one method of the service for a short time. */
-async function vouch(aud: string, lxm: string, as: AsAccount): Promise<string | VideoOutcome> {
+async function vouch(
+  aud: string,
+  lxm: string,
+  as: AsAccount,
+): Promise<string | TryLater | Rejected | undefined> {
   const exp = String(Math.floor(as.tools.now().getTime() / 1000) + TOKEN_SECONDS);
   const { pds } = as.credentials;
   const request = query(pds, "com.atproto.server.getServiceAuth", { aud, lxm, exp });
   const answer = await callAsAccount(request, as);
-  if (isAway(answer)) return { kind: "not_there" };
+  if (isAway(answer)) return undefined;
   const token = inForm(() => z.object({ token: z.string().min(1) }))(answer)?.token;
   if (token !== undefined) return token;
   const classified = await classifyFor(answer, as);
   // A token that ended, or an account that is locked, would stop a plain upload as well.
   const isOfAccount = classified.effect === "at_once" || classified.effect === "later";
   const isLocked = classified.code === "account_restricted" || hasLeft(classified);
-  return isOfAccount || isLocked ? unpublished(classified, 0) : { kind: "not_there" };
+  return isOfAccount || isLocked ? unpublished(classified, 0) : undefined;
 }
 
 /** Returns whether the account is on another server by now. */

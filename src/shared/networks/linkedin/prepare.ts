@@ -5,11 +5,10 @@ import { objectShape, spare } from "../contract/fields.ts";
 import { legFailure, mayStartOver } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { type FileState, makeFiles, pollFiles, polling, processing } from "../contract/uploads.ts";
-import { wantedFiles } from "./files.ts";
 import { restRequest } from "./request.ts";
 import { askAs } from "./session.ts";
 import type { Asset, Leg, Remote } from "./state.ts";
-import { uploadFile } from "./upload.ts";
+import { uploadFile, wantedFiles } from "./upload.ts";
 
 /** Uploads stop here and go on under the next lease. */
 const UPLOADING_MS = 40_000;

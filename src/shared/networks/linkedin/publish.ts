@@ -4,9 +4,9 @@ import { legFailure, startOver, unconfirmed, unpublished } from "../contract/out
 import type { LegFailure, Published, PublishOutcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { duplicateUrn } from "./errors.ts";
-import { wantedFiles } from "./files.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withoutAssets } from "./prepare.ts";
+import { wantedFiles } from "./upload.ts";
 import { classifyFor } from "./session.ts";
 import { documentTitleOf, MENTION } from "./rules.ts";
 import type { Asset, Leg, Remote } from "./state.ts";

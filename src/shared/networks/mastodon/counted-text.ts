@@ -65,7 +65,7 @@ function endingAt(text: string, start: number): number {
 /** Returns for each character where the host that begins there ends, at the last ending that is known; 0: there is none. */
 function hostEnds(text: string): Int32Array {
   const ends = new Int32Array(text.length + 2);
-  // Of the name before a dot: where the host behind the dot ends, and its ending alone, before which is no underscore.
+  // Where the host behind the next dot ends, and its ending alone, which no underscore may stand before.
   let [rest, own] = [0, 0];
   for (let at = text.length - 1; at >= 0; at -= 1) {
     const character = text.charAt(at);
@@ -90,7 +90,7 @@ const LINK = "x";
 
 function linksOf(text: string): Counted[] {
   const ends = hostEnds(text);
-  // Of a host without a scheme the server makes no link, nor of what it has behind it.
+  // A host without a scheme is no link, and neither is what it has behind it.
   const addressAt = (start: number) => {
     const host = endOf(SCHEME, text, start);
     const linked = ends[host] ?? 0;

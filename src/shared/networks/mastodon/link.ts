@@ -82,8 +82,12 @@ function codeOf({ params }: OAuthCallback, flow: Flow) {
   return readCode(params, CALLBACK_ERRORS);
 }
 
-function redeem(returned: Returned<Flow>): Promise<IssuedToken | LinkFailure> {
-  const { code, callback, flow, tools } = returned;
+function redeem({
+  code,
+  callback,
+  flow,
+  tools,
+}: Returned<Flow>): Promise<IssuedToken | LinkFailure> {
   const request = tokenRequest(flow, {
     grant_type: "authorization_code",
     code,
@@ -91,8 +95,7 @@ function redeem(returned: Returned<Flow>): Promise<IssuedToken | LinkFailure> {
     code_verifier: flow.hasPkce ? callback.codeVerifier : undefined,
   });
   const read = (answer: HttpResponse) => readToken(answer, flow.scope, tools.now());
-  const refuse = (answer: HttpResponse) => refusedToken(answer, returned);
-  return linkStep({ request, read, refuse, unreachable: UNREACHABLE }, tools);
+  return linkStep({ request, read, refuse: refusedToken, unreachable: UNREACHABLE }, tools);
 }
 
 function lacking({ scopes }: IssuedToken): LinkFailure | undefined {
@@ -104,23 +107,16 @@ const CALLBACK_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
   unsupported_response_type: "instance_unsupported",
 };
 
-async function refusedToken(answer: HttpResponse, returned: Returned<Flow>): Promise<LinkFailure> {
-  const error = oauthError(answer);
-  if (error === "invalid_client") {
-    await forget(returned);
-    return linkFailed("network_unavailable", error);
-  }
-  return error === "invalid_grant" ? linkFailed("access_denied", error) : refused(answer);
-}
+const TOKEN_ERRORS: Readonly<Record<string, LinkErrorCode>> = {
+  // The registration was deleted since; the next link finds that out, and registers again.
+  invalid_client: "network_unavailable",
+  invalid_grant: "access_denied",
+};
 
-/**
- * Forgets a registration that the server says it does not know, so that the next link registers again. A registration
- * made since this authorisation began stays.
- */
-async function forget({ flow, tools }: Returned<Flow>): Promise<void> {
-  const { host } = new URL(flow.origin);
-  const kept = await tools.hosts.find(host);
-  if (kept?.["clientId"] === flow.clientId) await tools.hosts.forget(host);
+function refusedToken(answer: HttpResponse): LinkFailure {
+  const error = oauthError(answer);
+  const code = error === undefined ? undefined : TOKEN_ERRORS[error];
+  return code === undefined ? refused(answer) : linkFailed(code, error);
 }
 
 async function linkAccount(
