@@ -1,8 +1,6 @@
 import type { NetworkData } from "./draft.ts";
-import { linkFailed, type Account, type LinkCandidate, type LinkChoice } from "./link.ts";
-import type { LinkedAccount, LinkFailure, LinkFlow, LinkForm, LinkOutcome } from "./link.ts";
-import type { OAuthFlow, OAuthRedirect } from "./link.ts";
-import type { Network } from "./network.ts";
+import { linkFailed, type Account, type LinkChoice, type LinkedAccount } from "./link.ts";
+import type { LinkFailure, LinkOutcome, LinkRestart, OAuthRedirect } from "./link.ts";
 import { withoutMarks } from "./text.ts";
 import type { TryLater } from "./outcome.ts";
 
@@ -114,107 +112,69 @@ function boundedOutcome(outcome: Readonly<Record<string, unknown>>): object {
   return boundedFields(Object.fromEntries(kept));
 }
 
-/** Returns these of the steps that there are, with their outcomes bounded. */
-function boundedSteps<Of extends object>(
-  of: Of,
-  ...names: readonly (keyof Of & string)[]
-): Partial<Of> {
-  const steps = names.flatMap((name) => {
-    const step = of[name];
-    if (typeof step !== "function") return [];
-    // Safe: every step returns the promise of an outcome.
-    const run = async (...given: readonly unknown[]) =>
-      boundedOutcome((await step.apply(of, given)) as Readonly<Record<string, unknown>>);
-    return [[name, run] as const];
-  });
-  // Safe: a bounded outcome is one of those that the step may have.
-  return Object.fromEntries(steps) as Partial<Of>;
-}
-
 const refused = () => linkFailed("instance_unsupported", "the answer is too large");
 
-function boundedLinked(linked: LinkedAccount): LinkedAccount | undefined {
+function boundedLinked(linked: LinkedAccount): LinkOutcome {
   const { scopes, limits, credentials, expiresAt, instanceUrl, grantId } = linked;
   const account = boundedAccount(linked.account);
-  if (account === undefined || !isStorable(limits) || !isStorable(credentials)) return undefined;
-  if ((instanceUrl?.length ?? 0) > URL_CHARACTERS_MAX) return undefined;
-  if (grantId !== undefined && !isId(grantId)) return undefined;
-  return {
-    ...linked,
-    account,
-    scopes: scopes.slice(0, SCOPES_MAX).map((scope) => cut(scope, NAME_CHARACTERS_MAX)),
-    expiresAt: boundedTime(expiresAt),
-  };
-}
-
-function boundedLink(outcome: LinkOutcome): LinkOutcome {
-  if (outcome.kind === "failed") return boundedFields(outcome);
-  const linked = boundedLinked(outcome.linked);
-  return linked === undefined ? refused() : { kind: "linked", linked };
+  if (account === undefined || !isStorable(limits) || !isStorable(credentials)) return refused();
+  if ((instanceUrl?.length ?? 0) > URL_CHARACTERS_MAX) return refused();
+  if (grantId !== undefined && !isId(grantId)) return refused();
+  const listed = scopes.slice(0, SCOPES_MAX).map((scope) => cut(scope, NAME_CHARACTERS_MAX));
+  const fitting = { ...linked, account, scopes: listed, expiresAt: boundedTime(expiresAt) };
+  return { kind: "linked", linked: fitting };
 }
 
 function boundedChoice({ kind, candidates, isCut, flow }: LinkChoice): LinkChoice | LinkFailure {
   if (!isStorable(flow)) return refused();
-  const named = ({ id, label, hint }: LinkCandidate) => ({
-    id,
-    label: name(label),
-    hint: name(hint),
-  });
   const known = candidates.filter(({ id }) => isId(id));
-  const shown = known.slice(0, CANDIDATES_MAX).map(named);
+  const shown = known
+    .slice(0, CANDIDATES_MAX)
+    .map(({ id, label, hint }) => ({ id, label: name(label), hint: name(hint) }));
   const isLonger = isCut === true || shown.length < known.length;
   return { kind, candidates: shown, ...(isLonger && { isCut: true }), flow };
 }
 
-function boundedStart(outcome: OAuthRedirect | LinkFailure): OAuthRedirect | LinkFailure {
-  if (outcome.kind === "failed") return boundedFields(outcome);
-  const { url, state = "", flow } = outcome;
-  const isTooLong = url.length > 4 * URL_CHARACTERS_MAX || state.length > STATE_CHARACTERS_MAX;
-  return isTooLong || !isStorable(flow) ? refused() : outcome;
+function boundedLink(outcome: LinkOutcome | LinkChoice | LinkRestart | OAuthRedirect): object {
+  switch (outcome.kind) {
+    case "linked":
+      return boundedLinked(outcome.linked);
+    case "choose":
+      return boundedChoice(outcome);
+    case "redirect": {
+      const { url, state = "", flow } = outcome;
+      const isShort = url.length <= 4 * URL_CHARACTERS_MAX && state.length <= STATE_CHARACTERS_MAX;
+      return isShort && isStorable(flow) ? outcome : refused();
+    }
+    case "failed":
+      return boundedFields(outcome);
+    case "restart":
+      return outcome;
+  }
 }
 
-function boundedForm<Of extends LinkForm>(form: Of): Of {
-  return {
-    ...form,
-    signIn: async (...given) => boundedLink(await form.signIn(...given)),
-  };
-}
+/** The steps of a network and of its parts, by their names; the first ones link accounts. */
+const LINK_STEPS: ReadonlySet<string> = new Set(["start", "finish", "choose", "signIn"]);
+const STEPS: ReadonlySet<string> = new Set(
+  "freshen prepare perform lookUp probe readLimits".split(" "),
+);
+/** The parts of a network that have steps of their own. */
+const PARTS: ReadonlySet<string> = new Set(
+  "link alternative calls publish comment remove accountCheck".split(" "),
+);
 
-function boundedOAuth(link: OAuthFlow): OAuthFlow {
-  const { alternative } = link;
-  const choose = link.choose?.bind(link);
-  return {
-    ...link,
-    start: async (...given) => boundedStart(await link.start(...given)),
-    async finish(...given) {
-      const outcome = await link.finish(...given);
-      if (outcome.kind === "restart") return outcome;
-      return outcome.kind === "choose" ? boundedChoice(outcome) : boundedLink(outcome);
-    },
-    ...(choose && { choose: async (...given) => boundedLink(await choose(...given)) }),
-    ...(alternative && { alternative: boundedForm(alternative) }),
-  };
-}
-
-function boundedFlow(link: LinkFlow): LinkFlow {
-  return link.kind === "form" ? boundedForm(link) : boundedOAuth(link);
-}
-
-/** Returns the network with everything bounded that its steps hand over. */
-export function bounded<Of extends Network>(network: Of): Of {
-  const { accountCheck, calls } = network;
-  const { publish, comment, remove } = calls;
-  return {
-    ...network,
-    link: boundedFlow(network.link),
-    ...boundedSteps(network, "freshen"),
-    calls: {
-      publish: { ...publish, ...boundedSteps(publish, "prepare", "perform", "lookUp") },
-      ...(comment && { comment: { ...comment, ...boundedSteps(comment, "perform", "lookUp") } }),
-      ...(remove && { remove: { ...remove, ...boundedSteps(remove, "perform", "lookUp") } }),
-    },
-    ...(accountCheck && {
-      accountCheck: { ...accountCheck, ...boundedSteps(accountCheck, "probe", "readLimits") },
-    }),
-  };
+/** Returns a network, or a part of one, with everything bounded that its steps hand over. */
+export function bounded<Of extends object>(of: Of): Of {
+  const fields = Object.entries(of as Readonly<Record<string, unknown>>).map(([name, value]) => {
+    const isLink = LINK_STEPS.has(name);
+    if (typeof value === "object" && value !== null && PARTS.has(name))
+      return [name, bounded(value)] as const;
+    if (typeof value !== "function" || !(isLink || STEPS.has(name))) return [name, value] as const;
+    const bound: (outcome: never) => object = isLink ? boundedLink : boundedOutcome;
+    const step = async (...given: readonly unknown[]) =>
+      bound((await value.apply(of, given)) as never);
+    return [name, step] as const;
+  });
+  // Safe: a step returns a promise of an outcome, and a bounded one is one that it may have.
+  return Object.fromEntries(fields) as Of;
 }
