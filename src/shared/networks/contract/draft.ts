@@ -21,36 +21,10 @@ export interface LegDraft {
 
 export type MediaKind = "image" | "video" | "audio";
 
-const KIND_BY_EXTENSION: Readonly<Record<string, MediaKind>> = {
-  jpg: "image",
-  jpeg: "image",
-  jpe: "image",
-  png: "image",
-  gif: "image",
-  webp: "image",
-  avif: "image",
-  bmp: "image",
-  tif: "image",
-  tiff: "image",
-  heic: "image",
-  heif: "image",
-  svg: "image",
-  mp4: "video",
-  m4v: "video",
-  mov: "video",
-  webm: "video",
-  mkv: "video",
-  avi: "video",
-  mpg: "video",
-  mpeg: "video",
-  "3gp": "video",
-  mp3: "audio",
-  m4a: "audio",
-  ogg: "audio",
-  oga: "audio",
-  opus: "audio",
-  wav: "audio",
-  flac: "audio",
+const EXTENSIONS: Readonly<Record<MediaKind, RegExp>> = {
+  image: /^(?:jpe?g|jpe|png|gif|webp|avif|bmp|tiff?|hei[cf]|svg)$/,
+  video: /^(?:mp4|m4v|mov|webm|mkv|avi|mpe?g|3gp)$/,
+  audio: /^(?:mp3|m4a|og[ag]|opus|wav|flac)$/,
 };
 
 export function extensionOf(url: string): string {
@@ -60,7 +34,8 @@ export function extensionOf(url: string): string {
 
 /** Returns a file's kind by the extension of its URL; undefined where that tells nothing: only the file itself does. */
 export function mediaKindOf(url: string): MediaKind | undefined {
-  return KIND_BY_EXTENSION[extensionOf(url)];
+  const extension = extensionOf(url);
+  return (["image", "video", "audio"] as const).find((kind) => EXTENSIONS[kind].test(extension));
 }
 
 /**

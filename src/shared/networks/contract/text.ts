@@ -80,26 +80,9 @@ export function unescapeHtml(text: string): string {
   );
 }
 
-const TAG_CHARACTERS_MAX = 10_000;
-
-/** Returns HTML without its tags. Reads every character once, whatever a server sends. */
-function withoutTags(html: string): string {
-  let text = "";
-  let end = -1;
-  let from = 0;
-  for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", from)) {
-    if (end < at) end = html.indexOf(">", at);
-    if (end === -1) break;
-    const isTag = end - at - 1 <= TAG_CHARACTERS_MAX;
-    text += html.slice(from, isTag ? at : at + 1);
-    from = isTag ? end + 1 : at + 1;
-  }
-  return text + html.slice(from);
-}
-
 /** Returns the text of an HTML fragment. */
 export function textOfHtml(html: string): string {
-  return unescapeHtml(withoutTags(html.replace(/<br\s*\/?>|<\/p>/gi, "\n")));
+  return unescapeHtml(html.replace(/<br\s*\/?>|<\/p>/gi, "\n").replace(/<[^<>]*>/g, ""));
 }
 
 /** Control characters, and marks that change the order in which text is read. */

@@ -7,6 +7,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
+import { formRequest } from "../contract/oauth.ts";
 import { composed } from "../contract/text.ts";
 
 /** Which API is asked, and in whose name. */
@@ -66,15 +67,8 @@ export function graphPostForm(
   path: string,
   fields: Readonly<Record<string, string | undefined>>,
 ): HttpRequest {
-  const given = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as [string, string]],
-  );
-  return {
-    method: "POST",
-    url: graphUrl(access, path, {}),
-    headers: { ...graphHeaders(access), "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams(given).toString(),
-  };
+  const request = formRequest(graphUrl(access, path, {}), fields);
+  return { ...request, headers: { ...request.headers, ...graphHeaders(access) } };
 }
 
 /** Returns a POST that uploads a file. Undefined fields are left out. */
