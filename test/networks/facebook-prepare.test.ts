@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
 import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/draft.ts";
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
-import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
+import { type FetchedMedia, MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
 import { type Script, NOW, answer, image, lost, opened, sentJson } from "./scripted-tools.ts";
 import {
@@ -101,33 +101,19 @@ describe("preparing photos for Facebook", () => {
 
   const unreadable = error(324, 2069019);
 
-  test.each<[string, NonNullable<Script["http"]>, string, string]>([
-    ["can be read by us", { [`HEAD ${FILE}`]: answer(200) }, "rejected", "media_rejected"],
-    [
-      "is where it was moved to",
-      {
-        [`HEAD ${FILE}`]: answer(302, "", { location: "/c.jpg" }),
-        "HEAD https://files.example/c.jpg": answer(200),
-      },
-      "rejected",
-      "media_rejected",
-    ],
-    [
-      "can be read, though not asked about",
-      { [`HEAD ${FILE}`]: answer(405), [`GET ${FILE}`]: answer(206) },
-      "rejected",
-      "media_rejected",
-    ],
-    [
-      "can't be read by us either",
-      { [`HEAD ${FILE}`]: lost, [`GET ${FILE}`]: answer(404) },
-      "try_later",
-      "media_unreachable",
-    ],
-  ])(
+  test.each([
+    ["can be read by us", false, "rejected", "media_rejected"],
+    ["can't be read by us either", true, "try_later", "media_unreachable"],
+  ] as const)(
     "judges a file that Facebook could not read: one that %s",
-    async (_what, probe, kind, code) => {
-      const outcome = await prepare({ [PHOTOS]: unreadable, ...probe }, { media: files(FILE) });
+    async (_what, isGone, kind, code) => {
+      const refuse = () => {
+        if (isGone) used.openMedia = () => Promise.reject(gone);
+        return unreadable;
+      };
+      const gone = new MediaFailure("media_unreachable", "gone");
+      const used = tools({ http: { [PHOTOS]: refuse } });
+      const outcome = await facebook.calls.publish.prepare(leg({ media: files(FILE) }), used);
       expect(outcome).toMatchObject({ kind, failure: { code, mediaIndex: 0 } });
     },
   );
@@ -142,20 +128,18 @@ describe("preparing photos for Facebook", () => {
     expect(used.calls).toEqual([]);
   });
 
-  test("asks what a file is whose name does not tell", async () => {
+  test("goes by the bytes of a file whose name does not tell", async () => {
     const bare = "https://files.example/download?id=1";
-    const asks = (type: string) => ({
-      "HEAD https://files.example/download": answer(200, "", { "content-type": type }),
-      [PHOTOS]: answer(200, { id: "1" }),
-      [REELS]: answer(200, { video_id: "9" }),
-    });
-    const draft = { media: files(bare) };
-    expect(await prepare(asks("video/mp4"), draft)).toMatchObject({ remote: { form: "reel" } });
-    const photo = tools({ http: asks("image/jpeg"), media: { [bare]: image() } });
-    expect(await facebook.calls.publish.prepare(leg(draft), photo)).toMatchObject({
-      remote: { form: "photos" },
-    });
-    expect(await prepare(asks("video/mp4"), { media: files(FILE, bare) })).toMatchObject({
+    const http = { [PHOTOS]: answer(200, { id: "1" }), [REELS]: answer(200, { video_id: "9" }) };
+    const video = image({ contentType: "video/mp4", width: 1080, height: 1920 });
+    const asked = (file: FetchedMedia, ...others: readonly string[]) =>
+      facebook.calls.publish.prepare(
+        leg({ media: files(...others, bare) }),
+        tools({ http, media: { [bare]: file } }),
+      );
+    expect(await asked(video)).toMatchObject({ remote: { form: "reel" } });
+    expect(await asked(image())).toMatchObject({ remote: { form: "photos" } });
+    expect(await asked(video, FILE)).toMatchObject({
       kind: "rejected",
       failure: { code: "media_rejected", rule: "facebook.media.mixed" },
     });
@@ -186,7 +170,10 @@ describe("preparing a video for Facebook", () => {
     http: NonNullable<Script["http"]>,
     remote: NetworkData = {},
     options: LegDraft["options"] = {},
-  ) => facebook.calls.publish.prepare(leg({ ...draft, options }, { remote }), tools({ http }));
+    media: Script["media"] = {},
+  ) =>
+    facebook.calls.publish.prepare(leg({ ...draft, options }, { remote }), tools({ http, media }));
+  const readable = { [CLIP]: image({ contentType: "video/mp4" }) };
   const begun = {
     form: "reel",
     photos: [],
@@ -248,7 +235,7 @@ describe("preparing a video for Facebook", () => {
   });
 
   test("uploads once more what failed, and then gives up", async () => {
-    const http = { [LOOK]: failed, [`HEAD ${CLIP}`]: answer(200) };
+    const http = { [LOOK]: failed };
     const first = await prepare(http, asReel);
     expect(first).toEqual({
       kind: "processing",
@@ -256,7 +243,7 @@ describe("preparing a video for Facebook", () => {
       pollAfterSeconds: 5,
     });
     const again = { ...asReel, restartedAt: ago(60).toISOString() };
-    expect(await prepare(http, again)).toMatchObject({
+    expect(await prepare(http, again, {}, readable)).toMatchObject({
       kind: "rejected",
       failure: { code: "media_processing_failed", mediaIndex: 0 },
     });
@@ -265,9 +252,8 @@ describe("preparing a video for Facebook", () => {
   });
 
   test("says that a file is not to be had when we can't read it either", async () => {
-    const http = { [LOOK]: failed, [`HEAD ${CLIP}`]: answer(404), [`GET ${CLIP}`]: answer(404) };
     const again = { ...asReel, restartedAt: ago(60).toISOString() };
-    expect(await prepare(http, again)).toMatchObject({
+    expect(await prepare({ [LOOK]: failed }, again)).toMatchObject({
       kind: "rejected",
       failure: { code: "media_unreachable" },
     });
@@ -307,8 +293,7 @@ describe("preparing a video for Facebook", () => {
       kind: "ready",
       remote: { form: "video", photos: [] },
     });
-    const http = { [LOOK]: tooLong, [`HEAD ${CLIP}`]: answer(200) };
-    expect(await prepare(http, asReel, { kind: "reel" })).toMatchObject({
+    expect(await prepare({ [LOOK]: tooLong }, asReel, { kind: "reel" }, readable)).toMatchObject({
       kind: "rejected",
       failure: { code: "media_rejected", rule: "facebook.video.duration" },
     });

@@ -8,6 +8,7 @@ import {
   NOW,
   answer,
   htmlPage,
+  image,
   lost,
   refusedToConnect,
   sentJson,
@@ -279,14 +280,14 @@ describe("publishing to Facebook", () => {
   });
 
   test("judges by our own look a feed video that Facebook can't fetch", async () => {
-    const draft = { media: files(CLIP) };
-    const http = { [VIDEOS]: error(389), [`HEAD ${CLIP}`]: answer(200) };
-    expect(await publish(http, video, draft)).toMatchObject({
+    const published = leg({ media: files(CLIP) }, { remote: video, sentAt: NOW });
+    const http = { [VIDEOS]: error(389) };
+    const media = { [CLIP]: image({ contentType: "video/mp4" }) };
+    expect(await facebook.calls.publish.perform(published, tools({ http, media }))).toMatchObject({
       kind: "rejected",
       failure: { code: "media_rejected" },
     });
-    const gone = { ...http, [`HEAD ${CLIP}`]: answer(404), [`GET ${CLIP}`]: answer(404) };
-    expect(await publish(gone, video, draft)).toMatchObject({
+    expect(await facebook.calls.publish.perform(published, tools({ http }))).toMatchObject({
       kind: "try_later",
       failure: { code: "media_unreachable" },
     });

@@ -4,7 +4,7 @@ import type { LegDraft, NetworkData } from "../../src/shared/networks/contract/d
 import type { LegToPublish } from "../../src/shared/networks/contract/network.ts";
 import { MediaFailure } from "../../src/shared/networks/contract/media.ts";
 import { files } from "./legs.ts";
-import { type Script, NOW, answer, lost, sentForm } from "./scripted-tools.ts";
+import { type Script, NOW, answer, image, lost, sentForm } from "./scripted-tools.ts";
 import {
   FILE,
   GRAPH,
@@ -174,13 +174,11 @@ describe("preparing a post for Instagram", () => {
     });
   });
 
-  test("asks what a file is whose name does not tell", async () => {
+  test("goes by the bytes of a file whose name does not tell", async () => {
     const bare = "https://files.example/download";
     const used = tools({
-      http: {
-        [`HEAD ${bare}`]: answer(200, "", { "content-type": "video/mp4" }),
-        [MEDIA]: answer(200, { id: "1" }),
-      },
+      http: { [MEDIA]: answer(200, { id: "1" }) },
+      media: { [bare]: image({ contentType: "video/mp4" }) },
     });
     const outcome = await instagram.calls.publish.prepare(leg({ media: files(bare) }), used);
     expect(outcome).toMatchObject({ kind: "processing", remote: { form: "reel" } });

@@ -1,65 +1,12 @@
-import { type Classified, exchange } from "../contract/answers.ts";
+import type { Classified } from "../contract/answers.ts";
 import { withFile } from "../contract/ask.ts";
 import { type MediaKind, mediaKindOf, mediaKindOfType } from "../contract/draft.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import type { NetworkTools } from "../contract/tools.ts";
-import { follow } from "../contract/redirects.ts";
 import { bytesMaxOf, mediaFailed, refusedFile } from "../contract/media-check.ts";
 import { IMAGE_SOURCE_BYTES_MAX, MediaFailure } from "../contract/media.ts";
 import type { FittedImage, ImageTarget, MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { Rejected, TryLater } from "../contract/outcome.ts";
 import type { OwnLeg } from "../contract/state.ts";
-
-const TIMEOUT_MS = 10_000;
-const SAMPLE_BYTES_MAX = 65_536;
-interface Probe {
-  readonly isReachable: boolean;
-  /** Null when the server does not tell. */
-  readonly contentType: string | null;
-}
-
-/**
- * Returns whether we can read a file that Meta is to fetch. Meta answers the same for an unreadable file and for an
- * address that it can't reach.
- */
-async function probeMedia(url: string, tools: NetworkTools): Promise<Probe> {
-  for (const method of ["HEAD", "GET"] as const) {
-    const answer = await request(method, url, tools);
-    if (answer === "too_large") return { isReachable: true, contentType: null };
-    if (answer !== undefined && answer.status >= 200 && answer.status < 300)
-      return { isReachable: true, contentType: answer.headers["content-type"] ?? null };
-  }
-  return { isReachable: false, contentType: null };
-}
-
-async function request(
-  method: "HEAD" | "GET",
-  url: string,
-  tools: NetworkTools,
-): Promise<HttpResponse | "too_large" | undefined> {
-  const arrived = await follow(url, (address) =>
-    exchange(tools, {
-      method,
-      url: address,
-      headers: { accept: "*/*", ...(method === "GET" ? { range: "bytes=0-1023" } : {}) },
-      timeoutMs: TIMEOUT_MS,
-      bytesMax: SAMPLE_BYTES_MAX,
-    }),
-  );
-  if (typeof arrived === "string") return undefined;
-  const { answer } = arrived;
-  if (!(answer instanceof HttpFailure)) return answer;
-  return answer.reason === "too_large" ? "too_large" : undefined;
-}
-
-/** Returns a file's kind by the extension of its name, and where that says nothing by its server's content type. */
-async function findMediaKind(url: string, tools: NetworkTools): Promise<MediaKind> {
-  const named = mediaKindOf(url);
-  if (named !== undefined) return named;
-  const { contentType } = await probeMedia(url, tools);
-  const [kind] = /^(?:video|audio)/.exec(contentType ?? "") ?? [];
-  return kind === "video" || kind === "audio" ? kind : "image";
-}
 
 /** Returns the URL in plain ASCII, which is all that Meta takes: other scripts and spaces are encoded. */
 export function fetchableUrl(url: string): string {
@@ -67,8 +14,8 @@ export function fetchableUrl(url: string): string {
 }
 
 /**
- * Turns `media_unreachable` into `media_rejected` if we can read the file: Facebook answers the same for an unreadable
- * file and for an address that it can't reach.
+ * Turns `media_unreachable` into `media_rejected` if we can read the file: Meta answers the same for an unreadable file
+ * and for an address that it can't reach.
  */
 export async function withProbe(
   classified: Classified,
@@ -76,8 +23,13 @@ export async function withProbe(
   tools: NetworkTools,
 ): Promise<Classified> {
   if (classified.code !== "media_unreachable") return classified;
-  const { isReachable } = await probeMedia(url, tools);
-  return isReachable ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
+  try {
+    await (await tools.openMedia(url, { bytesMax: Number.MAX_SAFE_INTEGER })).close();
+  } catch (error) {
+    if (!(error instanceof MediaFailure)) throw error;
+    if (error.code === "media_unreachable") return classified;
+  }
+  return { ...classified, code: "media_rejected", effect: "refuse" };
 }
 
 /** What was found of one of a draft's files. */
@@ -110,7 +62,7 @@ export async function lookAtFiles(
       if (!(error instanceof MediaFailure)) throw error;
       return error.code === "media_rejected"
         ? mediaFailed(network, error, mediaIndex)
-        : { kind: await findMediaKind(url, tools), file: null };
+        : { kind: mediaKindOf(url) ?? "image", file: null };
     }
   };
   // Side by side: somebody's slow server is waited for once and not for each of its files.
