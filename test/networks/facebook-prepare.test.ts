@@ -303,7 +303,7 @@ describe("preparing a video for Facebook", () => {
     ["in work", working, "ready", undefined],
     ["unknown to us", error(100, 33), "rejected", "permission_missing"],
     ["not told", answer(503, ""), "try_later", "network_unavailable"],
-    ["not told for now", error(4), "try_later", "network_unavailable"],
+    ["not told for now", error(4), "try_later", "rate_limited"],
   ])("goes by the status: %s", async (_what, look, kind, code) => {
     const outcome = await prepare({ [LOOK]: look }, asReel);
     expect(outcome).toMatchObject({ kind, ...(code === undefined ? {} : { failure: { code } }) });

@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import { classify, classifyStatus } from "../../src/shared/networks/facebook/errors.ts";
 import { facebook } from "../../src/shared/networks/facebook/index.ts";
-import { readVideo } from "../../src/shared/networks/facebook/video-status.ts";
+import { lookAtVideo } from "../../src/shared/networks/facebook/video-status.ts";
 import { pageUrl } from "../../src/shared/networks/graph/request.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import { findAvailable, platformOptionsSchema } from "../../src/shared/networks/lookup.ts";
-import { NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
+import { LOOK, credentials, tools } from "./facebook-script.ts";
+import { type Reply, NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
 import { draft, images, media, rules } from "./drafts.ts";
 
 function graph(code: number, subcode?: number, more: Record<string, unknown> = {}) {
@@ -224,6 +225,8 @@ describe("a video's status", () => {
   const status = (fields: Record<string, unknown>, more: Record<string, unknown> = {}) =>
     answer(200, { id: "1", status: fields, ...more });
   const phase = (name: string) => ({ status: name });
+  const look = (reply: Reply) =>
+    lookAtVideo("9", { credentials, tools: tools({ http: { [LOOK]: reply } }) });
 
   test.each<[string, Record<string, unknown>, unknown]>([
     [
@@ -298,11 +301,11 @@ describe("a video's status", () => {
       { publishing_phase: { status: "in_progress", publish_status: "error" } },
       { kind: "failed" },
     ],
-  ])("%s", (_what, fields, expected) => {
-    expect(readVideo(status(fields), NOW)).toMatchObject(expected as object);
+  ])("%s", async (_what, fields, expected) => {
+    expect(await look(status(fields))).toMatchObject(expected as object);
   });
 
-  test("says why a video failed, by its number where there is one", () => {
+  test("says why a video failed, by its number where there is one", async () => {
     const failed = status({
       video_status: "error",
       processing_phase: {
@@ -310,7 +313,7 @@ describe("a video's status", () => {
         errors: [{ code: 1363128, message: "The video is too long." }],
       },
     });
-    expect(readVideo(failed, NOW)).toMatchObject({
+    expect(await look(failed)).toMatchObject({
       kind: "failed",
       classified: {
         code: "media_rejected",
@@ -321,10 +324,11 @@ describe("a video's status", () => {
     expect(classifyStatus("no number")).toMatchObject({ code: "media_processing_failed" });
   });
 
-  test("tells a no from no answer", () => {
-    expect(readVideo(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "unreadable" });
+  test("tells a no from no answer", async () => {
+    const no = await look(answer(400, graph(100, 33)));
+    expect(no).toMatchObject({ kind: "unknown", outcome: { kind: "rejected" } });
     for (const reply of [lost, answer(503, ""), htmlPage(502), answer(200, { id: "1" })])
-      expect(readVideo(reply, NOW)).toMatchObject({ kind: "unavailable" });
+      expect(await look(reply)).toMatchObject({ kind: "unknown", outcome: { kind: "try_later" } });
   });
 
   test.each([

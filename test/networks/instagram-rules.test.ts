@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { readContainer } from "../../src/shared/networks/instagram/container.ts";
+import { lookAtContainer } from "../../src/shared/networks/instagram/container.ts";
 import { classify } from "../../src/shared/networks/instagram/errors.ts";
 import { instagram } from "../../src/shared/networks/instagram/index.ts";
 import type { LegDraft } from "../../src/shared/networks/contract/draft.ts";
 import { platformOptionsSchema } from "../../src/shared/networks/lookup.ts";
-import { NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
+import { LOOK, credentials, tools } from "./instagram-script.ts";
+import { type Reply, NOW, answer, htmlPage, lost } from "./scripted-tools.ts";
 import { draft as anyDraft, images, media, rules } from "./drafts.ts";
 
 const draft = (overrides: Partial<LegDraft> = {}) => anyDraft({ media: images(1), ...overrides });
@@ -132,36 +133,40 @@ describe("Instagram's answers", () => {
 });
 
 describe("a container's status", () => {
+  const look = (reply: Reply) =>
+    lookAtContainer({ credentials, tools: tools({ http: { [LOOK("1")]: reply } }) }, { id: "1" });
+
   test.each([
     ["IN_PROGRESS", { kind: "working" }],
     ["FINISHED", { kind: "finished" }],
     ["PUBLISHED", { kind: "published" }],
     ["EXPIRED", { kind: "failed", classified: { code: "media_processing_failed" } }],
     ["ERROR", { kind: "failed", classified: { code: "media_processing_failed" } }],
-  ])("%s", (status_code, expected) => {
-    expect(readContainer(answer(200, { id: "1", status_code }), NOW)).toMatchObject(expected);
+  ])("%s", async (status_code, expected) => {
+    expect(await look(answer(200, { id: "1", status_code }))).toMatchObject(expected);
   });
 
-  test("says why a file failed by the number in its sentence", () => {
+  test("says why a file failed by the number in its sentence", async () => {
     const failed = (subcode: number) =>
-      readContainer(
+      look(
         answer(200, {
           status_code: "ERROR",
           status: `Error: Media upload has failed with error code ${subcode}`,
         }),
-        NOW,
       );
-    expect(failed(2207026)).toMatchObject({
+    expect(await failed(2207026)).toMatchObject({
       kind: "failed",
       classified: { code: "media_rejected", networkCode: "2207026", effect: "refuse" },
     });
-    expect(failed(2207053)).toMatchObject({ classified: { code: "network_unavailable" } });
-    expect(failed(2209999)).toMatchObject({ classified: { code: "media_processing_failed" } });
+    expect(await failed(2207053)).toMatchObject({ classified: { code: "network_unavailable" } });
+    expect(await failed(2209999)).toMatchObject({
+      classified: { code: "media_processing_failed" },
+    });
   });
 
-  test("tells one that is not known from one that is not told", () => {
-    expect(readContainer(answer(400, graph(100, 33)), NOW)).toMatchObject({ kind: "gone" });
+  test("tells one that is not known from one that is not told", async () => {
+    expect(await look(answer(400, graph(100, 33)))).toMatchObject({ kind: "gone" });
     for (const reply of [lost, answer(503, ""), answer(200, {}), answer(400, graph(190))])
-      expect(readContainer(reply, NOW)).toMatchObject({ kind: "unknown" });
+      expect(await look(reply)).toMatchObject({ kind: "unknown" });
   });
 });

@@ -10,7 +10,7 @@ export const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1000)
 export const credentials = {
   userId: "42",
   accessToken: "token",
-  authVariant: "instagram_login",
+  authVariant: "instagram_login" as const,
   issuedAt: at(-DAY),
   expiresAt: at(59 * DAY),
 };

@@ -41,6 +41,7 @@ export interface TryLater extends Proof {
 export interface Rejected extends Proof {
   readonly kind: "rejected";
   readonly failure: LegFailure;
+  readonly retryAfterSeconds?: never;
 }
 
 /** Whether the network says that it works on the files or the call. It can then be asked earlier while these are young. */
@@ -284,6 +285,12 @@ export function askAgain(note: string, seconds: number | null = null): AskAgain 
     failure: outcomeUnknown(note),
     pollAfterSeconds: seconds ?? ASK_AGAIN_SECONDS,
   };
+}
+
+/** Returns the outcome after a look that told nothing. */
+export function askAfter({ failure, retryAfterSeconds }: TryLater | Rejected): AskAgain {
+  const unknown = { ...failure, code: "outcome_unknown" } as const;
+  return { ...askAgain("", retryAfterSeconds), failure: unknown };
 }
 
 /** Returns the outcome while the network works on the call. */

@@ -20,7 +20,10 @@ const UNCONFIRMED = "The network did not confirm that the post is gone.";
 
 /** Returns the outcome of a deletion that was not confirmed. It is made again: what is gone stays gone. */
 export function notRemoved(answer: HttpFailure | Classified): TryLater | Rejected {
-  const outcome = answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer);
+  return stillThere(answer instanceof HttpFailure ? unanswered(answer) : unpublished(answer));
+}
+
+export function stillThere(outcome: TryLater | Rejected): TryLater | Rejected {
   const { failure } = outcome;
   const isUnconfirmed = failure.code === "network_unavailable" && failure.message === undefined;
   return isUnconfirmed ? { ...outcome, failure: { ...failure, message: UNCONFIRMED } } : outcome;

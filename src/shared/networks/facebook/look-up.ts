@@ -1,10 +1,10 @@
 import { lookingUp, unknowable } from "../contract/look-up.ts";
-import { askAgain, legFailure, mayStartOver, stillWorking } from "../contract/outcome.ts";
-import type { LegFailure, LookUpOutcome } from "../contract/outcome.ts";
+import { askAfter, askAgain, legFailure, stillWorking } from "../contract/outcome.ts";
+import type { LookUpOutcome } from "../contract/outcome.ts";
 import { findOwnPost, findStory, publishedVideo } from "./own-posts.ts";
 import { isOutdated } from "./prepare.ts";
 import type { Leg } from "./state.ts";
-import { mayBeFeedVideo } from "./upload.ts";
+import { nextTry } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
 /** A list may show a post late; and an attempt may still be under way. */
@@ -58,12 +58,12 @@ async function lookUpVideo(leg: Leg, videoId: string, ageMs: number): Promise<Lo
       return publishedVideo(leg, remote, state.url);
     case "processing":
       return stillWorking("Facebook is working on the video");
-    case "unavailable":
-      return askAgain(state.note, state.retryAfterSeconds);
-    case "unreadable":
-      return askAgain(state.classified.note);
+    case "unknown":
+      return askAfter(state.outcome);
     case "failed":
-      return afterFailure(leg, legFailure(state.classified, 0));
+      return nextTry(leg, state.classified) === undefined
+        ? { kind: "rejected", failure: legFailure(state.classified, 0) }
+        : { kind: "may_perform", isAbsent: true };
     case "uploading":
     case "uploaded":
       // Taken by a call that was answered: it only has to get on with it.
@@ -73,15 +73,6 @@ async function lookUpVideo(leg: Leg, videoId: string, ageMs: number): Promise<Lo
         ? askAgain("Facebook has yet to begin with the video")
         : { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
   }
-}
-
-/** Allows another attempt for a video that nobody will see: in another form, or from the beginning. */
-function afterFailure(leg: Leg, failure: LegFailure): LookUpOutcome {
-  const { remote, tools } = leg;
-  const isWorthAnother =
-    remote.form !== "video" &&
-    (mayBeFeedVideo(leg, failure) || mayStartOver(remote.restartedAt, tools.now()));
-  return isWorthAnother ? { kind: "may_perform", isAbsent: true } : { kind: "rejected", failure };
 }
 
 function waitOut({ leftMs }: { readonly leftMs: number }): LookUpOutcome {

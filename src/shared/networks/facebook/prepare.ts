@@ -1,7 +1,6 @@
 import { lookAtFiles, repairedImage, withProbe, fetchableUrl } from "../graph/probe.ts";
 import { ask } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
-import { legFailure, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { makeFiles, type Making, processing } from "../contract/uploads.ts";
 import { formOf, isForm, isUnfitForReel, media, rules, type Form } from "./rules.ts";
@@ -9,9 +8,9 @@ import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
 import { prepareVideo } from "./upload.ts";
 import { readMade } from "../contract/answers.ts";
-import { NOT_FOUND } from "../graph/errors.ts";
-import { graphPostFile, graphPostJson, graphRead } from "../graph/request.ts";
-import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
+import { isMissing } from "../graph/errors.ts";
+import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
+import type { HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 
 /** Makes the photos, or uploads the video, of which nobody sees anything yet. What is text alone needs nothing. */
@@ -100,14 +99,13 @@ async function makePhoto(
 async function lookForMissed(leg: Leg): Promise<PrepareOutcome> {
   const { remote, tools } = leg;
   for (const photo of remote.photos) {
-    const answer = await graphRead(pageOf(leg), photo, { fields: "id" });
-    if (answer instanceof HttpFailure) return unanswered(answer);
-    if (answer.status === 200) continue;
-    const classified = classify(answer, tools.now());
-    if (classified.networkCode !== NOT_FOUND) return unpublished(classified);
+    const request = graphGet(pageOf(leg), photo, { fields: "id" });
+    const found = await ask(request, { read: readMade, classify }, tools);
+    if (typeof found === "string") continue;
+    if (!isMissing(found)) return found;
     const missedMs = tools.now().getTime() - Date.parse(remote.missedAt ?? "");
     return missedMs > MISSED_MS
-      ? { kind: "rejected", failure: legFailure(classified) }
+      ? { kind: "rejected", failure: found.failure }
       : processing(remote, LOOK_AGAIN_SECONDS);
   }
   return { kind: "ready", remote };

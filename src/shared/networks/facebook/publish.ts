@@ -3,17 +3,17 @@ import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
-import { mayStartOver, notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
-import { outcomeUnknown, type PublishOutcome } from "../contract/outcome.ts";
+import { notAccepted, outcomeUnknown, startOver, unconfirmed } from "../contract/outcome.ts";
+import type { PublishOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { NOT_FOUND } from "../graph/errors.ts";
 import { graphPostJson, pageUrl } from "../graph/request.ts";
 import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
-import { classify } from "./errors.ts";
+import { classify, isVideoLimit } from "./errors.ts";
 import { findStory, publishedVideo } from "./own-posts.ts";
 import { ownOptionsOf } from "./options.ts";
 import { withProbe } from "../graph/probe.ts";
-import { type Leg, pageOf } from "./state.ts";
-import { asFeedVideo, mayBeFeedVideo, mediaUrl, restarted, videoEdge } from "./upload.ts";
+import { type Leg, pageOf, type Remote } from "./state.ts";
+import { mediaUrl, nextTry, videoEdge } from "./upload.ts";
 import { lookAtVideo } from "./video-status.ts";
 
 const LOOK_AGAIN_SECONDS = 5;
@@ -93,14 +93,9 @@ async function settleVideo(leg: Leg, postedVideoId: string): Promise<PublishOutc
     case "published":
       return publishedVideo(leg, remote, state.url);
     case "failed":
-      return afterFailure({ ...leg, remote }, { ...state.classified, isProof: true });
-    case "unreadable":
-      return { kind: "in_doubt", failure: outcomeUnknown(state.classified.note), remote };
-    case "unavailable": {
-      const { note, retryAfterSeconds: seconds } = state;
-      const wait = seconds === null ? {} : { pollAfterSeconds: seconds };
-      return { kind: "in_doubt", failure: outcomeUnknown(note), remote, ...wait };
-    }
+      return anotherTry({ ...leg, remote }, { ...state.classified, isProof: true });
+    case "unknown":
+      return inDoubtAfter(state.outcome, remote);
     default: {
       const failure = outcomeUnknown("Facebook is working on the video");
       return { kind: "in_doubt", failure, remote, isPoll: true };
@@ -108,26 +103,30 @@ async function settleVideo(leg: Leg, postedVideoId: string): Promise<PublishOutc
   }
 }
 
-/** Prepares a video again that nobody will see: in another form, or from the beginning. */
-function afterFailure(leg: Leg, classified: Classified): PublishOutcome {
-  if (mayBeFeedVideo(leg, classified)) return inFeed(leg, classified);
-  return leg.remote.form === "video"
-    ? startOver(classified, undefined, { mediaIndex: 0 })
-    : uploadAgain(leg, classified);
+function inDoubtAfter(
+  { failure, ...outcome }: TryLater | Rejected,
+  remote: Remote,
+): PublishOutcome {
+  const { retryAfterSeconds: seconds } = outcome;
+  const wait = seconds === undefined ? {} : { pollAfterSeconds: seconds };
+  return { kind: "in_doubt", failure: { ...failure, code: "outcome_unknown" }, remote, ...wait };
 }
 
-function inFeed({ remote }: Leg, classified: Classified): PublishOutcome {
-  return startOver(classified, asFeedVideo(remote), { mediaIndex: 0 });
+/** Prepares a video again that nobody will see, if that may help. */
+function anotherTry(leg: Leg, classified: Classified): PublishOutcome {
+  const next = nextTry(leg, classified);
+  const pollAfterSeconds = next?.form === leg.remote.form ? LOOK_AGAIN_SECONDS : 0;
+  return startOver(classified, next, { pollAfterSeconds, mediaIndex: 0 });
 }
 
 async function refused(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> {
   const classified = classify(answer, leg.tools.now());
   if (answer.status < 500 && classified.networkCode === NOT_FOUND && leg.remote.photos.length > 0)
     return waitForPhotos(leg, classified);
-  if (answer.status < 500 && mayBeFeedVideo(leg, classified)) return inFeed(leg, classified);
+  if (answer.status < 500 && isVideoLimit(classified)) return anotherTry(leg, classified);
   const isFile = classified.code === "media_unreachable";
   const known = isFile ? await withProbe(classified, mediaUrl(leg), leg.tools) : classified;
-  const outcome = notAccepted(answer, known, () => uploadAgain(leg, known));
+  const outcome = notAccepted(answer, known, () => anotherTry(leg, known));
   return isFile && "failure" in outcome
     ? { ...outcome, failure: { ...outcome.failure, mediaIndex: 0 } }
     : outcome;
@@ -141,10 +140,4 @@ function waitForPhotos({ remote, tools }: Leg, classified: Classified): PublishO
   const missed = { ...remote, missedAt: tools.now().toISOString() };
   const pollAfterSeconds = LOOK_AGAIN_SECONDS;
   return startOver({ ...proof, code: "media_not_ready" }, missed, { pollAfterSeconds });
-}
-
-function uploadAgain({ remote, tools }: Leg, classified: Classified): PublishOutcome {
-  const now = tools.now();
-  const again = mayStartOver(remote.restartedAt, now) ? restarted(remote, now) : undefined;
-  return startOver(classified, again, { pollAfterSeconds: LOOK_AGAIN_SECONDS, mediaIndex: 0 });
 }

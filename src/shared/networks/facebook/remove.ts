@@ -1,13 +1,12 @@
 import * as z from "zod";
-import { HttpFailure } from "../../runtime/http-call.ts";
-import { exchange, idShape, readMade } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
+import { idShape, readMade } from "../contract/answers.ts";
+import { ask, inForm } from "../contract/ask.ts";
 import { objectShape, spare } from "../contract/fields.ts";
 import type { FollowedLeg, FollowUpCall } from "../contract/network.ts";
 import type { FollowUpOutcome, Rejected, TryLater } from "../contract/outcome.ts";
-import { notRemoved, REMOVED, repeatable } from "../contract/removal.ts";
-import { NOT_FOUND } from "../graph/errors.ts";
-import { graphDelete, graphRead } from "../graph/request.ts";
+import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
+import { isMissing } from "../graph/errors.ts";
+import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
 import { isStory } from "./rules.ts";
 import { type Call, pageOf, remoteOf, steps } from "./state.ts";
@@ -67,22 +66,20 @@ async function removeVideo(call: Call): Promise<FollowUpOutcome> {
 
 /** Deletes one object. Returns why it may still be there; undefined where it is gone. */
 async function take(call: Call, id: string): Promise<Failed | undefined> {
-  const answer = await exchange(call.tools, graphDelete(pageOf(call), encodeURIComponent(id)));
-  if (answer instanceof HttpFailure) return notRemoved(answer);
-  if (inForm(() => z.object({ success: z.literal(true) }))(answer) !== undefined) return undefined;
-  const classified = classify(answer, call.tools.now());
-  return classified.networkCode === NOT_FOUND ? seesPage(call) : notRemoved(classified);
+  const request = graphDelete(pageOf(call), encodeURIComponent(id));
+  const gone = await ask(request, { read: inForm(goneShape), classify }, call.tools);
+  if (!("failure" in gone)) return undefined;
+  return isMissing(gone) ? seesPage(call) : stillThere(gone);
 }
 
+const goneShape = objectShape(() => ({ success: z.literal(true) }));
 const nodeShape = objectShape(() => ({ id: idShape(), post_id: spare(idShape()) }));
 
 async function look(call: Call, id: string, fields = "id"): Promise<Node> {
-  const answer = await graphRead(pageOf(call), encodeURIComponent(id), { fields });
-  if (answer instanceof HttpFailure) return notRemoved(answer);
-  const node = inForm(nodeShape)(answer);
-  if (node !== undefined) return { kind: "there", postId: node.post_id };
-  const classified = classify(answer, call.tools.now());
-  return classified.networkCode === NOT_FOUND ? "missing" : notRemoved(classified);
+  const request = graphGet(pageOf(call), encodeURIComponent(id), { fields });
+  const node = await ask(request, { read: inForm(nodeShape), classify }, call.tools);
+  if (!("failure" in node)) return { kind: "there", postId: node.post_id };
+  return isMissing(node) ? "missing" : stillThere(node);
 }
 
 /**
@@ -90,9 +87,7 @@ async function look(call: Call, id: string, fields = "id"): Promise<Node> {
  * (it says the same of both).
  */
 async function seesPage(call: Call): Promise<Failed | undefined> {
-  const { pageId } = call.credentials;
-  const answer = await graphRead(pageOf(call), pageId, { fields: "id" });
-  if (answer instanceof HttpFailure) return notRemoved(answer);
-  const isSeen = readMade(answer) === pageId;
-  return isSeen ? undefined : notRemoved(classify(answer, call.tools.now()));
+  const request = graphGet(pageOf(call), call.credentials.pageId, { fields: "id" });
+  const page = await ask(request, { read: readMade, classify }, call.tools);
+  return typeof page === "string" ? undefined : stillThere(page);
 }

@@ -2,10 +2,10 @@ import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { legFailure, mayStartOver, outage, unanswered, unpublished } from "../contract/outcome.ts";
+import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
 import { polling, processing } from "../contract/uploads.ts";
-import { fetchableUrl, withProbe } from "../graph/probe.ts";
+import { fetchableUrl, isReadable } from "../graph/probe.ts";
 import { graphHeaders, graphPostJson } from "../graph/request.ts";
 import { appOf } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
@@ -90,7 +90,7 @@ async function hasArrived(leg: Leg, { id }: Video): Promise<boolean> {
 async function refusedUpload(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
   // The upload session is gone or broken; the file may be none of its troubles.
   const isLost = ["invalid_request", "media_processing_failed"].includes(classified.code);
-  return isLost ? startOver(leg, classified) : unpublished(classified, 0);
+  return isLost ? afterFailure(leg, classified) : unpublished(classified, 0);
 }
 
 async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {
@@ -104,42 +104,40 @@ async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {
     case "uploading":
       return polling(remote, pollSeconds(video, tools.now()));
     case "failed":
-      return mayBeFeedVideo(leg, state.classified)
-        ? { kind: "ready", remote: asFeedVideo(remote) }
-        : startOver(leg, state.classified);
-    case "unreadable":
-      return unpublished(state.classified, 0);
-    case "unavailable":
-      return outage(state.note, state.retryAfterSeconds);
+      return afterFailure(leg, state.classified);
+    case "unknown":
+      return state.outcome;
   }
 }
 
-/** Returns whether a failed reel may be published as an ordinary video: only if the request did not ask for a reel. */
-export function mayBeFeedVideo(
-  { draft, remote }: Leg,
+/**
+ * Returns the state to try again from after a video failed: as an ordinary video, if nobody asked for a reel, or from the
+ * beginning; undefined where neither may help.
+ */
+export function nextTry(
+  { draft, remote: { form, restartedAt, postedVideoId }, tools }: Leg,
   problem: { readonly rule?: string },
-): boolean {
-  const { kind } = ownOptionsOf(draft);
-  return remote.form === "reel" && kind === undefined && isVideoLimit(problem);
-}
-
-export function asFeedVideo({ restartedAt }: Remote): Remote {
-  return { form: "video", photos: [], restartedAt };
-}
-
-export function restarted({ form }: Remote, now: Date): Remote {
+): Remote | undefined {
+  // What was sent to the feed would be sent there a second time.
+  if (form === "video" && postedVideoId !== undefined) return undefined;
+  if (isVideoLimit(problem)) {
+    const isAsked = form !== "reel" || ownOptionsOf(draft).kind !== undefined;
+    return isAsked ? undefined : { form: "video", photos: [], restartedAt };
+  }
+  const now = tools.now();
+  if (!mayStartOver(restartedAt, now)) return undefined;
   return { form, photos: [], restartedAt: now.toISOString() };
 }
 
-async function startOver(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
-  const { remote, tools } = leg;
-  const now = tools.now();
-  if (!isVideoLimit(classified) && mayStartOver(remote.restartedAt, now))
-    return processing(restarted(remote, now), RESTART_SECONDS);
-  const asked = { ...classified, code: "media_unreachable" } as const;
-  const probed = await withProbe(asked, mediaUrl(leg), tools);
-  const isGone = !isVideoLimit(classified) && probed.code === "media_unreachable";
-  return { kind: "rejected", failure: legFailure(isGone ? probed : classified, 0) };
+async function afterFailure(leg: Leg, classified: Classified): Promise<PrepareOutcome> {
+  const next = nextTry(leg, classified);
+  if (next !== undefined)
+    return next.form === "video"
+      ? { kind: "ready", remote: next }
+      : processing(next, RESTART_SECONDS);
+  const isThere = isVideoLimit(classified) || (await isReadable(mediaUrl(leg), leg.tools));
+  const why = isThere ? classified : ({ ...classified, code: "media_unreachable" } as const);
+  return { kind: "rejected", failure: legFailure(why, 0) };
 }
 
 export function mediaUrl({ draft }: Leg): string {

@@ -2,12 +2,11 @@ import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { type Classified, idShape, numberShape } from "../contract/answers.ts";
-import { inForm } from "../contract/ask.ts";
-import { type Lookup, unavailable } from "../contract/outcome.ts";
-import { graphRead, pageUrl } from "../graph/request.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import { ask, inForm } from "../contract/ask.ts";
+import type { Rejected, TryLater } from "../contract/outcome.ts";
+import { graphGet, pageUrl } from "../graph/request.ts";
 import { classify, classifyStatus } from "./errors.ts";
-import { type Leg, pageOf } from "./state.ts";
+import { type AsAccount, pageOf } from "./state.ts";
 
 /** How far Facebook is with a video. */
 type VideoState =
@@ -18,9 +17,8 @@ type VideoState =
   | { readonly kind: "processing" }
   | { readonly kind: "published"; readonly url: string | null }
   | { readonly kind: "failed"; readonly classified: Classified }
-  /** It said no; asking again would not change it. */
-  | { readonly kind: "unreadable"; readonly classified: Classified }
-  | Extract<Lookup, { kind: "unavailable" }>;
+  /** It did not tell. */
+  | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
 const problemShape = objectShape(() => ({
   code: spare(idShape()),
@@ -54,20 +52,13 @@ const COMPLETE: ReadonlySet<string> = new Set(["complete", "completed"]);
 const FAILED: ReadonlySet<string> = new Set(["error", "upload_failed", "expired"]);
 const UPLOADED: ReadonlySet<string> = new Set(["upload_complete", "ready"]);
 
-export async function lookAtVideo(videoId: string, leg: Leg): Promise<VideoState> {
+export async function lookAtVideo(videoId: string, as: AsAccount): Promise<VideoState> {
   const query = { fields: "status,permalink_url" };
-  const answer = await graphRead(pageOf(leg), encodeURIComponent(videoId), query);
-  return readVideo(answer, leg.tools.now());
-}
-
-export function readVideo(answer: HttpResponse | HttpFailure, now: Date): VideoState {
-  if (answer instanceof HttpFailure) return unavailable(answer);
-  const video = inForm(videoShape)(answer);
-  if (video !== undefined) return stateOf(video.status, pageUrl(video.permalink_url));
-  const classified = classify(answer, now);
-  return classified.effect === "refuse"
-    ? { kind: "unreadable", classified }
-    : unavailable(classified);
+  const request = graphGet(pageOf(as), encodeURIComponent(videoId), query);
+  const video = await ask(request, { read: inForm(videoShape), classify }, as.tools);
+  return "failure" in video
+    ? { kind: "unknown", outcome: video }
+    : stateOf(video.status, pageUrl(video.permalink_url));
 }
 
 function stateOf(status: Status, url: string | null): VideoState {

@@ -5,6 +5,7 @@ import type { Classified, ErrorRow, ErrorTable, Signal, TableRow } from "../cont
 import { isProxyPage, noteOf, otherText, waitSeconds, withQuota } from "../contract/answers.ts";
 import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
 import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
+import type { LegFailure } from "../contract/outcome.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 
 // A call whose token or app is not accepted is made for nobody: "the access token has expired, been revoked, or is otherwise
@@ -22,6 +23,10 @@ export const OUTAGE: ErrorRow = { code: "network_unavailable", effect: "doubt" }
 
 /** Not there yet, not any more, or not for this account: Graph says the same of all of them. */
 export const NOT_FOUND = "100/33";
+export function isMissing({ failure }: { readonly failure: LegFailure }): boolean {
+  return failure.networkCode === NOT_FOUND;
+}
+
 /** Stands for the code of an error that has none, by which Graph says that the token is not valid. */
 const UNNUMBERED = "OAuthException";
 

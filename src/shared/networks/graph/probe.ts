@@ -13,6 +13,17 @@ export function fetchableUrl(url: string): string {
   return new URL(url).href;
 }
 
+/** Returns whether we can read a file that Meta could not. */
+export async function isReadable(url: string, tools: NetworkTools): Promise<boolean> {
+  try {
+    await (await tools.openMedia(url, { bytesMax: Number.MAX_SAFE_INTEGER })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof MediaFailure) return error.code === "media_rejected";
+    throw error;
+  }
+}
+
 /**
  * Turns `media_unreachable` into `media_rejected` if we can read the file: Meta answers the same for an unreadable file
  * and for an address that it can't reach.
@@ -22,14 +33,8 @@ export async function withProbe(
   url: string,
   tools: NetworkTools,
 ): Promise<Classified> {
-  if (classified.code !== "media_unreachable") return classified;
-  try {
-    await (await tools.openMedia(url, { bytesMax: Number.MAX_SAFE_INTEGER })).close();
-  } catch (error) {
-    if (!(error instanceof MediaFailure)) throw error;
-    if (error.code === "media_unreachable") return classified;
-  }
-  return { ...classified, code: "media_rejected", effect: "refuse" };
+  const isRejected = classified.code === "media_unreachable" && (await isReadable(url, tools));
+  return isRejected ? { ...classified, code: "media_rejected", effect: "refuse" } : classified;
 }
 
 /** What was found of one of a draft's files. */

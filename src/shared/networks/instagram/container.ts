@@ -2,13 +2,12 @@ import * as z from "zod";
 import { objectShape, spare } from "../contract/fields.ts";
 import { type Classified, readMade } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
-import { unanswered, unpublished, type Rejected, type TryLater } from "../contract/outcome.ts";
-import { NOT_FOUND } from "../graph/errors.ts";
-import { graphPostForm, graphRead } from "../graph/request.ts";
-import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
+import type { Rejected, TryLater } from "../contract/outcome.ts";
+import { isMissing, NOT_FOUND } from "../graph/errors.ts";
+import { graphGet, graphPostForm } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
 import { isStory, media } from "./rules.ts";
-import { accessOf, type Container, type Leg, type Remote } from "./state.ts";
+import { accessOf, type AsAccount, type Container, type Leg, type Remote } from "./state.ts";
 import { fetchableUrl, repairedImage } from "../graph/probe.ts";
 
 /** How far Instagram is with a container. */
@@ -18,7 +17,7 @@ export type ContainerState =
   | { readonly kind: "published" }
   | { readonly kind: "failed"; readonly classified: Classified }
   /** Instagram does not know it, or no longer: that says nothing about what became of it. */
-  | { readonly kind: "gone"; readonly classified: Classified }
+  | { readonly kind: "gone" }
   /** It did not tell. */
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
 
@@ -48,23 +47,16 @@ export function withoutStories(
   return { kind: "rejected", failure: clear };
 }
 
-export async function lookAtContainer(leg: Leg, { id }: Container): Promise<ContainerState> {
+export async function lookAtContainer(
+  as: AsAccount,
+  { id }: Pick<Container, "id">,
+): Promise<ContainerState> {
   const query = { fields: "status_code,status" };
-  const answer = await graphRead(accessOf(leg), encodeURIComponent(id), query);
-  return readContainer(answer, leg.tools.now());
-}
-
-export function readContainer(answer: HttpResponse | HttpFailure, now: Date): ContainerState {
-  if (answer instanceof HttpFailure) return { kind: "unknown", outcome: unanswered(answer) };
-  const parsed = inForm(statusShape)(answer);
-  if (parsed === undefined) {
-    const classified = classify(answer, now);
-    if (classified.networkCode !== NOT_FOUND)
-      return { kind: "unknown", outcome: unpublished(classified) };
-    const ended = { code: "media_processing_failed", effect: "later" } as const;
-    return { kind: "gone", classified: { ...classified, ...ended } };
-  }
-  switch (parsed.status_code) {
+  const request = graphGet(accessOf(as), encodeURIComponent(id), query);
+  const seen = await ask(request, { read: inForm(statusShape), classify }, as.tools);
+  if ("failure" in seen)
+    return isMissing(seen) ? { kind: "gone" } : { kind: "unknown", outcome: seen };
+  switch (seen.status_code) {
     case "IN_PROGRESS":
       return { kind: "working" };
     case "FINISHED":
@@ -73,12 +65,21 @@ export function readContainer(answer: HttpResponse | HttpFailure, now: Date): Co
       return { kind: "published" };
     case "ERROR":
     case "EXPIRED":
-      return { kind: "failed", classified: classifyStatus(parsed.status || parsed.status_code) };
+      return { kind: "failed", classified: classifyStatus(seen.status || seen.status_code) };
     default:
       // A word that the reference does not have. Taken for an end, it would have a second post made.
       return { kind: "working" };
   }
 }
+
+/** What becomes of a leg whose container Instagram does not know. */
+export const GONE: Classified = {
+  code: "media_processing_failed",
+  effect: "later",
+  networkCode: NOT_FOUND,
+  note: "",
+  retryAfterSeconds: null,
+};
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { askAgain, type LookUpOutcome, type Published } from "../contract/outcome.ts";
+import { askAfter, askAgain, type LookUpOutcome, type Published } from "../contract/outcome.ts";
 import { lookAtContainer } from "./container.ts";
 import { accessOf, type Leg, type Remote } from "./state.ts";
 import * as z from "zod";
@@ -28,13 +28,9 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
     case "working":
       return askAgain("the container is being worked on");
     case "gone":
-      return askAgain(state.classified.note);
-    case "unknown": {
-      const { outcome } = state;
-      const seconds = outcome.kind === "try_later" ? outcome.retryAfterSeconds : undefined;
-      const failure = { ...outcome.failure, code: "outcome_unknown" } as const;
-      return { ...askAgain("", seconds), failure };
-    }
+      return askAgain("Instagram does not know the container");
+    case "unknown":
+      return askAfter(state.outcome);
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Classified } from "../contract/answers.ts";
 import { rejectedBy } from "../contract/media-check.ts";
-import { legFailure } from "../contract/outcome.ts";
+import { legFailure, outage } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { makeFiles, pollFiles, polling, processing, startAgain } from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
 import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
 import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
-import { withoutStories } from "./container.ts";
+import { GONE, withoutStories } from "./container.ts";
 import { ownOptionsOf } from "./options.ts";
 import { formOf, isForm, media, rules } from "./rules.ts";
 import type { Container, Leg, Remote } from "./state.ts";
@@ -103,7 +103,8 @@ async function askForItem(
 ): Promise<FileState | TryLater | Rejected> {
   const state = await lookAtContainer(leg, child);
   if (state.kind === "unknown") return state.outcome;
-  if (state.kind === "failed" || state.kind === "gone") return broken(state.classified, index);
+  if (state.kind === "gone") return broken(GONE, index);
+  if (state.kind === "failed") return broken(state.classified, index);
   return state.kind === "working" ? "working" : "ready";
 }
 
@@ -132,16 +133,14 @@ async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
     case "failed":
       return startOver(leg, state.classified);
     case "gone":
-      return leg.sentAt === null ? startOver(leg, state.classified) : inDoubt(state.classified);
+      // With a time of sending it may have been published: a new one could make a second post.
+      return leg.sentAt === null
+        ? startOver(leg, GONE)
+        : outage("Instagram does not know the container");
     case "unknown":
       // A container that was just created is kept when its status could not be read.
       return state.outcome.kind === "rejected" ? state.outcome : { ...state.outcome, remote };
   }
-}
-
-/** Returns the outcome for a container that may have been published: a new one could make a second post. */
-function inDoubt({ networkCode, note }: Classified): TryLater {
-  return { kind: "try_later", failure: { code: "network_unavailable", networkCode, note } };
 }
 
 export function withoutContainers({ container: _given, ...remote }: Remote): Remote {
