@@ -144,24 +144,6 @@ describe("preparing photos for Facebook", () => {
       failure: { code: "media_rejected", rule: "facebook.media.mixed" },
     });
   });
-
-  test("looks for photos that were not found when they were to be published", async () => {
-    const missed = (seconds: number) => ({
-      remote: { ...asPhotos, missedAt: ago(seconds).toISOString() },
-    });
-    const [one, two] = [`GET ${GRAPH}/1`, `GET ${GRAPH}/2`];
-    const there = answer(200, { id: "1" });
-    const gone = error(100, 33);
-    const look = (http: NonNullable<Script["http"]>, seconds: number) =>
-      prepare(http, undefined, missed(seconds));
-    expect(await look({ [one]: there, [two]: there }, 5)).toMatchObject({ kind: "ready" });
-    expect(await look({ [one]: there, [two]: gone }, 5)).toMatchObject({ kind: "processing" });
-    expect(await look({ [one]: lost }, 5)).toMatchObject({ kind: "try_later" });
-    expect(await look({ [one]: gone }, 121)).toMatchObject({
-      kind: "rejected",
-      failure: { code: "permission_missing" },
-    });
-  });
 });
 
 describe("preparing a video for Facebook", () => {

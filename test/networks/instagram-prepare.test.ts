@@ -193,8 +193,8 @@ describe("preparing a post for Instagram", () => {
 
   test.each([
     [5, 3],
-    [30, 10],
-    [200, 30],
+    [30, 8],
+    [200, 50],
     [600, 60],
   ])("looks ever less often: after %s s again in %s s", async (age, seconds) => {
     const remote = ofForm("reel", ["video"], {

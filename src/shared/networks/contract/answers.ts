@@ -203,8 +203,12 @@ function fits(pattern: SignalPattern, signal: Signal): boolean {
   );
 }
 
-export function findRow(table: ErrorTable, signal: Signal): TableRow | undefined {
-  return table.find(({ signal: pattern }) => fits(pattern, signal));
+/** Returns the meaning of a signal by the first row that fits; undefined where none does. */
+export function findRow(table: ErrorTable, signal: Signal): ErrorRow | undefined {
+  const found = table.find(({ signal: pattern }) => fits(pattern, signal));
+  if (found === undefined) return undefined;
+  const { signal: _matched, ...meaning } = found;
+  return meaning;
 }
 
 /**
@@ -213,15 +217,11 @@ export function findRow(table: ErrorTable, signal: Signal): TableRow | undefined
  */
 export function rowOf(table: ErrorTable, signal: Signal, doubt: ErrorRow): ErrorRow {
   const found = findRow(table, signal);
-  if (found !== undefined) return withoutSignal(found);
+  if (found !== undefined) return found;
   const { status } = signal;
   return status >= 400 && status < 500
     ? { code: "invalid_request", effect: "refuse", unmappedStatus: status }
     : doubt;
-}
-
-function withoutSignal({ signal: _matched, ...meaning }: TableRow): ErrorRow {
-  return meaning;
 }
 
 type More = Omit<ErrorRow, "code" | "effect">;

@@ -7,7 +7,7 @@ import { askAgain, legFailure, type LegFailure, outcomeUnknown, unpublished } fr
 import { type FollowUpDone, type FollowUpLookUp, type FollowUpOutcome } from "./outcome.ts";
 import { type Lookup, unanswered, unavailable } from "./outcome.ts";
 import type { OwnFollowUp, OwnSteps } from "./state.ts";
-import { composed } from "./text.ts";
+import { comparable } from "./text.ts";
 import type { NetworkTools } from "./tools.ts";
 
 /*
@@ -168,8 +168,7 @@ function unknowable(note: string): FollowUpLookUp {
   return { kind: "unknowable", failure: outcomeUnknown(note) };
 }
 
-/** Returns whether a comment has the words of the call. Networks trim and fold spaces. */
+/** Returns whether a comment has the words of the call. */
 export function hasWords(text: string, call: Pick<FollowUp, "text">): boolean {
-  const folded = (one: string) => composed(one).replace(/\s+/g, " ").trim();
-  return folded(text) === folded(call.text ?? "");
+  return comparable(text) === comparable(call.text ?? "");
 }

@@ -4,7 +4,7 @@ import type { LegErrorCode } from "./errors.ts";
 import { scopesLacked } from "./fields.ts";
 import type { NetworkData, Texts } from "./draft.ts";
 import { type LinkErrorCode, type LinkFailure, linkFailed, type OAuthCallback } from "./link.ts";
-import type { LinkChoice, LinkOutcome, LinkRestart, OAuthFlow } from "./link.ts";
+import type { LinkChoice, LinkOutcome, LinkRestart, OAuthFlow, OAuthStart } from "./link.ts";
 import type { CredentialsOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
@@ -84,12 +84,14 @@ export function postForm(
   return exchange(tools, formRequest(url, fields));
 }
 
-/** Returns the redirect to the network's own page, and keeps `flow` for the callback. */
+/** Returns the redirect to the network's own page, with what its query has beside the usual; `flow` is kept. */
 export function redirectTo(
   page: string,
-  query: Texts,
+  { redirectUri: redirect_uri, state }: Pick<OAuthStart, "redirectUri" | "state">,
+  own: Texts,
   flow: NetworkData = {},
 ): ReturnType<OAuthFlow["start"]> {
+  const query = { redirect_uri, response_type: "code", state, ...own };
   // LinkedIn documents spaces as %20; whether it takes a plus for one it does not say.
   const search = new URLSearchParams(query).toString().replaceAll("+", "%20");
   return Promise.resolve({ kind: "redirect", url: `${page}?${search}`, flow });

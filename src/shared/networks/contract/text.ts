@@ -45,6 +45,11 @@ export function composed(text: string): string {
   return text.replace(MARKS_OF_LETTER, `$&${GRAPHEME_JOINER}`).normalize("NFC");
 }
 
+/** Returns the form in which the texts of a draft and of a list are compared: networks trim and fold spaces. */
+export function comparable(text: string): string {
+  return composed(text).replace(/\s+/g, " ").trim();
+}
+
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",

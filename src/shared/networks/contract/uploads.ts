@@ -1,6 +1,7 @@
 import type { NetworkData } from "./draft.ts";
 import type { LegFailure, PrepareOutcome, Rejected, TryLater } from "./outcome.ts";
 import type { OwnLeg } from "./state.ts";
+import type { NetworkTools } from "./tools.ts";
 
 const CARRY_ON_SECONDS = 1;
 
@@ -50,6 +51,12 @@ export function processing<Remote extends NetworkData>(remote: Remote, pollAfter
 /** Returns the outcome of a leg whose files the network works on: it is asked after these seconds at the latest. */
 export function polling<Remote extends NetworkData>(remote: Remote, secondsMax: number) {
   return { ...processing(remote, secondsMax), isPoll: true } as const;
+}
+
+/** Returns the seconds until a file is looked at again that the network has: soon at first, then ever less often. */
+export function lessAndLess(since: string, tools: NetworkTools): number {
+  const ageSeconds = (tools.now().getTime() - Date.parse(since)) / 1000;
+  return Math.min(Math.max(Math.round(ageSeconds / 4), 3), 60);
 }
 
 /** The leg is not ready: what `prepare` returns. */

@@ -92,11 +92,8 @@ export const facebookLink = {
   origins: DIALOGS,
   start(_form, oauth, tools) {
     const app = appOf(tools);
-    return redirectTo(`${DIALOG}/${app.version}/dialog/oauth`, {
+    return redirectTo(`${DIALOG}/${app.version}/dialog/oauth`, oauth, {
       client_id: app.id,
-      redirect_uri: oauth.redirectUri,
-      response_type: "code",
-      state: oauth.state,
       ...wanted(app),
       // Else what was declined once is never asked for again.
       auth_type: "rerequest",

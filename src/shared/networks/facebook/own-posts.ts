@@ -1,8 +1,9 @@
+import { comparable } from "../contract/text.ts";
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
-import { comparable, isEdge, pageUrl, readEdge, timeOf } from "../graph/request.ts";
+import { isEdge, pageUrl, readEdge, timeOf } from "../graph/request.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { type Published, unavailable, type Lookup } from "../contract/outcome.ts";
 import { classify } from "./errors.ts";

@@ -46,9 +46,6 @@ async function chooseForm(leg: Leg): Promise<Form | Rejected | TryLater> {
 const RUN_MS = 25_000;
 /** Unpublished photos live for about a day. */
 const PHOTOS_LIFE_MS = 20 * 3_600_000;
-const LOOK_AGAIN_SECONDS = 5;
-/** A photo that is not found for longer than this will not appear. */
-const MISSED_MS = 120_000;
 
 /** Returns whether the photos are too old to be published. */
 export function isOutdated({ photosSince }: Remote, now: Date): boolean {
@@ -69,8 +66,6 @@ async function preparePhotos(leg: Leg): Promise<PrepareOutcome> {
   const remote = isOutdated(leg.remote, now)
     ? { ...leg.remote, photos: [], photosSince: undefined }
     : leg.remote;
-  if (remote.photos.length === leg.draft.media.length && remote.missedAt !== undefined)
-    return lookForMissed({ ...leg, remote });
   const begun: Remote = { ...remote, photosSince: remote.photosSince ?? now.toISOString() };
   const made = await makeFiles(photos, { ...leg, remote: begun });
   return "kind" in made ? made : { kind: "ready", remote: photos.withFiles(begun, made.files) };
@@ -93,20 +88,4 @@ async function makePhoto(
       : graphPostFile(pageOf(leg), path, { published: "false", alt_text_custom }, source);
   const why = (answer: HttpResponse, now: Date) => withProbe(classify(answer, now), url, tools);
   return ask(request, { read: readMade, classify: why, mediaIndex }, tools);
-}
-
-/** Finds out whether the photos can be published by now: one that was just made may not be found yet. */
-async function lookForMissed(leg: Leg): Promise<PrepareOutcome> {
-  const { remote, tools } = leg;
-  for (const photo of remote.photos) {
-    const request = graphGet(pageOf(leg), photo, { fields: "id" });
-    const found = await ask(request, { read: readMade, classify }, tools);
-    if (typeof found === "string") continue;
-    if (!isMissing(found)) return found;
-    const missedMs = tools.now().getTime() - Date.parse(remote.missedAt ?? "");
-    return missedMs > MISSED_MS
-      ? { kind: "rejected", failure: found.failure }
-      : processing(remote, LOOK_AGAIN_SECONDS);
-  }
-  return { kind: "ready", remote };
 }

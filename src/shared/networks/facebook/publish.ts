@@ -121,8 +121,11 @@ function anotherTry(leg: Leg, classified: Classified): PublishOutcome {
 
 async function refused(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> {
   const classified = classify(answer, leg.tools.now());
-  if (answer.status < 500 && classified.networkCode === NOT_FOUND && leg.remote.photos.length > 0)
-    return waitForPhotos(leg, classified);
+  // Photos that were just made may not be found yet: then nothing was published.
+  if (answer.status < 500 && classified.networkCode === NOT_FOUND && leg.remote.photos.length > 0) {
+    const notYet = { ...classified, code: "media_not_ready", isProof: true } as const;
+    return startOver(notYet, leg.remote, { pollAfterSeconds: LOOK_AGAIN_SECONDS });
+  }
   if (answer.status < 500 && isVideoLimit(classified)) return anotherTry(leg, classified);
   const isFile = classified.code === "media_unreachable";
   const known = isFile ? await withProbe(classified, mediaUrl(leg), leg.tools) : classified;
@@ -130,14 +133,4 @@ async function refused(leg: Leg, answer: HttpResponse): Promise<PublishOutcome> 
   return isFile && "failure" in outcome
     ? { ...outcome, failure: { ...outcome.failure, mediaIndex: 0 } }
     : outcome;
-}
-
-/** Waits once for photos that are not found, and rejects the leg the second time. */
-function waitForPhotos({ remote, tools }: Leg, classified: Classified): PublishOutcome {
-  // The photos were not found, so nothing was published.
-  const proof = { ...classified, isProof: true } as const;
-  if (remote.missedAt !== undefined) return startOver(proof, undefined);
-  const missed = { ...remote, missedAt: tools.now().toISOString() };
-  const pollAfterSeconds = LOOK_AGAIN_SECONDS;
-  return startOver({ ...proof, code: "media_not_ready" }, missed, { pollAfterSeconds });
 }

@@ -20,8 +20,6 @@ export const remoteOf = readerOf(() => ({
   photos: z.array(z.string()).default([]),
   /** When the first of them was made. */
   photosSince: z.iso.datetime().optional(),
-  /** When a photo was not found although it was made. */
-  missedAt: z.iso.datetime().optional(),
   video: z
     .object({
       id: z.string(),

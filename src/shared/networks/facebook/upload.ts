@@ -4,7 +4,7 @@ import { type Classified, exchange, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
 import { legFailure, mayStartOver, unanswered, unpublished } from "../contract/outcome.ts";
 import type { PrepareOutcome } from "../contract/outcome.ts";
-import { polling, processing } from "../contract/uploads.ts";
+import { lessAndLess, polling, processing } from "../contract/uploads.ts";
 import { fetchableUrl, isReadable } from "../graph/probe.ts";
 import { graphHeaders, graphPostJson } from "../graph/request.ts";
 import { appOf } from "../contract/tools.ts";
@@ -16,9 +16,6 @@ import { lookAtVideo } from "./video-status.ts";
 
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
-/** Facebook fetches the file: looked at soon at first, then ever less often. */
-const POLLS = { soonSeconds: 5, laterSeconds: 30, soonMs: 60_000 };
-
 const startShape = objectShape(() => ({
   video_id: idShape(),
   upload_url: spare(z.string()),
@@ -77,8 +74,9 @@ async function handOver(leg: Leg, video: Video): Promise<PrepareOutcome> {
   // An earlier attempt, whose answer was lost, may have handed it over: a second one is refused then.
   if (!isTaken && !(await hasArrived(leg, video)))
     return refusedUpload(leg, classify(answer, tools.now()));
-  const handedOver = { ...remote, video: { ...video, handedOverAt: tools.now().toISOString() } };
-  return polling(handedOver, POLLS.soonSeconds);
+  const handedOverAt = tools.now().toISOString();
+  const handedOver = { ...remote, video: { ...video, handedOverAt } };
+  return polling(handedOver, lessAndLess(handedOverAt, tools));
 }
 
 async function hasArrived(leg: Leg, { id }: Video): Promise<boolean> {
@@ -102,7 +100,7 @@ async function look(leg: Leg, video: Video): Promise<PrepareOutcome> {
     case "published":
       return { kind: "ready", remote };
     case "uploading":
-      return polling(remote, pollSeconds(video, tools.now()));
+      return polling(remote, lessAndLess(video.handedOverAt ?? "", tools));
     case "failed":
       return afterFailure(leg, state.classified);
     case "unknown":
@@ -144,9 +142,4 @@ export function mediaUrl({ draft }: Leg): string {
   const [item] = draft.media;
   if (item === undefined) throw new Error("a video without a media item");
   return fetchableUrl(item.url);
-}
-
-function pollSeconds({ handedOverAt }: Video, now: Date): number {
-  const ageMs = now.getTime() - Date.parse(handedOverAt ?? "");
-  return ageMs < POLLS.soonMs ? POLLS.soonSeconds : POLLS.laterSeconds;
 }

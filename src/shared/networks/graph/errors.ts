@@ -6,7 +6,7 @@ import { isProxyPage, noteOf, otherText, waitSeconds, withQuota } from "../contr
 import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
 import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
 import type { LegFailure } from "../contract/outcome.ts";
-import type { HttpResponse } from "../../runtime/http-call.ts";
+import { type HttpResponse, parseAnswer } from "../../runtime/http-call.ts";
 
 // A call whose token or app is not accepted is made for nobody: "the access token has expired, been revoked, or is otherwise
 // invalid. Get a new access token" (https://developers.facebook.com/docs/graph-api/guides/error-handling). That an app may
@@ -69,14 +69,6 @@ const SHARED: readonly TableRow[] = [
   ...rows(unread("media_rejected"), { status: 413 }),
 ];
 
-/** Returns the rows of what is throttled: `80000` and the following are limits per page, Instagram account and the like. */
-function throttles(row: ErrorRow): readonly TableRow[] {
-  return [
-    ...codes(row, 4, 17, 32, 341, 613),
-    ...rows(row, { codes: [80_000, 80_099] }, { status: 429 }),
-  ];
-}
-
 /**
  * Returns an error table of a network's own rows and of those that both networks share. Its own rows win. `site` is
  * where the account's owner logs in, `throttled` what a limit on calls means.
@@ -89,7 +81,12 @@ export function graphTable(
   const remediation = `Log in at ${site} and do what it asks for, then reconnect the account on the connect page.`;
   // A checkpoint, and an account that was not confirmed: a new authorisation alone ends up there again.
   const checkpoints = subcodes({ ...REAUTH, remediation }, 459, 464, 490);
-  const limits = throttles({ code: "rate_limited", effect: "later", ...throttled });
+  const limit: ErrorRow = { code: "rate_limited", effect: "later", ...throttled };
+  const limits = [
+    ...codes(limit, 4, 17, 32, 341, 613),
+    // Per page, Instagram account and the like.
+    ...rows(limit, { codes: [80_000, 80_099] }, { status: 429 }),
+  ];
   return errorTable(own, checkpoints, SHARED, limits);
 }
 
@@ -106,13 +103,9 @@ const errorBody = objectShape(() => ({
 }));
 type GraphError = ShapeOf<typeof errorBody>["error"];
 
-function graphError(response: HttpResponse): GraphError | undefined {
-  return errorBody().safeParse(response.json()).data?.error;
-}
-
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
-  const error = graphError(response);
+  const { error } = errorBody().safeParse(response.json()).data ?? {};
   const found =
     error === undefined && isProxyPage(response)
       ? OUTAGE
@@ -124,17 +117,6 @@ export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Da
     note: noteOf(error === undefined ? otherText(response) : wordsOf(error)),
     retryAfterSeconds: seconds,
   };
-}
-
-/** Returns the meaning of a code within a sentence. The status of a file that failed names its code in no other way. */
-function classifyText(text: string, table: ErrorTable): Classified | undefined {
-  for (const [code] of text.matchAll(/\b\d{7}\b/g)) {
-    const row = findRow(table, { status: 0, subcode: Number(code), message: "" });
-    if (row === undefined) continue;
-    const { signal: _matched, ...meaning } = row;
-    return { ...meaning, networkCode: code, note: noteOf(text), retryAfterSeconds: null };
-  }
-  return undefined;
 }
 
 function signalOf({ status }: HttpResponse, error: GraphError | undefined): Signal {
@@ -163,19 +145,14 @@ const usageShape = shape(() =>
 
 /** Returns the seconds to wait after a throttled call. Meta states minutes, in a header of its own. */
 function regainSeconds(response: HttpResponse, now: Date): number | null {
-  const minutes = usageOf(response).map((usage) => usage.estimated_time_to_regain_access);
+  const usages = usageShape().safeParse(
+    parseAnswer(response.headers["x-business-use-case-usage"] ?? ""),
+  );
+  const minutes = Object.values(usages.data ?? {})
+    .flat()
+    .map((usage) => usage.estimated_time_to_regain_access);
   const longest = Math.max(0, ...minutes);
   return longest > 0 ? longest * 60 : waitSeconds(response, ["retry-after"], now);
-}
-
-function usageOf(response: HttpResponse) {
-  try {
-    const header = response.headers["x-business-use-case-usage"] ?? "{}";
-    return Object.values(usageShape().parse(JSON.parse(header))).flat();
-  } catch {
-    // Best effort: without it the ordinary delays apply.
-    return [];
-  }
 }
 
 /** Returns the reason why a file failed, by the text of its status, with the network's code where the text has one. */
@@ -184,6 +161,10 @@ export function classifyFileStatus(
   table: ErrorTable,
   effect: "refuse" | "later",
 ): Classified {
-  const unnamed = { code: "media_processing_failed", effect, networkCode: null } as const;
-  return classifyText(text, table) ?? { ...unnamed, note: noteOf(text), retryAfterSeconds: null };
+  const known = { note: noteOf(text), retryAfterSeconds: null };
+  for (const [networkCode] of text.matchAll(/\b\d{7}\b/g)) {
+    const row = findRow(table, { status: 0, subcode: Number(networkCode), message: "" });
+    if (row !== undefined) return { ...row, networkCode, ...known };
+  }
+  return { code: "media_processing_failed", effect, networkCode: null, ...known };
 }

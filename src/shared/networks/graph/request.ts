@@ -8,7 +8,6 @@ import * as z from "zod";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { exchange } from "../contract/answers.ts";
 import { formRequest } from "../contract/oauth.ts";
-import { composed } from "../contract/text.ts";
 
 /** Which API is asked, and in whose name. */
 export interface GraphAccess {
@@ -190,11 +189,6 @@ function nextPosition(
     return value === null ? [] : [[name, value] as const];
   });
   return bounds.length === 0 ? undefined : Object.fromEntries(bounds);
-}
-
-/** Returns a text in the form in which a draft and what a list says of its post are compared. */
-export function comparable(text: string): string {
-  return composed(text).replace(/\r\n?/g, "\n").trim();
 }
 
 /** Returns the address of something on Facebook: those of videos come without their host. */

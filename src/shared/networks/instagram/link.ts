@@ -4,14 +4,14 @@ import { idShape } from "../contract/answers.ts";
 import { inForm } from "../contract/ask.ts";
 import { objectShape, scopesShape, spare } from "../contract/fields.ts";
 import { linkFailed } from "../contract/link.ts";
-import type { Account, LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
+import type { LinkFailure, LinkOutcome, OAuthFlow } from "../contract/link.ts";
 import { finishCode, formRequest, isLinkFailure, lacking } from "../contract/oauth.ts";
 import { linkStep, redirectTo, refusedLink, type Returned } from "../contract/oauth.ts";
 import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { readCallback } from "../graph/link.ts";
 import { graphGet } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify } from "./errors.ts";
-import { readLimits, readToken, scopedIdShape, SCOPES, tokenUrl } from "./session.ts";
+import { issuedAt, readLimits, readToken, scopedIdShape, SCOPES, tokenUrl } from "./session.ts";
 import { accessOf, type Credentials } from "./state.ts";
 
 /** The documents write them in capitals and otherwise. */
@@ -35,7 +35,7 @@ const finish = finishCode({
     if (isLinkFailure(token)) return token;
     const found = await readAccount(token.accessToken, tools);
     if (isLinkFailure(found)) return found;
-    const { account, scopedId } = found;
+    const { account, grant } = found;
     const credentials: Credentials = {
       userId: account.id,
       authVariant: "instagram_login",
@@ -51,7 +51,7 @@ const finish = finishCode({
         scopes: granted.scopes,
         limits: limits.kind === "read" ? limits.limits : {},
         expiresAt: token.expiresAt,
-        ...(scopedId === undefined ? {} : { grantId: scopedId }),
+        ...grant,
       },
     };
   },
@@ -63,13 +63,8 @@ export const instagramLink = {
   origins: [SITE],
   start(_form, oauth, tools) {
     const app = appOf(tools);
-    return redirectTo(`${SITE}/oauth/authorize`, {
-      client_id: app.id,
-      redirect_uri: oauth.redirectUri,
-      response_type: "code",
-      scope: [...SCOPES, ...(app.extraScopes ?? [])].join(","),
-      state: oauth.state,
-    });
+    const scope = [...SCOPES, ...(app.extraScopes ?? [])].join(",");
+    return redirectTo(`${SITE}/oauth/authorize`, oauth, { client_id: app.id, scope });
   },
   finish,
 } as const satisfies OAuthFlow;
@@ -124,27 +119,21 @@ function refusedCode(answer: HttpResponse): LinkFailure {
 async function longLivedToken(
   token: string,
   tools: NetworkTools,
-): Promise<Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> | LinkFailure> {
+): Promise<ReturnType<typeof issuedAt> | LinkFailure> {
   const url = tokenUrl("access_token", {
     grant_type: "ig_exchange_token",
     client_secret: appOf(tools).secret,
     access_token: token,
   });
-  const read = (answer: HttpResponse) => readToken(answer, tools.now());
   const refuse = (answer: HttpResponse) => refused(answer, tools);
-  const issued = await linkStep({ request: { method: "GET", url }, read, refuse }, tools);
-  if (isLinkFailure(issued)) return issued;
-  const { lacked: _checked, ...parts } = issued;
-  return parts;
+  const issued = await linkStep(
+    { request: { method: "GET", url }, read: readToken, refuse },
+    tools,
+  );
+  return isLinkFailure(issued) ? issued : issuedAt(tools.now(), issued);
 }
 
-interface Found {
-  readonly account: Account;
-  /** By which the app alone knows the account: what a withdrawal names. */
-  readonly scopedId: string | undefined;
-}
-
-async function readAccount(accessToken: string, tools: NetworkTools): Promise<Found | LinkFailure> {
+async function readAccount(accessToken: string, tools: NetworkTools) {
   const fields = "id,user_id,username,name,profile_picture_url,account_type";
   const access = accessOf({ credentials: { accessToken }, tools });
   const read = inForm(() =>
@@ -175,7 +164,8 @@ async function readAccount(accessToken: string, tools: NetworkTools): Promise<Fo
     url: `https://www.instagram.com/${username}/`,
     kind,
   };
-  return { account, scopedId };
+  // By which the app alone knows the account: what a withdrawal names.
+  return { account, grant: scopedId === undefined ? {} : { grantId: scopedId } };
 }
 
 function refused(answer: HttpResponse, tools: NetworkTools): LinkFailure {

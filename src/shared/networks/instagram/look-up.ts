@@ -5,7 +5,8 @@ import * as z from "zod";
 import { objectShape, spare } from "../contract/fields.ts";
 import type { ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
-import { isEdge, readEdge, comparable } from "../graph/request.ts";
+import { comparable } from "../contract/text.ts";
+import { isEdge, readEdge } from "../graph/request.ts";
 import { isStory } from "./rules.ts";
 
 /** What a call set off is done by then, whatever became of its answer. */

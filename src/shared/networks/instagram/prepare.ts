@@ -2,7 +2,14 @@ import type { Classified } from "../contract/answers.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import { legFailure, outage } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
-import { makeFiles, pollFiles, polling, processing, startAgain } from "../contract/uploads.ts";
+import {
+  lessAndLess,
+  makeFiles,
+  pollFiles,
+  polling,
+  processing,
+  startAgain,
+} from "../contract/uploads.ts";
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
 import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
 import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
@@ -17,14 +24,6 @@ const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
 /** Containers that fail more often than this within this time are given up; a later retry by hand begins again. */
 const RESTARTS = { max: 2, withinMs: 15 * 60_000 };
-/** Looked at soon at first, then ever less often. */
-const POLLS = [
-  { untilMs: 15_000, seconds: 3 },
-  { untilMs: 60_000, seconds: 10 },
-  { untilMs: 300_000, seconds: 30 },
-] as const;
-const POLL_SECONDS_MAX = 60;
-
 /**
  * Creates containers, which nobody sees before they are published. A carousel's items have to be finished before the
  * carousel is created.
@@ -172,9 +171,7 @@ function broken(classified: Classified, mediaIndex: number | undefined): Broken 
 }
 
 function workingOn({ remote, tools }: Leg, { createdAt }: Container): PrepareOutcome {
-  const ageMs = tools.now().getTime() - Date.parse(createdAt);
-  const step = POLLS.find(({ untilMs }) => ageMs < untilMs);
-  return polling(remote, step?.seconds ?? POLL_SECONDS_MAX);
+  return polling(remote, lessAndLess(createdAt, tools));
 }
 
 function isVideo({ kinds }: Remote, mediaIndex: number): boolean {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { type Classified, idShape } from "../contract/answers.ts";
 import { ask, inForm } from "../contract/ask.ts";
@@ -36,21 +36,12 @@ const tokenShape = objectShape(() => ({
   permissions: scopesShape(),
 }));
 
-type IssuedToken = Pick<Credentials, "accessToken" | "issuedAt" | "expiresAt"> & {
-  /** The needed scopes that it was issued without. */
-  readonly lacked: readonly string[];
-};
+export const readToken = inForm(tokenShape);
 
-export function readToken(answer: HttpResponse, now: Date): IssuedToken | undefined {
-  const issued = inForm(tokenShape)(answer);
-  if (issued === undefined) return undefined;
-  const { access_token, expires_in, permissions } = issued;
-  return {
-    lacked: scopesLacked(SCOPES, permissions),
-    accessToken: access_token,
-    issuedAt: now.toISOString(),
-    expiresAt: new Date(now.getTime() + expires_in * 1000).toISOString(),
-  };
+/** Returns what is kept of a token that was just issued. */
+export function issuedAt(now: Date, { access_token, expires_in }: ShapeOf<typeof tokenShape>) {
+  const expiresAt = new Date(now.getTime() + expires_in * 1000).toISOString();
+  return { accessToken: access_token, issuedAt: now.toISOString(), expiresAt };
 }
 
 /**
@@ -67,7 +58,8 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const now = tools.now();
   const ageMs = now.getTime() - Date.parse(credentials.issuedAt);
   const leftMs = Date.parse(credentials.expiresAt) - now.getTime();
-  if (leftMs <= 0) return ended();
+  if (leftMs <= 0)
+    return renewalRejected("connection_needs_reauth", null, "the token can't be renewed any more");
   const isDue = ageMs >= AGE_MIN_MS && (leftMs < HALF_LIFE_MS || ageMs > HALF_LIFE_MS);
   // The old token still works: it is tried again with the next post.
   return renewing({ isDue, isUsable: leftMs > MARGIN_MS }, () => refresh(as));
@@ -76,15 +68,14 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
 async function refresh({ credentials, tools }: AsAccount): Promise<CredentialsOutcome> {
   const query = { grant_type: "ig_refresh_token", access_token: credentials.accessToken };
   const request = { method: "GET", url: tokenUrl("refresh_access_token", query) } as const;
-  const read = (answer: HttpResponse) => readToken(answer, tools.now());
-  const token = await ask(request, { read, classify: classifyRenewal }, tools);
+  const token = await ask(request, { read: readToken, classify: classifyRenewal }, tools);
   if ("failure" in token) return token;
-  const { lacked, ...issued } = token;
   // A permission was taken back since.
+  const lacked = scopesLacked(SCOPES, token.permissions);
   if (lacked.length > 0)
     return renewalRejected("permission_missing", null, `without ${lacked.join(" ")}`);
-  const renewed = { ...credentials, ...issued };
-  return { kind: "refreshed", credentials: renewed, expiresAt: issued.expiresAt };
+  const renewed = { ...credentials, ...issuedAt(tools.now(), token) };
+  return { kind: "refreshed", credentials: renewed, expiresAt: renewed.expiresAt };
 }
 
 /** Returns the meaning of a refused renewal. Of one about the request, publishing will tell whether the token is good. */
@@ -92,14 +83,6 @@ function classifyRenewal(answer: HttpResponse, now: Date): Classified {
   const classified = classify(answer, now);
   const isAboutRequest = ["invalid_request", "app_misconfigured"].includes(classified.code);
   return isAboutRequest ? { ...classified, effect: "later" } : classified;
-}
-
-function ended(): CredentialsOutcome {
-  return renewalRejected(
-    "connection_needs_reauth",
-    null,
-    "the token has ended and can't be renewed",
-  );
 }
 
 const answerShape = objectShape(() => ({

@@ -55,14 +55,8 @@ export const linkedinLink = {
     const client = kind && clientOf(kind, tools);
     if (kind === undefined || client === undefined)
       return Promise.resolve(linkFailed("input_invalid"));
-    const query = {
-      response_type: "code",
-      client_id: client.id,
-      redirect_uri: oauth.redirectUri,
-      state: oauth.state,
-      scope: askedScopes(kind, appOf(tools)).join(" "),
-    };
-    return redirectTo(`${OAUTH}/authorization`, query, { kind });
+    const scope = askedScopes(kind, appOf(tools)).join(" ");
+    return redirectTo(`${OAUTH}/authorization`, oauth, { client_id: client.id, scope }, { kind });
   },
   finish,
   choose,
