@@ -33,7 +33,7 @@ export type RuleTable = Readonly<Record<string, Rule>>;
 
 /** How a rule is found broken. `Facts` are what its network reads out of a draft. A rule without it is found elsewhere. */
 interface Check<Facts> {
-  /** The field of the request, or the name of the network's own option. */
+  /** The field of the request, or the name of the network's own option; absent: the subject of the rule's id. */
   readonly field?: string;
   /** Returns whether it is broken, or what breaks it: the indices of files, or all that is to be told. */
   readonly broken?: (facts: Facts) => boolean | readonly (number | Breach)[];
@@ -49,10 +49,12 @@ export type CheckedTable<Facts> = Readonly<Record<string, Rule & Check<Facts>>>;
 /** Returns the makers of a table's rows, by what a broken rule does to a draft. */
 export function ruleRows<Facts>() {
   type Row = Omit<Rule, "severity" | "code"> & Check<Facts>;
+  type Hint = Omit<Row, "remediation"> & Partial<Pick<Row, "remediation">>;
+  const remediation: string = "Nothing needs to be done.";
   const error = <const Code extends FindingCode, const Of extends Row>(code: Code, row: Of) =>
     ({ severity: "error", code, ...row }) as const;
-  const warning = <const Code extends FindingCode, const Of extends Row>(code: Code, row: Of) =>
-    ({ severity: "warning", code, ...row }) as const;
+  const warning = <const Code extends FindingCode, const Of extends Hint>(code: Code, row: Of) =>
+    ({ severity: "warning", code, remediation, ...row }) as const;
   return { error, warning };
 }
 
@@ -62,9 +64,12 @@ export function checkRules<Facts extends { readonly draft: LegDraft }>(
   facts: Facts,
 ): readonly Problem[] {
   return Object.entries(table).flatMap(([id, rule]) => {
-    const [network = ""] = id.split(".", 1);
-    const { field: name } = rule;
-    const field = name === undefined ? null : fieldOf(network, facts.draft, name);
+    const [network = "", subject = ""] = id.split(".");
+    const field = fieldOf(
+      network,
+      facts.draft,
+      rule.field ?? (subject === "media" ? "mediaUrls" : subject),
+    );
     return breachesOf(rule, facts).map((found) => breach(table, id, { field, ...found }));
   });
 }

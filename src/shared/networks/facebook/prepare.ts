@@ -3,7 +3,8 @@ import { ask } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import { makeFiles, type Making, processing } from "../contract/uploads.ts";
-import { formOf, isForm, isUnfitForReel, media, rules, type Form } from "./rules.ts";
+import { isForm } from "../graph/post-form.ts";
+import { formOf, isUnfitForReel, media, rules, type Form } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
 import { prepareVideo } from "./upload.ts";
@@ -36,7 +37,7 @@ async function chooseForm(leg: Leg): Promise<Form | Rejected | TryLater> {
   if ("failure" in looked) return looked;
   const kinds = looked.map((one) => one.kind);
   const { kind } = ownOptionsOf(leg.draft);
-  const form = formOf(kind, kinds);
+  const form = formOf(leg.draft, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const isNoReel = form === "reel" && kind === undefined && isUnfitForReel(looked[0]?.file ?? null);
   return isNoReel ? "video" : form;

@@ -8,7 +8,7 @@ import { REMOVED, repeatable, stillThere } from "../contract/removal.ts";
 import { isMissing } from "../graph/errors.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
-import { isStory } from "./rules.ts";
+import { isStory } from "../graph/post-form.ts";
 import { type Call, pageOf, remoteOf, steps } from "./state.ts";
 
 type Failed = TryLater | Rejected;

@@ -1,11 +1,18 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
-import { checkNames, extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
+import { extensionOf, fieldOf, kindsOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind, NetworkData } from "../contract/draft.ts";
 import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
-import { checkForm, type FormFacts, noPost } from "../graph/post-form.ts";
+import {
+  checkForm,
+  type FormFacts,
+  formRules,
+  isForm,
+  isStory,
+  noPost,
+} from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** What a draft becomes on the page. */
@@ -20,7 +27,6 @@ const TEXT_MAX = 63_206;
 const PHOTOS_MAX = 10;
 /** Meta documents a limit for Instagram alone; for Facebook's `alt_text_custom` it is taken to be the same. */
 const ALT_TEXT_MAX = 1000;
-const NOTHING = "Nothing needs to be done.";
 
 /** Returns the rule on what Facebook takes of reels and stories, which only a video itself shows. */
 const ofVideo = (message: string) =>
@@ -66,12 +72,10 @@ export const rules = {
   "facebook.media.imageType": warning("media_rejected", {
     message: "Facebook takes JPEG, PNG, GIF, BMP and TIFF images.",
     remediation: "Convert the image to JPEG.",
-    field: "mediaUrls",
     broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualImage)),
   }),
   "facebook.media.altText": warning("media_rejected", {
     message: "Facebook takes alternative texts of images only; that of the video is left out.",
-    remediation: NOTHING,
     field: "altTexts",
     // Only the first file is reported: there is at most one video.
     broken: ({ draft, form }) =>
@@ -83,44 +87,20 @@ export const rules = {
     broken: ({ draft, form, isNone }) =>
       !isNone && (form === undefined || hasPhotos(form)) ? longAltTexts(draft, ALT_TEXT_MAX) : [],
   }),
-  "facebook.reel.media": error("media_rejected", {
-    message: "A reel is made of one video and nothing else.",
-    remediation: "Give the post one video, or leave out platformOptions.facebook.kind.",
-  }),
-  "facebook.story.media": error("media_rejected", {
-    message: "A story is made of one image or one video.",
-    remediation: "Give the post one media file, or leave out platformOptions.facebook.kind.",
-  }),
-  "facebook.story.text": warning("text_invalid", {
-    message: "A Facebook story has no text; the text is left out.",
-    remediation: "Put the text into the image or video.",
-    field: "text",
-    broken: ({ draft, form }) => isStory(form) && draft.text.trim() !== "",
-  }),
-  "facebook.firstComment.story": error("feature_unsupported", {
-    message: "A Facebook story has no comments.",
-    remediation: "Leave out platformOptions.facebook.firstComment, or publish as a post or a reel.",
-    field: "firstComment",
-    broken: ({ form, options }) =>
-      options.firstComment !== undefined && (options.kind === "story" || isStory(form)),
-  }),
+  ...formRules("facebook", "A Facebook"),
   "facebook.title.unused": warning("invalid_request", {
     message: "Only videos have a title; it is left out of this post.",
-    remediation: NOTHING,
-    field: "title",
     broken: ({ form, options }) =>
       form !== undefined && form !== "reel" && form !== "video" && options.title !== undefined,
   }),
   "facebook.link.own": error("link_rejected", {
     message: "Facebook does not take links to itself.",
     remediation: "Leave out platformOptions.facebook.link, or link to another site.",
-    field: "link",
     broken: ({ options }) => isOwnLink(options.link),
   }),
   "facebook.link.media": warning("link_rejected", {
     message: "A Facebook post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link.",
-    field: "link",
     broken: ({ draft, options: { link } }) =>
       link !== undefined && !isOwnLink(link) && draft.media.length > 0,
   }),
@@ -154,12 +134,7 @@ export function quotaOf(draft: LegDraft, remote?: NetworkData): string | undefin
 
 export function check(draft: LegDraft): readonly Problem[] {
   const options = ownOptionsOf(draft);
-  const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
-  return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
-}
-
-export function isStory(form: Form | undefined): boolean {
-  return form === "photo_story" || form === "video_story";
+  return checkForm(rules, { draft, options, measured: measure(draft) }, formOf);
 }
 
 function hasPhotos(form: Form): boolean {
@@ -182,7 +157,7 @@ const FRAME = { width: 540, height: 960, ratio: 9 / 16, tolerance: 0.02 };
 /** Returns problems that only the files show: their kinds, and whether a video fits the requested form. */
 export const checkFiles: CheckFiles = (draft, _limits, files) => {
   const { kind } = ownOptionsOf(draft);
-  const form = formOf(kind, kindsOf(draft, files));
+  const form = formOf(draft, kindsOf(draft, files));
   const [video] = files;
   const isAsked = kind !== undefined && (form === "reel" || form === "video_story");
   if (!isAsked || !video) return isForm(form) ? [] : [noPost(rules, form, draft)];
@@ -236,10 +211,8 @@ type MediaRule = `facebook.${"media" | "reel" | "story"}.${"type" | "mixed" | "c
   keyof typeof rules;
 
 /** Returns the form that files of these kinds take, or the rule that they break. */
-export function formOf(
-  kind: "feed" | "reel" | "story" | undefined,
-  kinds: readonly MediaKind[],
-): Form | MediaRule {
+export function formOf(draft: LegDraft, kinds: readonly MediaKind[]): Form | MediaRule {
+  const { kind } = ownOptionsOf(draft);
   if (kinds.includes("audio")) return "facebook.media.type";
   const [only] = kinds;
   const isOneVideo = kinds.length === 1 && only === "video";
@@ -257,8 +230,4 @@ function photosOf(kinds: readonly MediaKind[]): Form | MediaRule {
   const videos = kinds.filter((kind) => kind === "video").length;
   if (videos > 0 && videos < kinds.length) return "facebook.media.mixed";
   return videos > 1 || kinds.length > PHOTOS_MAX ? "facebook.media.count" : "photos";
-}
-
-export function isForm(found: Form | MediaRule): found is Form {
-  return FORMS.some((form) => form === found);
 }

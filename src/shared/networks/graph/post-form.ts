@@ -1,6 +1,6 @@
-import { fieldOf, type LegDraft } from "../contract/draft.ts";
-import { breach, checkRules } from "../contract/rules.ts";
-import type { CheckedTable, Problem, RuleTable, TextMeasure } from "../contract/rules.ts";
+import { fieldOf, type LegDraft, type MediaKind, checkNames } from "../contract/draft.ts";
+import { breach, type CheckedTable, checkRules, ruleRows } from "../contract/rules.ts";
+import type { Problem, RuleTable, TextMeasure } from "../contract/rules.ts";
 
 /** What the rules of a network read out of a draft whose files decide what it becomes. */
 export interface FormFacts<Form extends string, Options> {
@@ -13,6 +13,53 @@ export interface FormFacts<Form extends string, Options> {
   readonly isNone: boolean;
 }
 
+interface FormOptions {
+  readonly kind?: "feed" | "reel" | "story" | undefined;
+  readonly firstComment?: string | undefined;
+}
+
+/** Returns the rules on reels and stories that both networks have. `title` is as in "an Instagram". */
+export function formRules<const Network extends string>(network: Network, title: string) {
+  const { error, warning } = ruleRows<FormFacts<string, FormOptions>>();
+  const rows = {
+    "reel.media": error("media_rejected", {
+      message: "A reel is made of one video and nothing else.",
+      remediation: `Give the post one video, or leave out platformOptions.${network}.kind.`,
+    }),
+    "story.media": error("media_rejected", {
+      message: "A story is made of one image or one video.",
+      remediation: `Give the post one media file, or leave out platformOptions.${network}.kind.`,
+    }),
+    "story.text": warning("text_invalid", {
+      message: `${title} story has no text; the text is left out.`,
+      remediation: "Put the text into the image or video.",
+      field: "text",
+      broken: ({ draft, form }) => isStory(form) && draft.text.trim() !== "",
+    }),
+    "firstComment.story": error("feature_unsupported", {
+      message: `${title} story has no comments.`,
+      remediation: `Leave out platformOptions.${network}.firstComment, or publish as a post or a reel.`,
+      broken: ({ form, options }) =>
+        options.firstComment !== undefined && (options.kind === "story" || isStory(form)),
+    }),
+  };
+  // Safe: the keys that are made here.
+  return Object.fromEntries(
+    Object.entries(rows).map(([id, row]) => [`${network}.${id}`, row]),
+  ) as unknown as { readonly [Id in keyof typeof rows as `${Network}.${Id}`]: (typeof rows)[Id] };
+}
+
+export function isStory(form: string | undefined): boolean {
+  return form?.endsWith("_story") === true;
+}
+
+/** Returns whether files take this form; otherwise it is the id of the rule that they break. */
+export function isForm<Found extends string>(
+  found: Found,
+): found is Exclude<Found, `${string}.${string}`> {
+  return !found.includes(".");
+}
+
 /** Returns the problem of files that make up no post: `rule` is the one that they break. */
 export function noPost<Table extends RuleTable>(
   table: Table,
@@ -23,22 +70,19 @@ export function noPost<Table extends RuleTable>(
   return breach(table, rule, { field: fieldOf(network, draft, "mediaUrls") });
 }
 
-interface Given<Form extends string, Broken extends string, Options> {
-  readonly draft: LegDraft;
-  readonly options: Options;
-  readonly measured: TextMeasure;
-  /** The form, or the rule that the files break; undefined where their names do not tell. */
-  readonly found: Form | Broken | undefined;
-  readonly isForm: (found: Form | Broken) => found is Form;
-}
+type FormOf = (draft: LegDraft, kinds: readonly MediaKind[]) => string;
 
 /** Returns the problems of a draft by a table of rules, and the rule by which its files make up no post. */
-export function checkForm<Form extends string, Broken extends string, Options>(
+export function checkForm<Form extends string, Options>(
   table: CheckedTable<FormFacts<Form, Options>>,
-  { found, isForm, ...given }: Given<Form, Broken, Options>,
+  given: Pick<FormFacts<Form, Options>, "draft" | "options" | "measured">,
+  formOf: FormOf,
 ): readonly Problem[] {
+  const { draft } = given;
+  const found = checkNames(draft, (kinds) => formOf(draft, kinds));
   if (found === undefined || isForm(found))
-    return checkRules(table, { ...given, form: found, isNone: false });
+    // Safe: what is no rule is a form.
+    return checkRules(table, { ...given, form: found as Form | undefined, isNone: false });
   const broken = checkRules(table, { ...given, form: undefined, isNone: true });
-  return [...broken, noPost(table, found, given.draft)];
+  return [...broken, noPost(table, found, draft)];
 }

@@ -3,7 +3,7 @@ import type { FollowUpCall } from "../contract/network.ts";
 import { graphComment } from "../graph/comment.ts";
 import { graphPostForm } from "../graph/request.ts";
 import { classify } from "./errors.ts";
-import { isStory } from "./rules.ts";
+import { isStory } from "../graph/post-form.ts";
 import { COMMENTS } from "./settings.ts";
 import { accessOf, type Credentials, type Remote, remoteOf, steps } from "./state.ts";
 

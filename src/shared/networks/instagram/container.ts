@@ -6,7 +6,8 @@ import type { Rejected, TryLater } from "../contract/outcome.ts";
 import { isMissing, NOT_FOUND } from "../graph/errors.ts";
 import { graphGet, graphPostForm } from "../graph/request.ts";
 import { ACCOUNT_KIND, classify, classifyStatus } from "./errors.ts";
-import { isStory, media } from "./rules.ts";
+import { isStory } from "../graph/post-form.ts";
+import { media } from "./rules.ts";
 import { accessOf, type AsAccount, type Container, type Leg, type Remote } from "./state.ts";
 import { fetchableUrl, repairedImage } from "../graph/probe.ts";
 

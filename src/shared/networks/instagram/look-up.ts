@@ -7,7 +7,7 @@ import type { ShapeOf } from "../../runtime/shape.ts";
 import { idShape } from "../contract/answers.ts";
 import { comparable } from "../contract/text.ts";
 import { isEdge, readEdge } from "../graph/request.ts";
-import { isStory } from "./rules.ts";
+import { isStory } from "../graph/post-form.ts";
 
 /** What a call set off is done by then, whatever became of its answer. */
 const SETTLED_MS = 60_000;

@@ -15,7 +15,8 @@ import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
 import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
 import { GONE, withoutStories } from "./container.ts";
 import { ownOptionsOf } from "./options.ts";
-import { formOf, isForm, media, rules } from "./rules.ts";
+import { isForm } from "../graph/post-form.ts";
+import { formOf, media, rules } from "./rules.ts";
 import type { Container, Leg, Remote } from "./state.ts";
 
 /** Instagram fetches an image before it answers: a leg with many continues in its next run. */
@@ -42,7 +43,7 @@ async function chosen(leg: Leg): Promise<Remote | Rejected | TryLater> {
   const looked = await lookAtFiles("instagram", leg, media(draft));
   if ("failure" in looked) return looked;
   const kinds = looked.map(({ kind }) => kind);
-  const form = formOf(ownOptionsOf(draft).kind, kinds);
+  const form = formOf(draft, kinds);
   if (!isForm(form)) return rejectedBy(rules, form, kinds.join(", "));
   const plain = kinds.map((kind) => (kind === "video" ? kind : "image"));
   return { ...remote, form, kinds: plain };

@@ -1,11 +1,18 @@
 import { longAltTexts, shortenedAltTexts, unusedAltTexts } from "../contract/alt-text.ts";
-import { checkNames, extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
+import { extensionOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
 import type { LegDraft, MediaItem, MediaKind } from "../contract/draft.ts";
 import type { ImageTarget, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, isFarBeyond, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
-import { checkForm, type FormFacts, noPost } from "../graph/post-form.ts";
+import {
+  checkForm,
+  type FormFacts,
+  formRules,
+  isForm,
+  isStory,
+  noPost,
+} from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** What a draft becomes on the account. */
@@ -18,7 +25,6 @@ const { error, warning } = ruleRows<Facts>();
 const CAPTION_MAX = 2200;
 const FILES_MAX = 10;
 const ALT_TEXT_MAX = 1000;
-const NOTHING = "Nothing needs to be done.";
 
 function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp) {
   return error("text_invalid", {
@@ -26,7 +32,6 @@ function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp
     unit,
     message: `The text has {used} ${unit}; Instagram allows {limit}.`,
     remediation: `Use fewer ${unit}.`,
-    field: "text",
     broken({ draft, measured }) {
       if (isFarBeyond(measured.usedCharacters, CAPTION_MAX)) return [];
       const used = [...draft.text.matchAll(pattern)].length;
@@ -40,8 +45,6 @@ function countRule(unit: "hashtags" | "mentions", limit: number, pattern: RegExp
 function ofReels(name: "coverUrl" | "thumbOffsetMs" | "shareToFeed") {
   return warning("invalid_request", {
     message: `Only reels have ${name}; it is left out of this post.`,
-    remediation: NOTHING,
-    field: name,
     broken: ({ form, options }) =>
       form !== undefined && form !== "reel" && options[name] !== undefined,
   });
@@ -83,7 +86,6 @@ export const rules = {
   "instagram.media.fileType": warning("media_rejected", {
     message: "Instagram takes JPEG images and MP4 or MOV videos only.",
     remediation: "Convert the file to JPEG or MP4.",
-    field: "mediaUrls",
     broken: ({ draft, isNone }) => (isNone ? [] : draft.media.flatMap(unusualFile)),
   }),
   "instagram.media.size": error("media_rejected", {
@@ -116,42 +118,19 @@ export const rules = {
   }),
   "instagram.media.altTextUnused": warning("media_rejected", {
     message: "Instagram takes alternative texts of images only; that of the video is left out.",
-    remediation: NOTHING,
     field: "altTexts",
     broken: (facts) => (hasAltTexts(facts) ? unusedAltTexts(facts.draft, isImage) : []),
   }),
-  "instagram.reel.media": error("media_rejected", {
-    message: "A reel is made of one video and nothing else.",
-    remediation: "Give the post one video, or leave out platformOptions.instagram.kind.",
-  }),
+  ...formRules("instagram", "An Instagram"),
   "instagram.reel.trial": error("invalid_request", {
     message: "The account may not publish trial reels.",
     remediation: "Contact support with the post's id.",
   }),
-  "instagram.story.media": error("media_rejected", {
-    message: "A story is made of one image or one video.",
-    remediation: "Give the post one media file, or leave out platformOptions.instagram.kind.",
-  }),
-  "instagram.story.text": warning("text_invalid", {
-    message: "An Instagram story has no text; the text is left out.",
-    remediation: "Put the text into the image or video.",
-    field: "text",
-    broken: ({ draft, form }) => isStory(form) && draft.text.trim() !== "",
-  }),
   "instagram.story.altText": warning("media_rejected", {
     message: "An Instagram story has no alternative text; it is left out.",
-    remediation: NOTHING,
     field: "altTexts",
     broken: ({ draft, form }) =>
       isStory(form) && draft.media.some(({ altText }) => (altText ?? "") !== ""),
-  }),
-  "instagram.firstComment.story": error("feature_unsupported", {
-    message: "An Instagram story has no comments.",
-    remediation:
-      "Leave out platformOptions.instagram.firstComment, or publish as a post or a reel.",
-    field: "firstComment",
-    broken: ({ form, options }) =>
-      options.firstComment !== undefined && (options.kind === "story" || isStory(form)),
   }),
   "instagram.story.account": error("invalid_request", {
     message: "Instagram lets only business accounts publish stories by other programs.",
@@ -159,8 +138,6 @@ export const rules = {
   }),
   "instagram.collaborators.unused": warning("invalid_request", {
     message: "Stories have no collaborators; they are left out.",
-    remediation: NOTHING,
-    field: "collaborators",
     broken: ({ form, options }) => isStory(form) && (options.collaborators ?? []).length > 0,
   }),
   "instagram.coverUrl.unused": ofReels("coverUrl"),
@@ -179,14 +156,13 @@ export function quotaOf(): string {
 
 export function check(draft: LegDraft): readonly Problem[] {
   const options = ownOptionsOf(draft);
-  const found = checkNames(draft, (kinds) => formOf(options.kind, kinds));
-  return checkForm(rules, { draft, options, measured: measure(draft), found, isForm });
+  return checkForm(rules, { draft, options, measured: measure(draft) }, formOf);
 }
 
 /** Returns problems that only the files show: their kinds, and the length of a video. */
 export const checkFiles: CheckFiles = (draft, _limits, files) => {
-  const { kind, thumbOffsetMs = 0 } = ownOptionsOf(draft);
-  const form = formOf(kind, kindsOf(draft, files));
+  const { thumbOffsetMs = 0 } = ownOptionsOf(draft);
+  const form = formOf(draft, kindsOf(draft, files));
   if (!isForm(form)) return [noPost(rules, form, draft)];
   const seconds = files[0]?.durationSeconds ?? Infinity;
   if (form !== "reel" || thumbOffsetMs <= seconds * 1000) return [];
@@ -236,10 +212,8 @@ type MediaRule =
     keyof typeof rules;
 
 /** Returns the form that files of these kinds take, or the rule that they break. */
-export function formOf(
-  kind: "feed" | "reel" | "story" | undefined,
-  kinds: readonly MediaKind[],
-): Form | MediaRule {
+export function formOf(draft: LegDraft, kinds: readonly MediaKind[]): Form | MediaRule {
+  const { kind } = ownOptionsOf(draft);
   if (kinds.length === 0) return "instagram.media.required";
   if (kinds.includes("audio")) return "instagram.media.type";
   const [only] = kinds.length === 1 ? kinds : [];
@@ -250,12 +224,4 @@ export function formOf(
   }
   if (only !== undefined) return only === "video" ? "reel" : "image";
   return kinds.length > FILES_MAX ? "instagram.media.count" : "carousel";
-}
-
-export function isForm(found: Form | MediaRule): found is Form {
-  return FORMS.some((form) => form === found);
-}
-
-export function isStory(form: Form | undefined): boolean {
-  return form === "image_story" || form === "video_story";
 }
