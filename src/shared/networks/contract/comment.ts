@@ -6,6 +6,7 @@ import type { FollowUp } from "./network.ts";
 import { askAgain, legFailure, type LegFailure, outcomeUnknown, unpublished } from "./outcome.ts";
 import { type FollowUpDone, type FollowUpLookUp, type FollowUpOutcome } from "./outcome.ts";
 import { type Lookup, unanswered, unavailable } from "./outcome.ts";
+import { failureShape } from "./refusals.ts";
 import type { OwnFollowUp, OwnSteps } from "./state.ts";
 import { comparable } from "./text.ts";
 import type { NetworkTools } from "./tools.ts";
@@ -57,9 +58,7 @@ const keptShape = objectShape(() => ({
   refusal: z.object({
     kind: z.enum(["rejected", "try_later", "not_there_yet"]),
     at: z.iso.datetime(),
-    failure: z.custom<LegFailure>(
-      (value) => z.object({ code: z.string() }).safeParse(value).success,
-    ),
+    failure: failureShape(),
   }),
 }));
 

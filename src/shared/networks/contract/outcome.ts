@@ -1,22 +1,14 @@
 import type { LegErrorCode } from "./errors.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
-import type { Classified } from "./answers.ts";
+import type { Classified, ErrorRow } from "./answers.ts";
 
-export interface LegFailure {
-  readonly code: LegErrorCode;
+export interface LegFailure extends Omit<ErrorRow, "effect" | "isProof"> {
   /** The network's own code, e.g. `ExpiredToken` or `190/463`. */
   readonly networkCode: string | null;
-  readonly rule?: string;
-  /** What is wrong, if it is known better than by the code; absent: the code's words. */
-  readonly message?: string;
-  /** What to do about it, if the network's signal has a remedy of its own; absent: the code's. */
-  readonly remediation?: string;
   readonly mediaIndex?: number;
   /** The network's own words, at most 500 characters, without secrets: for the timeline and the log. */
   readonly note?: string;
-  /** The HTTP status of a refusal that the network's error table does not know. */
-  readonly unmappedStatus?: number;
 }
 
 export interface Published {
@@ -44,16 +36,14 @@ export interface Rejected extends Proof {
   readonly retryAfterSeconds?: never;
 }
 
-/** Whether the network says that it works on the files or the call. It can then be asked earlier while these are young. */
-type Polled = true;
-
 export type PrepareOutcome =
   | { readonly kind: "ready"; readonly remote: NetworkData }
   | {
       readonly kind: "processing";
       readonly remote: NetworkData;
       readonly pollAfterSeconds: number;
-      readonly isPoll?: Polled;
+      /** Whether the network says that it works on the files. It can then be asked earlier while these are young. */
+      readonly isPoll?: true;
     }
   /** `remote`: what was got so far and is worth keeping. */
   | (TryLater & { readonly remote?: NetworkData })
@@ -78,9 +68,24 @@ export type PublishOutcome =
       readonly failure: LegFailure;
       readonly remote?: NetworkData;
       readonly pollAfterSeconds?: number;
-      readonly isPoll?: Polled;
+      /** Whether the network says that it works on the call. */
+      readonly isPoll?: true;
     }
   | TryLater
+  | Rejected;
+
+/** What a look came to that found neither an effect of the earlier calls nor that another is harmless. */
+type Unsettled =
+  /** Not known yet: ask again later. */
+  | {
+      readonly kind: "ask_again";
+      readonly failure: LegFailure;
+      readonly pollAfterSeconds: number;
+      readonly isPoll?: true;
+    }
+  /** Will never be known: nothing is sent again, and the call ends with `outcome_unknown`. */
+  | { readonly kind: "unknowable"; readonly failure: LegFailure }
+  /** No earlier call had its effect, and no repeat would change that. */
   | Rejected;
 
 export type LookUpOutcome =
@@ -95,16 +100,7 @@ export type LookUpOutcome =
       /** Why the call has to be repeated, if its network said so: what the leg ends with if no attempt is left. */
       readonly failure?: LegFailure;
     }
-  /** Not known yet: ask again later. */
-  | {
-      readonly kind: "ask_again";
-      readonly failure: LegFailure;
-      readonly pollAfterSeconds: number;
-      readonly isPoll?: Polled;
-    }
-  /** Will never be known: the leg ends with `outcome_unknown`. */
-  | { readonly kind: "unknowable"; readonly failure: LegFailure }
-  | Rejected;
+  | Unsettled;
 
 /** A call that follows a published post had its effect: exactly once, or the post is gone. */
 export interface FollowUpDone {
@@ -141,12 +137,7 @@ export type FollowUpLookUp =
   | FollowUpDone
   /** No earlier call had its effect, or a repeat is harmless: call `perform`. `failure`: why a call has to be repeated. */
   | { readonly kind: "may_perform"; readonly failure?: LegFailure }
-  /** Not known yet: call `lookUp` again later. */
-  | { readonly kind: "ask_again"; readonly failure: LegFailure; readonly pollAfterSeconds: number }
-  /** Will never be known: nothing is sent again. */
-  | { readonly kind: "unknowable"; readonly failure: LegFailure }
-  /** No earlier call had its effect, and no repeat would change that. */
-  | Rejected;
+  | Unsettled;
 
 export type CredentialsOutcome =
   | { readonly kind: "usable" }

@@ -1,3 +1,4 @@
+import { shape } from "../../runtime/shape.ts";
 import * as z from "zod";
 import { objectShape, spare } from "./fields.ts";
 import type { LegToPublish, PublishCall } from "./network.ts";
@@ -19,15 +20,17 @@ const SHOWN_MS = 60_000;
 
 type Refusal = Extract<PublishOutcome, { kind: "rejected" | "try_later" | "prepare_again" }>;
 
+export const failureShape = shape(() =>
+  z.custom<LegFailure>((value) => z.object({ code: z.string() }).safeParse(value).success),
+);
+
 /** The refusal as it is saved with the leg until the network has shown what became of the call. */
 const savedShape = objectShape(() => ({
   refusal: z.object({
     kind: z.enum(["rejected", "try_later", "prepare_again"]),
     /** Whether the outcome of an earlier call is unknown, too. */
     isRepeat: spare(z.boolean(), false),
-    failure: z.custom<LegFailure>(
-      (value) => z.object({ code: z.string() }).safeParse(value).success,
-    ),
+    failure: failureShape(),
   }),
 }));
 

@@ -103,42 +103,34 @@ export function textRules<const Network extends string, const Id extends string>
   limit,
   unit,
 }: TextLimit<Network, Id>) {
-  const { error } = ruleRows<Measured>();
+  const { error, warning } = ruleRows<Measured>();
   const length = error("text_too_long", {
     limit,
     unit,
     message: `The text has {used} characters; ${title} allows {limit}.`,
     remediation: `Shorten the text, or give ${title} its own with platformOptions.${network}.text.`,
-    field: "text",
     used: ({ measured }) => measured.usedCharacters,
     limitOf: ({ measured }) => measured.maxCharacters,
+  });
+  const nearLimit = warning("text_too_long", {
+    limit: Math.floor(limit * NEARLY),
+    unit,
+    message: "The text uses {used} of {limit} characters.",
+    remediation: "Nothing needs to be done; a longer text may be refused.",
+    broken({ measured: { usedCharacters: used, maxCharacters: max } }) {
+      return used > max * NEARLY && used <= max ? [{ used, limit: max }] : [];
+    },
   });
   // Safe: the two keys that are made here.
   return {
     [`${network}.text.${id}`]: length,
-    [`${network}.text.nearLimit`]: nearLimit(limit, unit),
+    [`${network}.text.nearLimit`]: nearLimit,
   } as Readonly<Record<`${Network}.text.${Id}`, typeof length>> &
-    Readonly<Record<`${Network}.text.nearLimit`, ReturnType<typeof nearLimit>>>;
+    Readonly<Record<`${Network}.text.nearLimit`, typeof nearLimit>>;
 }
 
 /** The part of a limit from which on a small edit may break it. */
 const NEARLY = 0.9;
-
-/** Returns the warning for texts above nine tenths of the limit, which a small edit may break. */
-function nearLimit(max: number, unit: RuleUnit): Rule & Check<Measured> {
-  return {
-    severity: "warning",
-    code: "text_too_long",
-    limit: Math.floor(max * NEARLY),
-    unit,
-    message: "The text uses {used} of {limit} characters.",
-    remediation: "Nothing needs to be done; a longer text may be refused.",
-    field: "text",
-    broken({ measured: { usedCharacters: used, maxCharacters: limit } }) {
-      return used > limit * NEARLY && used <= limit ? [{ used, limit }] : [];
-    },
-  };
-}
 
 /** A rule of a network that a draft breaks. `rule` is stable: `<network>.<subject>.<what>`, e.g. `bluesky.text.graphemes`. */
 export interface Problem {

@@ -13,9 +13,6 @@ import { type Call, pageOf, remoteOf, steps } from "./state.ts";
 
 type Failed = TryLater | Rejected;
 
-/** What is asked for by its id: there, or missing. */
-type Node = { readonly kind: "there"; readonly postId?: string | undefined } | "missing" | Failed;
-
 /**
  * Takes a post down. A video is the post and the video: which of the two deletions removes a reel, no document says. Photos
  * are objects of their own, and may stay in the page's album.
@@ -42,7 +39,7 @@ async function removePost(call: Call): Promise<FollowUpOutcome> {
   for (const photo of call.remote.photos) {
     const node = await look(call, photo);
     if (node === "missing") continue;
-    const left = node.kind === "there" ? await take(call, photo) : node;
+    const left = "failure" in node ? node : await take(call, photo);
     if (left !== undefined) return left;
   }
   return REMOVED;
@@ -52,8 +49,8 @@ async function removeVideo(call: Call): Promise<FollowUpOutcome> {
   const { externalId, credentials } = call;
   const video = await look(call, externalId, "id,post_id");
   if (video === "missing") return (await seesPage(call)) ?? REMOVED;
-  if (video.kind !== "there") return video;
-  const { postId } = video;
+  if ("failure" in video) return video;
+  const { post_id: postId } = video;
   const isWhole = postId === undefined || postId.includes("_");
   const prefixed = isWhole ? postId : `${credentials.pageId}_${postId}`;
   const ofPost = prefixed === undefined ? undefined : await take(call, prefixed);
@@ -75,11 +72,12 @@ async function take(call: Call, id: string): Promise<Failed | undefined> {
 const goneShape = objectShape(() => ({ success: z.literal(true) }));
 const nodeShape = objectShape(() => ({ id: idShape(), post_id: spare(idShape()) }));
 
-async function look(call: Call, id: string, fields = "id"): Promise<Node> {
+/** Reads what is asked for by its id, if it is there. */
+async function look(call: Call, id: string, fields = "id") {
   const request = graphGet(pageOf(call), encodeURIComponent(id), { fields });
   const node = await ask(request, { read: inForm(nodeShape), classify }, call.tools);
-  if (!("failure" in node)) return { kind: "there", postId: node.post_id };
-  return isMissing(node) ? "missing" : stillThere(node);
+  if (!("failure" in node)) return node;
+  return isMissing(node) ? ("missing" as const) : stillThere(node);
 }
 
 /**

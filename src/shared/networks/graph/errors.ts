@@ -1,7 +1,7 @@
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape, type ShapeOf } from "../../runtime/shape.ts";
-import type { Classified, ErrorRow, ErrorTable, Signal, TableRow } from "../contract/answers.ts";
+import { shape } from "../../runtime/shape.ts";
+import type { Classified, ErrorRow, ErrorTable, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, waitSeconds, withQuota } from "../contract/answers.ts";
 import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
 import { refused, rowOf, rows, subcodes, unread } from "../contract/answers.ts";
@@ -101,39 +101,31 @@ const errorBody = objectShape(() => ({
     error_user_msg: spare(z.string()),
   }),
 }));
-type GraphError = ShapeOf<typeof errorBody>["error"];
-
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
+  const { status } = response;
   const { error } = errorBody().safeParse(response.json()).data ?? {};
+  const {
+    code,
+    error_subcode: subcode,
+    type,
+    is_transient: isTransient,
+    message = "",
+  } = error ?? {};
+  const named = code ?? (type === UNNUMBERED ? UNNUMBERED : undefined);
   const found =
     error === undefined && isProxyPage(response)
       ? OUTAGE
-      : rowOf(table, signalOf(response, error), OUTAGE);
+      : rowOf(table, { status, code: named, subcode, isTransient, message }, OUTAGE);
   const seconds = found.code === "rate_limited" ? regainSeconds(response, now) : null;
+  const numbers = [code, subcode].filter((number) => number !== undefined);
+  const words = [message, error?.error_user_title, error?.error_user_msg].filter(Boolean);
   return {
     ...withQuota(found, seconds),
-    networkCode: codeOf(error) ?? `HTTP ${response.status}`,
-    note: noteOf(error === undefined ? otherText(response) : wordsOf(error)),
+    networkCode: code === undefined ? `HTTP ${status}` : numbers.join("/"),
+    note: noteOf(error === undefined ? otherText(response) : words.join(" ")),
     retryAfterSeconds: seconds,
   };
-}
-
-function signalOf({ status }: HttpResponse, error: GraphError | undefined): Signal {
-  if (error === undefined) return { status, message: "" };
-  const { code, type, error_subcode: subcode, is_transient: isTransient, message } = error;
-  const named = code ?? (type === UNNUMBERED ? UNNUMBERED : undefined);
-  return { status, code: named, subcode, isTransient, message };
-}
-
-function codeOf(error: GraphError | undefined): string | undefined {
-  if (error?.code === undefined) return undefined;
-  const { code, error_subcode: subcode } = error;
-  return subcode === undefined ? `${code}` : `${code}/${subcode}`;
-}
-
-function wordsOf({ message, error_user_title, error_user_msg }: GraphError): string {
-  return [message, error_user_title, error_user_msg].filter(Boolean).join(" ");
 }
 
 const usageShape = shape(() =>

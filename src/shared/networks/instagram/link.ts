@@ -69,11 +69,6 @@ export const instagramLink = {
   finish,
 } as const satisfies OAuthFlow;
 
-interface Granted {
-  readonly token: string;
-  readonly scopes: readonly string[];
-}
-
 const grantShape = objectShape(() => ({
   access_token: z.string().min(1),
   permissions: scopesShape(),
@@ -84,11 +79,7 @@ function listedOrNot<Of extends z.ZodType>(one: Of) {
   return z.preprocess((body) => listed.safeParse(body).data?.data[0] ?? body, one);
 }
 
-async function redeem({
-  code,
-  callback,
-  tools,
-}: Returned<undefined>): Promise<Granted | LinkFailure> {
+async function redeem({ code, callback, tools }: Returned<undefined>) {
   const { id, secret } = appOf(tools);
   const { redirectUri: redirect_uri } = callback;
   const fields = { client_id: id, client_secret: secret, redirect_uri, code };

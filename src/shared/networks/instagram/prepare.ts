@@ -1,6 +1,6 @@
 import type { Classified } from "../contract/answers.ts";
 import { rejectedBy } from "../contract/media-check.ts";
-import { legFailure, outage } from "../contract/outcome.ts";
+import { legFailure, mayStartOver, outage } from "../contract/outcome.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
 import {
   lessAndLess,
@@ -23,8 +23,8 @@ import type { Container, Leg, Remote } from "./state.ts";
 const RUN_MS = 25_000;
 const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
-/** Containers that fail more often than this within this time are given up; a later retry by hand begins again. */
-const RESTARTS = { max: 2, withinMs: 15 * 60_000 };
+/** Containers that fail more often than this in short time are given up; a later retry by hand begins again. */
+const RESTARTS_MAX = 2;
 /**
  * Creates containers, which nobody sees before they are published. A carousel's items have to be finished before the
  * carousel is created.
@@ -75,9 +75,8 @@ const uploads = {
   count: ({ draft }: Leg) => draft.media.length,
   make: makeItem,
   runMs: RUN_MS,
-  restart({ remote: { container: _given, ...remote }, tools }: Leg, made: readonly Container[]) {
-    return restarted({ ...remote, children: [...made] }, tools.now());
-  },
+  restart: ({ remote, tools }: Leg, made: readonly Container[]) =>
+    restarted(remote, made, tools.now()),
   restartSeconds: RESTART_SECONDS,
 };
 
@@ -143,18 +142,22 @@ async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
   }
 }
 
-export function withoutContainers({ container: _given, ...remote }: Remote): Remote {
-  return { ...remote, children: [] };
-}
-
-/** Returns the state with one more restart counted; undefined if there were too many. */
-export function restarted(remote: Remote, now: Date): Remote | undefined {
-  const lastMs = remote.restartedAt === undefined ? 0 : Date.parse(remote.restartedAt);
-  const isRecent = now.getTime() - lastMs < RESTARTS.withinMs;
+/** Returns the state from which containers are made again, with one more restart counted; undefined if there were too many. */
+export function restarted(
+  { container: _given, ...remote }: Remote,
+  children: readonly Container[],
+  now: Date,
+): Remote | undefined {
+  const isRecent = !mayStartOver(remote.restartedAt, now);
   const restarts = isRecent ? remote.restarts : 0;
-  return restarts >= RESTARTS.max
+  return restarts >= RESTARTS_MAX
     ? undefined
-    : { ...remote, restarts: restarts + 1, restartedAt: now.toISOString() };
+    : {
+        ...remote,
+        children: [...children],
+        restarts: restarts + 1,
+        restartedAt: now.toISOString(),
+      };
 }
 
 function startOver(leg: Leg, classified: Classified): PrepareOutcome {

@@ -8,7 +8,7 @@ import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { withoutStories } from "./container.ts";
 import { classify } from "./errors.ts";
 import { findOwnMedia } from "./look-up.ts";
-import { restarted, withoutContainers } from "./prepare.ts";
+import { restarted } from "./prepare.ts";
 import { accessOf, type Leg } from "./state.ts";
 
 const NOT_READY_SECONDS = 10;
@@ -42,7 +42,7 @@ function refused({ remote, tools }: Leg, answer: HttpResponse): PublishOutcome {
   const outcome = notAccepted(answer, classify(answer, now), (classified) =>
     classified.code === "media_not_ready"
       ? startOver(classified, remote, { pollAfterSeconds: NOT_READY_SECONDS })
-      : startOver(classified, restarted(withoutContainers(remote), now), {
+      : startOver(classified, restarted(remote, [], now), {
           pollAfterSeconds: RESTART_SECONDS,
         }),
   );

@@ -46,9 +46,8 @@ export interface CallWork {
 
 /** What a look-up came to. `isUncertain`: a call that was made may have an effect all the same, now or later. */
 export type Found =
-  | Exclude<FollowUpLookUp, Uncertain | { kind: "ask_again" }>
-  | (Extract<FollowUpLookUp, Uncertain> & { readonly isUncertain?: boolean })
-  | (Extract<FollowUpLookUp, { kind: "ask_again" }> & { readonly isPoll?: true });
+  | Exclude<FollowUpLookUp, Uncertain>
+  | (Extract<FollowUpLookUp, Uncertain> & { readonly isUncertain?: boolean });
 
 interface Uncertain {
   readonly kind: "may_perform" | "rejected";
