@@ -1,4 +1,3 @@
-import type { LegErrorCode } from "./errors.ts";
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { NetworkData } from "./draft.ts";
 import type { Classified, ErrorRow } from "./answers.ts";

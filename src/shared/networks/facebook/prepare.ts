@@ -2,15 +2,14 @@ import { lookAtFiles, repairedImage, withProbe, fetchableUrl } from "../graph/pr
 import { ask } from "../contract/ask.ts";
 import { rejectedBy } from "../contract/media-check.ts";
 import type { PrepareOutcome, Rejected, TryLater } from "../contract/outcome.ts";
-import { makeFiles, type Making, processing } from "../contract/uploads.ts";
+import { makeFiles, type Making } from "../contract/uploads.ts";
 import { isForm } from "../graph/post-form.ts";
 import { formOf, isUnfitForReel, media, rules, type Form } from "./rules.ts";
 import { ownOptionsOf } from "./options.ts";
 import { type Leg, pageOf, type Remote } from "./state.ts";
 import { prepareVideo } from "./upload.ts";
 import { readMade } from "../contract/answers.ts";
-import { isMissing } from "../graph/errors.ts";
-import { graphGet, graphPostFile, graphPostJson } from "../graph/request.ts";
+import { graphPostFile, graphPostJson } from "../graph/request.ts";
 import type { HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 

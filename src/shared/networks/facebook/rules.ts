@@ -5,14 +5,7 @@ import type { MediaFacts, MediaTargets } from "../contract/media.ts";
 import type { CheckFiles } from "../contract/network.ts";
 import { breach, ruleRows, textRules } from "../contract/rules.ts";
 import type { Problem, TextMeasure } from "../contract/rules.ts";
-import {
-  checkForm,
-  type FormFacts,
-  formRules,
-  isForm,
-  isStory,
-  noPost,
-} from "../graph/post-form.ts";
+import { checkForm, type FormFacts, formRules, isForm, noPost } from "../graph/post-form.ts";
 import { ownOptionsOf } from "./options.ts";
 
 /** What a draft becomes on the page. */

@@ -118,14 +118,18 @@ export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Da
       ? OUTAGE
       : rowOf(table, { status, code: named, subcode, isTransient, message }, OUTAGE);
   const seconds = found.code === "rate_limited" ? regainSeconds(response, now) : null;
-  const numbers = [code, subcode].filter((number) => number !== undefined);
   const words = [message, error?.error_user_title, error?.error_user_msg].filter(Boolean);
   return {
     ...withQuota(found, seconds),
-    networkCode: code === undefined ? `HTTP ${status}` : numbers.join("/"),
+    networkCode: numbersOf(code, subcode) || `HTTP ${status}`,
     note: noteOf(error === undefined ? otherText(response) : words.join(" ")),
     retryAfterSeconds: seconds,
   };
+}
+
+function numbersOf(code: number | undefined, ...more: readonly (number | undefined)[]): string {
+  const given = code === undefined ? [] : [code, ...more];
+  return given.filter((number) => number !== undefined).join("/");
 }
 
 const usageShape = shape(() =>

@@ -15,7 +15,7 @@ import type { CredentialsOutcome, LimitsOutcome } from "../contract/outcome.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkData, Texts } from "../contract/draft.ts";
 import { classify } from "./errors.ts";
-import { type AsAccount, type Credentials, GRAPH, accessOf, steps } from "./state.ts";
+import { type AsAccount, GRAPH, accessOf, steps } from "./state.ts";
 import { graphGet } from "../graph/request.ts";
 import type { AccountCheck } from "../contract/network.ts";
 
