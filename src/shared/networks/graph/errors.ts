@@ -1,6 +1,6 @@
 import { entries, objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
-import { shape } from "../../runtime/shape.ts";
+import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { Classified, ErrorRow, ErrorTable, TableRow } from "../contract/answers.ts";
 import { isProxyPage, noteOf, otherText, waitSeconds, withQuota } from "../contract/answers.ts";
 import { codes, errorTable, findRow, numberShape } from "../contract/answers.ts";
@@ -101,6 +101,8 @@ const errorBody = objectShape(() => ({
     error_user_msg: spare(z.string()),
   }),
 }));
+type GraphError = ShapeOf<typeof errorBody>["error"];
+
 /** Returns the meaning of an unexpected answer. Structured fields decide first, the status last. */
 export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Date): Classified {
   const { status } = response;
@@ -118,13 +120,16 @@ export function classifyGraph(response: HttpResponse, table: ErrorTable, now: Da
       ? OUTAGE
       : rowOf(table, { status, code: named, subcode, isTransient, message }, OUTAGE);
   const seconds = found.code === "rate_limited" ? regainSeconds(response, now) : null;
-  const words = [message, error?.error_user_title, error?.error_user_msg].filter(Boolean);
   return {
     ...withQuota(found, seconds),
     networkCode: numbersOf(code, subcode) || `HTTP ${status}`,
-    note: noteOf(error === undefined ? otherText(response) : words.join(" ")),
+    note: noteOf(error === undefined ? otherText(response) : wordsOf(error)),
     retryAfterSeconds: seconds,
   };
+}
+
+function wordsOf({ message, error_user_title, error_user_msg }: GraphError): string {
+  return [message, error_user_title, error_user_msg].filter(Boolean).join(" ");
 }
 
 function numbersOf(code: number | undefined, ...more: readonly (number | undefined)[]): string {
