@@ -1,39 +1,40 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 // A request that writes is checked before its first write, and its access may be taken away while that write is under
-// way. Every way of taking access away raises the platform's access version before it is answered. So the write that
-// decides is an operation of the platform's partition, which is refused under another version than the one read before
-// the caller's rows; the access rule then runs again on rows that are read now. What is written before it, elsewhere, says
-// nothing without it; what is written after it follows from it. A request without one is checked by a read.
+// way. So the write that decides is an operation of the platform's partition, which compares the access version (see
+// `core/access-version.ts`). What is written before it, elsewhere, says nothing without it; what is written after it
+// follows from it. A request without one is checked by a read.
+//
+// The check comes with the request: as an argument, over a hundred functions would take it only to pass it on. So no verb
+// can leave it out.
 
 const running = new AsyncLocalStorage<AccessCheck>();
 
 /** How a caller is checked again. */
 interface AccessToCheck {
   readonly platformId: string;
+  /** The access version before the caller's rows were read; undefined if it is not known. */
+  readonly version: string | undefined;
   /** Reads the access version as it is stored now. */
   readVersion(): Promise<string>;
   /** Checks the caller on rows that are read now. @throws AppError what the access rule refuses with */
-  resolve(): Promise<unknown>;
+  resolve(): Promise<void>;
 }
 
 /** The second check of one request that writes. */
 export class AccessCheck {
-  readonly platformId: string;
   readonly #access: AccessToCheck;
   readonly #onceAllowed: (() => void)[] = [];
   #version: string | undefined;
   #isOpen = true;
 
-  /** `version`: the access version before the caller's rows were read; undefined if it is not known. */
-  constructor(access: AccessToCheck, version: string | undefined) {
-    this.platformId = access.platformId;
+  constructor(access: AccessToCheck) {
     this.#access = access;
-    this.#version = version;
+    this.#version = access.version;
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
+  isOpenFor(platformId: string): boolean {
+    return this.#isOpen && this.#access.platformId === platformId;
   }
 
   /** Runs a part of the request under this check. */
@@ -42,8 +43,8 @@ export class AccessCheck {
   }
 
   /** Returns whether this version is the one under which the caller was checked. */
-  fits(version: string | undefined): boolean {
-    return version !== undefined && version === this.#version;
+  fits(version: string): boolean {
+    return version === this.#version;
   }
 
   /** Ends the check: what the request writes is decided, or it failed for another reason. */
@@ -78,20 +79,22 @@ export class AccessCheck {
     this.end();
   }
 
+  /** Runs this once the request is known to be allowed. */
   onceAllowed(run: () => void): void {
-    this.#onceAllowed.push(run);
+    if (this.#isOpen) this.#onceAllowed.push(run);
+    else run();
   }
 }
 
 /** Returns the check of the request under way, while it is open; of no other platform than the named one. */
 export function openCheckOf(platformId: string): AccessCheck | undefined {
   const check = running.getStore();
-  return check?.isOpen === true && check.platformId === platformId ? check : undefined;
+  return check?.isOpenFor(platformId) === true ? check : undefined;
 }
 
 /** Runs this once the request under way is known to be allowed; immediately if that is known, or nothing is checked. */
 export function onceAllowed(run: () => void): void {
   const check = running.getStore();
-  if (check?.isOpen === true) check.onceAllowed(run);
-  else run();
+  if (check === undefined) run();
+  else check.onceAllowed(run);
 }

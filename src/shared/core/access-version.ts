@@ -5,11 +5,16 @@ import type { RowWrite } from "../runtime/storage/row.ts";
 import type { CoreOperation, CoreView, Tried } from "./core-operation.ts";
 import type { Movement } from "./wallet.ts";
 
-// The access version says whether rows that a process has cached are still as new as the last change that was answered.
+// The access version says whether the rows that a request was decided on are as new as the last change that was answered.
 // A change of what may be published for a platform, or of who may ask for it, is one transaction with the version in the
 // platform's wallet that it replaces. A process that reads the version, then the rows, and later finds the same version,
 // has missed no change. Accepting a post is a transaction under the wallet's ETag: one that commits under a version
 // commits before the change that replaces it. A version is random and never a counter, so that none comes back.
+//
+//   accepting a post       its operation compares the version; under another one the request runs again, on newer rows
+//   other writes           the first operation that writes compares it (`checkedCommit`); under another one the access
+//                          rule runs again, and not the verb, which may have written elsewhere
+//   reads on cached rows   the version is read beside them (`requireSameVersion`); then as for accepting a post
 
 const VERSION_BYTES = 12;
 
@@ -27,6 +32,17 @@ export function isDecidedAgain(error: unknown, areCached: boolean): boolean {
   if (error instanceof OutdatedAccess) return true;
   if (!areCached || !(error instanceof AppError)) return false;
   return error.code !== "service_unavailable" && error.code !== "rate_limited";
+}
+
+/** Reads whether the version is still the one that was read before the rows. @throws OutdatedAccess */
+export async function requireSameVersion(
+  wallets: { readAccessVersion(platformId: string): Promise<string> },
+  {
+    platformId = "",
+    accessVersion,
+  }: { readonly platformId?: string; readonly accessVersion: string },
+): Promise<void> {
+  if ((await wallets.readAccessVersion(platformId)) !== accessVersion) throw new OutdatedAccess();
 }
 
 /** What an operation of `accessOperation` decides: what it writes, or only an answer where nothing is to be written. */

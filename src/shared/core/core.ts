@@ -1,6 +1,11 @@
 /* What other folders use of a platform's partition: its wallet, and the transactions that change it. */
 
-export { accessOperation, isDecidedAgain, OutdatedAccess } from "./access-version.ts";
+export {
+  accessOperation,
+  isDecidedAgain,
+  OutdatedAccess,
+  requireSameVersion,
+} from "./access-version.ts";
 export {
   countsKey,
   countsWrite,

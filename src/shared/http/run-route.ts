@@ -1,4 +1,4 @@
-import { isDecidedAgain, OutdatedAccess } from "../core/core.ts";
+import { isDecidedAgain, OutdatedAccess, requireSameVersion } from "../core/core.ts";
 import { isWellFormed, readCredential } from "../callers/credential.ts";
 import { AppError, serviceUnavailable } from "../runtime/errors.ts";
 import { noteWork, type WorkFields } from "../runtime/telemetry/work-context.ts";
@@ -15,7 +15,7 @@ const TRIES_MAX = 6;
 /**
  * Runs a route and returns what its verb made. Where the access rule allows it, the first try is on rows that are cached
  * from earlier requests. They can only allow: a request that they refuse, or that was decided on rows older than the last
- * change that was answered, runs again on rows that are read for it.
+ * change that was answered, runs again on rows that are read for it. Other requests run once.
  */
 export async function runRoute(
   route: Route,
@@ -23,15 +23,19 @@ export async function runRoute(
   request: AccessRequest,
 ): Promise<unknown> {
   const { access } = route.spec;
-  if (access.onCachedRows === undefined) return await runOnce(route, incoming, request);
+  if (access.onCachedRows === undefined) {
+    const rows = isCheckedWrite(route) ? await readRows(access, request) : request.rows;
+    return await runOnce(route, incoming, { ...request, rows });
+  }
   // A body can be read once, and the route may run several times.
   let read: Promise<Uint8Array> | undefined;
   const rereadable = { ...incoming, body: () => (read ??= incoming.body()) };
   for (let tries = 0; ; tries += 1) {
     const rows = tries === 0 ? await cachedRows(request) : await readRows(access, request);
-    if (rows !== undefined) {
-      const result = await tryOn(route, rereadable, { ...request, rows });
-      if (result !== undefined) return result.made;
+    try {
+      if (rows !== undefined) return await runOnce(route, rereadable, { ...request, rows });
+    } catch (error) {
+      if (!isDecidedAgain(error, rows?.areCached === true)) throw error;
     }
     if (tries === TRIES_MAX) throw serviceUnavailable();
     // Others may raise the version all the time: a request that unlinks several accounts does so at each.
@@ -39,42 +43,21 @@ export async function runRoute(
   }
 }
 
-/** Runs a route once; undefined when it has to be decided on newer rows. @throws AppError every refusal that counts */
-async function tryOn(
-  route: Route,
-  incoming: Incoming,
-  request: AccessRequest,
-): Promise<{ readonly made: unknown } | undefined> {
-  const { wallets } = request.services.billing;
-  const { areCached, accessVersion, platformId } = request.rows;
-  const isInParallel = areCached && route.spec.access.onCachedRows === "in_parallel";
-  try {
-    const [made, versionNow] = await Promise.all([
-      runOnce(route, incoming, request),
-      isInParallel && platformId !== undefined
-        ? wallets.readAccessVersion(platformId)
-        : accessVersion,
-    ]);
-    return versionNow === accessVersion ? { made } : undefined;
-  } catch (error) {
-    if (isDecidedAgain(error, areCached)) return undefined;
-    throw error;
-  }
-}
-
-/** Resolves the scope by the access rule, parses the input, and runs the verb. */
+/** Resolves the scope by the access rule, parses the input, and runs the verb. @throws OutdatedAccess */
 async function runOnce(route: Route, incoming: Incoming, request: AccessRequest): Promise<unknown> {
   const { spec } = route;
-  const { services, headers, params } = request;
-  // Not for accepting a post, whose transaction compares the access version.
-  const isChecked = isCheckedWrite(route);
-  const platformId = isChecked ? await platformOf(request) : undefined;
-  const version = platformId && (await versionBefore(request, platformId));
+  const { services, headers, params, rows } = request;
   const scope = await spec.access.resolve(request);
   noteWork(idsOfScope(scope));
   const { body, query } = await parseInput(route, incoming, { services, scope, params });
   const run = async () => await spec.run({ services, scope, params, body, query, headers });
-  return isChecked ? await checkedWrite({ route, request, scope, version }, run) : await run();
+  if (isCheckedWrite(route)) return await checkedWrite(route, request, scope, run);
+  const isCompared = rows.areCached && spec.access.onCachedRows === "in_parallel";
+  const [made] = await Promise.all([
+    run(),
+    isCompared && requireSameVersion(services.billing.wallets, rows),
+  ]);
+  return made;
 }
 
 const SHOWN = ["platformId", "applicationId", "profileId"] as const;
@@ -101,12 +84,6 @@ async function platformOf({ services, headers }: AccessRequest): Promise<string 
     if (error instanceof AppError) return undefined;
     throw error;
   }
-}
-
-/** Returns the access version of a platform before any of its rows is read: as this process knows it, or as it is stored. */
-async function versionBefore({ services }: AccessRequest, platformId: string): Promise<string> {
-  const { wallets } = services.billing;
-  return wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
 }
 
 /**
@@ -145,7 +122,8 @@ async function readRows(
   const platformId = known ?? (await identify(request)).caller.platformId;
   const { access, billing, clock, tenants } = request.services;
   const { wallets } = billing;
-  let version = await versionBefore(request, platformId);
+  let version =
+    wallets.lastAccessVersion(platformId) ?? (await wallets.readAccessVersion(platformId));
   // An absent version matches nothing, so the wallet has to have one.
   if (version === "" && onCachedRows === "compared")
     version = await wallets.raiseAccess(platformId);

@@ -15,6 +15,15 @@ interface CachedRow {
   readonly characters: number;
 }
 
+interface RowToCache {
+  readonly name: string;
+  readonly value: unknown;
+  /** Read before the row. */
+  readonly version: string;
+  /** A time before the row was read. */
+  readonly readAt: Date;
+}
+
 interface OfPlatform {
   readonly version: string;
   readonly rows: Map<string, CachedRow>;
@@ -60,20 +69,7 @@ export class AccessCache {
     return { version, find: (name) => findIn(cached, name, now) };
   }
 
-  /** Caches a row. `version`: read before the row. `readAt`: before the row was read. */
-  add(
-    platformId: string,
-    {
-      version,
-      name,
-      value,
-      readAt,
-    }: Pick<CachedRow, "value"> & {
-      readonly version: string;
-      readonly name: string;
-      readonly readAt: Date;
-    },
-  ): void {
+  add(platformId: string, { version, name, value, readAt }: RowToCache): void {
     const characters = JSON.stringify(value).length;
     const { rowsOfPlatform, charactersOfPlatform } = this.#limits;
     if (version === "" || characters > charactersOfPlatform) return;

@@ -1,4 +1,3 @@
-import { OutdatedAccess } from "../../core/core.ts";
 import {
   type AccessRows,
   type PlatformAccess,
@@ -79,28 +78,24 @@ export function denied(
   caller: Caller,
   code: ErrorCode,
   message: string,
-): Error {
+): AppError {
   return refused(request, caller, new AppError(code, message));
 }
 
-/** Records and returns a refusal, which tells a known caller the reason. */
-export function refused(request: AccessRequest, caller: Caller, error: AppError): Error {
-  if (request.rows.areCached) return new OutdatedAccess();
-  recordDenied(request, caller, error.code);
-  return error;
-}
-
-export function recordDenied(request: AccessRequest, caller: Caller, code: ErrorCode): void {
+/** Records and returns a refusal, which tells a known caller the reason. On cached rows nobody is told. */
+export function refused(request: AccessRequest, caller: Caller, error: AppError): AppError {
+  if (request.rows.areCached) return error;
   const owner = caller.kind === "api_key" || caller.kind === "session" ? caller : undefined;
   request.services.audit.record(
     { ...requestScope(request), caller },
     {
-      action: `access.${code}`,
+      action: `access.${error.code}`,
       outcome: "denied",
       ...(owner === undefined ? {} : { platformId: owner.platformId }),
       ...(caller.kind === "api_key" ? { applicationId: caller.applicationId } : {}),
     },
   );
+  return error;
 }
 
 /** The rows that access is checked against, read in one round trip. */

@@ -19,44 +19,35 @@ export function isCheckedWrite({ method, spec: { access } }: Route): boolean {
   return isCustomers && method !== "GET" && access.onCachedRows !== "compared";
 }
 
-/** What was checked before the request wrote anything. */
-interface Checked {
-  readonly route: Route;
-  readonly request: AccessRequest;
-  readonly scope: unknown;
-  /** From before the caller's rows were read. */
-  readonly version: string | undefined;
-}
-
 /**
  * Runs the part of a request that writes under a second check, which the operation makes that decides. It is made at the
  * end of a request without one, so that a caller whose access was taken away meanwhile is told so.
  */
 export async function checkedWrite<Made>(
-  checked: Checked,
+  route: Route,
+  request: AccessRequest,
+  scope: unknown,
   write: () => Promise<Made>,
 ): Promise<Made> {
-  const { route, request, version } = checked;
   // Safe: the rules of customers make no other scopes.
-  const { caller } = checked.scope as PlatformScope;
-  const { tenants, billing } = request.services;
+  const { caller } = scope as PlatformScope;
+  const { rows, services } = request;
   const { platformId } = caller;
-  const resolve = async () => {
-    try {
-      const scope = await route.spec.access.resolve({ ...request, rows: storedRows(tenants) });
-      // Safe as above. The verb may have gone by the role.
-      requireSameRole(caller, (scope as PlatformScope).caller);
-      return scope;
-    } catch (error) {
-      throw isDemotion(error) ? demoted(route) : error;
-    }
-  };
-  const access = {
+  const check = new AccessCheck({
     platformId,
-    readVersion: () => billing.wallets.readAccessVersion(platformId),
-    resolve,
-  };
-  const check = new AccessCheck(access, version);
+    // No version was read before the rows of a key that this process had not seen.
+    version: rows.platformId === undefined ? undefined : rows.accessVersion,
+    readVersion: () => services.billing.wallets.readAccessVersion(platformId),
+    async resolve() {
+      try {
+        const fresh = { ...request, rows: storedRows(services.tenants) };
+        // Safe as above. The verb may have gone by the role.
+        requireSameRole(caller, ((await route.spec.access.resolve(fresh)) as PlatformScope).caller);
+      } catch (error) {
+        throw isDemotion(error) ? demoted(route) : error;
+      }
+    },
+  });
   try {
     return await check.run(async () => {
       // A verb that finds a row gone or changed may have met what took the access away.

@@ -1,4 +1,4 @@
-import { isDecidedAgain, OutdatedAccess } from "../../core/core.ts";
+import { isDecidedAgain, requireSameVersion } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
 import type { PublishingScope } from "../../connections/connections.ts";
@@ -56,13 +56,11 @@ async function replay(
       "idempotency_conflict",
       "This Idempotency-Key was used with another request. Use a new key for a new post.",
     );
-  const { areCached, platformId, accessVersion } = scope;
-  const [found, versionNow] = await Promise.all([
+  const [found] = await Promise.all([
     findPostOf(services, scope, accepted.postId),
-    areCached ? services.billing.wallets.readAccessVersion(platformId) : accessVersion,
+    // No transaction has compared it.
+    scope.areCached && requireSameVersion(services.billing.wallets, scope),
   ]);
-  // No transaction has compared them.
-  if (versionNow !== accessVersion) throw new OutdatedAccess();
   return {
     post: await viewPost(services, scope, found),
     httpStatus: accepted.httpStatus,
