@@ -14,7 +14,7 @@ import type {
   RequestScope,
   SessionScope,
 } from "../../callers/scope.ts";
-import { AppError, invariant, notFound, type ErrorCode } from "../../runtime/errors.ts";
+import { AppError, notFound, type ErrorCode } from "../../runtime/errors.ts";
 import type { HttpDeps } from "../deps.ts";
 import { ACCESS_CONTRACTS, type AccessContract } from "./access-contract.ts";
 import type { RequestLimits } from "../rate-limit.ts";
@@ -98,39 +98,17 @@ export function refused(request: AccessRequest, caller: Caller, error: AppError)
   return error;
 }
 
-/** The rows that access is checked against, read in one round trip. */
-interface Tenancy {
-  readonly platform: PlatformAccess | undefined;
-  /** The application that a key belongs to or a session names. */
-  readonly application: Pick<Application, "id" | "status"> | undefined;
-  readonly profile: Profile | undefined;
-}
-
 interface Named {
   readonly applicationId: string | null;
   readonly profileId: string | null;
 }
 
-/** Reads the rows for a key. Its application exists, since none is ever removed; the platform's row says if it is disabled. */
-async function readKeyTenancy(
-  rows: AccessRows,
-  { platformId, applicationId }: { readonly platformId: string; readonly applicationId: string },
-  profileId: string | null,
-): Promise<Tenancy> {
-  const [platform, profile] = await Promise.all([
-    rows.platform(platformId),
-    profileId === null ? undefined : rows.profile(platformId, profileId),
-  ]);
-  const isDisabled = platform?.disabledApplicationIds.includes(applicationId) ?? false;
-  const status = isDisabled ? "disabled" : "active";
-  return { platform, application: { id: applicationId, status }, profile };
-}
-
-async function readSessionTenancy(
+/** Reads the rows that access is checked against, in one round trip. */
+async function readTenancy(
   rows: AccessRows,
   platformId: string,
   { applicationId, profileId }: Named,
-): Promise<Tenancy> {
+) {
   const [platform, application, profile] = await Promise.all([
     rows.platform(platformId),
     applicationId === null ? undefined : rows.application(platformId, applicationId),
@@ -139,33 +117,30 @@ async function readSessionTenancy(
   return { platform, application, profile };
 }
 
-/** A caller with the rows that access is checked against. */
-export interface Identified {
-  readonly caller: ApiKeyCaller | SessionCaller;
-  /** Whether it is a user who has an e-mail to verify. */
-  readonly isUnverified: boolean;
-  readonly tenancy: Tenancy;
-}
-
 /** Finds the caller by the credential, and reads the rows that caller and request name. */
-async function authenticate(
-  { services, headers, limits, rows }: AccessRequest,
-  named: Named,
-): Promise<Identified> {
+async function authenticate({ services, headers, limits, rows }: AccessRequest, named: Named) {
   const credential = readCredential(headers);
   const { kind, text } = credential;
   limits.present(credential);
   const verified =
     kind === "api_key"
-      ? await verifyKey(services.tenants, { presented: text, rows }, (binding) =>
-          readKeyTenancy(rows, binding, named.profileId),
+      ? await verifyKey(services.tenants, { presented: text, rows }, ({ platformId }) =>
+          readTenancy(rows, platformId, { ...named, applicationId: null }),
         )
       : await verifySession(services.tenants, { token: text, rows }, (platformId) =>
-          readSessionTenancy(rows, platformId, named),
+          readTenancy(rows, platformId, named),
         );
   const { caller, alongside: tenancy } = verified;
   await limits.admit(caller);
   return { caller, tenancy, isUnverified: "isUnverified" in verified && verified.isUnverified };
+}
+
+/** Returns the application of a key: there is one, since none is ever removed. */
+function applicationOfKey(
+  { applicationId: id }: ApiKeyCaller,
+  { disabledApplicationIds }: PlatformAccess,
+): Pick<Application, "id" | "status"> {
+  return { id, status: disabledApplicationIds.includes(id) ? "disabled" : "active" };
 }
 
 export function profilesOfHeaders(headers: Headers): string[] {
@@ -186,15 +161,25 @@ function requireOneProfile({ headers, params }: AccessRequest): void {
   );
 }
 
+/** A caller with the rows that say what it may do. */
+export interface Identified {
+  readonly caller: ApiKeyCaller | SessionCaller;
+  /** The application that a key belongs to or a session names. */
+  readonly application: Pick<Application, "id" | "status"> | undefined;
+  readonly profile: Profile | undefined;
+}
+
 /** Identifies the caller and requires what every route does: a credential, an active platform and application. */
 export async function identify(
   request: AccessRequest,
   profileId: string | null = null,
 ): Promise<Identified> {
   const applicationId = request.headers.get("x-application-id")?.trim() || null;
-  const identified = await authenticate(request, { applicationId, profileId });
-  const { caller, tenancy } = identified;
-  const { platform, application } = tenancy;
+  const { caller, tenancy, isUnverified } = await authenticate(request, {
+    applicationId,
+    profileId,
+  });
+  const { platform, profile } = tenancy;
   if (platform === undefined)
     throw invalidCredentials({
       check: "platform",
@@ -205,18 +190,19 @@ export async function identify(
     throw denied(request, caller, "platform_suspended", "The platform is suspended.");
   if (platform.status === "closed")
     throw denied(request, caller, "platform_closed", "The platform is closed.");
-  requireVerified(request, identified);
+  if (isUnverified) requireVerified(request, caller);
+  let application: Identified["application"] = tenancy.application;
   if (caller.kind === "api_key") {
-    invariant(application !== undefined, "a key belongs to an application");
+    application = applicationOfKey(caller, platform);
     requireEnabled(request, caller, application);
   } else if (applicationId !== null && application === undefined) throw notFound();
   requireOneProfile(request);
-  return identified;
+  return { caller, application, profile };
 }
 
 /** Refuses a user with an e-mail to verify, who may only read. @throws AppError `email_unverified` */
-function requireVerified(request: AccessRequest, { caller, isUnverified }: Identified): void {
-  if (!isUnverified || request.isRead || request.admitsUnverified === true) return;
+function requireVerified(request: AccessRequest, caller: Caller): void {
+  if (request.isRead || request.admitsUnverified === true) return;
   throw denied(
     request,
     caller,
@@ -246,8 +232,8 @@ function requireAppAdmin(request: AccessRequest, caller: ApiKeyCaller | SessionC
 }
 
 async function platformScope(request: AccessRequest): Promise<PlatformScope> {
-  const { caller, tenancy } = await identify(request);
-  const applicationId = tenancy.application?.id ?? null;
+  const { caller, application } = await identify(request);
+  const applicationId = application?.id ?? null;
   return { ...requestScope(request), caller, platformId: caller.platformId, applicationId };
 }
 

@@ -63,8 +63,7 @@ async function mayActFor(
 
 async function resolveProfile(request: AccessRequest) {
   const profileId = namedProfile(request);
-  const { caller, tenancy } = await identify(request, profileId);
-  const { application, profile } = tenancy;
+  const { caller, application, profile } = await identify(request, profileId);
   if (profileId === null)
     throw new AppError("profile_header_required", "Name the profile with the X-Profile-Id header.");
   if (profileId === undefined) throw notFound();
