@@ -73,7 +73,7 @@ function useWorld(settings: Form): void {
   afterAll(() => world.close());
   beforeEach(async () => {
     world.sandbox.reset();
-    await world.services.connections.stores.hosts.forget("mastodon", "mastodon.sandbox.test");
+    await world.services.connections.stores.hosts.save("mastodon", "mastodon.sandbox.test", {});
     owner = await anOwner(world);
   });
 }

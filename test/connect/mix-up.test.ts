@@ -69,7 +69,7 @@ afterAll(async () => {
 beforeEach(async () => {
   codes.length = 0;
   world.sandbox.reset();
-  await world.services.connections.stores.hosts.forget("mastodon", HONEST);
+  await world.services.connections.stores.hosts.save("mastodon", HONEST, {});
   [attacker, victim] = [await anOwner(world), await anOwner(world)];
 });
 

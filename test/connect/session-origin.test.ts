@@ -28,7 +28,7 @@ afterAll(async () => {
 beforeEach(async () => {
   world.intercept(undefined);
   world.sandbox.reset();
-  await world.services.connections.stores.hosts.forget("mastodon", "mastodon.sandbox.test");
+  await world.services.connections.stores.hosts.save("mastodon", "mastodon.sandbox.test", {});
   owner = await anOwner(world);
 });
 

@@ -44,7 +44,7 @@ export function useConnect(
     world.intercept(undefined);
     world.sandbox.reset();
     // The sandbox forgot the relay's registration there.
-    await world.services.connections.stores.hosts.forget("mastodon", MASTODON.instance);
+    await world.services.connections.stores.hosts.save("mastodon", MASTODON.instance, {});
     owner = await anOwner(world);
   });
 

@@ -425,7 +425,7 @@ describe("Bluesky credentials", () => {
   ])("find the account behind the log-in host, where %s", async (_what, more, hasEnded) => {
     const own = { ...expiring(30), pds: shard("old").serviceEndpoint, service: SOCIAL };
     const ended = createHash("sha256").update(credentials.accessJwt).digest("base64url");
-    const hosts = hasEnded ? { [DID]: { endedToken: ended } } : {};
+    const hosts = hasEnded ? { [DID]: { endedToken: ended, at: NOW.toISOString() } } : {};
     const http = {
       [xrpc("POST", "com.atproto.server.refreshSession", SOCIAL)]: answer(200, {
         ...renewed,

@@ -53,10 +53,6 @@ export function sandboxTools(sandbox: Sandbox, app?: NetworkApp): SandboxTools {
         hosts.set(host, data);
         return Promise.resolve();
       },
-      forget(host) {
-        hosts.delete(host);
-        return Promise.resolve();
-      },
     },
   };
 }

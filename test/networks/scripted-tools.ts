@@ -133,10 +133,6 @@ export function scriptedTools(script: Script = {}): ScriptedTools {
         saved.set(host, data);
         return Promise.resolve();
       },
-      forget(host) {
-        saved.delete(host);
-        return Promise.resolve();
-      },
     },
   };
 }

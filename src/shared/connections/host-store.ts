@@ -71,9 +71,4 @@ export class HostStore {
     const sealed = reseal(data, bindingOf(network, host), this.#dataKeys);
     return sealed === undefined ? undefined : replacedChunks("data", sealed, row);
   }
-
-  /** Removes the data of a host, so that the service registers there again. */
-  async forget(network: NetworkName, host: string): Promise<void> {
-    await this.#table.delete(partitionOf(network, host), ROW_KEY);
-  }
 }

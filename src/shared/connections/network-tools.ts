@@ -69,7 +69,6 @@ export function createNetworkTools(
         // It is asked for again where it is needed, and refused there when it is still too large.
         if (isStorable(data)) await services.stores.hosts.save(network, host, data);
       },
-      forget: (host) => services.stores.hosts.forget(network, host),
     },
   };
 }

@@ -4,9 +4,10 @@ import { type HttpRequest, type HttpResponse, HttpFailure } from "../../runtime/
 import type { NetworkTools } from "../contract/tools.ts";
 import { type AsAccount, type Credentials, type OAuthCredentials, isOAuth } from "./state.ts";
 import { type OAuthSessionData, accessTokenOf } from "./state.ts";
+import { digestOf, endedTokens } from "../contract/ended-token.ts";
 import { bearer } from "./request.ts";
 import { isOwnServer, LOGIN_HOST, resolveServer } from "./identity.ts";
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { SignJWT, importJWK } from "jose";
 import { classify } from "./errors.ts";
 
@@ -18,12 +19,11 @@ export async function callAsAccount(
   const answer = isOAuth(credentials)
     ? await callWithProof(credentials, request, tools)
     : await exchange(tools, withHeaders(request, bearer(credentials.accessJwt)));
-  // Publishing can't renew a token that ended early, because only `freshen` has its outcome stored.
   const isEnded =
     !(answer instanceof HttpFailure) &&
     answer.status !== 200 &&
     classify(answer, tools.now()).effect === "at_once";
-  if (isEnded) await noteEnded({ credentials, tools });
+  if (isEnded) await ended.note({ credentials, tools });
   return answer;
 }
 
@@ -90,7 +90,7 @@ async function proofHeaders(
     jti: randomUUID(),
     htm: call.method,
     htu: url.origin + url.pathname,
-    ath: createHash("sha256").update(tokenSet.access_token).digest("base64url"),
+    ath: digestOf(tokenSet.access_token),
     ...(nonce === undefined ? {} : { nonce }),
   })
     .setProtectedHeader({
@@ -103,19 +103,7 @@ async function proofHeaders(
   return { authorization: `DPoP ${tokenSet.access_token}`, dpop: proof };
 }
 
-/** Stores that the session has to be renewed before its next use. */
-async function noteEnded({ credentials, tools }: AsAccount): Promise<void> {
-  await tools.hosts.save(credentials.did, { endedToken: digestOf(credentials) });
-}
-
-export async function isTokenEnded({ credentials, tools }: AsAccount): Promise<boolean> {
-  const noted = await tools.hosts.find(credentials.did);
-  return noted?.["endedToken"] === digestOf(credentials);
-}
-
-function digestOf(credentials: Credentials): string {
-  return createHash("sha256").update(accessTokenOf(credentials)).digest("base64url");
-}
+export const ended = endedTokens<Credentials>({ nameOf: ({ did }) => did, tokenOf: accessTokenOf });
 
 /** What a server says of an account that it has no longer, or not for anybody. */
 const ABOUT_ACCOUNT =
@@ -148,6 +136,6 @@ export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<
   const { remediation: _reactivate, ...said } = classified;
   if (!staysBehind(as.credentials, server))
     return { ...said, code: "connection_needs_reauth", effect: "refuse", isProof: true };
-  await noteEnded(as);
+  await ended.note(as);
   return { ...said, code: "network_unavailable", effect: "at_once", isProof: true };
 }

@@ -12,7 +12,7 @@ import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { isOAuth, type OAuthCredentials } from "./state.ts";
 import type { AsAccount, OAuthSessionData, PasswordCredentials } from "./state.ts";
 import { bearer, procedure } from "./request.ts";
-import { isTokenEnded, classifyFor, movedTo, staysBehind } from "./account-call.ts";
+import { ended, classifyFor, movedTo, staysBehind } from "./account-call.ts";
 import { xrpcError } from "./errors.ts";
 import { DOCUMENT, LOGIN_HOST, serverIn } from "./identity.ts";
 import { openClient, problemOf, sessionIn } from "./oauth-client.ts";
@@ -62,16 +62,14 @@ function expiryOf(jwt: string): Date | undefined {
  */
 export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const { credentials, tools } = as;
-  const hasEnded = await isTokenEnded(as);
+  const hasEnded = await ended.has(as);
   const leftMs = hasEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   // The old token still works: a short outage of the log-in host need not delay anything.
-  return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, async () => {
-    const outcome = isOAuth(credentials)
-      ? await renewOAuth(credentials, tools)
-      : await renewPassword(credentials, hasEnded, tools);
-    if (hasEnded && outcome.kind === "refreshed") await tools.hosts.forget(credentials.did);
-    return outcome;
-  });
+  return renewing({ isDue: leftMs < FRESH_MS, isUsable: leftMs > FRESH_MS / 5 }, () =>
+    isOAuth(credentials)
+      ? renewOAuth(credentials, tools)
+      : renewPassword(credentials, hasEnded, tools),
+  );
 }
 
 /**

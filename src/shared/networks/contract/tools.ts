@@ -27,7 +27,6 @@ export interface NetworkTools {
   readonly hosts: {
     find(host: string): Promise<NetworkData | undefined>;
     save(host: string, data: NetworkData): Promise<void>;
-    forget(host: string): Promise<void>;
   };
 }
 

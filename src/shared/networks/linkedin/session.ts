@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { Classified } from "../contract/answers.ts";
 import { ask, type Asked, inForm } from "../contract/ask.ts";
+import { digestOf, endedTokens } from "../contract/ended-token.ts";
 import { formRequest, postForm, refusedRenewal } from "../contract/oauth.ts";
 import { renewalRejected, renewing } from "../contract/oauth.ts";
 import type { NetworkApp } from "../contract/settings.ts";
@@ -19,16 +19,13 @@ import type { HttpRequest, HttpResponse } from "../../runtime/http-call.ts";
 import { classify } from "./errors.ts";
 import { OAUTH, clientOf } from "./request.ts";
 import { COMMENT_SCOPES } from "./settings.ts";
-import { type AsAccount, type AuthorKind, credentialsOf } from "./state.ts";
-import type { Credentials, Tokens } from "./state.ts";
+import type { AsAccount, AuthorKind, Credentials, Tokens } from "./state.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /** A token is renewed this long before its end, so that an outage of days does no harm. */
 const FRESH_MS = 7 * DAY_MS;
 /** With less than this left, an upload could run into the end of its token. */
 const USABLE_MS = 10 * 60_000;
-/** A token that is refused so soon after it was renewed is not refused for its age. */
-const RENEWED_MS = 15 * 60_000;
 
 export const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["openid", "profile", "w_member_social"],
@@ -102,7 +99,7 @@ export function grantExpiry({ accessExpiresAt, refreshToken, refreshExpiresAt }:
 
 export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
   const { credentials, tools } = as;
-  const isEnded = await hasEnded(as);
+  const isEnded = credentials.refreshToken !== undefined && (await ended.has(as));
   const leftMs = isEnded ? 0 : Date.parse(credentials.accessExpiresAt) - tools.now().getTime();
   const servesOn = (outcome: CredentialsOutcome) =>
     outcome.kind === "try_later" ||
@@ -111,12 +108,7 @@ export async function freshen(as: AsAccount): Promise<CredentialsOutcome> {
     { isDue: leftMs < FRESH_MS, isUsable: leftMs > USABLE_MS, servesOn },
     async () => {
       if (!canRenew(as)) return renewalRejected("connection_needs_reauth", "EXPIRED_ACCESS_TOKEN");
-      const outcome = await renew(as);
-      if (isEnded && outcome.kind === "refreshed") {
-        const renewed = credentialsOf(outcome.credentials);
-        await tools.hosts.save(noteName(renewed), { renewedAt: tools.now().toISOString() });
-      }
-      return outcome;
+      return renew(as);
     },
   );
 }
@@ -151,27 +143,18 @@ async function renew({ credentials, tools }: AsAccount): Promise<CredentialsOutc
   return { kind: "refreshed", credentials: renewed, expiresAt: grantExpiry(renewed) };
 }
 
-const notedShape = objectShape(() => ({
-  endedToken: z.string().optional(),
-  renewedAt: z.iso.datetime().optional(),
-}));
+const ended = endedTokens<Credentials>({
+  // Others may have linked the same authorisation.
+  nameOf: ({ author, refreshToken = "" }) => `${author} ${digestOf(refreshToken)}`,
+  tokenOf: ({ accessToken }) => accessToken,
+});
 
-/**
- * Returns what an answer means for the holder of these credentials. A token may end early. Publishing can't renew it,
- * because only `freshen` has its outcome stored, so the refused token is stored for `freshen` to find.
- */
+/** Returns what an answer means for the holder of these credentials. A token that ended early is renewed at once. */
 export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<Classified> {
-  const { credentials, tools } = as;
-  const now = tools.now();
-  const classified = classify(answer, now);
-  const isRefusedToken = classified.code === "connection_needs_reauth";
-  if (!isRefusedToken || !canRenew(as)) return classified;
-  const { renewedAt } = await notedFor(as);
-  const sinceMs = now.getTime() - Date.parse(renewedAt ?? "1970-01-01T00:00:00Z");
-  if (sinceMs < RENEWED_MS) return classified;
-  const endedToken = digestOf(credentials.accessToken);
-  await tools.hosts.save(noteName(credentials), { endedToken });
-  return { ...classified, code: "network_unavailable", effect: "at_once" };
+  const classified = classify(answer, as.tools.now());
+  if (classified.code !== "connection_needs_reauth" || !canRenew(as)) return classified;
+  const isRenewed = await ended.note(as);
+  return isRenewed ? classified : { ...classified, code: "network_unavailable", effect: "at_once" };
 }
 
 /** Makes a call that shows nothing in the name of an account. */
@@ -182,28 +165,6 @@ export function askAs<Found>(
 ) {
   const why = (answer: HttpResponse) => classifyFor(answer, as);
   return ask(request, { read, classify: why, mediaIndex }, as.tools);
-}
-
-async function hasEnded(as: AsAccount): Promise<boolean> {
-  if (as.credentials.refreshToken === undefined) return false;
-  const { endedToken } = await notedFor(as);
-  return endedToken === digestOf(as.credentials.accessToken);
-}
-
-async function notedFor({ credentials, tools }: AsAccount) {
-  return notedShape().safeParse(await tools.hosts.find(noteName(credentials))).data ?? {};
-}
-
-/**
- * Returns the name under which an authorisation's refused token is stored. Others may have linked the same
- * authorisation.
- */
-function noteName({ author, refreshToken = "" }: Credentials): string {
-  return `${author} ${digestOf(refreshToken)}`;
-}
-
-function digestOf(token: string): string {
-  return createHash("sha256").update(token).digest("base64url");
 }
 
 /** Revokes the token. No document of LinkedIn's names this address; it behaves as RFC 7009 says. */
