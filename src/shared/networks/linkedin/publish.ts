@@ -1,7 +1,7 @@
 import { SITE, restPost } from "./request.ts";
 import { type Classified, exchange } from "../contract/answers.ts";
-import { legFailure, startOver, unconfirmed, unpublished } from "../contract/outcome.ts";
-import type { LegFailure, Published, PublishOutcome } from "../contract/outcome.ts";
+import { notAccepted, startOver, unconfirmed } from "../contract/outcome.ts";
+import type { Published, PublishOutcome } from "../contract/outcome.ts";
 import { type HttpResponse, HttpFailure } from "../../runtime/http-call.ts";
 import { duplicateUrn } from "./errors.ts";
 import { ownOptionsOf } from "./options.ts";
@@ -14,12 +14,18 @@ import type { Asset, Leg, Remote } from "./state.ts";
 const POST_URN = /^urn:li:(?:share|ugcPost|activity):\d+$/;
 
 export async function perform(leg: Leg): Promise<PublishOutcome> {
+  const { remote } = leg;
+  const outcome = await publish(leg);
+  const doubted = { ...remote, isRepeat: true, doubts: remote.doubts + 1 };
+  return outcome.kind === "in_doubt" ? { ...outcome, remote: doubted } : outcome;
+}
+
+async function publish(leg: Leg): Promise<PublishOutcome> {
   const answer = await exchange(leg.tools, restPost("posts", postBody(leg), leg));
-  if (answer instanceof HttpFailure) {
-    const lost = unconfirmed(answer);
-    return lost.kind === "in_doubt" ? inDoubt(lost.failure, leg) : lost;
-  }
-  return readPublished(answer, leg.remote) ?? readRefusal(await classifyFor(answer, leg), leg);
+  if (answer instanceof HttpFailure) return unconfirmed(answer);
+  const published = readPublished(answer, leg.remote);
+  if (published !== undefined) return published;
+  return notAccepted(answer, await classifyFor(answer, leg), (why) => prepareAgain(why, leg));
 }
 
 function postBody(leg: Leg) {
@@ -56,14 +62,8 @@ function contentOf({ draft, remote: { assets } }: Leg): Record<string, unknown> 
 }
 
 function singleMedia({ urn, kind }: Asset, draft: Leg["draft"]) {
-  switch (kind) {
-    case "image":
-      return withAltText(urn, draft.media[0]?.altText);
-    case "document":
-      return { id: urn, title: documentTitleOf(draft) };
-    case "video":
-      return { id: urn };
-  }
+  if (kind === "image") return withAltText(urn, draft.media[0]?.altText);
+  return kind === "document" ? { id: urn, title: documentTitleOf(draft) } : { id: urn };
 }
 
 function withAltText(id: string, altText: string | null | undefined) {
@@ -78,22 +78,6 @@ function readPublished(answer: HttpResponse, { isRepeat }: Remote): Published | 
   // Only a call of ours whose answer was lost can be meant; on the first one it is somebody else's post.
   const urn = isRepeat ? duplicateUrn(answer) : undefined;
   return urn === undefined ? undefined : publishedAs(urn);
-}
-
-function readRefusal(classified: Classified, leg: Leg): PublishOutcome {
-  switch (classified.effect) {
-    case "doubt":
-      return inDoubt({ ...legFailure(classified), code: "outcome_unknown" }, leg);
-    case "prepare_again":
-      return prepareAgain(classified, leg);
-    default:
-      return unpublished(classified);
-  }
-}
-
-function inDoubt(failure: LegFailure, { remote }: Leg): PublishOutcome {
-  const doubts = remote.doubts + 1;
-  return { kind: "in_doubt", failure, remote: { ...remote, isRepeat: true, doubts } };
 }
 
 function prepareAgain(classified: Classified, leg: Leg): PublishOutcome {

@@ -120,25 +120,12 @@ export function uploadFile(until: number) {
     if ("failure" in file) return file;
     if (file.kind !== "video") return uploadWhole(uploading, file);
     try {
-      return begun?.upload === undefined
-        ? await uploadVideo(uploading, file.body)
-        : await goOn(uploading, begun, { upload: begun.upload, file: file.body });
+      const asset = begun ?? (await beginVideo(uploading, file.body));
+      return "upload" in asset ? await uploadParts(uploading, asset, file.body) : asset;
     } finally {
       await file.body.close();
     }
   };
-}
-
-/** Continues the upload of a video. The file must not have changed since it began. */
-async function goOn(
-  uploading: Uploading,
-  asset: Asset,
-  { upload, file }: VideoUpload,
-): Promise<Made<Asset>> {
-  const { bytes, version = file.version } = upload;
-  return file.size === bytes && file.version === version
-    ? uploadParts(uploading, asset, { upload, file })
-    : { kind: "broken", failure: CHANGED };
 }
 
 function initialize(
@@ -174,12 +161,7 @@ async function uploadWhole(
   return askAs(request, { read, mediaIndex }, uploading);
 }
 
-interface VideoUpload {
-  readonly upload: Upload;
-  readonly file: MediaFile;
-}
-
-async function uploadVideo(uploading: Uploading, file: MediaFile): Promise<Made<Asset>> {
+async function beginVideo(uploading: Uploading, file: MediaFile): Promise<Made<Asset>> {
   const { mediaIndex } = uploading;
   const { size: bytes, version } = file;
   const flags = { uploadCaptions: false, uploadThumbnail: false };
@@ -190,17 +172,22 @@ async function uploadVideo(uploading: Uploading, file: MediaFile): Promise<Made<
   const parts = uploadInstructions.map(({ uploadUrl: url, ...bounds }) => ({ url, ...bounds }));
   const foreign = parts.find(({ url }) => !isUploadAddress(url));
   if (foreign !== undefined) return foreignAddress(foreign.url);
-  const upload = { token, bytes, version, parts };
-  const asset = { urn, kind: "video", isReady: false, upload } as const;
-  return uploadParts(uploading, asset, { upload, file });
+  return { urn, kind: "video", isReady: false, upload: { token, bytes, version, parts } };
 }
 
-/** Uploads each part to the address that the network gave for it. The receipts are stored as they come. */
+/**
+ * Uploads each part to the address that the network gave for it. The receipts are stored as they come. The file must not
+ * have changed since the first.
+ */
 async function uploadParts(
   uploading: Uploading,
   asset: Asset,
-  { upload, file }: VideoUpload,
+  file: MediaFile,
 ): Promise<Made<Asset>> {
+  const { upload } = asset;
+  if (upload === undefined) throw new Error("an upload without parts");
+  const { bytes, version = file.version } = upload;
+  if (file.size !== bytes || file.version !== version) return { kind: "broken", failure: CHANGED };
   const parts = [...upload.parts];
   const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
   let hasProgress = false;
