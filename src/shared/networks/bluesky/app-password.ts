@@ -68,7 +68,6 @@ async function signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome> {
   return { kind: "linked", linked: await describe(session, { service: home.service, pds }, tools) };
 }
 
-/** Returns the reason why an account is not active where it logged in: it is restricted, or has moved to another server. */
 async function inactive(
   { did, status }: Session,
   { service, pds }: Home,

@@ -33,9 +33,7 @@ const REACTIVATE = "Reactivate the account at Bluesky, then retry.";
 const CONFIRM_EMAIL =
   "Confirm the account's e-mail address in the settings of Bluesky, then retry: videos are taken from confirmed accounts alone.";
 
-/**
- * Returns the row for an `InvalidRequest` with this message. The reference server uses that error for most refusals.
- */
+/** The reference server uses this error for most refusals. */
 function invalid(message: RegExp, meaning: ErrorRow): TableRow {
   return { signal: { code: "InvalidRequest", message }, ...meaning };
 }
@@ -87,7 +85,6 @@ export const ERRORS = errorTable([
 
 const errorBody = objectShape(() => ({ error: z.string(), message: spare(z.string()) }));
 
-/** Returns the XRPC error of an answer; undefined when there is none. */
 export function xrpcError(response: HttpResponse): ShapeOf<typeof errorBody> | undefined {
   return errorBody().safeParse(response.json()).data;
 }

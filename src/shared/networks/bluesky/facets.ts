@@ -7,7 +7,6 @@ const TAG_BYTES_MAX = 640;
 
 const SENTENCE_MARKS: ReadonlySet<string> = new Set(".,;:!?");
 
-/** What a stretch of text is, before handles are known to belong to anyone. */
 type Found =
   | { readonly kind: "link"; readonly uri: string }
   | { readonly kind: "mention"; readonly handle: string }

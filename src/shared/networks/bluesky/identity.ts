@@ -84,9 +84,7 @@ async function askService(
     : linkFailed("network_unavailable", `resolving the handle was answered with ${answer.status}`);
 }
 
-/**
- * Returns the origin of the account's own server, from the DID's public document; undefined if there is no such DID.
- */
+/** Returns the origin of the account's own server; undefined if there is no such DID. */
 export async function resolveServer(
   did: string,
   tools: NetworkTools,
@@ -95,7 +93,6 @@ export async function resolveServer(
   return document === undefined || "code" in document ? document : serverIn(document);
 }
 
-/** Returns the origin of the server that a DID's document names. */
 export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT>) {
   const names: unknown[] = ["#atproto_pds", `${did}#atproto_pds`];
   const service = services?.find((each) => names.includes(each.id));
@@ -190,7 +187,6 @@ function inAscii(name: string): string {
   return isPlain || !URL.canParse(`https://${name}`) ? name : new URL(`https://${name}`).hostname;
 }
 
-/** Returns the identifier that a text stands for; undefined if it is none. */
 export function readIdentifier(typed: string, isPublic: boolean): Identifier | undefined {
   const text = accountIn(typedAddress(typed)).replace(/^@+/, "");
   if (DID.test(text)) return { kind: "did", value: text.toLowerCase() };
@@ -229,7 +225,6 @@ export async function readAccount(named: NamedAccount, tools: NetworkTools): Pro
   };
 }
 
-/** Returns the limits that the account's server states. */
 export async function readLimits(
   pds: string,
   tools: NetworkTools,

@@ -7,7 +7,6 @@ import type { PageCard } from "./page-card.ts";
 const PAGE_BYTES_MAX = 2_097_152;
 const PAGE_TIMEOUT_MS = 8000;
 
-/** Reads the page behind a link for its card; undefined if there is none for any reason. */
 export async function fetchPageCard(
   link: string,
   tools: NetworkTools,

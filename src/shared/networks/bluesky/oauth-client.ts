@@ -26,7 +26,6 @@ export interface Client {
   readonly sessions: Map<string, NodeSavedSession>;
 }
 
-/** What an error of the library comes to. */
 type OAuthErrorCode = Extract<
   LinkErrorCode,
   | "account_not_found"

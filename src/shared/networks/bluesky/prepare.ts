@@ -78,10 +78,7 @@ function postRecord(
   };
 }
 
-/**
- * Returns the DIDs of mentioned handles. A handle that can't be resolved stays plain text, as in the network's own
- * app.
- */
+/** A handle that can't be resolved stays plain text, as in the network's own app. */
 async function resolveMentions(
   stretches: readonly Stretch[],
   { credentials, tools }: Leg,
@@ -131,9 +128,7 @@ function isFailed(made: Embed | TryLater | Rejected): made is TryLater | Rejecte
   return "failure" in made;
 }
 
-/**
- * Returns the card that the request describes. Its picture is part of the post: without it the leg is not published.
- */
+/** The picture of a card that was given is part of the post: without it the leg is not published. */
 async function givenCard(card: LinkCard, leg: Leg): Promise<Embed | TryLater | Rejected> {
   const { url, title, description = "", thumbnailUrl } = card;
   if (thumbnailUrl === undefined) return cardEmbed({ url, title, description }, null);

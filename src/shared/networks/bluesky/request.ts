@@ -7,7 +7,6 @@ export function query(origin: string, method: string, parameters: Texts = {}): H
   return { method: "GET", url: `${origin}/xrpc/${method}${search === "" ? "" : `?${search}`}` };
 }
 
-/** Returns the request that has a server do something. */
 export function procedure(origin: string, method: string, input?: object): HttpRequest {
   const json = { headers: { "content-type": "application/json" }, body: JSON.stringify(input) };
   const url = `${origin}/xrpc/${method}`;

@@ -114,7 +114,6 @@ export const RULES = {
 
 const limitsShape = objectShape(() => ({ blobBytesMax: z.number().int().positive() }));
 
-/** Returns the size of the largest file that the account's server takes. */
 export function blobBytesMax(limits: NetworkData): number {
   const parsed = limitsShape().safeParse(limits);
   return parsed.success ? parsed.data.blobBytesMax : RULES.blobBytesMax;

@@ -42,7 +42,6 @@ export function accessExpiry(accessJwt: string, now: Date): string {
   return (expiryOf(accessJwt) ?? new Date(now.getTime() + UNKNOWN_LIFE_MS)).toISOString();
 }
 
-/** Returns the time by which the account must be linked again, if nothing renews the session before. */
 export function sessionExpiry(refreshJwt: string): string | null {
   return expiryOf(refreshJwt)?.toISOString() ?? null;
 }

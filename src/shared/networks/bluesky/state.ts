@@ -68,7 +68,6 @@ const passwordOf = readerOf(() => ({
   accessJwt: z.string(),
   refreshJwt: z.string(),
 }));
-/** A session that an app password opened. */
 export type PasswordCredentials = ReturnType<typeof passwordOf>;
 
 const privateKey = shape(() =>

@@ -51,7 +51,6 @@ export async function bringVideo(
   return step ?? (isGif ? "still" : sendStraight(leg, file, shown));
 }
 
-/** Uploads the file to the account's server, which takes it as it is. */
 async function sendStraight(leg: Leg, file: MediaFile, shown: Shown): Promise<VideoStep> {
   const { contentType, size } = file;
   if (contentType !== "video/mp4")
@@ -62,7 +61,6 @@ async function sendStraight(leg: Leg, file: MediaFile, shown: Shown): Promise<Vi
   return "failure" in blob ? blob : { kind: "made", embed: videoEmbed(blob, shown) };
 }
 
-/** Reads the status of a video once that the service is processing. */
 export async function followVideo(video: RemoteVideo, tools: NetworkTools): Promise<VideoStep> {
   const { jobId } = video;
   const answer = await exchange(tools, query(SERVICE, "app.bsky.video.getJobStatus", { jobId }));

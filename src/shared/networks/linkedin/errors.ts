@@ -29,7 +29,6 @@ const MISSING = /not enough permissions|\bpermissions? must be used\b/i;
 /** The app's products do not have the API, for any account (https://github.com/PipedreamHQ/pipedream/issues/854). */
 export const NO_API = /\bresource \S+ does not exist/i;
 
-/** Returns rows for a message that comes with status 400 or 422. */
 function refusals(meaning: ErrorRow, message: RegExp): TableRow[] {
   return rows(meaning, { status: 400, message }, { status: 422, message });
 }
@@ -105,7 +104,6 @@ function complaintOf(response: HttpResponse): Complaint {
   return { code: named, field: detail?.input?.inputPath.fieldPath ?? "", message };
 }
 
-/** Returns the post that this one repeats, if the answer names it. */
 export function duplicateUrn(response: HttpResponse): string | undefined {
   const said = DUPLICATE.exec(complaintOf(response).message)?.[0] ?? "";
   return POST_URN.exec(said)?.[0];

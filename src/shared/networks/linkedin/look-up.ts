@@ -115,7 +115,6 @@ interface Page {
   readonly length: number;
 }
 
-/** Returns whether a page ends the list, or reaches back beyond the time. */
 function isLastPage({ known, length }: Page, since: number): boolean {
   // Newest change first: an old post that was edited stands among new ones, never the other way round.
   const last = known.at(-1);

@@ -85,7 +85,6 @@ export async function findOrganizations(
 
 type Held = Pick<Organization, "id" | "member" | "isBrand">;
 
-/** Returns the organisation if the role may publish for it. */
 function publishingRole(element: unknown): readonly Held[] {
   const held = roleShape().safeParse(element).data;
   if (held?.state !== "APPROVED" || !PUBLISHING_ROLES.has(held.role)) return [];

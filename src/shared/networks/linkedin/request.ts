@@ -6,10 +6,7 @@ export const API = "https://api.linkedin.com";
 export const SITE = "https://www.linkedin.com";
 export const OAUTH = `${SITE}/oauth/v2`;
 
-/**
- * Returns the id and secret that tokens of this kind belong to; undefined if the app for organisations is not
- * configured.
- */
+/** Undefined if the app for organisations is not configured. */
 export function clientOf(
   kind: AuthorKind,
   tools: NetworkTools,

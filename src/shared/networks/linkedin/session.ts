@@ -31,7 +31,6 @@ export const SCOPES: Readonly<Record<AuthorKind, readonly string[]>> = {
   member: ["openid", "profile", "w_member_social"],
   organization: ["w_organization_social", "r_organization_social", "rw_organization_admin"],
 };
-/** Returns the kind of author that an authorisation with these scopes is for. */
 export function kindOfScopes(scopes: readonly string[]): AuthorKind {
   return scopes.includes("w_organization_social") ? "organization" : "member";
 }
@@ -40,7 +39,6 @@ function commentScopes(kind: AuthorKind, app: NetworkApp | undefined): readonly 
   return COMMENT_SCOPES[kind].filter((name) => app?.extraScopes?.includes(name));
 }
 
-/** Returns the scopes that are asked for. */
 export function askedScopes(kind: AuthorKind, app: NetworkApp): readonly string[] {
   return [...SCOPES[kind], ...commentScopes(kind, app)];
 }
@@ -119,7 +117,6 @@ function canRenew({ credentials, tools }: AsAccount): boolean {
   return refreshExpiresAt === undefined || Date.parse(refreshExpiresAt) > tools.now().getTime();
 }
 
-/** Returns the request for tokens in the name of an app. */
 export function tokenRequest(
   { id, secret }: Pick<NetworkApp, "id" | "secret">,
   grant: Texts,
@@ -157,7 +154,6 @@ export async function classifyFor(answer: HttpResponse, as: AsAccount): Promise<
   return isRenewed ? classified : { ...classified, code: "network_unavailable", effect: "at_once" };
 }
 
-/** Makes a call that shows nothing in the name of an account. */
 export function askAs<Found>(
   request: HttpRequest,
   { read, mediaIndex }: Pick<Asked<Found>, "read" | "mediaIndex">,

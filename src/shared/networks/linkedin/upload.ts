@@ -18,7 +18,6 @@ import { restPost } from "./request.ts";
 import { askAs, classifyFor } from "./session.ts";
 import type { AsAccount, Asset, Leg, Upload, UploadPart } from "./state.ts";
 
-/** A file that the post is to show. */
 interface WantedFile {
   readonly url: string;
   /** Null for the picture of a link card. */

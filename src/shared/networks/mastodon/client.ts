@@ -27,7 +27,6 @@ const clientShape = objectShape(() => ({
 }));
 export type Client = ShapeOf<typeof clientShape>;
 
-/** What of OAuth an instance offers. */
 export interface OAuthServer {
   readonly origin: string;
   readonly scope: string;
@@ -39,7 +38,6 @@ const metadataShape = objectShape(() => ({
   code_challenge_methods_supported: spare(entries(z.string()), []),
 }));
 
-/** Returns the extra scope if it was not granted. */
 export function missingScopes(scopes: readonly string[]): readonly string[] {
   return scopes.includes("read") || scopes.includes(SEARCH_SCOPE) ? [] : [SEARCH_SCOPE];
 }
@@ -84,7 +82,10 @@ export async function findClient(
   const kept = clientShape().safeParse(await tools.hosts.find(host)).data;
   const { name, url: website } = tools.service;
   const asked = { redirectUri, scope: server.scope, name, website };
-  if (kept !== undefined && isAs(kept, asked) && (await isKnown(kept, server, tools))) return kept;
+  const isSame = Object.entries(asked).every(
+    ([field, value]) => kept?.[field as keyof Asked] === value,
+  );
+  if (kept !== undefined && isSame && (await isKnown(kept, server, tools))) return kept;
   // One address as plain text: a list is understood from 4.3 on only.
   const body = { client_name: name, redirect_uris: redirectUri, scopes: server.scope, website };
   const request = {
@@ -103,11 +104,6 @@ export async function findClient(
 }
 
 type Asked = Omit<Client, "clientId" | "clientSecret">;
-
-function isAs(kept: Client, { redirectUri, scope, name, website }: Asked): boolean {
-  const isSame = kept.redirectUri === redirectUri && kept.scope === scope;
-  return isSame && kept.name === name && kept.website === website;
-}
 
 /**
  * Instances delete registrations, those of before 4.3 all that nobody used. It shows only on the instance's own page,

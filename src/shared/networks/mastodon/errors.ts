@@ -29,7 +29,6 @@ const APPROVAL =
 const REFUSED_FILE =
   /content type|could not be verified|\bfile\b|\bvideos?\b|\bimages?\b|\bmedia\b|description/i;
 
-/** Returns the row for an answer of one status with this sentence. */
 function sentence(status: number, message: RegExp, meaning: ErrorRow): TableRow {
   return { signal: { status, message }, ...meaning };
 }
@@ -52,7 +51,7 @@ export const ERRORS = errorTable([
     effect: "prepare_again",
     isProof: true,
   }),
-  sentence(422, MEDIA_TAKEN, IN_DOUBT),
+  ...[400, 403, 422].map((status) => sentence(status, MEDIA_TAKEN, IN_DOUBT)),
   sentence(422, /character limit/i, unread("text_too_long")),
   sentence(422, /text.*too long/i, refused("text_too_long")),
   sentence(422, /can'?t be blank/i, unread("text_invalid")),
@@ -80,8 +79,6 @@ export const ERRORS = errorTable([
   // At the upload (`validateCreateMedia` in `internal/api/client/media/mediacreate.go`), where Mastodon answers 413:
   // https://github.com/robertoszek/pleroma-bot/issues/115.
   sentence(400, /size limit exceeded/i, TOO_LARGE),
-  sentence(400, MEDIA_TAKEN, IN_DOUBT),
-  sentence(403, MEDIA_TAKEN, IN_DOUBT),
   sentence(400, /duplicate idempotency key/i, IN_DOUBT),
   // What a fork of Misskey was told by its own API, under whatever status (`ApiCallService.ts` and
   // `endpoints/notes/create.ts` in `packages/backend/src/server/api` of misskey-dev/misskey).

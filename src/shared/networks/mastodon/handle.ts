@@ -29,7 +29,6 @@ export function webfingerUrl(origin: string, name: string, domain: string): stri
   return `${origin}/.well-known/webfinger?resource=${resource}`;
 }
 
-/** Returns the origin of the server that an answer of WebFinger says the account is on. */
 function serverIn(answer: HttpResponse): string | undefined {
   if (answer.status !== 200) return undefined;
   const [self] = linkedBy(answer.json(), "self", "href");

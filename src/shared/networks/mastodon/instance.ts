@@ -7,7 +7,7 @@ import { type LinkFailure, linkFailed } from "../contract/link.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf } from "../contract/text.ts";
-import type { LimitsOutcome, TryLater } from "../contract/outcome.ts";
+import { type LimitsOutcome, outage } from "../contract/outcome.ts";
 import { inForm, probe } from "../contract/ask.ts";
 import type { AccountCheck } from "../contract/network.ts";
 import { classify } from "./errors.ts";
@@ -129,14 +129,9 @@ export const mastodonAccountCheck: AccountCheck = {
     // Without a token where that is enough: what all accounts of a server are told is asked for once.
     const isHidden = "isHidden" in shown;
     const instance = isHidden ? await findInstance(origin, tools, accessToken) : shown;
-    if ("code" in instance) return notRead(instance.code, instance.note);
+    if ("code" in instance) return outage(instance.note ?? instance.code);
     const software = known ?? (await findSoftware(origin, tools));
-    if (typeof software === "object" && software !== null) return notRead(null, software.note);
+    if (typeof software === "object" && software !== null) return outage(software.note);
     return { kind: "read", limits: { ...instance.limits, ...postTraits(software) } };
   }),
 };
-
-function notRead(networkCode: string | null, note: string | undefined): TryLater {
-  const failure = { code: "network_unavailable", networkCode } as const;
-  return { kind: "try_later", failure: note === undefined ? failure : { ...failure, note } };
-}

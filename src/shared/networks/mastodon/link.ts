@@ -161,7 +161,6 @@ const accountShape = () =>
     bot: spare(z.boolean()),
   });
 
-/** Returns the account, named without a domain. */
 function readAccount(answer: HttpResponse, flow: Flow): Account | undefined {
   const found = inForm(accountShape)(answer);
   if (found === undefined) return undefined;

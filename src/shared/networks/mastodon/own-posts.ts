@@ -44,7 +44,6 @@ export function readStatus(answer: HttpResponse): Published | undefined {
     : undefined;
 }
 
-/** Returns the outcome for a listed post that is the leg's. */
 export function publishedOf(status: ShapeOf<typeof statusShape>): Published {
   const url = [status.url, status.uri].find((address) => address?.startsWith("http"));
   return { kind: "published", networkPostId: status.id, url: url ?? null };
@@ -56,11 +55,10 @@ export interface OwnPosts {
   readonly isComplete: boolean;
 }
 
+type NoList = Exclude<Lookup, { kind: "found" | "absent" }>;
+
 /** Returns the account's own posts, at least those since a time by the server's clock, if three pages hold them. */
-export async function listOwnPosts(
-  leg: Leg,
-  sinceMs: number,
-): Promise<OwnPosts | Exclude<Lookup, { kind: "found" | "absent" }>> {
+export async function listOwnPosts(leg: Leg, sinceMs: number): Promise<OwnPosts | NoList> {
   const statuses: Status[] = [];
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const read = readList(await requestList(leg, statuses.at(-1)?.id), leg.tools.now());
@@ -100,10 +98,7 @@ async function requestList(
   return isRefused ? ask(null) : answer;
 }
 
-function readList(
-  answer: HttpResponse | HttpFailure,
-  now: Date,
-): Status[] | Exclude<Lookup, { kind: "found" | "absent" }> {
+function readList(answer: HttpResponse | HttpFailure, now: Date): Status[] | NoList {
   if (answer instanceof HttpFailure) return unavailable(answer);
   const statuses = inForm(listShape)(answer);
   if (statuses !== undefined) return statuses;
@@ -125,7 +120,6 @@ export function timeOf({ newestAt }: Baseline): number {
   return newestAt === null ? Number.NEGATIVE_INFINITY : Date.parse(newestAt) - STEP_MS;
 }
 
-/** Returns whether a listed post was made after the baseline was. */
 export function isNewerThan(baseline: Baseline, { id, created_at, reblog }: Status): boolean {
   if (reblog !== undefined && reblog !== null) return false;
   return !baseline.ids.includes(id) && !(Date.parse(created_at) < timeOf(baseline));

@@ -141,7 +141,6 @@ export function getMedia({ credentials }: Leg, { id }: RemoteMedia): HttpRequest
   return apiGet(credentials, `media/${encodeURIComponent(id)}`);
 }
 
-/** Returns the server's progress with a file. */
 export function readMedia(
   answer: HttpResponse,
   now: Date,
