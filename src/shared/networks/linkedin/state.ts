@@ -17,7 +17,7 @@ const tokenFields = () => ({
 export const tokensShape = objectShape(tokenFields);
 export type Tokens = ShapeOf<typeof tokensShape>;
 
-export const credentialsOf = readerOf(() => ({
+const credentialsOf = readerOf(() => ({
   ...tokenFields(),
   /** In whose name is posted, as a URN. */
   author: z.string(),

@@ -185,8 +185,7 @@ async function uploadParts(
 ): Promise<Made<Asset>> {
   const { upload } = asset;
   if (upload === undefined) throw new Error("an upload without parts");
-  const { bytes, version = file.version } = upload;
-  if (file.size !== bytes || file.version !== version) return { kind: "broken", failure: CHANGED };
+  if (hasChanged(file, upload)) return { kind: "broken", failure: CHANGED };
   const parts = [...upload.parts];
   const soFar = (): Asset => ({ ...asset, upload: { ...upload, parts } });
   let hasProgress = false;
@@ -202,6 +201,10 @@ async function uploadParts(
   }
   const finished = await finalize(uploading, asset, { ...upload, parts });
   return finished.kind === "try_later" ? { ...finished, file: soFar() } : finished;
+}
+
+function hasChanged(file: MediaFile, { bytes, version = file.version }: Upload): boolean {
+  return file.size !== bytes || file.version !== version;
 }
 
 async function putPart(
