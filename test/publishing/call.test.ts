@@ -2,12 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type Call,
-  claimedCall,
+  type CallName,
   endedCall,
   newCall,
-  sentCall,
-  type LaterCall,
-  waitingCall,
   withdrawn,
 } from "../../src/shared/publishing/call.ts";
 import { nextCallSeconds } from "../../src/shared/publishing/leg-times.ts";
@@ -24,46 +21,21 @@ import {
   givenBack,
   postponed,
 } from "../../src/shared/publishing/publish/leg-attempt.ts";
-import { inSeconds, legOf, NOW } from "./fixtures.ts";
+import { inSeconds, legOf, NOW, partsOf } from "./fixtures.ts";
 
 const at = NOW.toISOString();
-const removal = (overrides: Partial<LaterCall> = {}): LaterCall => ({
-  ...newCall("remove", { legKey: "leg", round: "r", now: NOW }),
+const aCall = (kind: CallName, round = "r") => newCall(kind, `leg|${kind}|${round}`, NOW);
+const removal = (overrides: Partial<Call> = {}): Call => ({
+  ...aCall("remove"),
   ...overrides,
 });
-const publishedWith = (...calls: readonly LaterCall[]) => legOf({ status: "succeeded", calls });
+const publishedWith = (...later: readonly Call[]) => legOf({ state: "done", later });
 const claim = { id: "claim", now: NOW, leaseSeconds: 120, afterCrash: false };
 const failure = { code: "rate_limited", networkCode: "429" } as const;
 
 describe("a call", () => {
-  test.each<[string, Call, Partial<LaterCall>]>([
+  test.each<[string, Call, Partial<Call>]>([
     ["is open when it was asked for", removal(), { state: "open", requestedAt: at, attempts: 0 }],
-    [
-      "that is claimed begins another attempt",
-      claimedCall(removal({ state: "waiting", attempts: 1 }), NOW, false),
-      { state: "claimed", attempts: 2, crashes: 0 },
-    ],
-    [
-      "whose worker died goes on with its attempt and counts the crash",
-      claimedCall(removal({ state: "claimed", attempts: 1 }), NOW, true),
-      { state: "claimed", attempts: 1, crashes: 1 },
-    ],
-    [
-      "whose worker died after it was sent is looked up first",
-      claimedCall(removal({ state: "sent", sentAt: at, attempts: 1 }), NOW, true),
-      { state: "sent", sentAt: at, crashes: 1 },
-    ],
-    ["is marked before it is made", sentCall(removal(), NOW), { state: "sent", sentAt: at }],
-    [
-      "that was not made is open again",
-      waitingCall(removal({ state: "claimed" }), "attempt"),
-      { state: "open" },
-    ],
-    [
-      "of unknown outcome stays sent",
-      waitingCall(removal({ state: "sent", sentAt: at }), "look"),
-      { state: "sent" },
-    ],
     [
       "that was made is done",
       endedCall(removal({ sentAt: at }), { kind: "done", externalId: "1", url: null }, NOW),
@@ -76,7 +48,7 @@ describe("a call", () => {
     ],
     [
       "of which nobody can tell is unknown",
-      endedCall(removal({ sentAt: at }), { kind: "failed", failure, isUnknown: true }, NOW),
+      endedCall(removal({ sentAt: at }), { kind: "unknown", failure }, NOW),
       { state: "unknown" },
     ],
     ["that became needless has failed", withdrawn(removal(), NOW), { state: "failed" }],
@@ -104,10 +76,10 @@ describe("a call", () => {
   ] as const)("%s is repeated for %i minutes, ever more slowly", (kind, minutes) => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
-        const call = newCall(kind, { legKey: "leg", round: "r", now: NOW });
+        const call = { ...aCall(kind), kind };
         let elapsed = 0;
-        for (let attempts = 1; attempts < 100; attempts += 1) {
-          const seconds = nextCallSeconds({ ...call, attempts }, inSeconds(elapsed), random);
+        for (let retries = 0; retries < 100; retries += 1) {
+          const seconds = nextCallSeconds({ ...call, retries }, inSeconds(elapsed), random);
           if (seconds === null) break;
           elapsed += seconds;
         }
@@ -117,8 +89,9 @@ describe("a call", () => {
   });
 
   test("waits for as long as the network says, or ends when that is too long", () => {
-    expect(nextCallSeconds(removal({ attempts: 1 }), NOW, 0.5, 1_800)).toBe(1_800);
-    expect(nextCallSeconds(removal({ attempts: 1 }), NOW, 0.5, 3_601)).toBeNull();
+    const call = { ...removal(), kind: "remove" } as const;
+    expect(nextCallSeconds(call, NOW, 0.5, 1_800)).toBe(1_800);
+    expect(nextCallSeconds(call, NOW, 0.5, 3_601)).toBeNull();
   });
 });
 
@@ -128,7 +101,7 @@ describe("a leg with calls", () => {
     expect([isBusy(leg), isBeingRemoved(leg)]).toEqual([true, true]);
     expect(nextLegStep(leg, NOW)).toEqual({ kind: "claim", afterCrash: false });
     const taken = claimed(leg, claim);
-    expect(taken).toMatchObject({ status: "succeeded", phase: "idle", attempts: 0 });
+    expect(partsOf(taken)).toMatchObject({ status: "succeeded", state: "done", attempts: 0 });
     expect(openCall(taken)).toMatchObject({ state: "claimed", attempts: 1 });
     expect(nextLegStep(taken, NOW)).toEqual({ kind: "later", at: taken.leaseUntil });
     const done = publishedWith(removal({ state: "done" }));
@@ -137,31 +110,30 @@ describe("a leg with calls", () => {
   });
 
   test("makes them in their order, and only once it has ended", () => {
-    const comment = newCall("comment", { legKey: "leg", round: "r", now: NOW });
+    const comment = aCall("comment");
     expect(openCall(publishedWith(comment, removal()))?.kind).toBe("comment");
     const written = endedCall(comment, { kind: "done", externalId: "1", url: null }, NOW);
     expect(openCall(publishedWith(written, removal()))?.kind).toBe("remove");
-    expect(openCall(legOf({ calls: [comment] }))).toBeUndefined();
+    expect(openCall(legOf({ later: [comment] }))).toBeUndefined();
   });
 
-  test("keeps the latest call of each kind, and of one that ended nothing that only its network needs", () => {
-    const comment = newCall("comment", { legKey: "leg", round: "r", now: NOW });
-    const refused = endedCall(removal({ remote: { a: "b" } }), { kind: "failed", failure }, NOW);
-    expect(refused.remote).toBeNull();
-    const again = newCall("remove", { legKey: "leg", round: "r2", now: NOW });
+  test("keeps the latest call of each kind", () => {
+    const comment = aCall("comment");
+    const refused = endedCall(removal(), { kind: "failed", failure }, NOW);
+    const again = aCall("remove", "r2");
     const leg = withNewCall(publishedWith(refused, comment), again);
-    expect(leg.calls).toEqual([comment, again]);
+    expect(leg.calls.slice(1)).toEqual([comment, again]);
   });
 
   test("gives a call back under which storage failed not before the call is over", () => {
-    const sent = removal({ state: "sent", sentAt: at });
+    const sent = removal({ state: "sent", sentAt: at, calledAt: at });
     const leg = {
       ...publishedWith(sent),
       claimId: "claim",
       leaseUntil: inSeconds(120).toISOString(),
     };
     const back = givenBack(leg, NOW, 10, 30_000);
-    expect(back).toMatchObject({ status: "succeeded", claimId: null, leaseUntil: null });
+    expect(back).toMatchObject({ claimId: null, leaseUntil: null });
     expect(back.notBefore).toBe(inSeconds(30).toISOString());
     expect(endingAt(leg, inSeconds(5), 30_000).leaseUntil).toBe(inSeconds(30).toISOString());
     const waiting = postponed(leg, "attempt", NOW, 7);

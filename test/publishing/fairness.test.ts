@@ -268,7 +268,8 @@ describe("an account", () => {
       publisher.owner.platformId,
       legKey({ profileId: publisher.owner.profileId, postId: id }, "bluesky"),
     );
-    const { key, account: linked } = toLeg(leg?.row ?? { rowKey: "" });
+    const { calls, account: linked } = toLeg(leg?.row ?? { rowKey: "" });
+    const [{ key }] = calls;
     const own = { network: "bluesky", accountId: linked?.id ?? "" } as const;
     const turn = await taken(own, aLeg("0 first"));
     await take(own, { legKey: key, ref: { ...publisher.owner, postId: id } });

@@ -6,6 +6,7 @@ import type {
   FollowUpOutcome,
 } from "../../src/shared/networks/contract/outcome.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { statusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
@@ -38,7 +39,7 @@ beforeAll(() => {
   const comment = {
     perform: async (call: FollowUp) => {
       const [post] = await stored();
-      calls.push({ call, status: post?.legs[0]?.status ?? "" });
+      calls.push({ call, status: post?.legs[0] === undefined ? "" : statusOf(post.legs[0]) });
       const outcome = outcomes.shift() ?? written;
       if (outcome === "crash") throw new Error("the worker died");
       return outcome;

@@ -1,6 +1,7 @@
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Draft, Post } from "../../src/shared/publishing/post.ts";
-import type { Leg } from "../../src/shared/publishing/leg.ts";
+import { type Call, newCall } from "../../src/shared/publishing/call.ts";
+import { type Leg, statusOf } from "../../src/shared/publishing/leg.ts";
 
 export const NOW = new Date("2030-01-31T12:00:00.000Z");
 
@@ -42,36 +43,36 @@ export function postOf(overrides: Partial<Post> = {}): Post {
   };
 }
 
-/** A leg as it is accepted. */
-export function legOf(overrides: Partial<Leg> = {}): Leg {
+/** What a leg has of its own, and of the call that publishes; `later`: the calls that follow it. */
+export type GivenLeg = Partial<Omit<Leg, "calls"> & Omit<Call, "kind">> & {
+  readonly later?: readonly Call[];
+};
+
+/** A leg as it is accepted, except for what is given. */
+export function legOf({ later = [], ...given }: GivenLeg = {}): Leg {
+  const call = newCall("publish", "pst_test|bluesky|0123456789abcdef", NOW);
+  const ofCall = Object.entries(given).filter(([name]) => name in call);
+  const ofLeg = Object.entries(given).filter(([name]) => !(name in call));
   return {
     network: "bluesky",
-    status: "pending",
-    phase: "idle",
-    key: "pst_test|bluesky|0123456789abcdef",
     claimId: null,
     leaseUntil: null,
     notBefore: null,
     round: "pst_test",
-    attempts: 0,
-    retries: 0,
-    crashes: 0,
-    sentAt: null,
-    calledAt: null,
-    resend: false,
-    remote: null,
     reservation: { state: "open", tokens: 10, operation: "publish_leg", day: "2030-01-31" },
     tokensCharged: 0,
     tokensReleased: 0,
     connectionId: "con_test",
     account: { id: "did:plc:test", username: "test", url: "https://social.example/test" },
-    networkPostId: null,
-    url: null,
-    publishedAt: null,
-    lastAttemptAt: null,
-    error: null,
     warnings: [],
-    calls: [],
-    ...overrides,
+    ...Object.fromEntries(ofLeg),
+    calls: [{ ...call, ...Object.fromEntries(ofCall) }, ...later],
   };
+}
+
+/** Returns what `legOf` takes, and the status. */
+export function partsOf(leg: Leg) {
+  const { calls, ...own } = leg;
+  const { kind: _kind, ...publishing } = calls[0];
+  return { ...publishing, ...own, status: statusOf(leg) };
 }

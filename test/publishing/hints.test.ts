@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { hint, hintsAfter, NO_HINTS, type HintsToSend } from "../../src/shared/publishing/hints.ts";
 import type { PublishingDeps } from "../../src/shared/publishing/deps.ts";
-import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { refOf } from "../../src/shared/publishing/post.ts";
-import { draftOf, inSeconds, legOf, NOW, postOf } from "./fixtures.ts";
+import { draftOf, type GivenLeg, inSeconds, legOf, NOW, postOf } from "./fixtures.ts";
 
 const open = legOf().reservation;
 const none = { ...open, state: "none", tokens: 0 } as const;
@@ -13,7 +12,7 @@ const DUE = inSeconds(60).toISOString();
 const processing = postOf();
 const scheduled = (scheduleAt: string) =>
   postOf({ id: processing.id, status: "scheduled", draft: draftOf({ scheduleAt }) });
-const both = (overrides: Partial<Leg>) => [
+const both = (overrides: GivenLeg) => [
   legOf({ network: "bluesky", ...overrides }),
   legOf({ network: "mastodon", ...overrides }),
 ];
@@ -29,15 +28,15 @@ describe("what a change of a post leaves to do", () => {
     });
   });
 
-  test.each<[string, Partial<Leg>, Partial<Leg>, number]>([
+  test.each<[string, GivenLeg, GivenLeg, number]>([
     ["a leg of a post that starts", { reservation: none }, { reservation: open }, 1],
     ["a leg that is retried", { reservation: { ...open, state: "released" } }, {}, 1],
     ["no leg that was on its way before", {}, { notBefore: LATER }, 0],
-    ["no leg that ends", {}, { status: "failed", reservation: { ...open, state: "released" } }, 0],
+    ["no leg that ends", {}, { state: "failed", reservation: { ...open, state: "released" } }, 0],
     ["no leg that nothing is reserved for", { reservation: none }, { reservation: none }, 0],
   ])("is %s", (_what, before, after, count) => {
     const [first] = both({});
-    const legsOf = (leg: Partial<Leg>) => [first, legOf({ network: "mastodon", ...leg })];
+    const legsOf = (leg: GivenLeg) => [first, legOf({ network: "mastodon", ...leg })];
     const known = { post: processing, legs: legsOf(before).filter((leg) => leg !== undefined) };
     const next = { post: processing, legs: legsOf(after).filter((leg) => leg !== undefined) };
     const expected = count === 1 ? ["mastodon"] : [];

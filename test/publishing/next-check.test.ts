@@ -1,14 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { nextCheck } from "../../src/shared/publishing/leg-times.ts";
-import { inSeconds, legOf, NOW } from "./fixtures.ts";
+import { type GivenLeg, inSeconds, legOf, NOW } from "./fixtures.ts";
 
 const at = (seconds: number) => inSeconds(seconds).toISOString();
 const secondsUntil = (time: string) => (Date.parse(time) - NOW.getTime()) / 1000;
 
 describe("the next check of open work", () => {
-  test.each<[string, readonly Partial<Leg>[], number, number]>([
+  test.each<[string, readonly GivenLeg[], number, number]>([
     ["comes after the set time", [{}], 0, 60],
     ["comes later each time", [{}], 1, 120],
     ["comes later still", [{}], 3, 480],
@@ -18,15 +17,17 @@ describe("the next check of open work", () => {
     ["gives a wait that is over sooner ten seconds more", [{ notBefore: at(5) }], 2, 15],
     ["does not wait for a lease that ends later", [{ leaseUntil: at(600) }], 0, 60],
     ["goes by the first of several", [{ leaseUntil: at(40) }, { notBefore: at(10) }, {}], 0, 20],
-    [
-      "takes no notice of legs that have ended",
-      [{ status: "failed", notBefore: at(5) }, {}],
-      0,
-      60,
-    ],
+    ["takes no notice of legs that have ended", [{ state: "failed", notBefore: at(5) }, {}], 0, 60],
     ["takes no notice of what is over", [{ leaseUntil: at(-30) }], 0, 60],
   ])("%s", (_, legs, checks, seconds) => {
-    expect(nextCheck(legs.map(legOf), checks, 60, NOW)).toBe(at(seconds));
+    expect(
+      nextCheck(
+        legs.map((leg) => legOf(leg)),
+        checks,
+        60,
+        NOW,
+      ),
+    ).toBe(at(seconds));
   });
 
   test("the next check of open work is never now and never more than a quarter of an hour away", () => {

@@ -11,7 +11,7 @@ import { toLeg, toLegRow, toPostRow } from "../../src/shared/publishing/post-row
 import { legKey, postKey, toWorkRow, workKey } from "../../src/shared/publishing/post-store.ts";
 import { endOperation } from "../../src/shared/publishing/publish/end-call.ts";
 import type { Row, RowWrite, StoredRow } from "../../src/shared/runtime/storage/row.ts";
-import { draftOf, legOf, NOW, postOf } from "./fixtures.ts";
+import { draftOf, type GivenLeg, legOf, NOW, postOf } from "./fixtures.ts";
 
 const empty: Wallet = { ...EMPTY_WALLET, accessVersion: "a version" };
 const rich: Wallet = { ...empty, balance: 1_000, reserved: 20 };
@@ -97,8 +97,8 @@ describe("accepting a post", () => {
 describe("settling a leg", () => {
   const post: Post = postOf();
   const ref = refOf(post);
-  const claim = { status: "publishing", phase: "sent", claimId: "claim 1" } as const;
-  const mine = legOf({ network: "bluesky", ...claim });
+  const own = { network: "bluesky", state: "sent", claimId: "claim 1" } as const;
+  const mine = legOf(own);
   const published: CallEnd = { kind: "done", externalId: "1", url: null };
   const failed: CallEnd = {
     kind: "failed",
@@ -112,7 +112,7 @@ describe("settling a leg", () => {
     ...more,
   ];
   const settle = (end: CallEnd, leg = mine) => endOperation({ ref, post, leg, end });
-  const other = (overrides: Partial<Leg>) => legOf({ network: "mastodon", ...overrides });
+  const other = (overrides: GivenLeg) => legOf({ network: "mastodon", ...overrides });
 
   function settled(rows: readonly Row[], end = published) {
     const decision = settle(end).decide(viewOf(rows));
@@ -132,23 +132,23 @@ describe("settling a leg", () => {
   }
 
   test("settling a leg ends a post whose work row is already removed", () => {
-    expect(settled(rowsWith(mine, other({ status: "succeeded" }), [])).work).toBeUndefined();
+    expect(settled(rowsWith(mine, other({ state: "done" }), [])).work).toBeUndefined();
   });
 
-  test.each<[string, Partial<Leg>]>([
+  test.each<[string, GivenLeg]>([
     ["that another worker claimed", { claimId: "claim 2" }],
     ["that was given back", { claimId: null }],
     [
       "that was settled",
-      { reservation: { ...mine.reservation, state: "captured" }, status: "succeeded" },
+      { reservation: { ...mine.reservation, state: "captured" }, state: "done" },
     ],
     [
       "that was released",
-      { reservation: { ...mine.reservation, state: "released" }, status: "failed" },
+      { reservation: { ...mine.reservation, state: "released" }, state: "failed" },
     ],
     ["that never held tokens", { reservation: { ...mine.reservation, state: "none", tokens: 0 } }],
   ])("changes nothing of a leg %s", (_, leg) => {
-    const stored = { ...mine, ...leg };
+    const stored = legOf({ ...own, ...leg });
     for (const end of [published, failed])
       expect(settle(end).decide(viewOf(rowsWith(stored, other({}))))).toEqual({
         kind: "done",

@@ -1,16 +1,25 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { CallState } from "../../src/shared/publishing/call.ts";
 import {
   isEnded,
   nextLegStep,
   postStatus,
-  type Leg,
+  statusOf,
   type LegStatus,
   type LegStep,
 } from "../../src/shared/publishing/leg.ts";
-import { inSeconds, legOf, NOW } from "./fixtures.ts";
+import { type GivenLeg, inSeconds, legOf, NOW } from "./fixtures.ts";
 
-const legsOf = (statuses: readonly LegStatus[]) => statuses.map((status) => legOf({ status }));
+const STATE_OF = {
+  pending: "open",
+  publishing: "claimed",
+  succeeded: "done",
+  failed: "failed",
+  skipped: "skipped",
+} as const satisfies Record<LegStatus, CallState>;
+const legWith = (status: LegStatus) => legOf({ state: STATE_OF[status] });
+const legsOf = (statuses: readonly LegStatus[]) => statuses.map(legWith);
 const STATUSES = ["pending", "publishing", "succeeded", "failed", "skipped"] as const;
 
 describe("a post's status", () => {
@@ -53,7 +62,8 @@ describe("a leg", () => {
     ["failed", true],
     ["skipped", true],
   ])("a leg that is %s has ended: %s", (status, ended) => {
-    expect(isEnded(legOf({ status }))).toBe(ended);
+    expect(isEnded(legWith(status))).toBe(ended);
+    expect(statusOf(legWith(status))).toBe(status);
   });
 });
 
@@ -65,26 +75,22 @@ describe("what a worker may do with a leg", () => {
   const takeOver = { kind: "claim", afterCrash: true } as const;
   const later = { kind: "later", at: future } as const;
 
-  test.each<[string, Partial<Leg>, LegStep]>([
+  test.each<[string, GivenLeg, LegStep]>([
     ["new", {}, claim],
     ["due", { notBefore: past }, claim],
     ["due this very moment", { notBefore: present }, claim],
     ["not due yet", { notBefore: future }, later],
-    ["waiting for its media", { status: "publishing", phase: "waiting", notBefore: future }, later],
-    ["with processed media", { status: "publishing", phase: "waiting", notBefore: past }, claim],
-    ["owned", { status: "publishing", phase: "claimed", leaseUntil: future }, later],
-    ["left by its owner", { status: "publishing", phase: "claimed", leaseUntil: past }, takeOver],
-    ["left this very moment", { status: "publishing", leaseUntil: present }, takeOver],
-    [
-      "left with an unknown outcome",
-      { status: "publishing", phase: "sent", leaseUntil: past },
-      takeOver,
-    ],
-    ["of unknown outcome, not to be looked up yet", { phase: "sent", notBefore: future }, later],
-    ["of unknown outcome, to be looked up", { phase: "sent", notBefore: past }, claim],
-    ["succeeded", { status: "succeeded", leaseUntil: past }, { kind: "ended" }],
-    ["failed", { status: "failed", notBefore: past }, { kind: "ended" }],
-    ["skipped", { status: "skipped" }, { kind: "ended" }],
+    ["waiting for its media", { state: "waiting", notBefore: future }, later],
+    ["with processed media", { state: "waiting", notBefore: past }, claim],
+    ["owned", { state: "claimed", leaseUntil: future }, later],
+    ["left by its owner", { state: "claimed", leaseUntil: past }, takeOver],
+    ["left this very moment", { state: "claimed", leaseUntil: present }, takeOver],
+    ["left with an unknown outcome", { state: "sent", leaseUntil: past }, takeOver],
+    ["of unknown outcome, not to be looked up yet", { state: "sent", notBefore: future }, later],
+    ["of unknown outcome, to be looked up", { state: "sent", notBefore: past }, claim],
+    ["succeeded", { state: "done", leaseUntil: past }, { kind: "ended" }],
+    ["failed", { state: "failed", notBefore: past }, { kind: "ended" }],
+    ["skipped", { state: "skipped" }, { kind: "ended" }],
   ])("that is %s", (_, leg, step) => {
     expect(nextLegStep(legOf(leg), NOW)).toEqual(step);
   });

@@ -71,7 +71,10 @@ describe("a process that has to stop", () => {
     const writes = vi.spyOn(services.publishing.stores.posts, "replaceLegAndCheck");
     await services.background.work.stop.begin(endsAt);
     expect(writes).toHaveBeenCalledTimes(1);
-    expect(await leg()).toMatchObject({ phase: "claimed", leaseUntil: endsAt.toISOString() });
+    expect(await leg()).toMatchObject({
+      calls: [{ state: "claimed" }],
+      leaseUntil: endsAt.toISOString(),
+    });
     expect(await nextCheck()).toBe(endsAt.toISOString());
     spy.mockRestore();
     await sweepAfter(STOP_MS + 1_000);
@@ -95,21 +98,21 @@ describe("a process that has to stop", () => {
     await services.background.work.stop.begin(inMs(STOP_MS));
     const { networkTimeoutMs } = relay.services.config.publishing;
     const sent = await leg();
-    expect(sent?.phase).toBe("sent");
+    expect(sent?.calls[0].state).toBe("sent");
     expect(Date.parse(sent?.leaseUntil ?? "")).toBe(
-      Date.parse(sent?.calledAt ?? "") + networkTimeoutMs,
+      Date.parse(sent?.calls[0].calledAt ?? "") + networkTimeoutMs,
     );
     await sweepAfter(networkTimeoutMs + 1_000);
     for (let minute = 0; minute < 5; minute += 1) await sweepAfter(MINUTE_MS);
     expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
-    expect(await leg()).toMatchObject({ attempts: 1 });
+    expect(await leg()).toMatchObject({ calls: [{ attempts: 1 }] });
   });
 
   test("a stopping process begins no leg, and hands it back for another process", async () => {
     const { id, services, hint, leg } = await aProcess();
     await services.background.work.stop.begin(inMs(STOP_MS));
     await publishLegs(services.publishing, hint);
-    expect(await leg()).toMatchObject({ phase: "idle", claimId: null, attempts: 0 });
+    expect(await leg()).toMatchObject({ claimId: null, calls: [{ state: "open", attempts: 0 }] });
     relay.advance(2_000);
     await relay.drain();
     expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
@@ -125,7 +128,10 @@ describe("a process that has to stop", () => {
         return services.connections.stores.connections.open(...of);
       });
     await publishLegs(services.publishing, hint);
-    expect(await leg()).toMatchObject({ phase: "idle", claimId: null, retries: 0, sentAt: null });
+    expect(await leg()).toMatchObject({
+      claimId: null,
+      calls: [{ state: "open", retries: 0, sentAt: null }],
+    });
     relay.advance(2_000);
     await relay.drain();
     expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });

@@ -1,5 +1,6 @@
 import { available } from "../../src/shared/core/wallet.ts";
 import type { StoredEntry, Wallet } from "../../src/shared/core/core.ts";
+import { statusOf } from "../../src/shared/publishing/leg.ts";
 import type { TableModel } from "../model/table-model.ts";
 import type { VirtualTime } from "../model/virtual-time.ts";
 import { commentText } from "./comments.ts";
@@ -47,8 +48,7 @@ export class History {
   async noteComment(text: string): Promise<void> {
     const isEarly = (await this.#observer.posts()).some(({ post, legs }) =>
       legs.some(
-        ({ network, status }) =>
-          status !== "succeeded" && commentText(post.requestId, network) === text,
+        (leg) => statusOf(leg) !== "succeeded" && commentText(post.requestId, leg.network) === text,
       ),
     );
     if (isEarly) this.earlyComments.add(text);

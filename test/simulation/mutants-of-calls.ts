@@ -1,4 +1,6 @@
 import type { FollowUpCall, Network } from "../../src/shared/networks/contract/network.ts";
+import type { Call } from "../../src/shared/publishing/call.ts";
+import { type Leg, withCall } from "../../src/shared/publishing/leg.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { COMMENT, NETWORKS, withComments } from "./comments.ts";
 import type { Mutant } from "./mutant.ts";
@@ -26,6 +28,8 @@ const twice =
     return await made.perform(call, tools);
   };
 
+const failedLeg = (leg: Leg): Leg => withCall(leg, { ...leg.calls[0], state: "failed" });
+
 /** Keys of the legs whose comment came with the post. */
 const commented = new Set<string>();
 
@@ -51,11 +55,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
     name: "R1: a removal that ends a leg",
     era: 61,
     followsUp: true,
-    services: (services) =>
-      committing(
-        services,
-        writingLegsOf("end|remove|", (leg) => ({ ...leg, status: "failed" })),
-      ),
+    services: (services) => committing(services, writingLegsOf("end|remove|", failedLeg)),
   },
   {
     name: "R2: a removal that is performed twice",
@@ -80,11 +80,11 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
     services: (services) =>
       committing(
         services,
-        writingLegsOf("end|publish|", (leg) =>
-          commented.has(leg.key)
-            ? { ...leg, calls: leg.calls.map((call) => ({ ...call, state: "done" })) }
-            : leg,
-        ),
+        writingLegsOf("end|publish|", ({ calls: [publishing, ...later], ...leg }) => {
+          const isCommented = commented.has(publishing.key);
+          const after = (call: Call): Call => (isCommented ? { ...call, state: "done" } : call);
+          return { ...leg, calls: [publishing, ...later.map(after)] };
+        }),
       ),
   },
   {
@@ -99,10 +99,6 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
     name: "K3: a first comment that changes the leg's status",
     era: 64,
     followsUp: true,
-    services: (services) =>
-      committing(
-        services,
-        writingLegsOf("end|comment|", (leg) => ({ ...leg, status: "failed" })),
-      ),
+    services: (services) => committing(services, writingLegsOf("end|comment|", failedLeg)),
   },
 ];

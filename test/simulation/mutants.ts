@@ -1,5 +1,7 @@
 import type { Wallet } from "../../src/shared/core/core.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
+import { absentCall } from "../../src/shared/publishing/call.ts";
+import { withCall } from "../../src/shared/publishing/leg.ts";
 import type { PublishCall } from "../../src/shared/networks/contract/network.ts";
 import { STORM_EVERY } from "../model/weather.ts";
 import { replaceIn } from "../setup/replace-in.ts";
@@ -29,10 +31,9 @@ export const MUTANTS: readonly Mutant[] = [
     firstSeed: 186,
     services: (services) =>
       writingLegs(services, (leg, { etag }) => {
-        const { phase, sentAt } = leg;
-        const unsent =
-          phase === "sent" ? ({ phase: "claimed", sentAt: null } as const) : { phase, sentAt };
-        return Promise.resolve([{ ...leg, ...unsent }, etag]);
+        const [publishing] = leg.calls;
+        const unsent = publishing.state === "sent" ? absentCall(publishing) : publishing;
+        return Promise.resolve([withCall(leg, unsent), etag]);
       }),
   },
   {

@@ -1,6 +1,6 @@
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import type { StoredEntry } from "../../src/shared/core/core.ts";
-import { isBusy } from "../../src/shared/publishing/leg.ts";
+import { isBusy, statusOf } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { parseConfig } from "../../src/shared/config/config.ts";
 import type { Log } from "../../src/shared/runtime/log.ts";
@@ -148,7 +148,9 @@ export class Observer {
       ...(post.status === "scheduled" || post.status === "processing"
         ? [`the post ${post.requestId} is ${post.status}`]
         : []),
-      ...legs.filter(isBusy).map((leg) => `${leg.network} of ${post.requestId} is ${leg.status}`),
+      ...legs
+        .filter(isBusy)
+        .map((leg) => `${leg.network} of ${post.requestId} is ${statusOf(leg)}`),
     ]);
   }
 }

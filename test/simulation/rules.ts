@@ -1,6 +1,6 @@
 import type { DayTotal, StoredEntry, Wallet } from "../../src/shared/core/core.ts";
 import { ledgerRow, totalsRow } from "../../src/shared/core/wallet-row.ts";
-import { latestCall, postStatus, type Leg } from "../../src/shared/publishing/leg.ts";
+import { latestCall, postStatus, statusOf, type Leg } from "../../src/shared/publishing/leg.ts";
 import type { PostWithLegs } from "../../src/shared/publishing/post-store.ts";
 import { firstCommentOf, type Post } from "../../src/shared/publishing/post.ts";
 import { postRecord } from "../../src/shared/publishing/read/post-view.ts";
@@ -165,9 +165,9 @@ function priceViolations(ledger: readonly StoredEntry[], leg: Leg, what: string)
   const settled = ledger.filter(
     ({ type, network }) => type === "settle" && network === leg.network,
   );
-  const charged = leg.status === "succeeded" ? 1 : 0;
+  const charged = statusOf(leg) === "succeeded" ? 1 : 0;
   return broken(
-    [settled.length !== charged, `${what} is ${leg.status}, charged ${settled.length} times`],
+    [settled.length !== charged, `${what} is ${statusOf(leg)}, charged ${settled.length} times`],
     [leg.tokensCharged !== charged * LEG_TOKENS, `${what} says it cost ${leg.tokensCharged}`],
     [settled.some(({ tokens }) => tokens !== -LEG_TOKENS), `${what} had another price`],
   );
@@ -204,7 +204,7 @@ function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): st
   const doubts = doubtsOf(evidence, post, leg);
   // Whoever retries what may be live already accepts that it is sent again.
   const most = 1 + Math.min(retriesOf(ledger), doubts);
-  const isKnown = leg.status !== "succeeded" && doubts === 0;
+  const isKnown = statusOf(leg) !== "succeeded" && doubts === 0;
   return [
     ...priceViolations(ledger, leg, what),
     ...broken(
@@ -215,8 +215,11 @@ function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): st
         `${what} is not what was wanted last`,
       ],
       [post.status === "canceled" && seen.length > 0, `${what} was canceled and is there`],
-      [leg.status === "succeeded" && seen.length === 0, `${what} succeeded and is not there`],
-      [isKnown && seen.length > 0, `${what} ${leg.status} (${leg.error?.code}) and is there`],
+      [statusOf(leg) === "succeeded" && seen.length === 0, `${what} succeeded and is not there`],
+      [
+        isKnown && seen.length > 0,
+        `${what} ${statusOf(leg)} (${leg.calls[0].error?.code}) and is there`,
+      ],
     ),
   ];
 }
@@ -518,7 +521,7 @@ function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
     const seen = simulation.world.networks.comments.filter((one) => one.text === text);
     const call = latestCall(leg, "comment");
     const isWanted = firstCommentOf(post.draft, leg.network) !== null;
-    const isPublished = leg.status === "succeeded";
+    const isPublished = statusOf(leg) === "succeeded";
     const told = events.filter(
       ({ postId, legNetwork, type }) =>
         postId === post.id && legNetwork === leg.network && type.startsWith("comment."),
@@ -527,12 +530,12 @@ function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
     return broken(
       [earlyComments.has(text), `${what} was written before its post had settled`],
       [seen.length > 1, `${what} was written ${seen.length} times`],
-      [!isPublished && seen.length > 0, `${what} was written, and the leg is ${leg.status}`],
+      [!isPublished && seen.length > 0, `${what} was written, and the leg is ${statusOf(leg)}`],
       [isPublished && isWanted && call === undefined, `${what} was forgotten`],
       [call?.state === "done" && seen.length === 0, `${what} is done and is not there`],
       [call?.state === "failed" && seen.length > 0, `${what} has failed and is there`],
       [
-        isPublished && seen.some((one) => one.post !== leg.networkPostId),
+        isPublished && seen.some((one) => one.post !== leg.calls[0].result?.externalId),
         `${what} is below another post`,
       ],
       [told.length !== (call === undefined ? 0 : 1), `${what} ended ${told.length} times`],
@@ -644,8 +647,8 @@ function quietViolations({ simulation, events, posts }: Evidence): string[] {
   const removedTwice = posts.flatMap(({ post, legs }) =>
     legs
       .filter(
-        ({ networkPostId }) =>
-          world.networks.deletions.filter((id) => id === networkPostId).length > 1,
+        ({ calls: [{ result }] }) =>
+          world.networks.deletions.filter((id) => id === result?.externalId).length > 1,
       )
       .map(({ network }) => `${network} of ${post.requestId} was taken down twice`),
   );

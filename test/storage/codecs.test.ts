@@ -172,13 +172,17 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
   calls: fc.array(
     fc.record({
-      kind: fc.constantFrom("comment", "later"),
+      kind: fc.constantFrom("publish", "later"),
       key: text,
       state: fc.constantFrom("open", "later"),
       requestedAt: text,
       attempts: fc.nat(),
+      retries: fc.nat(),
       crashes: fc.nat(),
+      lastAttemptAt: fc.option(text),
       sentAt: fc.option(text),
+      calledAt: fc.option(text),
+      resend: fc.boolean(),
       target: fc.option(text),
       remote: fc.option(fields),
       result: fc.option(fc.record({ externalId: fc.option(text), url: fc.option(text) })),
@@ -186,6 +190,7 @@ const FORMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
       error: fc.constant(null),
       later: jsonValue,
     }),
+    { minLength: 1 },
   ),
   warnings: fc.array(fc.record({ code: text, message: text, later: jsonValue })),
   off: fc.array(text),
@@ -320,14 +325,14 @@ test("a number that is no whole one is damage, and a text that is none of those 
   const columnsOfLeg = fc.sample(valuesOf(legRow.columns), { numRuns: 1, seed: 1 })[0];
   if (columnsOfLeg === undefined) throw new Error("no sample");
   const leg = { ...legRow.encode(columnsOfLeg), rowKey: "P|leg" };
-  expect(damageOf(() => legRow.decode({ ...leg, phase: "lost" }))).toEqual({
+  expect(damageOf(() => legRow.decode({ ...leg, holdState: "lost" }))).toEqual({
     kind: "leg",
     rowKey: "P|leg",
-    column: "phase",
+    column: "holdState",
     reason: "has a value of a later build",
     isNewer: true,
   });
-  expect(legRow.decode({ ...leg, phase: "lost" }, "people").phase).toBe("lost");
+  expect(legRow.decode({ ...leg, holdState: "lost" }, "people").holdState).toBe("lost");
 });
 
 test("whoever asked is told of each damaged row that is read, until they ask no more", () => {

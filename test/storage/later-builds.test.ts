@@ -126,7 +126,9 @@ describe.each(["post", "leg"] as const)("a %s that needs a feature of a later bu
 
 test("a state that only a later build knows is shown as it is, and nothing goes by it", async () => {
   const post = await submitted();
-  await post.rewrite("leg", { status: "held" });
+  const held = { kind: "publish", key: "k", attempts: 0, retries: 0, crashes: 0 };
+  const requestedAt = relay.clock.now().toISOString();
+  await post.rewrite("leg", { calls0: JSON.stringify([{ ...held, state: "held", requestedAt }]) });
   await post.rewrite("post", { status: "held" });
   const before = rowsOf(post.id);
   const read = await call("GET", `/v1/posts/${post.id}`);

@@ -4,7 +4,6 @@ import { connection } from "../../src/shared/connections/answer-schema.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { post } from "../../src/shared/publishing/answer-schema.ts";
-import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { legRecord, postRecord } from "../../src/shared/publishing/read/post-view.ts";
 import { event as eventSchema } from "../../src/shared/webhooks/answer-schema.ts";
 import {
@@ -12,7 +11,7 @@ import {
   deliveryBody,
 } from "../../src/shared/webhooks/deliveries/send-delivery.ts";
 import { type Event, eventPayload, toEvent, toEventRow } from "../../src/shared/events/events.ts";
-import { draftOf, legOf, NOW, postOf } from "../publishing/fixtures.ts";
+import { draftOf, type GivenLeg, legOf, NOW, postOf } from "../publishing/fixtures.ts";
 
 const ids = {
   postId: newId("post", NOW),
@@ -35,7 +34,7 @@ const startOf = (text: string, length: number) => text.slice(0, length).toWellFo
 /** What its fields may hold, of a text that is as long in JSON as any. */
 function aPostOf(
   text: string,
-  { filler = text, of = {} }: { readonly filler?: string; readonly of?: Partial<Leg> } = {},
+  { filler = text, of = {} }: { readonly filler?: string; readonly of?: GivenLeg } = {},
 ) {
   const url = `https://media.example.com/${"a".repeat(2_000)}`;
   const media = {
@@ -52,7 +51,7 @@ function aPostOf(
     metadata: Object.fromEntries(entries),
   });
   const legs = NETWORK_NAMES.map((network) =>
-    legOf({ network, status: "succeeded", connectionId: ids.connectionId, ...of }),
+    legOf({ network, state: "done", connectionId: ids.connectionId, ...of }),
   );
   const { applicationId, profileId, postId: id } = ids;
   const view = postRecord({ post: postOf({ id, applicationId, profileId, draft }), legs });
@@ -91,10 +90,11 @@ describe("the body of a delivery", () => {
     ["surrogate pairs", `a${"😀".repeat(31_602)}`],
     ["what JSON escapes", "\u0001".repeat(63_206)],
   ])("the body of the largest post, in %s, fits, is valid and has the outcome", (_, text) => {
-    const of = {
-      networkPostId: "at://did:plc:abc/app.bsky.feed.post/3k",
+    const result = {
+      externalId: "at://did:plc:abc/app.bsky.feed.post/3k",
       url: "https://b.example/1",
     };
+    const of = { result };
     const event = eventOf(aPostOf(text, { of }), "leg.succeeded");
     expect(bytesOf(JSON.stringify(eventPayload(event, BASE_URL)))).toBeGreaterThan(BODY_BYTES_MAX);
     const body = deliveryBody(event, BASE_URL);
@@ -139,8 +139,7 @@ describe("the body of a delivery", () => {
       account: { id: huge, username: huge, url: huge },
       error: { code: "network_unavailable", mediaIndex: null, ...words },
       warnings: Array.from({ length: 40 }, () => ({ code: huge, message: huge })),
-      networkPostId: huge,
-      url: huge,
+      result: { externalId: huge, url: huge },
     } as const;
     const sent = JSON.parse(deliveryBody(eventOf(aPostOf(huge, { of }), "leg.failed"), BASE_URL));
     expect(bytesOf(JSON.stringify(sent))).toBeLessThanOrEqual(BODY_BYTES_MAX);

@@ -1,17 +1,17 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
-import type { FollowUpCalls } from "../networks/contract/network.ts";
+import type { Network } from "../networks/contract/network.ts";
 import type { FollowUpDone, LegFailure } from "../networks/contract/outcome.ts";
 import { problemOf, type LegProblem } from "./problems.ts";
 
 /*
- * A leg is a list of calls. The first one publishes: its state is in the leg's own columns, and decides the leg's status
- * (`leg.ts`). The others follow it, one at a time and in their order: a first comment, a removal. They are in the leg's
- * list `calls`, and never change its status. The call under way is `currentCall`; the leg's claim (`claimId`, `leaseUntil`)
- * is that of its worker. All kinds have the same states:
+ * A leg is a list of calls. The first one publishes, and its state decides the leg's status (`leg.ts`). The others follow
+ * it, one at a time and in their order: a first comment, a removal. They never change the status. The call under way is
+ * `currentCall`; the leg's claim (`claimId`, `leaseUntil`) is that of its worker. All kinds have the same states:
  *
  *   State          Event                                    Next state Written
  *   -------------- ---------------------------------------- ---------- -------------------------------------
- *   none           accepted, or asked for                   open       firstLeg, newCall: key
+ *   none           accepted, or asked for                   open       firstLeg, callAfter: key
+ *   none           the same, and it can't be made           failed     endedCall: error
  *   open           worker claims                            claimed    claimedCall: attempts + 1
  *   open           the same, with an unknown outcome        sent       claimedCall: attempts + 1
  *   waiting        worker claims when it is due             claimed    claimedCall
@@ -23,54 +23,50 @@ import { problemOf, type LegProblem } from "./problems.ts";
  *   claimed, sent  certainly not made, try again later      open       waitingCall: retries + 1
  *   claimed        the network works on the files           waiting    waitingCall
  *   sent           outcome not known, look it up later      sent       waitingCall: retries + 1
- *   claimed, sent  done                                     done       ended: result
- *   claimed, sent  refused, or its time is over             failed     ended: error
- *   sent           outcome stays unknown                    unknown    ended: error
+ *   claimed, sent  done                                     done       endedCall: result
+ *   claimed, sent  refused, or its time is over             failed     endedCall: error
+ *   sent           outcome stays unknown                    unknown    endedCall: error
+ *   open           its post can't start                     failed     endedCall: error
+ *   open           its post is canceled, or nobody may post skipped    endedCall: error
  *   open, claimed  a removal makes it needless              failed     withdrawn: error
  *   sent           a removal makes it needless              unknown    withdrawn: error
- *   failed,unknown owner retries what publishes             open       retried: round, resend
+ *   failed,unknown owner retries the leg                    open       retried: round, resend
  *
- * The others don't come back from `done`, `failed` and `unknown`: another removal is another call, and a retry of the leg
- * drops its calls.
+ * Only what publishes comes back from `failed` and `unknown`, with the leg: another removal is another call, and a retry
+ * of the leg drops the calls that followed.
  */
 
-/** A kind of call that follows a published post. */
-type LaterKind = keyof FollowUpCalls;
+export type CallName = keyof Network["calls"];
 
-type CallState = "open" | "claimed" | "waiting" | "sent" | "done" | "failed" | "unknown";
+const OPEN_STATES = ["open", "claimed", "waiting", "sent"] as const;
+const FINAL_STATES = ["done", "failed", "unknown", "skipped"] as const;
+const NAMES = ["publish", "comment", "remove"] as const satisfies readonly CallName[];
 
-/** What every visible call has. */
-interface AnyCall {
+export type CallState = (typeof OPEN_STATES | typeof FINAL_STATES)[number];
+
+/** A visible call, as its leg stores it. */
+export interface Call {
+  readonly kind: CallName;
   /** Stable over every attempt: what the network knows repeats by derives from it. */
   readonly key: string;
   readonly state: CallState;
+  /** When it was asked for: accepted, or retried. */
+  readonly requestedAt: string;
   readonly attempts: number;
+  /** Automatic retries since then. */
+  readonly retries: number;
   /** Leases that ended without an outcome. */
   readonly crashes: number;
-  /** When a visible call was made whose outcome is unknown; null when there is none. */
-  readonly sentAt: string | null;
-  /** What the network wants to know again of an earlier attempt. */
-  readonly remote: NetworkData | null;
-}
-
-/** The call that publishes, as the leg's columns have it while it is under way (`publicationOf`). */
-export interface Publication extends AnyCall {
-  readonly kind: "publish";
-  readonly state: "open" | "claimed" | "waiting" | "sent";
-  /** Automatic retries since it was accepted or retried. */
-  readonly retries: number;
-  /** When the latest visible call was made, where the outcome of one is unknown; `sentAt` is the time of the first. */
-  readonly calledAt: string | null;
-  /** The caller retried a leg of unknown outcome: if it can't be looked up either, it is sent again. */
-  readonly resend: boolean;
   readonly lastAttemptAt: string | null;
-}
-
-/** A visible call that follows the one that publishes, as it is stored in the leg's list. */
-export interface LaterCall extends AnyCall {
-  readonly kind: LaterKind;
-  readonly requestedAt: string;
-  /** The network's id of the post, where the leg does not know it: it was found for this call. */
+  /** When the first visible call was made whose outcome is unknown; null when there is none. */
+  readonly sentAt: string | null;
+  /** When the latest such call was made. Its effect may show only later. */
+  readonly calledAt: string | null;
+  /** The owner retried it with an unknown outcome: if it can't be looked up either, it is sent again. */
+  readonly resend: boolean;
+  /** What the network wants to know again of an earlier attempt, and of what publishes also later. */
+  readonly remote: NetworkData | null;
+  /** The network's id of the post that it follows, where what publishes does not know it: it was found for this call. */
   readonly target: string | null;
   readonly result: Pick<FollowUpDone, "externalId" | "url"> | null;
   /** When it ended. */
@@ -78,52 +74,59 @@ export interface LaterCall extends AnyCall {
   readonly error: LegProblem | null;
 }
 
-export type Call = Publication | LaterCall;
-
 /** A call whose leases ended this often without an outcome is given up, because it may be what crashes its workers. */
 export const CRASHES_MAX = 8;
 
-const FINAL: ReadonlySet<CallState> = new Set(["done", "failed", "unknown"]);
+const FINAL: ReadonlySet<CallState> = new Set(FINAL_STATES);
+const KNOWN: ReadonlySet<string> = new Set([...OPEN_STATES, ...FINAL_STATES, ...NAMES]);
 
-export function isFinal({ state }: Pick<LaterCall, "state">): boolean {
+export function isFinal({ state }: Pick<Call, "state">): boolean {
   return FINAL.has(state);
 }
 
-/** Returns a call that was asked for. `round` tells it from earlier ones of its kind. */
-export function newCall(
-  kind: LaterKind,
-  { legKey, round, now }: { readonly legKey: string; readonly round: string; readonly now: Date },
-): LaterCall {
+/** Returns whether this build knows what the call is, and how far. */
+export function isKnown({ kind, state }: Pick<Call, "kind" | "state">): boolean {
+  return KNOWN.has(kind) && KNOWN.has(state);
+}
+
+/** Returns whether what the call made may be visible. */
+export function mayShow({ state }: Pick<Call, "state">): boolean {
+  return state === "done" || state === "unknown";
+}
+
+export function newCall(kind: CallName, key: string, now: Date): Call {
   return {
     kind,
-    key: `${legKey}|${kind}|${round}`,
+    key,
     state: "open",
     requestedAt: now.toISOString(),
     attempts: 0,
+    retries: 0,
     crashes: 0,
+    lastAttemptAt: null,
     sentAt: null,
-    target: null,
+    calledAt: null,
+    resend: false,
     remote: null,
+    target: null,
     result: null,
     at: null,
     error: null,
   };
 }
 
-/**
- * Returns the call as a worker takes it: in a new attempt, or in the same one where its worker died, or where a call that
- * publishes waited for media or a look-up.
- */
+/** Returns a call that follows the one that publishes. `round` tells it from earlier ones of its kind. */
+export function callAfter(publishing: Call, kind: CallName, round: string, now: Date): Call {
+  return newCall(kind, `${publishing.key}|${kind}|${round}`, now);
+}
+
+/** Returns the call as a worker takes it: in a new attempt, or in the one whose worker died, or that waited. */
 export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
-  const crashes = call.crashes + (afterCrash ? 1 : 0);
   const state = call.sentAt === null ? "claimed" : "sent";
-  // Media that were processed, or a look-up, belong to the attempt that publishes.
-  const begins = !afterCrash && (call.kind !== "publish" || call.state === "open");
-  if (!begins) return { ...call, state, crashes };
-  const attempts = call.attempts + 1;
-  return call.kind === "publish"
-    ? { ...call, state, attempts, lastAttemptAt: now.toISOString() }
-    : { ...call, state, attempts };
+  if (afterCrash) return { ...call, state, crashes: call.crashes + 1 };
+  // Media that were processed, or a look-up, belong to the attempt before.
+  if (call.state !== "open") return { ...call, state };
+  return { ...call, state, attempts: call.attempts + 1, lastAttemptAt: now.toISOString() };
 }
 
 /**
@@ -132,41 +135,39 @@ export function claimedCall(call: Call, now: Date, afterCrash: boolean): Call {
  */
 export function sentCall(call: Call, now: Date): Call {
   const at = now.toISOString();
-  return call.kind === "publish"
-    ? { ...call, state: "sent", sentAt: call.sentAt ?? at, calledAt: at, resend: false }
-    : { ...call, state: "sent", sentAt: at };
+  return { ...call, state: "sent", sentAt: call.sentAt ?? at, calledAt: at, resend: false };
 }
 
 /** Returns a marked call that was certainly not made: what was known before, and permitted, still is. */
 export function unsentCall(marked: Call, before: Call): Call {
   const { remote } = marked;
-  if (before.kind !== "publish" || marked.kind !== "publish") return { ...before, remote };
   return { ...before, remote, calledAt: before.sentAt === null ? null : marked.calledAt };
 }
 
 /** Returns a call that certainly had no effect, and will have none: all that was made of it is known. */
 export function absentCall(call: Call): Call {
-  const known = { state: "claimed", sentAt: null } as const;
-  return call.kind === "publish" ? { ...call, ...known, calledAt: null } : { ...call, ...known };
+  return { ...call, state: "claimed", sentAt: null, calledAt: null };
 }
 
 /** What a call waits for: its next attempt, the look-up of an unknown outcome, or, which is no retry, the network or storage. */
 export type WaitsFor = "attempt" | "look" | "network";
 
+/**
+ * The call was certainly not made (`attempt`), or its outcome is unknown (`look`). It waits by its schedule, and as long as
+ * it was asked to. When its time is over, the failure ends it.
+ */
+export interface FailedWait {
+  readonly kind: "wait";
+  readonly waitsFor: "attempt" | "look";
+  readonly failure: LegFailure;
+  readonly seconds?: number | undefined;
+  /** The network says that it works on the call: it is asked earlier at first. */
+  readonly isPoll?: true | undefined;
+}
+
 /** How a call waits. */
 export type Wait =
-  /**
-   * The call was certainly not made (`attempt`), or its outcome is unknown (`look`). It waits by its schedule, and as long
-   * as it was asked to. When its time is over, the failure ends it.
-   */
-  | {
-      readonly kind: "wait";
-      readonly waitsFor: "attempt" | "look";
-      readonly failure: LegFailure;
-      readonly seconds?: number | undefined;
-      /** The network says that it works on the call: it is asked earlier at first. */
-      readonly isPoll?: true | undefined;
-    }
+  | FailedWait
   /**
    * The network works on the files, or it is not the leg's turn: its account is busy, its process stops. It waits for
    * exactly so long, which uses up nothing.
@@ -177,37 +178,43 @@ export type Wait =
       readonly seconds: number;
     };
 
-/** Returns the call as it waits. Attempts and looks count as retries of the call that publishes. */
+/** Returns the call as it waits. Attempts and looks count as retries. */
 export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
   const state = waitsFor === "attempt" ? "open" : call.sentAt === null ? "waiting" : "sent";
-  if (call.kind !== "publish") return { ...call, state };
   return { ...call, state, retries: call.retries + (waitsFor === "network" ? 0 : 1) };
 }
 
-/** How a call ended. `isUnknown`: nobody can tell whether it had its effect. */
+/** How a call ended. `unknown`: nobody can tell whether it had its effect. */
 export type CallEnd =
   | Pick<FollowUpDone, "kind" | "externalId" | "url">
-  | { readonly kind: "failed"; readonly failure: LegFailure; readonly isUnknown?: true };
+  | { readonly kind: "failed" | "unknown" | "skipped"; readonly failure: LegFailure };
 
-export function endedCall(call: LaterCall, end: CallEnd, now: Date): LaterCall {
-  // What the network wanted to know again is of no use any more.
-  const last = { ...call, at: now.toISOString(), remote: null };
-  if (end.kind === "done") {
-    const { externalId, url } = end;
-    return { ...last, state: "done", sentAt: null, error: null, result: { externalId, url } };
-  }
-  const state = end.isUnknown === true ? "unknown" : "failed";
-  return { ...last, state, error: problemOf(end.failure, call.kind) };
+const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false });
+
+/** Returns the call as it ends; with the marker only if its outcome is unknown. */
+export function endedCall(call: Call, end: CallEnd, now: Date): Call {
+  if (end.kind !== "done")
+    return failedCall(call, end.kind, problemOf(end.failure, call.kind), now);
+  const { externalId, url } = end;
+  return { ...absentCall(call), ...over(now), state: "done", result: { externalId, url } };
+}
+
+export function failedCall(
+  call: Call,
+  state: Exclude<CallEnd["kind"], "done">,
+  error: LegProblem,
+  now: Date,
+): Call {
+  const known = state === "unknown" ? call : absentCall(call);
+  return { ...known, ...over(now), state, error };
 }
 
 /** Returns a call that nobody works on as it ends because the post is to be removed. */
-export function withdrawn(call: LaterCall, now: Date): LaterCall {
-  const isUnknown = call.sentAt !== null;
-  return endedCall(
-    call,
-    isUnknown
-      ? { kind: "failed", isUnknown, failure: { code: "outcome_unknown", networkCode: null } }
-      : { kind: "failed", failure: { code: "canceled", networkCode: null } },
-    now,
-  );
+export function withdrawn(call: Call, now: Date): Call {
+  const failure = (code: "outcome_unknown" | "canceled") => ({ code, networkCode: null });
+  const end: CallEnd =
+    call.sentAt === null
+      ? { kind: "failed", failure: failure("canceled") }
+      : { kind: "unknown", failure: failure("outcome_unknown") };
+  return endedCall(call, end, now);
 }

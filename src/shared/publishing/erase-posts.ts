@@ -1,7 +1,7 @@
 import type { ProfileScope } from "../callers/scope.ts";
 import { AppError } from "../runtime/errors.ts";
 import type { PublishingDeps } from "./deps.ts";
-import { isBeingRemoved, isBusy, openCall, type Leg } from "./leg.ts";
+import { isBeingRemoved, isBusy, openCall, statusOf, type Leg } from "./leg.ts";
 import type { OpenWorkPage, PostWithLegs } from "./post-store.ts";
 import { postWake, refOf } from "./post.ts";
 import { cancelPost } from "./schedule/change-scheduled.ts";
@@ -32,7 +32,11 @@ export const isRemoving = (services: PublishingDeps, scope: ProfileScope) =>
 
 /** Returns whether a network is being called for the profile: what has begun is followed to its end. */
 export const isCalling = (services: PublishingDeps, scope: ProfileScope) =>
-  hasOpenLeg(services, scope, (leg) => leg.status === "publishing" || openCall(leg) !== undefined);
+  hasOpenLeg(
+    services,
+    scope,
+    (leg) => statusOf(leg) === "publishing" || openCall(leg) !== undefined,
+  );
 
 /** Cancels the scheduled posts of a page of the profile's posts. Returns how many posts of the page are still open. */
 export async function closePosts(

@@ -1,10 +1,10 @@
-import type { LaterCall } from "./call.ts";
+import type { Call, FailedWait, WaitsFor } from "./call.ts";
 import { nextLegStep, type Leg } from "./leg.ts";
 
 // Computes when a leg's next attempt, look-up or check is due. Pure: the clock and the random numbers are parameters.
 
 /** When the latest visible call was made whose outcome is unknown. */
-type Called = Pick<Leg, "calledAt">;
+type Called = Pick<Call, "calledAt">;
 
 /** How far a delay may differ from its schedule, as a share of it: what failed together is not repeated together. */
 const JITTER = 0.2;
@@ -95,24 +95,55 @@ export function nextCheck(
   return new Date(Math.min(now.getTime() + backoff, ...waits)).toISOString();
 }
 
-/** How long later calls are repeated while the network does not take them. */
+/** How long the calls that follow are repeated while the network does not take them. */
 const REPEATED_MINUTES = { comment: 10, remove: 60 } as const;
 const FIRST_PAUSE_SECONDS = 5;
 const PAUSE_SECONDS_MAX = 5 * 60;
 
 /**
- * Returns the seconds until the next attempt or look-up of a later call; null when its time is over. `random` is in [0, 1).
+ * Returns the seconds until the next attempt or look-up of a call that follows; null when its time is over. `random` is
+ * in [0, 1).
  */
 export function nextCallSeconds(
-  { kind, attempts, requestedAt }: LaterCall,
+  { kind, retries, requestedAt }: Call & { readonly kind: keyof typeof REPEATED_MINUTES },
   now: Date,
   random: number,
   askedSeconds = 0,
 ): number | null {
   const leftMs = Date.parse(requestedAt) + REPEATED_MINUTES[kind] * 60_000 - now.getTime();
-  const base = Math.min(PAUSE_SECONDS_MAX, FIRST_PAUSE_SECONDS * 2 ** Math.max(0, attempts - 1));
+  const base = Math.min(PAUSE_SECONDS_MAX, FIRST_PAUSE_SECONDS * 2 ** retries);
   const seconds = Math.max(base * (1 - JITTER + 2 * JITTER * random), askedSeconds);
   if (leftMs <= 0) return null;
   // The last attempt comes when the time is over, and not before the network asked for it.
   return seconds * 1000 <= leftMs ? seconds : askedSeconds * 1000 > leftMs ? null : leftMs / 1000;
+}
+
+/** What a call's next time is computed from. */
+export interface Schedule {
+  readonly now: Date;
+  /** Of what publishes. */
+  readonly retrySeconds: readonly number[];
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/** Returns for what a call waits next, and for how long; undefined when its time is over. */
+export function nextWait(
+  call: Call,
+  { waitsFor, seconds: asked, isPoll }: FailedWait,
+  { now, retrySeconds, random }: Schedule,
+): { readonly waitsFor: WaitsFor; readonly seconds: number } | undefined {
+  const { kind, retries } = call;
+  if (kind !== "publish") {
+    const seconds = nextCallSeconds({ ...call, kind }, now, random, asked);
+    return seconds === null ? undefined : { waitsFor, seconds };
+  }
+  const early = isPoll === true ? earlyLookSeconds(call, now) : null;
+  if (early !== null) return { waitsFor: "network", seconds: early };
+  const next = waitsFor === "look" ? nextLookSeconds : nextRetrySeconds;
+  const seconds = next(retrySeconds, retries, random, asked);
+  if (seconds !== null) return { waitsFor, seconds };
+  // After the last attempt, an earlier one may still show an effect.
+  const last = call.sentAt === null ? null : lastLookSeconds(call, now);
+  return last === null ? undefined : { waitsFor: "look", seconds: last };
 }

@@ -1,15 +1,21 @@
 import { invariant } from "../runtime/errors.ts";
 import { isHeld } from "../runtime/lease.ts";
-import { type Call, isFinal, type LaterCall, type Publication } from "./call.ts";
+import {
+  type Call,
+  type CallName,
+  type CallState,
+  endedCall,
+  failedCall,
+  isFinal,
+  newCall,
+} from "./call.ts";
 import type { Connection } from "../connections/connections.ts";
 import { type Operation, priceOf, utcDay } from "../core/core.ts";
 import type { LegErrorCode } from "../networks/contract/errors.ts";
-import type { NetworkData } from "../networks/contract/draft.ts";
 import type { NetworkName } from "../networks/lookup.ts";
 import { sha256Hex } from "../runtime/secrets.ts";
 import {
   errorsOf,
-  problemOf,
   toLegProblem,
   warningsOf,
   toLegWarnings,
@@ -37,13 +43,13 @@ import { legDraft, type Post, type PostStatus } from "./post.ts";
  *   pending    platform is paced                  pending     startingAt: notBefore     -
  *   pending    its call is claimed                publishing  claimed: claim            -
  *   publishing its call is open again             pending     postponed: notBefore      -
- *   publishing its call is done                   succeeded   ended: id, url            capture
+ *   publishing its call is done                   succeeded   ended: result             capture
  *   publishing its call failed or stays unknown   failed      ended: error              release
  *   failed     owner retries                      pending     retried: round, resend    reserve
  *
- * "Its call" is the one that publishes, whose state is in `phase` while the leg is `publishing`. What it costs is reserved
- * before it can be claimed (`reservation`), and captured or released by the transaction that ends it. `succeeded` and
- * `skipped` are final; only a retry changes a failed leg.
+ * "Its call" is the first one, which publishes: its state is the status (`statusOf`). What it costs is reserved before it
+ * can be claimed (`reservation`), and captured or released by the transaction that ends it. `succeeded` and `skipped` are
+ * final; only a retry changes a failed leg.
  */
 
 export type LegStatus = "pending" | "publishing" | "succeeded" | "failed" | "skipped";
@@ -63,75 +69,57 @@ export interface Reservation {
   readonly day: string;
 }
 
-/**
- * `idle`: nobody works on it. `claimed`: a worker owns it until `leaseUntil`. `waiting`: the network processes media,
- * look again at `notBefore`. `sent`: a visible call was made or is being made; its outcome is not known.
- */
-export type LegPhase = "idle" | "claimed" | "waiting" | "sent";
-
 export interface Leg {
   readonly network: NetworkName;
-  readonly status: LegStatus;
-  readonly phase: LegPhase;
-  /** The same for every attempt with this content: the network's idempotency key derives from it. */
-  readonly key: string;
   readonly claimId: string | null;
   readonly leaseUntil: string | null;
   readonly notBefore: string | null;
   /** Id of the acceptance or the retry that started the leg. */
   readonly round: string;
-  readonly attempts: number;
-  /** Automatic retries since it was accepted or retried. */
-  readonly retries: number;
-  /** Leases that ended without a settled leg. */
-  readonly crashes: number;
-  /** When the first visible call was made whose outcome is unknown; null when there is none. */
-  readonly sentAt: string | null;
-  /** When the latest such call was made. Its effect may show only later. */
-  readonly calledAt: string | null;
-  /** The caller retried a leg of unknown outcome: if it can't be looked up either, the leg is sent again. */
-  readonly resend: boolean;
-  readonly remote: NetworkData | null;
   readonly reservation: Reservation;
   readonly tokensCharged: number;
   readonly tokensReleased: number;
   readonly connectionId: string | null;
   readonly account: LegAccount | null;
-  readonly networkPostId: string | null;
-  readonly url: string | null;
-  readonly publishedAt: string | null;
-  readonly lastAttemptAt: string | null;
-  readonly error: LegProblem | null;
   readonly warnings: readonly LegWarning[];
-  /** The calls that follow the one that publishes, in their order: the latest of each kind. */
-  readonly calls: readonly LaterCall[];
+  /** The call that publishes, and those that follow it, in their order: the latest of each kind. */
+  readonly calls: readonly [Call, ...Call[]];
+}
+
+const STATUS_OF = {
+  open: "pending",
+  claimed: "publishing",
+  waiting: "publishing",
+  sent: "publishing",
+  done: "succeeded",
+  failed: "failed",
+  unknown: "failed",
+  skipped: "skipped",
+} as const satisfies Record<CallState, LegStatus>;
+
+/** Returns the leg's status, which the state of the call that publishes decides. */
+export function statusOf({ calls: [{ state }] }: Leg): LegStatus {
+  const known: Partial<Record<string, LegStatus>> = STATUS_OF;
+  // Safe: a later build's state is only shown to people.
+  return known[state] ?? (state as LegStatus);
 }
 
 export function accountOn({ account: { id, username, url } }: Connection): LegAccount {
   return { id, username, url };
 }
 
-export function isEnded(leg: Leg): boolean {
-  return leg.status === "succeeded" || leg.status === "failed" || leg.status === "skipped";
-}
-
-/** Returns the call that publishes, which the leg's own columns have. */
-function publicationOf(leg: Leg): Publication {
-  const { key, phase, attempts, retries, crashes, sentAt, calledAt, resend, remote } = leg;
-  const state = phase === "idle" ? "open" : phase;
-  const { lastAttemptAt } = leg;
-  const own = { retries, calledAt, resend, lastAttemptAt };
-  return { kind: "publish", key, state, attempts, crashes, sentAt, remote, ...own };
-}
-
-/** Returns the later call of an ended leg that is next; undefined when there is nothing left to call. */
-export function openCall(leg: Leg): LaterCall | undefined {
-  return isEnded(leg) ? leg.calls.find((call) => !isFinal(call)) : undefined;
+export function isEnded({ calls: [publishing] }: Leg): boolean {
+  return isFinal(publishing);
 }
 
 /** Returns the call that a worker makes next, or is making; undefined when all are final. */
-export function currentCall(leg: Leg): Call | undefined {
-  return isEnded(leg) ? openCall(leg) : publicationOf(leg);
+export function currentCall({ calls }: Leg): Call | undefined {
+  return calls.find((call) => !isFinal(call));
+}
+
+/** Returns the current call of a leg that has ended. */
+export function openCall(leg: Leg): Call | undefined {
+  return isEnded(leg) ? currentCall(leg) : undefined;
 }
 
 /** Returns the call that is under way. */
@@ -147,7 +135,7 @@ export function isBusy(leg: Leg): boolean {
 }
 
 /** Returns the latest call of a kind. */
-export function latestCall({ calls }: Leg, kind: LaterCall["kind"]): LaterCall | undefined {
+export function latestCall({ calls }: Leg, kind: CallName): Call | undefined {
   return calls.findLast((call) => call.kind === kind);
 }
 
@@ -157,19 +145,17 @@ export function isBeingRemoved(leg: Leg): boolean {
   return removal !== undefined && !isFinal(removal);
 }
 
-/** Returns the leg with another call to be made. It takes the place of an earlier one of its kind: the row stays small. */
-export function withNewCall(leg: Leg, call: LaterCall): Leg {
-  return { ...leg, calls: [...leg.calls.filter(({ kind }) => kind !== call.kind), call] };
+/** Returns the leg with this call in the place of the one that it comes from. */
+export function withCall(leg: Leg, call: Call): Leg {
+  const [publishing, ...later] = leg.calls;
+  const after = (one: Call) => (one.key === call.key ? call : one);
+  return { ...leg, calls: [after(publishing), ...later.map(after)] };
 }
 
-/** Returns the leg with this state of one of its calls. */
-export function withCall(leg: Leg, call: Call): Leg {
-  if (call.kind !== "publish")
-    return { ...leg, calls: leg.calls.map((one) => (one.key === call.key ? call : one)) };
-  const { kind: _kind, state, ...columns } = call;
-  return state === "open"
-    ? { ...leg, ...columns, status: "pending", phase: "idle" }
-    : { ...leg, ...columns, status: "publishing", phase: state };
+/** Returns the leg with another call to be made, in the place of an earlier one of its kind: the row stays small. */
+export function withNewCall(leg: Leg, call: Call): Leg {
+  const [publishing, ...later] = leg.calls;
+  return { ...leg, calls: [publishing, ...later.filter(({ kind }) => kind !== call.kind), call] };
 }
 
 /**
@@ -177,9 +163,9 @@ export function withCall(leg: Leg, call: Call): Leg {
  * ended; a post of skipped legs alone is `failed`, unless it was canceled.
  */
 export function postStatus(legs: readonly Leg[]): PostStatus {
-  const counted = legs.filter((leg) => leg.status !== "skipped");
-  if (counted.some((leg) => !isEnded(leg))) return "processing";
-  const succeeded = counted.filter((leg) => leg.status === "succeeded").length;
+  const counted = legs.map(statusOf).filter((status) => status !== "skipped");
+  if (!legs.every(isEnded)) return "processing";
+  const succeeded = counted.filter((status) => status === "succeeded").length;
   if (succeeded === 0) return "failed";
   return succeeded === counted.length ? "succeeded" : "partial";
 }
@@ -214,22 +200,13 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
   const starts = error === undefined;
   // The legs of a scheduled post are paid for when it starts.
   const reserves = starts && post.status !== "scheduled";
-  return {
+  const call = newCall("publish", `${post.id}|${network}|${content}`, now);
+  const leg: Leg = {
     network,
-    status: starts ? "pending" : "failed",
-    phase: "idle",
-    key: `${post.id}|${network}|${content}`,
     claimId: null,
     leaseUntil: null,
     notBefore: null,
     round: post.id,
-    attempts: 0,
-    retries: 0,
-    crashes: 0,
-    sentAt: null,
-    calledAt: null,
-    resend: false,
-    remote: null,
     reservation: {
       state: reserves ? "open" : "none",
       tokens: reserves ? priceOf("publish_leg") : 0,
@@ -240,20 +217,21 @@ export function firstLeg(post: Post, check: NetworkCheck, now: Date): Leg {
     tokensReleased: 0,
     connectionId: connection?.id ?? null,
     account: connection === undefined ? null : accountOn(connection),
-    networkPostId: null,
-    url: null,
-    publishedAt: null,
-    lastAttemptAt: null,
-    error: error === undefined ? null : toLegProblem(error),
     warnings: toLegWarnings(warningsOf(check)),
-    calls: [],
+    calls: [call],
   };
+  return starts ? leg : withError(leg, toLegProblem(error), now);
+}
+
+/** Returns a leg as it fails by a rule. */
+function withError(leg: Leg, error: LegProblem, now: Date): Leg {
+  return withCall(leg, failedCall(leg.calls[0], "failed", error, now));
 }
 
 /** Returns a pending leg as its post starts: with its tokens reserved, or failed by a rule that is broken now. */
 export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): Leg {
   const [error] = check === undefined ? [] : errorsOf(check);
-  if (error !== undefined) return { ...leg, status: "failed", error: toLegProblem(error) };
+  if (error !== undefined) return withError(leg, toLegProblem(error), now);
   const { connection } = check ?? {};
   return {
     ...leg,
@@ -264,13 +242,20 @@ export function started(leg: Leg, check: NetworkCheck | undefined, now: Date): L
 }
 
 /** Returns a leg as it ends, without a charge, because its post does not start. */
-export function notStarted(leg: Leg, status: "skipped" | "failed", code: LegErrorCode): Leg {
-  return { ...leg, status, error: problemOf({ code, networkCode: null }) };
+export function notStarted(
+  leg: Leg,
+  { status: kind, code }: { readonly status: "skipped" | "failed"; readonly code: LegErrorCode },
+  now: Date,
+): Leg {
+  return withCall(
+    leg,
+    endedCall(leg.calls[0], { kind, failure: { code, networkCode: null } }, now),
+  );
 }
 
 /** Returns a leg of a canceled post: skipped, unless it failed before. */
-export function canceled(leg: Leg): Leg {
-  return isEnded(leg) ? leg : notStarted(leg, "skipped", "canceled");
+export function canceled(leg: Leg, now: Date): Leg {
+  return isEnded(leg) ? leg : notStarted(leg, { status: "skipped", code: "canceled" }, now);
 }
 
 /** Returns a leg that begins at a time; null for at once. */
@@ -278,25 +263,18 @@ export function startingAt(leg: Leg, startAt: string | null): Leg {
   return { ...leg, notBefore: startAt };
 }
 
-const unclaimed = {
-  status: "pending",
-  phase: "idle",
-  claimId: null,
-  leaseUntil: null,
-} as const;
-
 /** Returns a failed leg to be attempted again. Keeps what the network chose; an earlier call is looked up first. */
 export function retried(leg: Leg, round: string, now: Date): Leg {
+  const [before] = leg.calls;
+  const { kind, key, attempts, lastAttemptAt, sentAt, calledAt, remote } = before;
+  const known = { attempts, lastAttemptAt, sentAt, calledAt, remote, resend: sentAt !== null };
   return {
     ...leg,
-    ...unclaimed,
+    claimId: null,
+    leaseUntil: null,
     notBefore: null,
     round,
-    retries: 0,
-    crashes: 0,
-    resend: leg.sentAt !== null,
-    error: null,
-    calls: [],
+    calls: [{ ...newCall(kind, key, now), ...known }],
     reservation: reserved("posts.retry_leg", now),
   };
 }

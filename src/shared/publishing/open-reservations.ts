@@ -24,10 +24,11 @@ export async function openReservations(
   do {
     const { works, next } = await posts.listOpenWork(platformId, after);
     await inBatches(works, POSTS_AT_ONCE, async ({ ref }) => {
-      for (const { network, key, lastAttemptAt, reservation } of (await posts.find(ref))?.legs ??
-        [])
-        if (reservation.state === "open")
-          open.push({ ...ref, network, key, lastAttemptAt, tokens: reservation.tokens });
+      for (const { network, calls, reservation } of (await posts.find(ref))?.legs ?? []) {
+        if (reservation.state !== "open") continue;
+        const [{ key, lastAttemptAt }] = calls;
+        open.push({ ...ref, network, key, lastAttemptAt, tokens: reservation.tokens });
+      }
     });
     if (open.length > max) return undefined;
     after = next;

@@ -1,6 +1,6 @@
 import { type EventType, eventWrite } from "../events/events.ts";
 import type { RowWrite } from "../runtime/storage/row.ts";
-import { isFinal, type LaterCall } from "./call.ts";
+import { type CallName, isFinal } from "./call.ts";
 import { isEnded, type Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { hasStarted, type Post } from "./post.ts";
@@ -13,25 +13,21 @@ interface PostEvent {
 
 /** The events of a call that ended: done, or not. */
 const CALL_EVENTS = {
+  publish: ["leg.succeeded", "leg.failed"],
   comment: ["comment.succeeded", "comment.failed"],
   remove: ["leg.removed", "leg.removal_failed"],
-} as const satisfies Record<LaterCall["kind"], readonly [EventType, EventType]>;
+} as const satisfies Record<CallName, readonly [EventType, EventType]>;
 
-function eventsOfCalls(earlier: Leg | undefined, leg: Leg): PostEvent[] {
-  const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));
-  return leg.calls
-    .filter((call) => isFinal(call) && !known.has(call.key))
-    .map(({ kind, state }) => ({ type: CALL_EVENTS[kind][state === "done" ? 0 : 1], leg }));
-}
-
+/** Returns the events of the calls that a change ends. One that is skipped has none. */
 function eventsOfLegs(before: readonly Leg[], after: readonly Leg[]): PostEvent[] {
-  return after.flatMap((leg): PostEvent[] => {
+  return after.flatMap((leg) => {
     const earlier = before.find(({ network }) => network === leg.network);
-    const ofCalls = eventsOfCalls(earlier, leg);
-    const isNew = isEnded(leg) && (earlier === undefined || !isEnded(earlier));
-    if (!isNew || leg.status === "skipped") return ofCalls;
-    const type = leg.status === "succeeded" ? "leg.succeeded" : "leg.failed";
-    return [{ type, leg }, ...ofCalls];
+    const known = new Set(earlier?.calls.filter(isFinal).map(({ key }) => key));
+    // An edit may have given it another key.
+    if (earlier !== undefined && isEnded(earlier)) known.add(leg.calls[0].key);
+    return leg.calls
+      .filter((call) => isFinal(call) && call.state !== "skipped" && !known.has(call.key))
+      .map(({ kind, state }) => ({ type: CALL_EVENTS[kind][state === "done" ? 0 : 1], leg }));
   });
 }
 

@@ -8,7 +8,6 @@ import {
   integer,
   jsonOrNull,
   longJson,
-  longJsonOrNull,
   metadataForm,
   namesForm,
   oneOf,
@@ -16,12 +15,12 @@ import {
   rowCodec,
   text,
   textOrNull,
-  truth,
 } from "../runtime/storage/codec.ts";
+import { NewerRow } from "../runtime/storage/damaged-row.ts";
 import type { Columns, Row } from "../runtime/storage/row.ts";
-import type { LaterCall } from "./call.ts";
+import { type Call, isKnown } from "./call.ts";
 import type { Draft, Post } from "./post.ts";
-import type { Reservation, Leg, LegAccount, LegPhase } from "./leg.ts";
+import type { Reservation, Leg, LegAccount } from "./leg.ts";
 import type { LegProblem, LegWarning } from "./problems.ts";
 
 const draftForm = shape((): z.ZodType<Draft> =>
@@ -55,27 +54,41 @@ const warningsForm = shape((): z.ZodType<readonly LegWarning[]> =>
   z.array(z.looseObject({ code: z.string(), message: z.string() })),
 );
 
-const callsForm = shape((): z.ZodType<readonly LaterCall[]> =>
-  z.array(
-    z.looseObject({
-      // Safe: a build that writes other ones names them in `needs`, so that this one leaves the row alone.
-      kind: z.string() as unknown as z.ZodType<LaterCall["kind"]>,
-      key: z.string(),
-      state: z.string() as unknown as z.ZodType<LaterCall["state"]>,
-      requestedAt: z.string(),
-      attempts: z.number(),
-      crashes: z.number(),
-      sentAt: z.string().nullable(),
-      target: z.string().nullable(),
-      remote: fieldsForm().nullable(),
-      result: z
-        .looseObject({ externalId: z.string().nullable(), url: z.string().nullable() })
-        .nullable(),
-      at: z.string().nullable(),
-      error: problemForm().nullable(),
-    }),
-  ),
-);
+const callForm = shape((): z.ZodType<Call> => {
+  const textOrAbsent = z.string().nullable().default(null);
+  return z.looseObject({
+    // Safe: `toLeg` leaves a call of a later build to people.
+    kind: z.string() as unknown as z.ZodType<Call["kind"]>,
+    key: z.string(),
+    state: z.string() as unknown as z.ZodType<Call["state"]>,
+    requestedAt: z.string(),
+    attempts: z.number(),
+    retries: z.number(),
+    crashes: z.number(),
+    lastAttemptAt: textOrAbsent,
+    sentAt: textOrAbsent,
+    calledAt: textOrAbsent,
+    resend: z.boolean().default(false),
+    remote: fieldsForm().nullable().default(null),
+    target: textOrAbsent,
+    result: z
+      .looseObject({ externalId: z.string().nullable(), url: z.string().nullable() })
+      .nullable()
+      .default(null),
+    at: textOrAbsent,
+    error: problemForm().nullable().default(null),
+  });
+});
+const callsForm = shape((): z.ZodType<Leg["calls"]> => z.tuple([callForm()], callForm()));
+
+/** Returns the calls without what their form adds again. */
+const compact = (calls: Leg["calls"]) =>
+  // Safe: read by its form, each is what it was.
+  calls.map((call) =>
+    Object.fromEntries(
+      Object.entries(call).filter(([, value]) => value !== null && value !== false),
+    ),
+  ) as unknown as Leg["calls"];
 
 /** What was asked for, and the progress of the post. */
 export const postRow = rowCodec("post", {
@@ -98,20 +111,10 @@ export const postRow = rowCodec("post", {
 
 export const legRow = rowCodec("leg", {
   network: text<NetworkName>(),
-  status: oneOf(["pending", "publishing", "succeeded", "failed", "skipped"]),
-  phase: oneOf<LegPhase>(["idle", "claimed", "waiting", "sent"]),
-  key: text(),
   claimId: textOrNull(),
   leaseUntil: textOrNull(),
   notBefore: textOrNull(),
   round: text(),
-  attempts: integer(),
-  retries: integer(),
-  crashes: integer(),
-  sentAt: textOrNull(),
-  calledAt: textOrNull(),
-  resend: truth(),
-  remote: longJsonOrNull(fieldsForm),
   holdState: oneOf<Reservation["state"]>(["none", "open", "captured", "released"]),
   holdTokens: integer(),
   holdOperation: text<Operation>(),
@@ -120,13 +123,8 @@ export const legRow = rowCodec("leg", {
   tokensReleased: integer(),
   connectionId: textOrNull(),
   account: jsonOrNull(accountForm),
-  networkPostId: textOrNull(),
-  url: textOrNull(),
-  publishedAt: textOrNull(),
-  lastAttemptAt: textOrNull(),
-  error: jsonOrNull(problemForm),
   warnings: longJson(warningsForm),
-  calls: longJsonOrNull(callsForm),
+  calls: longJson(callsForm),
 });
 
 export function toPostRow(rowKey: string, post: Post): Row {
@@ -149,21 +147,21 @@ export function toPost(platformId: string, row: Row, reader?: Reader): Post {
 export function toLegRow(rowKey: string, leg: Leg): Row {
   const { state: holdState, tokens, operation, day } = leg.reservation;
   const reservation = { holdState, holdTokens: tokens, holdOperation: operation, holdDay: day };
-  const calls = leg.calls.length === 0 ? null : leg.calls;
-  return { ...legRow.encode({ ...leg, ...reservation, calls }), rowKey };
+  return { ...legRow.encode({ ...leg, ...reservation, calls: compact(leg.calls) }), rowKey };
 }
 
-/** Decodes the row of a leg. @throws DamagedRow */
-export function toLeg(row: Row, reader?: Reader): Leg {
-  const { holdState, holdTokens, holdOperation, holdDay, calls, ...leg } = legRow.decode(
-    row,
-    reader,
-  );
+/** Decodes the row of a leg. @throws DamagedRow; NewerRow for work on calls that this build does not know */
+export function toLeg(row: Row, reader: Reader = "work"): Leg {
+  const { holdState, holdTokens, holdOperation, holdDay, ...leg } = legRow.decode(row, reader);
+  if (reader === "work" && !leg.calls.every(isKnown)) {
+    const reason = "has a value of a later build";
+    throw new NewerRow({ kind: legRow.kind, rowKey: row.rowKey, column: "calls", reason });
+  }
   const reservation = {
     state: holdState,
     tokens: holdTokens,
     operation: holdOperation,
     day: holdDay,
   };
-  return { ...leg, reservation, calls: calls ?? [] };
+  return { ...leg, reservation };
 }

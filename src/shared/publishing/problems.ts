@@ -1,6 +1,6 @@
 import type { Connection, QuotaView } from "../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode, endsLegs } from "../networks/contract/errors.ts";
-import type { FollowUpCalls } from "../networks/contract/network.ts";
+import type { Network } from "../networks/contract/network.ts";
 import type { LegFailure } from "../networks/contract/outcome.ts";
 import type { Problem, TextMeasure } from "../networks/contract/rules.ts";
 import type { NetworkName } from "../networks/lookup.ts";
@@ -63,10 +63,11 @@ export function toLegProblem(found: BrokenRule): LegProblem {
 /** What is said of a call where the words of `LEG_ERRORS`, which are about publishing, would be wrong. */
 const WORDS: Readonly<
   Record<
-    keyof FollowUpCalls,
+    keyof Network["calls"],
     Partial<Record<LegErrorCode, Pick<LegProblem, "message" | "remediation">>>
   >
 > = {
+  publish: {},
   comment: {
     canceled: {
       message: "The post was to be removed before its first comment was written.",
@@ -117,11 +118,13 @@ const WORDS: Readonly<
   },
 };
 
-/** Returns a failure as its readers see it. `later`: the kind of call that failed, if that is not the one that publishes. */
-export function problemOf(failure: LegFailure, later?: keyof FollowUpCalls): LegProblem {
+/** Returns a failure of a call as its readers see it. */
+export function problemOf(
+  failure: LegFailure,
+  kind: keyof Network["calls"] = "publish",
+): LegProblem {
   const { code, networkCode, rule, mediaIndex } = failure;
-  const own = later === undefined ? undefined : WORDS[later][code];
-  const { message, remediation } = own ?? LEG_ERRORS[code];
+  const { message, remediation } = WORDS[kind][code] ?? LEG_ERRORS[code];
   return {
     code,
     message: failure.message ?? message,

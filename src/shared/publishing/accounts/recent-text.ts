@@ -3,6 +3,7 @@ import { DamagedRow } from "../../runtime/storage/damaged-row.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import type { PublishingDeps } from "../deps.ts";
 import type { NetworkAccount, StoredTextClaim, TextClaim } from "./account-store.ts";
+import { mayShow } from "../call.ts";
 import { isEnded, latestCall, type Leg } from "../leg.ts";
 import { inBatches } from "../../runtime/promises.ts";
 
@@ -36,12 +37,12 @@ function textStateOf(
   leg: Leg | undefined,
   window: { readonly hours: number; readonly now: Date },
 ): TextState {
-  if (leg === undefined || leg.key !== claim.legKey) return { kind: "free" };
+  if (leg?.calls[0].key !== claim.legKey) return { kind: "free" };
   if (!isEnded(leg)) return { kind: "pending", claim };
   if (latestCall(leg, "remove")?.state === "done") return { kind: "free" };
-  const isLive = leg.status === "succeeded" || leg.error?.code === "outcome_unknown";
-  const at = leg.publishedAt ?? leg.sentAt;
-  if (!isLive || at === null) return { kind: "free" };
+  const [publishing] = leg.calls;
+  const at = publishing.sentAt ?? publishing.at;
+  if (!mayShow(publishing) || at === null) return { kind: "free" };
   const allowedAfter = new Date(Date.parse(at) + window.hours * HOUR_MS).toISOString();
   return allowedAfter > window.now.toISOString()
     ? { kind: "published", claim, allowedAfter }

@@ -26,15 +26,15 @@ function asKnown(call: Call, end: CallEnd): CallEnd {
   if (call.sentAt === null && failure.code !== "outcome_unknown") return end;
   const { networkCode, note } = failure;
   return {
-    kind: "failed",
-    isUnknown: true,
+    kind: "unknown",
     failure: { code: "outcome_unknown", networkCode, ...(note !== undefined && { note }) },
   };
 }
 
 /** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
 async function returnQuota({ services, post, stored }: LegRun): Promise<void> {
-  const { network, account, key, remote } = stored.leg;
+  const { network, account } = stored.leg;
+  const [{ key, remote }] = stored.leg.calls;
   if (account === null) return;
   const real = { network, accountId: account.id };
   const taken = [{}, { remote: remote ?? {} }].flatMap(
@@ -57,11 +57,12 @@ async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
 /** Counts and logs how the call that publishes ended. */
 function reportLeg({ services, ref, post, stored: { leg } }: LegRun, end: CallEnd): void {
   const { clock, log, work } = services;
-  const { network, attempts: attempt, account } = leg;
+  const { network, account } = leg;
+  const [{ attempts: attempt }] = leg.calls;
   const fields = { postId: ref.postId, network, account: account?.id ?? null, attempt };
-  const outcome = end.kind === "failed" ? end.failure.code : "published";
+  const outcome = end.kind === "done" ? "published" : end.failure.code;
   work.metrics.count("legs.ended", { network, outcome });
-  if (end.kind === "failed") {
+  if (end.kind !== "done") {
     // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
     const { code: reason, ...failure } = end.failure;
     return log.info("leg failed", { ...fields, reason, ...failure });
@@ -90,8 +91,8 @@ async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
   const call = callOf(leg);
   const end = asKnown(call, asked);
   const publishes = call.kind === "publish";
-  if (asked.kind === "failed") services.work.unmappedSignals.record(leg.network, asked.failure);
-  if (publishes && end.kind === "failed" && end.isUnknown !== true) await returnQuota(run);
+  if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);
+  if (publishes && end.kind === "failed") await returnQuota(run);
   const at = services.clock.now().toISOString();
   const operation = endOperation({ ref, post, leg, end, stored: known });
   if (!(await commitPost(services, operation, "worker"))) {
@@ -117,7 +118,7 @@ function reportWait({ services, stored: { leg } }: LegRun, call: Call, failure?:
   const { log, work } = services;
   if (call.kind !== "publish")
     return log.info("call delayed", { network, kind: call.kind, until, reason, networkCode });
-  const fields = { network, phase: leg.phase, retries: call.retries, until };
+  const fields = { network, state: call.state, retries: call.retries, until };
   if (reason === undefined) return log.info("leg waits", fields);
   work.metrics.count("legs.delayed", { network, reason });
   log.info("leg delayed", { ...fields, reason, networkCode });
@@ -138,11 +139,9 @@ async function wait(run: LegRun, asked: Wait): Promise<void> {
   if (!(await save(run, leg))) return giveLegBack(run);
   const { network, notBefore } = leg;
   const call = callOf(leg);
-  const isPublishing = call.kind === "publish";
-  const outcome = isPublishing ? leg.phase : call.state;
-  run.timeline.record({ step: "leg_waiting", outcome, note: `until ${notBefore}` });
+  run.timeline.record({ step: "leg_waiting", outcome: call.state, note: `until ${notBefore}` });
   // An early look-up is no failure.
-  const isCounted = !isPublishing || leg.retries > taken.retries;
+  const isCounted = call.retries > callOf(taken).retries;
   reportWait(run, call, isCounted ? failure : undefined);
   await hint(services, ref, { networks: [network], startAt: notBefore });
 }

@@ -4,6 +4,7 @@ import type { NetworkAccount } from "../accounts/account-store.ts";
 import { leaseUntil, type HandOver, type QueuedLeg } from "../accounts/account-queue-store.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import { hint } from "../hints.ts";
+import { callOf } from "../leg.ts";
 import { failed, GO_ON, CLAIM_LOST, plain, type Step } from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
 import { firstRemote, save, type LegRun } from "./leg-run.ts";
@@ -21,7 +22,8 @@ const STALE_SHARE = 0.6;
  */
 export async function takeAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
   const { services, ref, stored } = run;
-  const { key: legKey, network } = stored.leg;
+  const { network } = stored.leg;
+  const [{ key: legKey }] = stored.leg.calls;
   const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
   const leaseMs = services.config.publishing.leaseSeconds * 1000;
@@ -48,7 +50,8 @@ export async function releaseAccount(run: LegRun): Promise<void> {
 
 /** Passes the account on that was handed to a leg which has ended. */
 export async function passOnAccount(run: LegRun): Promise<void> {
-  const { network, account, key } = run.stored.leg;
+  const { network, account } = run.stored.leg;
+  const [{ key }] = run.stored.leg.calls;
   if (account === null) return;
   const { accountQueues } = run.services.stores;
   const accountRef = { network, accountId: account.id };
@@ -77,8 +80,8 @@ export async function followAccount(run: LegRun, linked: Connection): Promise<St
   const account = accountOf(linked);
   if (run.accountLease?.account.accountId === account.accountId) return GO_ON;
   const { leg } = run.stored;
-  if (leg.sentAt !== null && !leg.resend)
-    return failed(plain("outcome_unknown", "account_replaced"));
+  const { sentAt, resend } = callOf(leg);
+  if (sentAt !== null && !resend) return failed(plain("outcome_unknown", "account_replaced"));
   const moved = movedTo(leg, linked, firstRemote(run, run.services.clock.now()));
   if (!(await save(run, moved))) return CLAIM_LOST;
   await releaseAccount(run);

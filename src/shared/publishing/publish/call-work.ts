@@ -76,20 +76,21 @@ export interface CallKind {
 /** Returns what the network needs to publish the leg to its account, or to look it up there. */
 export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
   const { leg } = run.stored;
+  const [publishing] = leg.calls;
   const { connection, credentials } = attachedOf(run);
   // As stored. A look-up that found no effect has cleared the mark in `unsent` alone, which the next write stores.
-  const { sentAt } = run.written.leg;
+  const [{ sentAt }] = run.written.leg.calls;
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {
-    key: leg.key,
+    key: publishing.key,
     draft: withShortAltTexts(legDraft(run.post.draft, leg.network), altTextMax),
     account: connection.account,
     credentials,
     instanceUrl: connection.instanceUrl,
     limits: connection.limits,
-    remote: leg.remote ?? {},
+    remote: publishing.remote ?? {},
     sentAt: sentAt === null ? null : new Date(sentAt),
-    isUnpublished: (unsent ?? leg).sentAt === null,
+    isUnpublished: (unsent ?? publishing).sentAt === null,
   };
 }
 

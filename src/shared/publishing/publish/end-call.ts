@@ -1,5 +1,5 @@
 import type { Movement } from "../../core/core.ts";
-import { type CallEnd, newCall } from "../call.ts";
+import { callAfter, type CallEnd } from "../call.ts";
 import { callOf, currentCall, type Leg, withNewCall } from "../leg.ts";
 import {
   postOperation,
@@ -14,9 +14,9 @@ import { ended } from "./leg-attempt.ts";
 
 /** Returns a published leg with the call of its first comment, if it is to get one. */
 function withFirstComment(leg: Leg, { draft }: Post, now: Date): Leg {
-  const isAsked = leg.status === "succeeded" && firstCommentOf(draft, leg.network) !== null;
-  if (!isAsked) return leg;
-  return withNewCall(leg, newCall("comment", { legKey: leg.key, round: leg.round, now }));
+  const [publishing] = leg.calls;
+  const isAsked = publishing.state === "done" && firstCommentOf(draft, leg.network) !== null;
+  return isAsked ? withNewCall(leg, callAfter(publishing, "comment", leg.round, now)) : leg;
 }
 
 interface Ending {

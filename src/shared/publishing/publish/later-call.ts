@@ -1,9 +1,9 @@
 import type { FollowUp, FollowUpCall } from "../../networks/contract/network.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import { invariant } from "../../runtime/errors.ts";
-import type { LaterCall } from "../call.ts";
+import type { Call } from "../call.ts";
 import { lastLookSeconds } from "../leg-times.ts";
-import { openCall } from "../leg.ts";
+import { callOf, type Leg } from "../leg.ts";
 import { firstCommentOf } from "../post.ts";
 import {
   type CallKind,
@@ -26,11 +26,8 @@ const OTHER_ACCOUNT: LegFailure = {
   remediation: "Link the account that published the post, then ask again.",
 };
 
-function laterCallOf({ stored: { leg } }: LegRun): LaterCall {
-  const call = openCall(leg);
-  invariant(call !== undefined, "a later call is not open");
-  return call;
-}
+/** Returns the network's id of the post that the call follows; null while it is to be found. */
+const targetOf = (leg: Leg) => leg.calls[0].result?.externalId ?? callOf(leg).target;
 
 /**
  * Finds the post of a leg that ended with an unknown outcome, which is to be removed. What is certainly not there counts
@@ -39,14 +36,14 @@ function laterCallOf({ stored: { leg } }: LegRun): LaterCall {
 async function findPost(work: CallWork): Promise<Step> {
   const { run, network } = work;
   const { leg } = run.stored;
-  if ((leg.networkPostId ?? laterCallOf(run).target) !== null) return GO_ON;
-  const shownIn = lastLookSeconds(leg, run.services.clock.now());
+  if (targetOf(leg) !== null) return GO_ON;
+  const shownIn = lastLookSeconds(leg.calls[0], run.services.clock.now());
   const found = await network.calls.publish.lookUp(toPublish(work), run.tools);
   const failure = plain("outcome_unknown");
   const wait = { kind: "wait", waitsFor: "look", failure } as const;
   switch (found.kind) {
     case "published":
-      note(run, () => ({ ...laterCallOf(run), target: found.networkPostId }));
+      note(run, (call) => ({ ...call, target: found.networkPostId }));
       return GO_ON;
     case "may_perform":
       if (!found.isAbsent) return wait;
@@ -62,20 +59,21 @@ async function findPost(work: CallWork): Promise<Step> {
 }
 
 /** Returns the text that the call writes, from what was asked for. */
-function textOf({ post, stored }: LegRun, { kind }: LaterCall): string | null {
+function textOf({ post, stored }: LegRun, { kind }: Call): string | null {
   return kind === "comment" ? firstCommentOf(post.draft, stored.leg.network) : null;
 }
 
 function toFollowUp({ run }: CallWork): FollowUp {
   const { leg } = run.stored;
-  const call = laterCallOf(run);
+  const call = callOf(leg);
+  const remote = leg.calls[0].remote ?? {};
   const { connection, credentials } = attachedOf(run);
   const { account, instanceUrl, limits } = connection;
-  const externalId = leg.networkPostId ?? call.target;
+  const externalId = targetOf(leg);
   invariant(externalId !== null, "a call has no post");
   return {
     key: call.key,
-    leg: { account, credentials, instanceUrl, limits, remote: leg.remote ?? {}, externalId },
+    leg: { account, credentials, instanceUrl, limits, remote, externalId },
     text: textOf(run, call),
     sentAt: call.sentAt === null ? null : new Date(call.sentAt),
     state: call.remote ?? {},

@@ -5,20 +5,12 @@ import {
   endedCall,
   type Call,
   type CallEnd,
-  type LaterCall,
   type Wait,
   type WaitsFor,
   waitingCall,
 } from "../call.ts";
-import {
-  earlyLookSeconds,
-  lastLookSeconds,
-  nextCallSeconds,
-  nextLookSeconds,
-  nextRetrySeconds,
-} from "../leg-times.ts";
+import { nextWait, type Schedule } from "../leg-times.ts";
 import { accountOn, callOf, withCall, type Leg } from "../leg.ts";
-import { problemOf } from "../problems.ts";
 
 /*
  * What a worker's attempt makes of a leg: of its claim, and of the call under way, whose states `call.ts` has. A leg with a
@@ -59,7 +51,8 @@ export function endingAt(leg: Leg, endsAt: Date, callMs: number): Leg {
 
 /** Returns the leg on the account that is linked now. `remote` is what the network chose again for that account. */
 export function movedTo(leg: Leg, linked: Connection, remote: NetworkData | null): Leg {
-  return { ...leg, connectionId: linked.id, account: accountOn(linked), remote };
+  const moved = withCall(leg, { ...callOf(leg), remote });
+  return { ...moved, connectionId: linked.id, account: accountOn(linked) };
 }
 
 /** Nobody has the leg. */
@@ -82,36 +75,20 @@ export function postponed(leg: Leg, waitsFor: WaitsFor, now: Date, seconds: numb
   return { ...waiting, ...free, notBefore: after(now, seconds) };
 }
 
-/** What the next attempt or look-up is computed from. */
-interface Schedule {
-  /** The leg before the claim. */
-  readonly before: Leg;
-  readonly now: Date;
-  readonly retrySeconds: readonly number[];
-  /** In [0, 1). */
-  readonly random: number;
-}
-
-/** Returns the leg as it waits; undefined when the time of its call is over. */
-export function waiting(leg: Leg, wait: Wait, schedule: Schedule): Leg | undefined {
-  const { now, before } = schedule;
-  if (!("failure" in wait))
-    return wait.waitsFor === "turn"
-      ? asBeforeClaim(before, leg, now, wait.seconds)
-      : postponed(leg, wait.waitsFor, now, wait.seconds);
-  const call = callOf(leg);
-  if (call.kind !== "publish") {
-    const seconds = nextCallSeconds(call, now, schedule.random, wait.seconds);
-    return seconds === null ? undefined : postponed(leg, wait.waitsFor, now, seconds);
+/** Returns the leg as it waits; undefined when the time of its call is over. `before`: the leg before the claim. */
+export function waiting(
+  leg: Leg,
+  wait: Wait,
+  { before, ...schedule }: Schedule & { readonly before: Leg },
+): Leg | undefined {
+  const { now } = schedule;
+  if ("failure" in wait) {
+    const next = nextWait(callOf(leg), wait, schedule);
+    return next && postponed(leg, next.waitsFor, now, next.seconds);
   }
-  const early = wait.isPoll === true ? earlyLookSeconds(call, now) : null;
-  if (early !== null) return postponed(leg, "network", now, early);
-  const next = wait.waitsFor === "look" ? nextLookSeconds : nextRetrySeconds;
-  const seconds = next(schedule.retrySeconds, call.retries, schedule.random, wait.seconds);
-  if (seconds !== null) return postponed(leg, wait.waitsFor, now, seconds);
-  // After the last attempt, an earlier one may still show an effect.
-  const last = call.sentAt === null ? null : lastLookSeconds(call, now);
-  return last === null ? undefined : postponed(leg, "look", now, last);
+  return wait.waitsFor === "turn"
+    ? asBeforeClaim(before, leg, now, wait.seconds)
+    : postponed(leg, wait.waitsFor, now, wait.seconds);
 }
 
 /**
@@ -125,54 +102,41 @@ export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) 
 
 /** Returns the time at which a call that was begun has certainly ended; the epoch if none was begun. */
 function callEnd(leg: Leg, callMs: number): string {
-  const call = callOf(leg);
-  const calledAt = call.kind === "publish" ? call.calledAt : call.sentAt;
-  const isCalled = call.state === "sent" && calledAt !== null;
+  const { state, calledAt } = callOf(leg);
+  const isCalled = state === "sent" && calledAt !== null;
   return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();
 }
 
-/** Returns the leg as published, with its tokens captured. */
-function succeeded(leg: Leg, { externalId, url }: Done, now: Date): Leg {
+/** Returns the leg with what was reserved for it captured or released. */
+function paid(leg: Leg, state: "captured" | "released"): Leg {
+  const { tokens } = leg.reservation;
+  const isCaptured = state === "captured";
   return {
     ...leg,
-    status: "succeeded",
-    networkPostId: externalId,
-    url,
-    publishedAt: now.toISOString(),
-    error: null,
-    reservation: { ...leg.reservation, state: "captured" },
-    tokensCharged: leg.tokensCharged + leg.reservation.tokens,
-  };
-}
-
-type Done = Extract<CallEnd, { kind: "done" }>;
-
-/** Returns the leg as not published, with its tokens released. It stays marked as sent only if the outcome is unknown. */
-function notPublished(leg: Leg, { failure, isUnknown }: Exclude<CallEnd, Done>): Leg {
-  return {
-    ...leg,
-    status: "failed",
-    error: problemOf(failure),
-    ...(isUnknown !== true && { sentAt: null, calledAt: null }),
-    reservation: { ...leg.reservation, state: "released" },
-    tokensReleased: leg.tokensReleased + leg.reservation.tokens,
+    reservation: { ...leg.reservation, state },
+    tokensCharged: leg.tokensCharged + (isCaptured ? tokens : 0),
+    tokensReleased: leg.tokensReleased + (isCaptured ? 0 : tokens),
   };
 }
 
 /** Returns the leg with the warning that its first comment is not there, or may not be. */
-function withCommentWarning(leg: Leg, { kind, error, state }: LaterCall): Leg {
-  if (kind !== "comment" || error === null) return leg;
+function withCommentWarning(leg: Leg, { error, state }: Call): Leg {
+  if (error === null) return leg;
   const known = state === "unknown" ? "first_comment_unknown" : "first_comment_failed";
   const code = error.code === "permission_missing" ? error.code : known;
   return { ...leg, warnings: [...leg.warnings, { code, message: error.message }] };
 }
 
-/** Returns the leg with the call under way ended, without its lease. */
+/** Returns the leg with the call under way ended, without its lease. What publishes is paid for if it is done. */
 export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
-  if (call.kind !== "publish") {
-    const last = endedCall(call, end, now);
-    return { ...withCommentWarning(withCall(leg, last), last), ...free };
+  const last = endedCall(call, end, now);
+  const after = { ...withCall(leg, last), ...free };
+  switch (last.kind) {
+    case "publish":
+      return paid(after, end.kind === "done" ? "captured" : "released");
+    case "comment":
+      return withCommentWarning(after, last);
+    case "remove":
+      return after;
   }
-  const settled = end.kind === "done" ? succeeded(leg, end, now) : notPublished(leg, end);
-  return { ...settled, ...free, phase: "idle", resend: false };
 }

@@ -13,7 +13,7 @@ import type { AccountLease } from "../accounts/account-queue-store.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { hint } from "../hints.ts";
 import type { Call } from "../call.ts";
-import { callOf, openCall, withCall, type Leg } from "../leg.ts";
+import { callOf, currentCall, withCall, type Leg } from "../leg.ts";
 import { endingAt, givenBack, renewed } from "./leg-attempt.ts";
 import { giveBack } from "../../runtime/give-back.ts";
 import type { PostToPublish, StoredLeg } from "../post-store.ts";
@@ -69,7 +69,7 @@ export function beginRun(
   { post, etag: postEtag }: PostToPublish,
 ): LegRun {
   const { network } = stored.leg;
-  const attempt = () => (openCall(run.stored.leg) ?? run.stored.leg).attempts;
+  const attempt = () => (currentCall(run.stored.leg) ?? run.stored.leg.calls[0]).attempts;
   const timeline = createTimelineRecorder(network, attempt, services.clock);
   const limits = { ...BACKGROUND_LIMITS, owner: ref.platformId };
   const files = keepingOpened(createNetworkTools(services.connections, network, limits));
@@ -94,8 +94,10 @@ export function beginRun(
 }
 
 /** Returns what the network chooses once for the leg, such as a key of the post; null if that is nothing. */
-export const firstRemote = ({ services, stored: { leg } }: LegRun, now: Date) =>
-  findAvailable(leg.network, services.config.networkApps)?.begin({ key: leg.key, now }) ?? null;
+export function firstRemote({ services, stored: { leg } }: LegRun, now: Date) {
+  const [{ key }] = leg.calls;
+  return findAvailable(leg.network, services.config.networkApps)?.begin({ key, now }) ?? null;
+}
 
 /** Returns the account that the first phase has attached. */
 export function attachedOf({ attached }: LegRun): Attached {

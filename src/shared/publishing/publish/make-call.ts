@@ -55,7 +55,7 @@ async function lookUp(work: CallWork): Promise<Step> {
       return { kind: "wait", waitsFor: "look", failure, seconds, isPoll };
     }
     case "unknowable":
-      return call.kind === "publish" && call.resend ? GO_ON : failed(found.failure);
+      return call.resend ? GO_ON : failed(found.failure);
     case "rejected":
       if (found.isUncertain !== true) note(run, absentCall);
       return refused(work, found.failure);

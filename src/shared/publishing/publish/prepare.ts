@@ -6,7 +6,7 @@ import type { Network } from "../../networks/contract/network.ts";
 import type { NetworkTools } from "../../networks/contract/tools.ts";
 import { accountOf, quotaFor } from "../accounts/account-quota.ts";
 import { claimText, textHash } from "../accounts/recent-text.ts";
-import type { Leg } from "../leg.ts";
+import { callOf, type Leg } from "../leg.ts";
 import { nextPollSeconds } from "../leg-times.ts";
 import { legDraft } from "../post.ts";
 import { toLegWarnings } from "../problems.ts";
@@ -31,7 +31,8 @@ const DUPLICATE_SECONDS = 5;
 /** Claims the account's text for a leg before anything is sent. May be repeated. */
 export async function claimOwnText({ run }: CallWork): Promise<Step> {
   const { services, ref, post, stored } = run;
-  const { network, key: legKey } = stored.leg;
+  const { network } = stored.leg;
+  const [{ key: legKey }] = stored.leg.calls;
   const hash = textHash(legDraft(post.draft, network).text);
   if (hash === undefined) return GO_ON;
   const account = accountOf(attachedOf(run).connection);
@@ -48,7 +49,8 @@ export async function claimOwnText({ run }: CallWork): Promise<Step> {
  */
 async function claimQuota(run: LegRun, remote?: NetworkData): Promise<Step> {
   const { services, post, stored } = run;
-  const { network, key } = stored.leg;
+  const { network } = stored.leg;
+  const [{ key }] = stored.leg.calls;
   const { connection } = attachedOf(run);
   const { limits } = connection;
   const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
@@ -65,10 +67,11 @@ export const claimFirstQuota = ({ run }: CallWork): Promise<Step> => claimQuota(
 /** Gives back what the leg took and does not count towards any more, now that `remote` is made of it. */
 export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promise<void> {
   const { services, post, stored } = run;
-  const { network, account, key } = stored.leg;
+  const { network, account } = stored.leg;
+  const [{ key, remote: known }] = stored.leg.calls;
   const kindOf = (made: NetworkData) =>
     quotaFor(services, post.draft, network, { remote: made })?.kind;
-  const before = kindOf(stored.leg.remote ?? {});
+  const before = kindOf(known ?? {});
   if (before === undefined || account === null || before === kindOf(remote)) return;
   await services.stores.networkAccounts.returnQuota(
     { network, accountId: account.id },
@@ -161,7 +164,8 @@ function processing(
   { pollAfterSeconds, isPoll = false }: { pollAfterSeconds: number; isPoll?: boolean },
 ): Step {
   const now = services.clock.now().getTime();
-  const attemptMs = leg.lastAttemptAt === null ? 0 : now - Date.parse(leg.lastAttemptAt);
+  const { lastAttemptAt } = callOf(leg);
+  const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
   if (attemptMs > PROCESSING_MS_MAX) return failed(plain("media_not_ready"));
   const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
   return { kind: "wait", waitsFor: "network", seconds };

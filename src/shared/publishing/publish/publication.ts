@@ -1,6 +1,7 @@
 import type { Published } from "../../networks/contract/outcome.ts";
 import { checkRefusal, countRefusal } from "../../networks/contract/refusals.ts";
 import { lastLookSeconds } from "../leg-times.ts";
+import { callOf } from "../leg.ts";
 import { followAccount } from "./attach-account.ts";
 import { type CallKind, type CallWork, type Found, type Made, toPublish } from "./call-work.ts";
 import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "./prepare.ts";
@@ -15,7 +16,7 @@ const done = ({ networkPostId: externalId, url }: Published) =>
  * effect to show.
  */
 function coversLatestCall({ run }: CallWork): boolean {
-  const { calledAt, sentAt } = run.stored.leg;
+  const { calledAt, sentAt } = callOf(run.stored.leg);
   return calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
 }
 

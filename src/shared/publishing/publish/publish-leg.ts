@@ -77,8 +77,8 @@ async function claim(run: LegRun): Promise<boolean> {
   if (!(await save(run, withCall(taken, { ...call, remote })))) return false;
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network } = taken;
-  const { attempts: attempt, state: phase } = call;
-  services.log.info("leg claimed", { network, attempt, phase, afterCrash });
+  const { attempts: attempt, state } = call;
+  services.log.info("leg claimed", { network, attempt, state, afterCrash });
   return true;
 }
 

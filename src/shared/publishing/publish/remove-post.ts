@@ -3,7 +3,7 @@ import { connectionsOf, type Connection } from "../../connections/connections.ts
 import type { ProfileScope } from "../../callers/scope.ts";
 import { networkOf, type NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
-import { endedCall, isFinal, newCall, withdrawn } from "../call.ts";
+import { callAfter, endedCall, isFinal, mayShow, withdrawn } from "../call.ts";
 import type { PublishingDeps } from "../deps.ts";
 import { isEnded, latestCall, openCall, withCall, withNewCall, type Leg } from "../leg.ts";
 import {
@@ -45,13 +45,12 @@ function isSupported(leg: Leg, connections: readonly Connection[]): boolean {
   );
   if (linked === undefined || remove.isSupported === undefined) return true;
   const { account, limits } = linked;
-  return remove.isSupported({ account, limits, remote: leg.remote ?? {} });
+  return remove.isSupported({ account, limits, remote: leg.calls[0].remote ?? {} });
 }
 
 function removableOf(leg: Leg, post: Post, connections: readonly Connection[]): Removable {
   if (!isEnded(leg)) return leg.round === post.id ? "nothing" : "retried";
-  const isVisible = leg.status === "succeeded" || leg.error?.code === "outcome_unknown";
-  if (!isVisible) return "nothing";
+  if (!mayShow(leg.calls[0])) return "nothing";
   const earlier = latestCall(leg, "remove");
   if (earlier !== undefined && !isFinal(earlier)) return "pending";
   if (earlier?.state === "done") return "removed";
@@ -63,14 +62,14 @@ function withRemoval(leg: Leg, round: string, now: Date): Leg {
   const open = openCall(leg);
   const isIdle = leg.claimId === null;
   const before = open !== undefined && isIdle ? withCall(leg, withdrawn(open, now)) : leg;
-  const removal = newCall("remove", { legKey: leg.key, round, now });
+  const removal = callAfter(leg.calls[0], "remove", round, now);
   return { ...withNewCall(before, removal), ...(isIdle && free) };
 }
 
 /** Returns the leg with a removal that its network can't make. */
 function withoutRemoval(leg: Leg, round: string, now: Date): Leg {
   const failure = { code: "feature_unsupported", networkCode: null } as const;
-  const asked = newCall("remove", { legKey: leg.key, round, now });
+  const asked = callAfter(leg.calls[0], "remove", round, now);
   return withNewCall(leg, endedCall(asked, { kind: "failed", failure }, now));
 }
 
@@ -97,7 +96,7 @@ function refusalOf(
   if (!is("unsupported")) return nothing();
   const posts = asked
     .filter(({ what }) => what === "unsupported")
-    .map(({ leg: { network: platform, url } }) => ({ platform, url }));
+    .map(({ leg }) => ({ platform: leg.network, url: leg.calls[0].result?.url ?? null }));
   return new AppError("removal_unsupported", "These posts can only be removed by hand.", {
     details: { posts },
   });

@@ -6,7 +6,7 @@ import type { NetworkName } from "../../networks/lookup.ts";
 import { AppError, refuseIssues } from "../../runtime/errors.ts";
 import { reserveMovement } from "../accept/accept.ts";
 import type { PublishingDeps } from "../deps.ts";
-import { isBeingRemoved, retried, type Leg } from "../leg.ts";
+import { isBeingRemoved, retried, statusOf, type Leg } from "../leg.ts";
 import {
   commitPost,
   postOperation,
@@ -58,7 +58,7 @@ interface Retry {
 /** Makes the transaction that starts failed legs again. Its answer is their networks. */
 function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
   const { round, scope, found, networks, pace } = retry;
-  const isWanted = ({ network, status }: Leg) => networks?.includes(network) ?? status === "failed";
+  const isWanted = (leg: Leg) => networks?.includes(leg.network) ?? statusOf(leg) === "failed";
   return postOperation({
     id: `retry|${round}`,
     known: found.post,
@@ -70,7 +70,7 @@ function retryOperation(retry: Retry): PostOperation<readonly NetworkName[]> {
       const own = before.filter((leg) => leg.round === round);
       if (own.length > 0) return { kind: "done", answer: networksOf(own) };
       const chosen = before.filter(isWanted);
-      if (chosen.length === 0 || chosen.some(({ status }) => status !== "failed"))
+      if (chosen.length === 0 || chosen.some((leg) => statusOf(leg) !== "failed"))
         return { kind: "refuse", error: nothingToRetry() };
       if (chosen.some(isBeingRemoved)) return { kind: "refuse", error: beingRemoved(current.post) };
       const movement = movementOf(scope, current.post, chosen);

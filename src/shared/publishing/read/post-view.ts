@@ -1,8 +1,8 @@
 import type { Connection } from "../../connections/connections.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../networks/contract/errors.ts";
 import { withDocUrl } from "../../runtime/doc-url.ts";
-import { isFinal, type LaterCall } from "../call.ts";
-import { isEnded, latestCall, type Leg } from "../leg.ts";
+import { type Call, isFinal } from "../call.ts";
+import { isEnded, latestCall, type Leg, statusOf } from "../leg.ts";
 import type { PostWithLegs } from "../post-store.ts";
 import { firstCommentOf, type Draft } from "../post.ts";
 import type { LegProblem } from "../problems.ts";
@@ -16,33 +16,35 @@ const NEEDS_CONNECTION: ReadonlySet<LegErrorCode> = new Set([
 ]);
 
 function isRetryAvailable(leg: Leg, connection: Connection | undefined): boolean {
-  if (leg.status !== "failed" || leg.error === null) return false;
-  if (NEEDS_CONNECTION.has(leg.error.code)) return connection?.status === "active";
-  return LEG_ERRORS[leg.error.code].retryable;
+  const [{ error }] = leg.calls;
+  if (statusOf(leg) !== "failed" || error === null) return false;
+  if (NEEDS_CONNECTION.has(error.code)) return connection?.status === "active";
+  return LEG_ERRORS[error.code].retryable;
 }
 
 /** Returns whether `retryAvailable` of the post depends on the connections. */
 export function dependsOnConnections({ legs }: PostWithLegs): boolean {
-  return legs.some((leg) => leg.error !== null && NEEDS_CONNECTION.has(leg.error.code));
+  return legs.some(({ calls: [{ error }] }) => error !== null && NEEDS_CONNECTION.has(error.code));
 }
 
 export type PostView = ReturnType<typeof postView>;
 
 export function legRecord(draft: Draft, leg: Leg, connection: Connection | undefined) {
+  const [{ state, result, at, attempts, lastAttemptAt, error }] = leg.calls;
   const comment = latestCall(leg, "comment");
   const isAwaited = !isEnded(leg) && firstCommentOf(draft, leg.network) !== null;
   return {
     platform: leg.network,
-    status: leg.status,
+    status: statusOf(leg),
     connectionId: leg.connectionId,
     account: leg.account,
-    networkPostId: leg.networkPostId,
-    url: leg.url,
-    publishedAt: leg.publishedAt,
-    attempts: leg.attempts,
-    lastAttemptAt: leg.lastAttemptAt,
+    networkPostId: result?.externalId ?? null,
+    url: result?.url ?? null,
+    publishedAt: state === "done" ? at : null,
+    attempts,
+    lastAttemptAt,
     nextAttemptAt: isEnded(leg) ? null : leg.notBefore,
-    error: leg.error,
+    error,
     retryAvailable: isRetryAvailable(leg, connection),
     warnings: leg.warnings,
     tokensCharged: leg.tokensCharged,
@@ -52,7 +54,7 @@ export function legRecord(draft: Draft, leg: Leg, connection: Connection | undef
 }
 
 /** Returns the first comment as readers see it; pending before the leg is published. */
-function commentRecord({ state, result, at, error }: Partial<LaterCall> = {}) {
+function commentRecord({ state, result, at, error }: Partial<Call> = {}) {
   const ended = state === "failed" || state === "unknown" ? state : "pending";
   return {
     status: state === "done" ? "succeeded" : ended,
@@ -63,7 +65,7 @@ function commentRecord({ state, result, at, error }: Partial<LaterCall> = {}) {
   } as const;
 }
 
-function removalRecord(call: LaterCall | undefined) {
+function removalRecord(call: Call | undefined) {
   if (call === undefined) return null;
   const { state, requestedAt, at, error } = call;
   const ended = error?.code === "feature_unsupported" ? "unsupported" : "failed";

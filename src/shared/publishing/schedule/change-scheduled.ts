@@ -133,7 +133,8 @@ export async function cancelPost(
   postId: string,
 ): Promise<PostView> {
   const found = await findToChange(services, scope, { postId });
-  const at = changedAt(found.post, services.clock.now());
+  const now = services.clock.now();
+  const at = changedAt(found.post, now);
   const post: Post = {
     ...found.post,
     status: "canceled",
@@ -141,7 +142,7 @@ export async function cancelPost(
     updatedAt: at,
     completedAt: at,
   };
-  const legs = found.legs.map(canceled);
+  const legs = found.legs.map((leg) => canceled(leg, now));
   await commitPost(services, changeOperation(found.post, { post, legs }));
   const dueAt = found.post.draft.scheduleAt ?? "";
   await services.wakes.remove(postWake(refOf(post), dueAt));

@@ -72,8 +72,8 @@ function startedLegs(
   view: CoreView,
 ): StartedLegs {
   const open = (next: (leg: Leg) => Leg) => legs.map((leg) => (isEnded(leg) ? leg : next(leg)));
-  const none = ({ status, code }: Obstacle) => ({
-    legs: open((leg) => notStarted(leg, status, code)),
+  const none = (why: Obstacle) => ({
+    legs: open((leg) => notStarted(leg, why, view.now)),
     networks: [],
     tokens: 0,
   });
