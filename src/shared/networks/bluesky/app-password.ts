@@ -7,9 +7,8 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { serverOrigin, typedText } from "../contract/text.ts";
 import { xrpcError } from "./errors.ts";
 import { readIdentifier, type Identifier, isOwnServer, LOGIN_HOST } from "./identity.ts";
-import { readAccount, readLimits, resolveHandle, resolveServer } from "./identity.ts";
+import { describe, resolveHandle, resolveServer } from "./identity.ts";
 import { procedure } from "./request.ts";
-import { sessionIdOf, type PasswordCredentials } from "./state.ts";
 import { type Session, accessExpiry, readSession, sessionExpiry } from "./session.ts";
 
 const APP_PASSWORD = /^[a-z0-9]{4}(?:-[a-z0-9]{4}){3}$/i;
@@ -65,7 +64,13 @@ async function signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome> {
   if (session.active === false) return inactive(session, home, tools);
   const pds = await confirmServer(session, home, tools);
   if (typeof pds !== "string") return pds;
-  return { kind: "linked", linked: await describe(session, { service: home.service, pds }, tools) };
+  const { did, handle, accessJwt, refreshJwt } = session;
+  const accessExpiresAt = accessExpiry(accessJwt, tools.now());
+  const { service } = home;
+  const credentials = { did, service, pds, accessJwt, refreshJwt, accessExpiresAt };
+  const account = await describe(credentials, handle, tools);
+  const expiresAt = sessionExpiry(refreshJwt);
+  return { kind: "linked", linked: { ...account, scopes: [], expiresAt } };
 }
 
 async function inactive(
@@ -98,10 +103,8 @@ async function findHome(typed: SignIn, tools: NetworkTools): Promise<Home | Link
   if (identifier.kind === "email") return { service: LOGIN_HOST, did: null, pds: null };
   const did =
     identifier.kind === "did" ? identifier.value : await resolveHandle(identifier.value, tools);
-  if (did === undefined) return linkFailed("account_not_found", "the handle is not known");
   if (typeof did !== "string") return did;
   const pds = await resolveServer(did, tools);
-  if (pds === undefined) return linkFailed("account_not_found", "the account names no server");
   if (typeof pds !== "string") return pds;
   return { service: isOwnServer(pds) ? LOGIN_HOST : pds, did, pds };
 }
@@ -120,37 +123,8 @@ async function confirmServer(
   }
   if (home.pds !== null) return home.pds;
   const pds = await resolveServer(session.did, tools);
-  if (pds === undefined) return linkFailed("account_not_found", "the account names no server");
   if (typeof pds !== "string" || pds === home.service || home.service === LOGIN_HOST) return pds;
   return linkFailed("instance_unsupported", "the account is on another server");
-}
-
-async function describe(
-  session: Session,
-  home: { readonly service: string; readonly pds: string },
-  tools: NetworkTools,
-) {
-  const { did, accessJwt, refreshJwt } = session;
-  const [account, limits] = await Promise.all([
-    readAccount({ did, handle: session.handle, pds: home.pds }, tools),
-    readLimits(home.pds, tools),
-  ]);
-  const credentials: PasswordCredentials = {
-    did,
-    ...home,
-    accessJwt,
-    refreshJwt,
-    accessExpiresAt: accessExpiry(accessJwt, tools.now()),
-  };
-  return {
-    account,
-    credentials,
-    instanceUrl: home.pds,
-    scopes: [],
-    limits,
-    expiresAt: sessionExpiry(refreshJwt),
-    grantId: sessionIdOf(credentials),
-  };
 }
 
 const REFUSED: Readonly<Record<string, LinkErrorCode>> = {

@@ -9,6 +9,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { follow } from "../contract/redirects.ts";
 import { originOf, typedAddress } from "../contract/text.ts";
 import { query } from "./request.ts";
+import { type Credentials, sessionIdOf } from "./state.ts";
 
 /** Knows every account's handle and public profile, and asks nobody who he is. */
 const PUBLIC_VIEW = "https://public.api.bsky.app";
@@ -39,13 +40,13 @@ const HANDLE_TIMEOUT_MS = 5_000;
 
 /**
  * Returns the DID that a handle stands for: as the server at `origin` knows it, or else as the handle's own domain says
- * (atproto.com/specs/handle); undefined if neither knows one.
+ * (atproto.com/specs/handle).
  */
 export async function resolveHandle(
   handle: string,
   tools: NetworkTools,
   origin = PUBLIC_VIEW,
-): Promise<Did | LinkFailure | undefined> {
+): Promise<Did | LinkFailure> {
   const known = await askService(handle, tools, origin);
   if (typeof known === "string") return known;
   return (await askDomain(handle, tools)) ?? known;
@@ -73,24 +74,25 @@ async function askService(
   handle: string,
   tools: NetworkTools,
   origin: string,
-): Promise<Did | LinkFailure | undefined> {
+): Promise<Did | LinkFailure> {
   const request = query(origin, "com.atproto.identity.resolveHandle", { handle });
   const answer = await exchange(tools, { ...request, timeoutMs: HANDLE_TIMEOUT_MS });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
   const { did } = inForm(() => z.object({ did: z.string() }))(answer) ?? {};
   if (did !== undefined && isDid(did)) return did;
   return answer.status >= 400 && answer.status < 500 && answer.status !== 429
-    ? undefined
+    ? linkFailed("account_not_found", "the handle is not known")
     : linkFailed("network_unavailable", `resolving the handle was answered with ${answer.status}`);
 }
 
-/** Returns the origin of the account's own server; undefined if there is no such DID. */
+/** Returns the origin of the account's own server. */
 export async function resolveServer(
   did: string,
   tools: NetworkTools,
-): Promise<string | LinkFailure | undefined> {
+): Promise<string | LinkFailure> {
   const document = await readDocument(did, tools);
-  return document === undefined || "code" in document ? document : serverIn(document);
+  if ("code" in document) return document;
+  return serverIn(document) ?? linkFailed("account_not_found", "the account names no server");
 }
 
 export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT>) {
@@ -104,16 +106,17 @@ export function serverIn({ id: did, service: services }: ShapeOf<typeof DOCUMENT
 async function readDocument(
   did: string,
   tools: NetworkTools,
-): Promise<ShapeOf<typeof DOCUMENT> | LinkFailure | undefined> {
+): Promise<ShapeOf<typeof DOCUMENT> | LinkFailure> {
+  const unknown = linkFailed("account_not_found", "the account has no document");
   const url = documentUrl(did);
-  if (url === undefined) return undefined;
+  if (url === undefined) return unknown;
   const answer = await exchange(tools, { method: "GET", url });
   if (answer instanceof HttpFailure) return linkFailed("network_unavailable", answer.message);
-  if (answer.status === 404 || answer.status === 410) return undefined;
+  if (answer.status === 404 || answer.status === 410) return unknown;
   if (answer.status !== 200)
     return linkFailed("network_unavailable", `the DID document was answered with ${answer.status}`);
   const document = inForm(DOCUMENT)(answer);
-  return document?.id === did ? document : undefined;
+  return document?.id === did ? document : unknown;
 }
 
 interface NamedAccount {
@@ -140,7 +143,7 @@ async function vouchedHandle(
     resolveHandle(name, tools),
     readDocument(did, tools),
   ]);
-  if (document === undefined || "code" in document) return did;
+  if ("code" in document) return did;
   const isNamed = document.alsoKnownAs.some((alias) => alias.toLowerCase() === `at://${name}`);
   return resolved === did && isNamed ? name : did;
 }
@@ -225,11 +228,18 @@ export async function readAccount(named: NamedAccount, tools: NetworkTools): Pro
   };
 }
 
-export async function readLimits(
-  pds: string,
-  tools: NetworkTools,
-): Promise<Record<string, number>> {
+async function readLimits(pds: string, tools: NetworkTools): Promise<Record<string, number>> {
   const request = query(pds, "com.atproto.server.describeServer");
   const stated = await tryRead(request, limitsShape, tools);
   return stated === undefined ? {} : { blobBytesMax: stated.blobUploadLimit };
+}
+
+/** Returns what is linked, but for the time that it lasts and what it may do. */
+export async function describe(credentials: Credentials, handle: string, tools: NetworkTools) {
+  const { did, pds } = credentials;
+  const [account, limits] = await Promise.all([
+    readAccount({ did, handle, pds }, tools),
+    readLimits(pds, tools),
+  ]);
+  return { account, credentials, instanceUrl: pds, limits, grantId: sessionIdOf(credentials) };
 }

@@ -90,13 +90,13 @@ function storeIn<Value>(map: Map<string, Value>) {
 
 async function didOf(handle: string, tools: NetworkTools, trace: Trace) {
   const did = await resolveHandle(handle, tools);
-  if (did === undefined) {
-    trace.code = "account_not_found";
-    return null;
+  if (typeof did === "string") {
+    trace.did = did;
+    return did;
   }
-  if (typeof did !== "string") throw new Error(did.note ?? did.code);
-  trace.did = did;
-  return did;
+  if (did.code !== "account_not_found") throw new Error(did.note ?? did.code);
+  trace.code = did.code;
+  return null;
 }
 
 /** Returns the session as it is after a step; undefined if the library discarded it. */

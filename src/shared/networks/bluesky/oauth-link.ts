@@ -13,12 +13,12 @@ import type { NetworkApp } from "../contract/settings.ts";
 import type { NetworkTools } from "../contract/tools.ts";
 import { HttpFailure } from "../../runtime/http-call.ts";
 import { originOf, serverOrigin, typedAddress } from "../contract/text.ts";
-import { LOGIN_HOST, readAccount, readLimits, readIdentifier } from "./identity.ts";
+import { describe, LOGIN_HOST, readIdentifier } from "./identity.ts";
 import { callAsAccount } from "./account-call.ts";
 import { query } from "./request.ts";
 import { hasDocuments, loopbackAddress, allowsPosting } from "./client-documents.ts";
 import { BROAD_SCOPE, GRANULAR_SCOPE } from "./client-documents.ts";
-import { sessionIdOf, type OAuthCredentials } from "./state.ts";
+import type { OAuthCredentials } from "./state.ts";
 import { openClient, problemOf, sessionIn } from "./oauth-client.ts";
 import type { Client, OAuthProblem } from "./oauth-client.ts";
 import { accessEnd, endOAuth, idleEnd } from "./session.ts";
@@ -154,7 +154,7 @@ async function acceptCredentials(
     await endOAuth(credentials, tools);
     return isOther ? linkFailed("other_account") : linkFailed("permission_missing", scope);
   }
-  return await describe(credentials, tools);
+  return await linkAccount(credentials, tools);
 }
 
 const sessionView = objectShape(() => ({
@@ -163,27 +163,16 @@ const sessionView = objectShape(() => ({
   status: spare(z.string()),
 }));
 
-async function describe(credentials: OAuthCredentials, tools: NetworkTools): Promise<LinkOutcome> {
-  const { did, pds, session } = credentials;
-  const request = query(pds, "com.atproto.server.getSession");
+async function linkAccount(
+  credentials: OAuthCredentials,
+  tools: NetworkTools,
+): Promise<LinkOutcome> {
+  const request = query(credentials.pds, "com.atproto.server.getSession");
   const answer = await callAsAccount(request, { credentials, tools });
   if (answer instanceof HttpFailure) return linkFailed("instance_unreachable", answer.message);
   const view = sessionView().safeParse(answer.status === 200 ? answer.json() : {}).data ?? {};
   if (view.active === false) return linkFailed("account_restricted", view.status);
-  const [account, limits] = await Promise.all([
-    readAccount({ did, handle: view.handle ?? did, pds }, tools),
-    readLimits(pds, tools),
-  ]);
-  return {
-    kind: "linked",
-    linked: {
-      account,
-      credentials,
-      instanceUrl: pds,
-      scopes: session.tokenSet.scope.split(" "),
-      limits,
-      expiresAt: idleEnd(tools),
-      grantId: sessionIdOf(credentials),
-    },
-  };
+  const account = await describe(credentials, view.handle ?? credentials.did, tools);
+  const scopes = credentials.session.tokenSet.scope.split(" ");
+  return { kind: "linked", linked: { ...account, scopes, expiresAt: idleEnd(tools) } };
 }
