@@ -1,4 +1,4 @@
-import { objectShape } from "../contract/fields.ts";
+import { objectShape, spare } from "../contract/fields.ts";
 import * as z from "zod";
 import { longAltTexts, shortenedAltTexts } from "../contract/alt-text.ts";
 import { extensionOf, fieldOf, kindsOf, mediaKindOf } from "../contract/draft.ts";
@@ -47,7 +47,6 @@ export const rules = {
     unit: "bytes",
     message: "The text has {used} bytes; Bluesky allows {limit}.",
     remediation: "Use fewer emoji and combined characters, or shorten the text.",
-    field: "text",
     used: ({ draft }) => Buffer.byteLength(draft.text),
   }),
   "bluesky.content.empty": error("text_invalid", {
@@ -63,21 +62,18 @@ export const rules = {
     message: "Bluesky allows {limit} images or one video in a post.",
     remediation:
       "Use fewer media files, or give Bluesky its own with platformOptions.bluesky.mediaUrls.",
-    field: "mediaUrls",
     broken: ({ kinds }) =>
       kinds.length > FILES_MAX || kinds.filter((kind) => kind === "video").length > 1,
   }),
   "bluesky.media.mixed": error("media_rejected", {
     message: "Bluesky does not allow images and a video in one post.",
     remediation: "Use images alone or one video alone.",
-    field: "mediaUrls",
     broken: ({ kinds }) => kinds.includes("video") && kinds.includes("image"),
   }),
   "bluesky.media.type": error("media_rejected", {
     message:
       "Bluesky takes images and videos as MP4, MOV, WebM or MPEG; some servers take MP4 alone.",
     remediation: "Convert the file to MP4.",
-    field: "mediaUrls",
     broken: ({ draft }) => draft.media.flatMap(foreignType),
   }),
   "bluesky.media.size": error("media_rejected", {
@@ -100,23 +96,21 @@ export const rules = {
   "bluesky.linkCard.media": warning("link_rejected", {
     message: "A Bluesky post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link card.",
-    field: "linkCard",
     broken: ({ draft, options }) => draft.media.length > 0 && Boolean(options.linkCard),
   }),
 };
 
-export const RULES = {
-  /** Up to here the shape that every client shows; above it the gallery, which older ones do not. */
-  plainImagesMax: 4,
-  /** Of servers that do not tell their own `blobUploadLimit`. */
-  blobBytesMax: 52_428_800,
-} as const;
+/** Up to here the shape that every client shows; above it the gallery, which older ones do not. */
+export const PLAIN_IMAGES_MAX = 4;
 
-const limitsShape = objectShape(() => ({ blobBytesMax: z.number().int().positive() }));
+/** Bluesky's own servers, for those that do not tell their `blobUploadLimit`. */
+const BLOB_BYTES_MAX = 52_428_800;
+const limitsShape = objectShape(() => ({
+  blobBytesMax: spare(z.number().int().positive(), BLOB_BYTES_MAX),
+}));
 
 export function blobBytesMax(limits: NetworkData): number {
-  const parsed = limitsShape().safeParse(limits);
-  return parsed.success ? parsed.data.blobBytesMax : RULES.blobBytesMax;
+  return limitsShape().parse(limits).blobBytesMax;
 }
 
 export function measure({ text }: LegDraft): TextMeasure {

@@ -11,7 +11,7 @@ import { callAsAccount, classifyFor } from "./account-call.ts";
 import type { AsAccount, Leg, RemoteVideo } from "./state.ts";
 import { procedure } from "./request.ts";
 import { shortenedText } from "../contract/text.ts";
-import { media, RULES, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
+import { media, PLAIN_IMAGES_MAX, smallImage, VIDEO_ALT_TEXT_MAX } from "./rules.ts";
 
 const UPLOAD_TIMEOUT_MS = 120_000;
 
@@ -126,7 +126,7 @@ export function videoEmbed(
 }
 
 export function imagesEmbed(files: readonly UploadedImage[]): Embed {
-  if (files.length > RULES.plainImagesMax) {
+  if (files.length > PLAIN_IMAGES_MAX) {
     return {
       $type: "app.bsky.embed.gallery",
       items: files.map(({ blob, alt, aspectRatio }) => ({

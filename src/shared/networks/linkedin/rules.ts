@@ -48,21 +48,18 @@ export const rules = {
     message: "LinkedIn allows {limit} images, one video or one document in a post.",
     remediation:
       "Use fewer media files, or give LinkedIn its own with platformOptions.linkedin.mediaUrls.",
-    field: "mediaUrls",
     broken: ({ kinds }) =>
       kinds.length > FILES_MAX || countOf(kinds, "video") > 1 || countOf(kinds, "document") > 1,
   }),
   "linkedin.media.mixed": error("media_rejected", {
     message: "LinkedIn does not allow files of several kinds in one post.",
     remediation: "Use images alone, one video alone or one document alone.",
-    field: "mediaUrls",
     broken: ({ kinds }) => new Set(kinds.filter((kind) => kind !== undefined)).size > 1,
   }),
   "linkedin.media.type": error("media_rejected", {
     message:
       "LinkedIn takes JPEG, PNG and GIF images, MP4 video, and PDF, DOC(X) and PPT(X) documents.",
     remediation: "Convert the file to one of these.",
-    field: "mediaUrls",
     broken: ({ draft }) => draft.media.flatMap(foreignType),
   }),
   "linkedin.media.size": error("media_rejected", {
@@ -88,7 +85,6 @@ export const rules = {
   }),
   "linkedin.media.altTextUnused": warning("media_rejected", {
     message: "LinkedIn takes alternative texts of images only; that of this file is left out.",
-    remediation: "Nothing needs to be done.",
     field: "altTexts",
     broken: ({ draft }) => unusedAltTexts(draft, isImage),
   }),
@@ -102,13 +98,11 @@ export const rules = {
   "linkedin.link.media": warning("link_rejected", {
     message: "A LinkedIn post shows either media or a link card; the card is left out.",
     remediation: "Remove the media or the link card.",
-    field: "link",
     broken: ({ draft, options }) => options.link !== undefined && draft.media.length > 0,
   }),
   "linkedin.visibility.organization": error("invalid_request", {
     message: "A company page has no connections that it could post to.",
     remediation: "Leave out the visibility, or link a member's account.",
-    field: "visibility",
     broken: ({ options, author }) =>
       options.visibility === "CONNECTIONS" && author === "organization",
   }),

@@ -47,7 +47,6 @@ export const rules = {
     variesByServer: true,
     message: "This server takes no post without a media file.",
     remediation: "Add an image or a video, or link an account on another server.",
-    field: "mediaUrls",
     broken: ({ draft, limits }) => limits.needsMedia && draft.media.length === 0,
   }),
   "mastodon.media.count": error("media_rejected", {
@@ -57,7 +56,6 @@ export const rules = {
     message: "The post has {used} media files; this server allows {limit}.",
     remediation:
       "Use fewer media files, or give Mastodon its own with platformOptions.mastodon.mediaUrls.",
-    field: "mediaUrls",
     used: ({ draft }) => draft.media.length,
     limitOf: ({ limits }) => limits.mediaMax,
   }),
@@ -65,7 +63,6 @@ export const rules = {
     variesByServer: true,
     message: "Mastodon allows several images, or one video or audio file alone.",
     remediation: "Use images alone, or one video or audio file alone.",
-    field: "mediaUrls",
     broken: ({ draft, limits }) => checkNames(draft, (kinds) => isMixed(kinds, limits)) === true,
   }),
   "mastodon.media.type": error("media_rejected", {
@@ -98,13 +95,11 @@ export const rules = {
     variesByServer: true,
     message: "This server has no direct posts.",
     remediation: "Use another visibility, or link an account on another server.",
-    field: "visibility",
     broken: ({ options: { visibility }, limits }) => visibility === "direct" && !limits.hasDirect,
   }),
   "mastodon.focus.count": error("invalid_request", {
     message: "There are more focal points than media files.",
     remediation: "Give platformOptions.mastodon.focus as many entries as there are media files.",
-    field: "focus",
     broken: ({ draft, options: { focus = [] } }) => focus.length > draft.media.length,
   }),
 };
