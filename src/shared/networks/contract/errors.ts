@@ -6,139 +6,109 @@ interface LegError {
   readonly retryable: boolean;
 }
 
+/** What may succeed when the unchanged leg is tried again. */
+const retryable = (message: string, remediation: string): LegError => ({
+  message,
+  remediation,
+  retryable: true,
+});
+const final = (message: string, remediation: string): LegError => ({
+  message,
+  remediation,
+  retryable: false,
+});
+
 export const LEG_ERRORS = {
-  connection_missing: {
-    message: "No account of this network is linked to the profile.",
-    remediation: "Link an account on the connect page, then retry.",
-    retryable: true,
-  },
-  connection_needs_reauth: {
-    message: "The network no longer accepts the stored authorisation of this account.",
-    remediation: "Reconnect the account on the connect page, then retry.",
-    retryable: true,
-  },
-  permission_missing: {
-    message: "The account was linked without a permission that publishing needs.",
-    remediation: "Reconnect the account and grant every permission that is asked for.",
-    retryable: true,
-  },
-  account_restricted: {
-    message: "The network has restricted this account.",
-    remediation: "Log in to the network, resolve what it asks for, then reconnect the account.",
-    retryable: true,
-  },
-  rate_limited: {
-    message: "The network is receiving too many requests for this account.",
-    remediation: "Retry in some minutes.",
-    retryable: true,
-  },
-  quota_exceeded: {
-    message: "The account has used up its publishing quota of the last 24 hours.",
-    remediation: "Retry when the quota is free again.",
-    retryable: true,
-  },
-  duplicate_content: {
-    message: "The same text was already published to this account.",
-    remediation: "Change the text.",
-    retryable: false,
-  },
-  text_too_long: {
-    message: "The text is longer than the network allows.",
-    remediation: "Shorten the text, or give this network its own with platformOptions.",
-    retryable: false,
-  },
-  text_invalid: {
-    message: "The network does not accept this text.",
-    remediation: "Change the text, or give this network its own with platformOptions.",
-    retryable: false,
-  },
-  media_unreachable: {
-    message: "A media file could not be downloaded.",
-    remediation: "Check that the media URL is public and answers without a log-in, then retry.",
-    retryable: true,
-  },
-  media_rejected: {
-    message: "The network does not accept a media file of this post.",
-    remediation: "Use a file of a type, size and shape that the network allows.",
-    retryable: false,
-  },
-  media_processing_failed: {
-    message: "The network could not process a media file.",
-    remediation: "Retry; if it fails again, re-encode the file.",
-    retryable: true,
-  },
-  media_not_ready: {
-    message: "The network did not finish processing the media in time.",
-    remediation: "Retry.",
-    retryable: true,
-  },
-  link_rejected: {
-    message: "The network refuses a link in this post.",
-    remediation: "Remove or replace the link.",
-    retryable: false,
-  },
-  content_rejected: {
-    message: "The network refused this content.",
-    remediation: "Check the network's content rules and change the post.",
-    retryable: false,
-  },
-  network_unavailable: {
-    message: "The network could not be reached; nothing was published.",
-    remediation: "Retry in some minutes.",
-    retryable: true,
-  },
-  outcome_unknown: {
-    message: "The network did not confirm the post: it may be live already.",
-    remediation: "Look at the account; retry only if the post is not there.",
-    retryable: true,
-  },
-  app_misconfigured: {
-    message: "This network is not available at the moment.",
-    remediation: "Nothing is wrong with the post; retry later or contact support.",
-    retryable: true,
-  },
-  invalid_request: {
-    message: "The network refused the request.",
-    remediation: "Contact support with the post's id.",
-    retryable: false,
-  },
-  feature_unsupported: {
-    message: "The network does not offer this for this account or this kind of post.",
-    remediation: "Leave it out, or do it by hand.",
-    retryable: false,
-  },
-  profile_disabled: {
-    message: "The profile is disabled.",
-    remediation: "Enable the profile, then retry.",
-    retryable: true,
-  },
-  application_disabled: {
-    message: "The application is disabled.",
-    remediation: "Enable the application, then retry.",
-    retryable: true,
-  },
-  insufficient_tokens: {
-    message:
-      "The wallet did not hold enough tokens when the post was due, or its daily budget was used up.",
-    remediation: "Add tokens or raise the budget, then retry.",
-    retryable: true,
-  },
-  schedule_missed: {
-    message: "The post was more than 24 hours late and was not published.",
-    remediation: "Retry to publish it now.",
-    retryable: true,
-  },
-  canceled: {
-    message: "The post was canceled.",
-    remediation: "Create a new post.",
-    retryable: false,
-  },
-  internal_error: {
-    message: "Publishing failed for a reason on our side.",
-    remediation: "Retry; contact support with the post's id if it fails again.",
-    retryable: true,
-  },
-} as const satisfies Record<string, LegError>;
+  connection_missing: retryable(
+    "No account of this network is linked to the profile.",
+    "Link an account on the connect page, then retry.",
+  ),
+  connection_needs_reauth: retryable(
+    "The network no longer accepts the stored authorisation of this account.",
+    "Reconnect the account on the connect page, then retry.",
+  ),
+  permission_missing: retryable(
+    "The account was linked without a permission that publishing needs.",
+    "Reconnect the account and grant every permission that is asked for.",
+  ),
+  account_restricted: retryable(
+    "The network has restricted this account.",
+    "Log in to the network, resolve what it asks for, then reconnect the account.",
+  ),
+  rate_limited: retryable(
+    "The network is receiving too many requests for this account.",
+    "Retry in some minutes.",
+  ),
+  quota_exceeded: retryable(
+    "The account has used up its publishing quota of the last 24 hours.",
+    "Retry when the quota is free again.",
+  ),
+  duplicate_content: final(
+    "The same text was already published to this account.",
+    "Change the text.",
+  ),
+  text_too_long: final(
+    "The text is longer than the network allows.",
+    "Shorten the text, or give this network its own with platformOptions.",
+  ),
+  text_invalid: final(
+    "The network does not accept this text.",
+    "Change the text, or give this network its own with platformOptions.",
+  ),
+  media_unreachable: retryable(
+    "A media file could not be downloaded.",
+    "Check that the media URL is public and answers without a log-in, then retry.",
+  ),
+  media_rejected: final(
+    "The network does not accept a media file of this post.",
+    "Use a file of a type, size and shape that the network allows.",
+  ),
+  media_processing_failed: retryable(
+    "The network could not process a media file.",
+    "Retry; if it fails again, re-encode the file.",
+  ),
+  media_not_ready: retryable("The network did not finish processing the media in time.", "Retry."),
+  link_rejected: final("The network refuses a link in this post.", "Remove or replace the link."),
+  content_rejected: final(
+    "The network refused this content.",
+    "Check the network's content rules and change the post.",
+  ),
+  network_unavailable: retryable(
+    "The network could not be reached; nothing was published.",
+    "Retry in some minutes.",
+  ),
+  outcome_unknown: retryable(
+    "The network did not confirm the post: it may be live already.",
+    "Look at the account; retry only if the post is not there.",
+  ),
+  app_misconfigured: retryable(
+    "This network is not available at the moment.",
+    "Nothing is wrong with the post; retry later or contact support.",
+  ),
+  invalid_request: final("The network refused the request.", "Contact support with the post's id."),
+  feature_unsupported: final(
+    "The network does not offer this for this account or this kind of post.",
+    "Leave it out, or do it by hand.",
+  ),
+  profile_disabled: retryable("The profile is disabled.", "Enable the profile, then retry."),
+  application_disabled: retryable(
+    "The application is disabled.",
+    "Enable the application, then retry.",
+  ),
+  insufficient_tokens: retryable(
+    "The wallet did not hold enough tokens when the post was due, or its daily budget was used up.",
+    "Add tokens or raise the budget, then retry.",
+  ),
+  schedule_missed: retryable(
+    "The post was more than 24 hours late and was not published.",
+    "Retry to publish it now.",
+  ),
+  canceled: final("The post was canceled.", "Create a new post."),
+  internal_error: retryable(
+    "Publishing failed for a reason on our side.",
+    "Retry; contact support with the post's id if it fails again.",
+  ),
+};
 
 export type LegErrorCode = keyof typeof LEG_ERRORS;
 

@@ -137,55 +137,45 @@ interface Refusal {
   readonly remediation: string;
 }
 
+const refusal = (message: string, remediation: string): Refusal => ({ message, remediation });
+
 const REASONS: Readonly<Record<MediaReason, Refusal>> = {
-  size: {
-    message: "The file has more bytes than the network takes.",
-    remediation: "Use a smaller file.",
-  },
-  type: {
-    message: "The file is of a type that the network does not take.",
-    remediation: "Use a JPEG or PNG image, or an MP4 video.",
-  },
-  ratio: {
-    message: "The image is too wide or too tall for the network.",
-    remediation: "Crop the image.",
-  },
-  pixels: {
-    message: "The image has more pixels than can be worked with.",
-    remediation: "Use a smaller image.",
-  },
-  damaged: {
-    message: "The file is damaged and can't be read.",
-    remediation: "Re-export the file.",
-  },
-  animation: {
-    message: "The moving image has more bytes than the network takes.",
-    remediation: "Shorten the animation, or make it smaller.",
-  },
-  frames: {
-    message: "The moving image has more frames than the network takes.",
-    remediation: "Shorten the animation.",
-  },
-  duration: {
-    message: "The video is too short or too long for the network.",
-    remediation: "Cut the video, or give the network another.",
-  },
-  changed: {
-    message: "The file changed while it was read.",
-    remediation: "Leave the file as it is until the post is out.",
-  },
-  memory: {
-    message: "The file takes more memory to read than is allowed.",
-    remediation: "Re-export the file, or use a smaller one.",
-  },
-  time: {
-    message: "The file takes longer to read than is allowed.",
-    remediation: "Re-export the file, or use a smaller one.",
-  },
-  crash: {
-    message: "Reading the file failed so badly that it is not read again.",
-    remediation: "Re-export the file with another program.",
-  },
+  size: refusal("The file has more bytes than the network takes.", "Use a smaller file."),
+  type: refusal(
+    "The file is of a type that the network does not take.",
+    "Use a JPEG or PNG image, or an MP4 video.",
+  ),
+  ratio: refusal("The image is too wide or too tall for the network.", "Crop the image."),
+  pixels: refusal("The image has more pixels than can be worked with.", "Use a smaller image."),
+  damaged: refusal("The file is damaged and can't be read.", "Re-export the file."),
+  animation: refusal(
+    "The moving image has more bytes than the network takes.",
+    "Shorten the animation, or make it smaller.",
+  ),
+  frames: refusal(
+    "The moving image has more frames than the network takes.",
+    "Shorten the animation.",
+  ),
+  duration: refusal(
+    "The video is too short or too long for the network.",
+    "Cut the video, or give the network another.",
+  ),
+  changed: refusal(
+    "The file changed while it was read.",
+    "Leave the file as it is until the post is out.",
+  ),
+  memory: refusal(
+    "The file takes more memory to read than is allowed.",
+    "Re-export the file, or use a smaller one.",
+  ),
+  time: refusal(
+    "The file takes longer to read than is allowed.",
+    "Re-export the file, or use a smaller one.",
+  ),
+  crash: refusal(
+    "Reading the file failed so badly that it is not read again.",
+    "Re-export the file with another program.",
+  ),
 };
 
 // Safe: the record has every reason as its key and nothing else.

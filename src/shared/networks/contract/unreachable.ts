@@ -25,61 +25,53 @@ const PUBLIC = "Check that the media URL is public and answers without a log-in,
 const RETRY = "Retry; use another server if it happens again.";
 const UNCODED = "Configure the server to send the file without Content-Encoding.";
 
+const words = (message: string, remediation: string): Words => ({ message, remediation });
+
 const CAUSES: Readonly<Record<Cause, Words>> = {
-  blocked_address: {
-    message: "The media URL leads to an address that may not be fetched.",
-    remediation: "Use an https URL on a public host.",
-  },
-  connect_failed: {
-    message: "The server of the media file can't be reached.",
-    remediation: "Check the host name in the media URL.",
-  },
-  tls_failed: {
-    message: "The server of the media file has no valid certificate.",
-    remediation: "Fix the server's certificate, or use another server.",
-  },
-  timeout: { message: "The server of the media file did not answer in time.", remediation: RETRY },
-  slow: { message: "The server of the media file sends it too slowly.", remediation: RETRY },
-  connection_lost: {
-    message: "The server of the media file broke off the download.",
-    remediation: RETRY,
-  },
-  too_large: { message: "The media file is too large to download.", remediation: PUBLIC },
-  undecodable: {
-    message: "The media file is not compressed the way that its Content-Encoding header says.",
-    remediation: UNCODED,
-  },
-  coding: {
-    message: 'The media file is sent with the unknown Content-Encoding "{value}".',
-    remediation: UNCODED,
-  },
-  too_many_redirects: {
-    message: `The media URL redirects more than ${REDIRECTS_MAX} times.`,
-    remediation: "Use the address that the redirects lead to.",
-  },
-  redirected_nowhere: {
-    message: "The media URL redirects without a valid Location header.",
-    remediation: "Use the address of the file itself.",
-  },
-  status: {
-    message: "The server of the media file answers with HTTP {value}.",
-    remediation: PUBLIC,
-  },
-  range: {
-    message: "The server of the media file answers with another part of it than was requested.",
-    remediation: "Configure the server to answer range requests correctly, or not at all.",
-  },
-  size_unknown: {
-    message: "The server of the media file states no size, and the file has more than {value} MiB.",
-    remediation:
-      "Configure the server to send Content-Length, or to answer range requests, without Content-Encoding.",
-  },
-  empty: { message: "The media file is empty.", remediation: "Upload the file again." },
-  changed: {
-    message: "The media file changed while it was read.",
-    remediation: "Leave the file as it is until the post is published.",
-  },
-  busy: { message: "Too many media files are being read.", remediation: "Retry in some minutes." },
+  blocked_address: words(
+    "The media URL leads to an address that may not be fetched.",
+    "Use an https URL on a public host.",
+  ),
+  connect_failed: words(
+    "The server of the media file can't be reached.",
+    "Check the host name in the media URL.",
+  ),
+  tls_failed: words(
+    "The server of the media file has no valid certificate.",
+    "Fix the server's certificate, or use another server.",
+  ),
+  timeout: words("The server of the media file did not answer in time.", RETRY),
+  slow: words("The server of the media file sends it too slowly.", RETRY),
+  connection_lost: words("The server of the media file broke off the download.", RETRY),
+  too_large: words("The media file is too large to download.", PUBLIC),
+  undecodable: words(
+    "The media file is not compressed the way that its Content-Encoding header says.",
+    UNCODED,
+  ),
+  coding: words('The media file is sent with the unknown Content-Encoding "{value}".', UNCODED),
+  too_many_redirects: words(
+    `The media URL redirects more than ${REDIRECTS_MAX} times.`,
+    "Use the address that the redirects lead to.",
+  ),
+  redirected_nowhere: words(
+    "The media URL redirects without a valid Location header.",
+    "Use the address of the file itself.",
+  ),
+  status: words("The server of the media file answers with HTTP {value}.", PUBLIC),
+  range: words(
+    "The server of the media file answers with another part of it than was requested.",
+    "Configure the server to answer range requests correctly, or not at all.",
+  ),
+  size_unknown: words(
+    "The server of the media file states no size, and the file has more than {value} MiB.",
+    "Configure the server to send Content-Length, or to answer range requests, without Content-Encoding.",
+  ),
+  empty: words("The media file is empty.", "Upload the file again."),
+  changed: words(
+    "The media file changed while it was read.",
+    "Leave the file as it is until the post is published.",
+  ),
+  busy: words("Too many media files are being read.", "Retry in some minutes."),
 };
 
 interface Details {
@@ -95,8 +87,8 @@ export function unreachable(
   { value = "", error, reason }: Details = {},
 ): MediaFailure {
   const { message, remediation } = CAUSES[cause];
-  const words = message.replace("{value}", () => String(value).slice(0, 100));
-  return new MediaFailure("media_unreachable", words, {
+  const said = message.replace("{value}", () => String(value).slice(0, 100));
+  return new MediaFailure("media_unreachable", said, {
     remediation,
     ...(error === undefined ? {} : { cause: error }),
     ...(reason === undefined ? {} : { reason }),

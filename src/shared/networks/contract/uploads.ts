@@ -142,7 +142,7 @@ export async function pollFiles<Leg extends AnyLeg, File extends Polled>(
 
 /** Begins a file again that the network could not use; ends the leg where that was tried before. */
 export function startAgain<Leg extends AnyLeg, File>(
-  { restart, restartSeconds = CARRY_ON_SECONDS }: StartsAgain<Leg, File>,
+  { restart, restartSeconds = CARRY_ON_SECONDS }: Uploads<Leg, File>,
   leg: Leg,
   { failure, isFinal = false }: Broken,
   made: readonly File[],
@@ -150,5 +150,3 @@ export function startAgain<Leg extends AnyLeg, File>(
   const again = isFinal ? undefined : restart(leg, made);
   return again === undefined ? { kind: "rejected", failure } : processing(again, restartSeconds);
 }
-
-type StartsAgain<Leg extends AnyLeg, File> = Pick<Uploads<Leg, File>, "restart" | "restartSeconds">;

@@ -18,7 +18,6 @@ const SPAM =
   "Instagram takes the account's activity for spam: open the app, do what it asks for, and post less often.";
 const COLLABORATORS =
   "Check the names in platformOptions.instagram.collaborators: each has to be an account that may be invited.";
-const TRIAL = "Publish an ordinary reel: this account has no trial reels.";
 
 const media = (rule: string) => refused("media_rejected", { rule });
 const text = (rule: string) => refused("text_invalid", { rule });
@@ -47,10 +46,8 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(refused("content_rejected", { remediation: SPAM }), 2207051),
   // "Invalid user id", of an account that is named as a collaborator.
   ...subcodes(refused("invalid_request", { remediation: COLLABORATORS }), 2207018),
-  ...subcodes(
-    refused("invalid_request", { rule: "instagram.reel.trial", remediation: TRIAL }),
-    2207081,
-  ),
+  // Trial reels, which nothing here asks for.
+  ...subcodes(refused("invalid_request"), 2207081),
   ...rows(
     { ...RESTRICTED, rule: ACCOUNT_KIND, remediation: PROFESSIONAL },
     { code: 10, message: /not an instagram (?:business|professional)/i },

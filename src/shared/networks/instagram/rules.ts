@@ -122,10 +122,6 @@ export const rules = {
     broken: (facts) => (hasAltTexts(facts) ? unusedAltTexts(facts.draft, isImage) : []),
   }),
   ...formRules("instagram", "An Instagram"),
-  "instagram.reel.trial": error("invalid_request", {
-    message: "The account may not publish trial reels.",
-    remediation: "Contact support with the post's id.",
-  }),
   "instagram.story.altText": warning("media_rejected", {
     message: "An Instagram story has no alternative text; it is left out.",
     field: "altTexts",
