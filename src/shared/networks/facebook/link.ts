@@ -18,7 +18,7 @@ import { appOf, type NetworkTools } from "../contract/tools.ts";
 import { readCallback } from "../graph/link.ts";
 import { graphDelete, graphGet } from "../graph/request.ts";
 import { classify } from "./errors.ts";
-import { type FacebookPage, facebookPage, findPages, type FoundPages, readPage } from "./pages.ts";
+import { type FacebookPage, findPages, type FoundPages, pageShape, readPage } from "./pages.ts";
 import { accessFor, appAccess, type AsAccount, pageOf, steps } from "./state.ts";
 
 const answerShape = objectShape(() => ({
@@ -55,8 +55,8 @@ const choiceOf = readerOf(() => ({
   userId: z.string(),
   userToken: z.string(),
   scopes: z.array(z.string()),
-  /** The token is null where there is no room for all of them: it is requested again. */
-  pages: z.array(facebookPage().extend({ token: z.string().nullable() })),
+  /** Without their tokens where there is no room for all of them: the chosen one's is requested again. */
+  pages: z.array(pageShape()),
 }));
 type Flow = ReturnType<typeof choiceOf>;
 
@@ -78,12 +78,11 @@ const finish = finishCode({
 
 const choose: OAuthFlow["choose"] = async (candidateId, data, tools) => {
   const flow = choiceOf(data);
-  const page = flow.pages.find(({ id }) => id === candidateId);
-  if (page === undefined) return linkFailed("input_invalid", "not one of the pages");
-  const { token } = page;
-  if (token !== null) return linkPage({ ...page, token }, flow);
-  const found = await readPage(page.id, accessFor(flow.userToken, tools));
-  return found === undefined ? linkFailed("network_unavailable") : linkPage(found, flow);
+  const known = flow.pages.find(({ id }) => id === candidateId);
+  if (known === undefined) return linkFailed("input_invalid", "not one of the pages");
+  const hasToken = known.access_token !== undefined;
+  const page = hasToken ? known : await readPage(known.id, accessFor(flow.userToken, tools));
+  return page === undefined ? linkFailed("network_unavailable") : linkPage(page, flow);
 };
 
 export const facebookLink = {
@@ -173,7 +172,7 @@ function read<Shape extends z.ZodType<object>>(
  */
 function storable(flow: Flow): Flow {
   if (isStorable(flow)) return flow;
-  const bare = flow.pages.map((page) => ({ ...page, pictureUrl: null, token: null }));
+  const bare = flow.pages.map(({ id, name, username }) => ({ id, name, username }));
   let fitting = { ...flow, pages: bare };
   while (fitting.pages.length > 0 && !isStorable(fitting))
     fitting = { ...fitting, pages: fitting.pages.slice(0, -1) };
@@ -189,7 +188,7 @@ function offer(flow: Flow, found: FoundPages): LinkOutcome | LinkChoice {
   const candidates = kept.pages.map(({ id, name, username }) => ({
     id,
     label: name === "" ? id : name,
-    hint: username === null ? id : `@${username}`,
+    hint: username ? `@${username}` : id,
   }));
   const isCut = found.isCut || kept.pages.length < found.pages.length;
   return { kind: "choose", candidates, flow: kept, ...(isCut && { isCut }) };
@@ -199,7 +198,7 @@ function linkPage(
   page: FacebookPage,
   { userId, userToken, scopes }: Pick<Flow, "userId" | "userToken" | "scopes">,
 ): LinkOutcome {
-  const { id, name, username, token, pictureUrl } = page;
+  const { id, name, username, access_token: pageToken, picture } = page;
   return {
     kind: "linked",
     linked: {
@@ -207,11 +206,11 @@ function linkPage(
         id,
         username: username ?? "",
         displayName: name === "" ? id : name,
-        avatarUrl: pictureUrl,
-        url: `https://www.facebook.com/${username ?? id}`,
+        avatarUrl: picture?.data.url ?? null,
+        url: `https://www.facebook.com/${username || id}`,
         kind: "page",
       },
-      credentials: { userId, userToken, pageId: id, pageToken: token },
+      credentials: { userId, userToken, pageId: id, pageToken },
       instanceUrl: null,
       scopes,
       limits: {},

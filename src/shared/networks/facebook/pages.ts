@@ -30,7 +30,8 @@ const PUBLISHING_TASKS = [
   "PROFILE_PLUS_FULL_CONTROL",
 ] as const;
 
-const pageShape = objectShape(() => ({
+/** A page as lists show it, and as it is kept until one is chosen. */
+export const pageShape = objectShape(() => ({
   id: idShape(),
   name: spare(z.string(), ""),
   username: spare(z.string()),
@@ -39,17 +40,7 @@ const pageShape = objectShape(() => ({
   tasks: spare(z.array(z.string())),
   picture: spare(z.object({ data: z.object({ url: z.url() }) })),
 }));
-type ListedPage = ShapeOf<typeof pageShape>;
-
-/** A page that the person may publish for. */
-export const facebookPage = objectShape(() => ({
-  id: z.string(),
-  name: z.string(),
-  username: z.string().nullable(),
-  token: z.string(),
-  pictureUrl: z.string().nullable(),
-}));
-export type FacebookPage = ShapeOf<typeof facebookPage>;
+export type FacebookPage = ShapeOf<typeof pageShape>;
 
 /** The pages that the person may publish for. */
 export interface FoundPages {
@@ -61,7 +52,7 @@ export interface FoundPages {
 }
 
 /** One of the lists. */
-interface Listed extends EdgeRead<ListedPage> {
+interface Listed extends EdgeRead<FacebookPage> {
   /** Whether it could be read. */
   readonly isRead: boolean;
 }
@@ -89,13 +80,12 @@ export async function findPages(access: GraphAccess): Promise<FoundPages | LinkF
   };
 }
 
-function publishable(pages: readonly ListedPage[]): readonly FacebookPage[] {
+function publishable(pages: readonly FacebookPage[]): readonly FacebookPage[] {
   const byId = new Map<string, FacebookPage>();
-  for (const { id, name, username, access_token: token, tasks, picture } of pages) {
+  for (const page of pages) {
+    const { id, access_token, tasks } = page;
     const isAllowed = tasks === undefined || PUBLISHING_TASKS.some((task) => tasks.includes(task));
-    if (token === undefined || !isAllowed || byId.has(id)) continue;
-    const pictureUrl = picture?.data.url ?? null;
-    byId.set(id, { id, name, username: username || null, token, pictureUrl });
+    if (access_token !== undefined && isAllowed && !byId.has(id)) byId.set(id, page);
   }
   return [...byId.values()];
 }
@@ -146,7 +136,7 @@ const scopesShape = () =>
 /** Returns the pages that the token itself names: those that were selected in the dialog. */
 async function pagesOfToken(
   access: GraphAccess,
-  known: readonly ListedPage[],
+  known: readonly FacebookPage[],
 ): Promise<Listed & { readonly isWhole: boolean }> {
   const query = { path: "debug_token", input_token: access.token };
   const debugged = await read(appAccess(access.tools), query, scopesShape);
