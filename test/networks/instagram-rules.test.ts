@@ -165,7 +165,7 @@ describe("a container's status", () => {
   });
 
   test("tells one that is not known from one that is not told", async () => {
-    expect(await look(answer(400, graph(100, 33)))).toMatchObject({ kind: "gone" });
+    expect(await look(answer(400, graph(100, 33)))).toMatchObject({ isGone: true });
     for (const reply of [lost, answer(503, ""), answer(200, {}), answer(400, graph(190))])
       expect(await look(reply)).toMatchObject({ kind: "unknown" });
   });

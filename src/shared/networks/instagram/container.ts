@@ -13,14 +13,17 @@ import { fetchableUrl, repairedImage } from "../graph/probe.ts";
 
 /** How far Instagram is with a container. */
 export type ContainerState =
-  | { readonly kind: "working" }
-  | { readonly kind: "finished" }
-  | { readonly kind: "published" }
-  | { readonly kind: "failed"; readonly classified: Classified }
-  /** Instagram does not know it, or no longer: that says nothing about what became of it. */
-  | { readonly kind: "gone" }
+  | { readonly kind: "working" | "finished" | "published" }
+  /** `isGone`: it does not know it, or no longer. That says nothing about what became of it. */
+  | { readonly kind: "failed"; readonly classified: Classified; readonly isGone?: true }
   /** It did not tell. */
   | { readonly kind: "unknown"; readonly outcome: TryLater | Rejected };
+
+/** A word that the reference does not have means work: taken for an end, it would have a second post made. */
+const STATES: Readonly<Record<string, "finished" | "published">> = {
+  FINISHED: "finished",
+  PUBLISHED: "published",
+};
 
 const statusShape = objectShape(() => ({ status_code: z.string(), status: spare(z.string(), "") }));
 
@@ -55,32 +58,14 @@ export async function lookAtContainer(
   const query = { fields: "status_code,status" };
   const request = graphGet(accessOf(as), encodeURIComponent(id), query);
   const seen = await ask(request, { read: inForm(statusShape), classify }, as.tools);
-  if ("failure" in seen)
-    return isMissing(seen) ? { kind: "gone" } : { kind: "unknown", outcome: seen };
-  switch (seen.status_code) {
-    case "IN_PROGRESS":
-      return { kind: "working" };
-    case "FINISHED":
-      return { kind: "finished" };
-    case "PUBLISHED":
-      return { kind: "published" };
-    case "ERROR":
-    case "EXPIRED":
-      return { kind: "failed", classified: classifyStatus(seen.status || seen.status_code) };
-    default:
-      // A word that the reference does not have. Taken for an end, it would have a second post made.
-      return { kind: "working" };
-  }
+  if ("failure" in seen && isMissing(seen))
+    return { kind: "failed", classified: classifyStatus(NOT_FOUND), isGone: true };
+  if ("failure" in seen) return { kind: "unknown", outcome: seen };
+  const { status, status_code: code } = seen;
+  return code === "ERROR" || code === "EXPIRED"
+    ? { kind: "failed", classified: classifyStatus(status || code) }
+    : { kind: STATES[code] ?? "working" };
 }
-
-/** What becomes of a leg whose container Instagram does not know. */
-export const GONE: Classified = {
-  code: "media_processing_failed",
-  effect: "later",
-  networkCode: NOT_FOUND,
-  note: "",
-  retryAfterSeconds: null,
-};
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 

@@ -25,11 +25,11 @@ export async function lookUp(leg: Leg): Promise<LookUpOutcome> {
     case "finished":
       return { kind: "may_perform", isAbsent: ageMs >= SETTLED_MS };
     case "failed":
-      return { kind: "may_perform", isAbsent: true };
+      return state.isGone
+        ? askAgain("Instagram does not know the container")
+        : { kind: "may_perform", isAbsent: true };
     case "working":
       return askAgain("the container is being worked on");
-    case "gone":
-      return askAgain("Instagram does not know the container");
     case "unknown":
       return askAfter(state.outcome);
   }

@@ -13,7 +13,7 @@ import {
 import type { Broken, FileState, Making } from "../contract/uploads.ts";
 import { fetchableUrl, lookAtFiles } from "../graph/probe.ts";
 import { createContainer, type Fields, fileFields, lookAtContainer } from "./container.ts";
-import { GONE, withoutStories } from "./container.ts";
+import { withoutStories } from "./container.ts";
 import { ownOptionsOf } from "./options.ts";
 import { isForm } from "../graph/post-form.ts";
 import { formOf, media, rules } from "./rules.ts";
@@ -25,6 +25,7 @@ const CARRY_ON_SECONDS = 1;
 const RESTART_SECONDS = 5;
 /** Containers that fail more often than this in short time are given up; a later retry by hand begins again. */
 const RESTARTS_MAX = 2;
+
 /**
  * Creates containers, which nobody sees before they are published. A carousel's items have to be finished before the
  * carousel is created.
@@ -102,7 +103,6 @@ async function askForItem(
 ): Promise<FileState | TryLater | Rejected> {
   const state = await lookAtContainer(leg, child);
   if (state.kind === "unknown") return state.outcome;
-  if (state.kind === "gone") return broken(GONE, index);
   if (state.kind === "failed") return broken(state.classified, index);
   return state.kind === "working" ? "working" : "ready";
 }
@@ -130,12 +130,10 @@ async function look(leg: Leg, container: Container): Promise<PrepareOutcome> {
     case "working":
       return workingOn(leg, container);
     case "failed":
-      return startOver(leg, state.classified);
-    case "gone":
       // With a time of sending it may have been published: a new one could make a second post.
-      return leg.sentAt === null
-        ? startOver(leg, GONE)
-        : outage("Instagram does not know the container");
+      return state.isGone && leg.sentAt !== null
+        ? outage("Instagram does not know the container")
+        : startOver(leg, state.classified);
     case "unknown":
       // A container that was just created is kept when its status could not be read.
       return state.outcome.kind === "rejected" ? state.outcome : { ...state.outcome, remote };
