@@ -6,7 +6,7 @@ interface LegError {
   readonly retryable: boolean;
 }
 
-/** What may succeed when the unchanged leg is tried again. */
+/** Makes an error after which the unchanged leg may succeed when it is tried again. */
 const retryable = (message: string, remediation: string): LegError => ({
   message,
   remediation,
