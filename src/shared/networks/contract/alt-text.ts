@@ -1,17 +1,15 @@
 import type { LegDraft, MediaItem } from "./draft.ts";
-import type { Rule } from "./rules.ts";
 import { shortenedText } from "./text.ts";
 
 /** Returns the rule that alternative texts beyond a network's limit are cut. */
 export function shortenedAltTexts(network: string, charactersMax: number) {
   return {
-    severity: "warning",
-    code: "alt_text_shortened",
+    field: "altTexts",
     limit: charactersMax,
     unit: "UTF-16 units",
     message: `The alternative text is longer than the {limit} characters that ${network} takes; it is cut behind a word.`,
     remediation: "Shorten the alternative text to choose yourself what is left out.",
-  } as const satisfies Rule;
+  } as const;
 }
 
 /** Returns the draft with each alternative text cut to `charactersMax` UTF-16 units, behind a word. */

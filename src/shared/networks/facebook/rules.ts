@@ -76,7 +76,6 @@ export const rules = {
   }),
   "facebook.media.altTextLength": warning("alt_text_shortened", {
     ...shortenedAltTexts("Facebook", ALT_TEXT_MAX),
-    field: "altTexts",
     broken: ({ draft, form, isNone }) =>
       !isNone && (form === undefined || hasPhotos(form)) ? longAltTexts(draft, ALT_TEXT_MAX) : [],
   }),

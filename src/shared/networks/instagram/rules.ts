@@ -113,7 +113,6 @@ export const rules = {
   }),
   "instagram.media.altText": warning("alt_text_shortened", {
     ...shortenedAltTexts("Instagram", ALT_TEXT_MAX),
-    field: "altTexts",
     broken: (facts) => (hasAltTexts(facts) ? longAltTexts(facts.draft, ALT_TEXT_MAX, isImage) : []),
   }),
   "instagram.media.altTextUnused": warning("media_rejected", {
