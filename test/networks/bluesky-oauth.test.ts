@@ -284,7 +284,7 @@ describe("publishing with an OAuth session", () => {
     const linked = await link();
     sandbox.networks.bluesky.expireAccessTokens();
     const walk = await walkLeg(bluesky, linked, { text: "After the end" }, tools);
-    expect(walk.steps).toEqual(["prepare ready", "perform try_later", "perform published"]);
+    expect(walk.steps).toEqual(["prepare ready", "perform try_later", "perform done"]);
     expect(sandbox.posts("bluesky")).toHaveLength(1);
   });
 

@@ -15,8 +15,8 @@ import { DID, PDS, PLC, PUT, credentials, documentAt, leg, rkey, xrpc } from "./
 const GET = xrpc("GET", "com.atproto.repo.getRecord");
 const uri = `at://${DID}/app.bsky.feed.post/${rkey}`;
 const published = {
-  kind: "published",
-  networkPostId: uri,
+  kind: "done",
+  externalId: uri,
   url: `https://bsky.app/profile/${DID}/post/${rkey}`,
 };
 

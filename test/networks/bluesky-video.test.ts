@@ -73,7 +73,7 @@ describe.each([
       "prepare processing",
       "prepare processing",
       "prepare ready",
-      "perform published",
+      "perform done",
     ]);
     expect(callsTo("uploadVideo")).toBe(1);
     expect(callsTo("uploadBlob")).toBe(0);
@@ -127,7 +127,7 @@ describe.each([
     const linked = await link();
     publishedBy(await walkLeg(bluesky, linked, { ...clip, text: "First" }, tools));
     const again = await walkLeg(bluesky, linked, { ...clip, text: "Second" }, tools);
-    expect(again.steps).toEqual(["prepare ready", "perform published"]);
+    expect(again.steps).toEqual(["prepare ready", "perform done"]);
     expect(sandbox.posts("bluesky")).toHaveLength(2);
   });
 });
@@ -220,7 +220,7 @@ describe("a video that the service does not make playable", () => {
     expect(walk.steps.slice(-3)).toEqual([
       "perform prepare_again",
       "prepare ready",
-      "perform published",
+      "perform done",
     ]);
     expect(callsTo("uploadBlob")).toBe(1);
   });

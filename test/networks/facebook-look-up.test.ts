@@ -48,8 +48,8 @@ describe("an unknown outcome at Facebook", () => {
     });
     const stored = leg({}, { remote: asText, sentAt: ago(5) });
     expect(await facebook.calls.publish.lookUp(stored, used)).toMatchObject({
-      kind: "published",
-      networkPostId: "42_5",
+      kind: "done",
+      externalId: "42_5",
     });
     const since = Math.floor(ago(125).getTime() / 1000);
     for (const { url } of used.calls)
@@ -111,7 +111,7 @@ describe("an unknown outcome at Facebook", () => {
     const posts = list({ id: "42_1", message: "older" }, { id: "42_5", ...post });
     const http = { [POSTS]: posts, [FEED_LIST]: posts };
     const outcome = await lookUp(http, remote, 5, draft);
-    expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
+    expect(outcome.kind).toBe(isOurs ? "done" : "ask_again");
   });
 
   test.each([
@@ -127,7 +127,7 @@ describe("an unknown outcome at Facebook", () => {
     ] as const) {
       const found = list({ id: "42_5", created_time: at, ...content });
       const outcome = await lookUp({ ...empty, [POSTS]: found }, asText, 5, draft);
-      expect(outcome.kind).toBe(isOurs ? "published" : "ask_again");
+      expect(outcome.kind).toBe(isOurs ? "done" : "ask_again");
     }
   });
 
@@ -158,7 +158,7 @@ describe("an unknown outcome at Facebook", () => {
   );
 
   test.each<[string, ReturnType<typeof answer>, number, NetworkData, unknown]>([
-    ["live", live, 5, asReel, { kind: "published", url: "https://www.facebook.com/reel/9/" }],
+    ["live", live, 5, asReel, { kind: "done", url: "https://www.facebook.com/reel/9/" }],
     ["in work", working, 5, asReel, { kind: "ask_again" }],
     ["not asked for, early", uploaded, 5, asReel, { kind: "may_perform", isAbsent: false }],
     ["not asked for, late", uploaded, 60, asReel, { kind: "may_perform", isAbsent: true }],
@@ -204,7 +204,7 @@ describe("an unknown outcome at Facebook", () => {
       "listed",
       answer(200, { data: [{ post_id: "6", media_id: "1", url: "/stories/6/" }] }),
       5,
-      { kind: "published", networkPostId: "6", url: "https://www.facebook.com/stories/6/" },
+      { kind: "done", externalId: "6", url: "https://www.facebook.com/stories/6/" },
     ],
     [
       "only others listed",

@@ -58,8 +58,8 @@ describe("publishing to Facebook", () => {
     const used = tools({ http: { [FEED]: created } });
     const ready = leg({ options: { link: "https://a.example" } }, { remote: asText, sentAt: NOW });
     expect(await facebook.calls.publish.perform(ready, used)).toEqual({
-      kind: "published",
-      networkPostId: "42_5",
+      kind: "done",
+      externalId: "42_5",
       url: "https://www.facebook.com/42/posts/5",
     });
     expect(sentJson(used.calls[0])).toEqual({
@@ -93,8 +93,8 @@ describe("publishing to Facebook", () => {
       used,
     );
     expect(outcome).toEqual({
-      kind: "published",
-      networkPostId: "9",
+      kind: "done",
+      externalId: "9",
       url: "https://www.facebook.com/reel/9/",
     });
     expect(sentJson(used.calls[0])).toEqual({
@@ -156,13 +156,13 @@ describe("publishing to Facebook", () => {
     const taken = answer(200, { success: true, post_id: "6" });
     const http = { [PHOTO_STORIES]: taken, [STORIES]: answer(200, { data: [listed] }) };
     expect(await publish(http, story)).toEqual({
-      kind: "published",
-      networkPostId: "6",
+      kind: "done",
+      externalId: "6",
       url: "https://facebook.com/stories/6",
     });
     expect(await publish({ ...http, [STORIES]: lost }, story)).toEqual({
-      kind: "published",
-      networkPostId: "6",
+      kind: "done",
+      externalId: "6",
       url: null,
     });
   });
@@ -220,8 +220,8 @@ describe("publishing to Facebook", () => {
     test("is our own post, when an earlier call may have made it", async () => {
       const http = { [FEED]: duplicate, [POSTS]: listed };
       expect(await checked(http, asText, ago(90))).toMatchObject({
-        kind: "published",
-        networkPostId: "42_5",
+        kind: "done",
+        externalId: "42_5",
       });
     });
 
@@ -244,14 +244,14 @@ describe("publishing to Facebook", () => {
       const attachments = { data: [{ media_type: "photo", target: { id: "2" } }] };
       const found = answer(200, { data: [{ id: "42_5", attachments }] });
       const http = { [FEED]: error(100, 1366051), [POSTS]: found };
-      expect(await checked(http, asPhotos)).toMatchObject({ kind: "published" });
+      expect(await checked(http, asPhotos)).toMatchObject({ kind: "done" });
     });
 
     test("is ours by the story's photo", async () => {
       const story = { form: "photo_story", photos: ["1"] };
       const stories = answer(200, { data: [{ post_id: "6", media_id: "1" }] });
       const http = { [PHOTO_STORIES]: error(100, 1366051), [STORIES]: stories };
-      expect(await checked(http, story)).toMatchObject({ networkPostId: "6" });
+      expect(await checked(http, story)).toMatchObject({ externalId: "6" });
       expect(await checked({ ...http, [STORIES]: empty }, story)).toMatchObject({
         kind: "in_doubt",
       });

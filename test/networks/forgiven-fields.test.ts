@@ -78,7 +78,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       const remote = { ...begun, keepsKeys: true };
       const sent = leg({}, { remote, credentials, sentAt: NOW });
       expect(await mastodon.calls.publish.lookUp(sent, tools)).toMatchObject({
-        networkPostId: "7",
+        externalId: "7",
       });
     });
 
@@ -97,8 +97,8 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       };
       const sent = leg({}, { remote: asPhotos, sentAt: NOW });
       expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject({
-        kind: "published",
-        networkPostId: "42_5",
+        kind: "done",
+        externalId: "42_5",
       });
     });
 
@@ -110,7 +110,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
         [`GET ${GRAPH}/42/feed`]: answer(200, { data: [] }),
       };
       const sent = leg({}, { remote: asPhotos, sentAt: NOW });
-      const found = { kind: "published", networkPostId: "42_5" };
+      const found = { kind: "done", externalId: "42_5" };
       expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject(found);
     });
 
@@ -139,7 +139,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       });
       const sent = leg({}, { remote: anImage, sentAt: NOW });
       expect(await instagram.calls.publish.lookUp(sent, tools({ http }))).toMatchObject({
-        kind: "published",
+        kind: "done",
         url: null,
       });
     });

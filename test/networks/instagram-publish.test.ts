@@ -36,8 +36,8 @@ describe("publishing to Instagram", () => {
     expect(
       await instagram.calls.publish.perform(leg({}, { remote: anImage, sentAt: NOW }), used),
     ).toEqual({
-      kind: "published",
-      networkPostId: "5",
+      kind: "done",
+      externalId: "5",
       url: permalink,
     });
     expect(sentForm(used.calls[0])).toEqual({ creation_id: "1" });
@@ -47,7 +47,7 @@ describe("publishing to Instagram", () => {
     "is published even when the address can't be read (%#)",
     async (reply) => {
       const http = { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: reply };
-      expect(await publish(http)).toEqual({ kind: "published", networkPostId: "5", url: null });
+      expect(await publish(http)).toEqual({ kind: "done", externalId: "5", url: null });
     },
   );
 
@@ -68,8 +68,8 @@ describe("publishing to Instagram", () => {
       "finds the post that the call made all the same (%#)",
       async (refusal) => {
         expect(await checked(state("PUBLISHED"), anImage, refusal)).toMatchObject({
-          kind: "published",
-          networkPostId: "5",
+          kind: "done",
+          externalId: "5",
         });
       },
     );
@@ -122,8 +122,8 @@ describe("publishing to Instagram", () => {
     expect(
       await instagram.calls.publish.perform(leg({}, { remote: done, sentAt: NOW }), used),
     ).toEqual({
-      kind: "published",
-      networkPostId: "1",
+      kind: "done",
+      externalId: "1",
       url: null,
     });
     expect(used.asked).toEqual([LIST]);
@@ -178,8 +178,8 @@ describe("an unknown outcome at Instagram", () => {
       item({ id: "4", timestamp: ago(300).toISOString() }),
     ];
     expect(await lookUp(published(...others))).toEqual({
-      kind: "published",
-      networkPostId: "5",
+      kind: "done",
+      externalId: "5",
       url: "https://www.instagram.com/p/x/",
     });
   });
@@ -187,7 +187,7 @@ describe("an unknown outcome at Instagram", () => {
   test("of several without words is none of them: it goes by its container's id", async () => {
     const both = [item({ id: "6", caption: undefined }), item({ caption: undefined })];
     expect(await lookUp(published(...both), 5, anImage, { text: "" })).toMatchObject({
-      networkPostId: "1",
+      externalId: "1",
       url: null,
     });
   });
@@ -198,14 +198,14 @@ describe("an unknown outcome at Instagram", () => {
       [LOOK("1")]: state("PUBLISHED"),
       [STORIES]: answer(200, { data: [item({ caption: undefined })] }),
     };
-    expect(await lookUp(http, 5, story)).toMatchObject({ networkPostId: "5" });
+    expect(await lookUp(http, 5, story)).toMatchObject({ externalId: "5" });
   });
 
   test.each([lost, answer(500, ""), answer(200, { data: [] })])(
     "is known to be published even when no list shows it (%#)",
     async (reply) => {
       const http = { [LOOK("1")]: state("PUBLISHED"), [LIST]: reply };
-      expect(await lookUp(http)).toEqual({ kind: "published", networkPostId: "1", url: null });
+      expect(await lookUp(http)).toEqual({ kind: "done", externalId: "1", url: null });
     },
   );
 

@@ -36,8 +36,8 @@ import {
 const LIST = `GET ${REST}/posts`;
 const URN = "urn:li:share:6844785523593134080";
 const published = {
-  kind: "published",
-  networkPostId: URN,
+  kind: "done",
+  externalId: URN,
   url: `https://www.linkedin.com/feed/update/${URN}/`,
 };
 const created = answer(201, "", { "x-restli-id": URN });

@@ -18,7 +18,7 @@ import { FILE, LOOK, ORIGIN, begun, credentials, leg, uploaded } from "./mastodo
 const POST = `POST ${ORIGIN}/api/v1/statuses`;
 const LIST = `GET ${ORIGIN}/api/v1/accounts/42/statuses`;
 const minutes = (count: number) => new Date(NOW.getTime() - count * 60_000);
-const published = { kind: "published", networkPostId: "7", url: `${ORIGIN}/@alice/7` };
+const published = { kind: "done", externalId: "7", url: `${ORIGIN}/@alice/7` };
 const status = { id: "7", url: `${ORIGIN}/@alice/7`, uri: `${ORIGIN}/users/alice/statuses/7` };
 
 describe("publishing to Mastodon", () => {
@@ -201,7 +201,7 @@ describe("an unknown outcome at Mastodon", () => {
       { remote: uploaded("1") },
       { media: files(FILE) },
     );
-    expect(outcome).toMatchObject({ kind: "published", networkPostId: "9" });
+    expect(outcome).toMatchObject({ kind: "done", externalId: "9" });
   });
 
   const { software: _, ...unasked } = credentials;

@@ -152,7 +152,7 @@ type Step = "prepare" | "perform" | "lookUp";
 const NEXT: Readonly<
   Record<Exclude<Outcome["kind"], "usable" | "refreshed">, Step | "same" | null>
 > = {
-  published: null,
+  done: null,
   rejected: null,
   unknowable: null,
   out_of_steps: null,
@@ -196,7 +196,7 @@ async function resumeLeg(
 }
 
 export function publishedBy(walk: Walk): Published {
-  if (walk.outcome.kind !== "published") {
+  if (walk.outcome.kind !== "done") {
     throw new Error(
       `not published: ${JSON.stringify(walk.outcome)} after ${walk.steps.join(", ")}`,
     );

@@ -105,8 +105,8 @@ describe.each(NETWORKS)("what a reader of %s sees", (name) => {
 
   test.each(TEXTS)("of %s is every character", async (_what, text) => {
     const walk = await walkLeg(networkOf(name), link.linked, draftOf(name, text), link.tools);
-    const { networkPostId } = publishedBy(walk);
-    const post = sandbox.posts(name).find(({ id }) => id === networkPostId);
+    const { externalId } = publishedBy(walk);
+    const post = sandbox.posts(name).find(({ id }) => id === externalId);
     expect(post?.text).toBe(text);
     expect(post?.segments.map((segment) => segment.text).join("")).toBe(text);
     expect(post?.truncated ?? false).toBe(false);

@@ -148,13 +148,13 @@ describe.each(PEERS)("a removal on %s", (_name, start, isHere) => {
     const tools = toolsFor(peer, { what, left });
     const text = `To be removed ${what} ${left}`;
     const walk = await walkLeg(network, linked, { text }, tools);
-    const { networkPostId } = publishedBy(walk);
-    expect(await isThere(networkPostId, text)).toBe(true);
-    const call = followUpOf(walk.leg, networkPostId);
+    const { externalId } = publishedBy(walk);
+    expect(await isThere(externalId, text)).toBe(true);
+    const call = followUpOf(walk.leg, externalId);
     const { outcome, steps } = await walkFollowUp(remove, call, tools);
     expect(outcome).toMatchObject({ kind: "done" });
     expect(steps.filter((step) => step.startsWith("perform"))).toHaveLength(left + 1);
-    expect(await isThere(networkPostId, text)).toBe(false);
+    expect(await isThere(externalId, text)).toBe(false);
     expect((await walkFollowUp(remove, call, tools)).outcome.kind).toBe("done");
   });
 });

@@ -38,10 +38,10 @@ const andComment =
   async (leg, tools) => {
     const outcome = await publish.perform(leg, tools);
     const text = leg.draft.options["firstComment"];
-    if (outcome.kind !== "published" || typeof text !== "string") return outcome;
+    if (outcome.kind !== "done" || typeof text !== "string") return outcome;
     commented.add(leg.key);
     const { key } = leg;
-    const externalId = outcome.networkPostId;
+    const { externalId } = outcome;
     await COMMENT.perform(
       { key, leg: { ...leg, externalId }, text, sentAt: null, state: {} },
       tools,

@@ -1,6 +1,6 @@
 import type { NetworkData } from "../networks/contract/draft.ts";
 import type { Network } from "../networks/contract/network.ts";
-import type { FollowUpDone, LegFailure } from "../networks/contract/outcome.ts";
+import type { Done, LegFailure } from "../networks/contract/outcome.ts";
 import { problemOf, type LegProblem } from "./problems.ts";
 
 /*
@@ -68,7 +68,7 @@ export interface Call {
   readonly remote: NetworkData | null;
   /** The network's id of the post that it follows, where what publishes does not know it: it was found for this call. */
   readonly target: string | null;
-  readonly result: Pick<FollowUpDone, "externalId" | "url"> | null;
+  readonly result: Pick<Done, "externalId" | "url"> | null;
   /** When it ended. */
   readonly at: string | null;
   readonly error: LegProblem | null;
@@ -186,7 +186,7 @@ export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
 
 /** How a call ended. `unknown`: nobody can tell whether it had its effect. */
 export type CallEnd =
-  | Pick<FollowUpDone, "kind" | "externalId" | "url">
+  | Pick<Done, "kind" | "externalId" | "url">
   | { readonly kind: "failed" | "unknown" | "skipped"; readonly failure: LegFailure };
 
 const over = (now: Date) => ({ at: now.toISOString(), error: null, resend: false });

@@ -67,8 +67,8 @@ async function publish({ network, media = [], options = {}, as }: Form): Promise
     options: { ...options },
   };
   const walk = await walkLeg(networkOf(network), linked, draft, tools);
-  const { networkPostId, url } = publishedBy(walk);
-  return { sandbox, tools, call: followUpOf(walk.leg, networkPostId), url: url ?? "" };
+  const { externalId, url } = publishedBy(walk);
+  return { sandbox, tools, call: followUpOf(walk.leg, externalId), url: url ?? "" };
 }
 
 /** Walks the call through the trouble to its end. */

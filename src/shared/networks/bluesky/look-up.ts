@@ -52,5 +52,5 @@ export function readRecord(answer: HttpResponse, { rkey }: Remote): Published | 
   const [did = "", collection, key] = uri?.slice("at://".length).split("/") ?? [];
   if (uri === undefined || collection !== COLLECTION || key !== rkey) return undefined;
   const url = `https://bsky.app/profile/${did}/post/${rkey}`;
-  return { kind: "published", networkPostId: uri, url };
+  return { kind: "done", externalId: uri, url };
 }

@@ -73,7 +73,6 @@ const BOUNDS: Readonly<Record<string, (value: never) => unknown>> = {
   message: words(NOTE_CHARACTERS_MAX),
   remediation: words(NOTE_CHARACTERS_MAX),
   note: words(NOTE_CHARACTERS_MAX),
-  networkPostId: words(ID_CHARACTERS_MAX),
   externalId: words(ID_CHARACTERS_MAX),
   url: (url: string | null) => webAddress(url, ["https:", "http:"]),
   expiresAt: boundedTime,

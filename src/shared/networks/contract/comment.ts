@@ -4,7 +4,7 @@ import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Classified } from "./answers.ts";
 import type { FollowUp } from "./network.ts";
 import { askAgain, legFailure, type LegFailure, outcomeUnknown, unpublished } from "./outcome.ts";
-import { type FollowUpDone, type FollowUpLookUp, type FollowUpOutcome } from "./outcome.ts";
+import { type Done, type FollowUpLookUp, type FollowUpOutcome } from "./outcome.ts";
 import { type Lookup, unanswered, unavailable } from "./outcome.ts";
 import { failureShape } from "./refusals.ts";
 import type { OwnFollowUp, OwnSteps } from "./state.ts";
@@ -25,7 +25,7 @@ const CLOCK_SKEW_MS = 60_000;
 
 /** What a list of the post's comments came to. */
 type Look =
-  | FollowUpDone
+  | Done
   | { readonly kind: "absent" }
   /** The network does not show the post itself. */
   | { readonly kind: "no_post" }
@@ -36,7 +36,7 @@ type Look =
 interface Comment<Call> {
   readonly send: (call: Call) => Promise<HttpResponse | HttpFailure>;
   /** Returns the comment that an answer names; undefined where it names none. */
-  readonly read: (answer: HttpResponse, call: Call) => FollowUpDone | undefined;
+  readonly read: (answer: HttpResponse, call: Call) => Done | undefined;
   /** Returns what any other answer means, to a comment and to a list. */
   readonly classify: (answer: HttpResponse, call: Call) => Classified | Promise<Classified>;
   /** Returns whether an answer says that there is no such post. */
@@ -46,7 +46,7 @@ interface Comment<Call> {
   /** The field of such an answer that has the comments. */
   readonly listedIn: "data" | "elements";
   /** Returns a listed comment if it is the call's: no older than `sinceMs`, by the account, in these words. */
-  readonly own: (entry: unknown, call: Call, sinceMs: number) => FollowUpDone | undefined;
+  readonly own: (entry: unknown, call: Call, sinceMs: number) => Done | undefined;
   /** Returns whether the comments can be listed at all; absent: always. */
   readonly canTell?: (call: Call) => boolean;
 }
@@ -142,11 +142,7 @@ function keptRefusal({ state, sentAt }: Pick<FollowUp, "state" | "sentAt">) {
 
 type Kept = ReturnType<typeof keptRefusal>;
 
-function decide(
-  look: Exclude<Look, FollowUpDone>,
-  refusal: Kept,
-  ageSeconds: number,
-): FollowUpLookUp {
+function decide(look: Exclude<Look, Done>, refusal: Kept, ageSeconds: number): FollowUpLookUp {
   if (look.kind === "unavailable") return askAgain(look.note, look.retryAfterSeconds);
   if (look.kind === "unreadable")
     return refusal?.kind === "rejected"

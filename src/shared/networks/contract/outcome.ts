@@ -10,11 +10,15 @@ export interface LegFailure extends Omit<ErrorRow, "effect" | "isProof"> {
   readonly note?: string;
 }
 
-export interface Published {
-  readonly kind: "published";
-  readonly networkPostId: string;
+/** The call had its effect: exactly once, or what was to be removed is gone. */
+export interface Done {
+  readonly kind: "done";
+  /** The network's id of what was made; null where the call made nothing, or nobody told. */
+  readonly externalId: string | null;
   readonly url: string | null;
 }
+
+export type Published = Done & { readonly externalId: string };
 
 /** Whether the answer proves that nothing was published. A refusal without it is checked (`refusals.ts`). */
 interface Proof {
@@ -101,16 +105,8 @@ export type LookUpOutcome =
     }
   | Unsettled;
 
-/** A call that follows a published post had its effect: exactly once, or the post is gone. */
-export interface FollowUpDone {
-  readonly kind: "done";
-  /** The network's id of what was made, e.g. of a comment; null where the call made nothing, or nobody told. */
-  readonly externalId: string | null;
-  readonly url: string | null;
-}
-
 export type FollowUpOutcome =
-  | FollowUpDone
+  | Done
   /**
    * Nothing was changed, because the network does not show the post yet. Call `perform` again in a while; the caller
    * decides for how long.
@@ -133,7 +129,7 @@ export type FollowUpOutcome =
     };
 
 export type FollowUpLookUp =
-  | FollowUpDone
+  | Done
   /** No earlier call had its effect, or a repeat is harmless: call `perform`. `failure`: why a call has to be repeated. */
   | { readonly kind: "may_perform"; readonly failure?: LegFailure }
   | Unsettled;

@@ -35,7 +35,7 @@ const savedShape = objectShape(() => ({
 }));
 
 function isRefusal(outcome: PublishOutcome): outcome is Refusal {
-  return outcome.kind !== "published" && outcome.kind !== "in_doubt";
+  return outcome.kind !== "done" && outcome.kind !== "in_doubt";
 }
 
 function mayShowLater(seen: LookUpOutcome, ageMs: number): boolean {
@@ -73,14 +73,14 @@ export async function checkRefusal(
   if (call.canTell?.(leg) === false) return outcome;
   const seen = await call.lookUp(leg, tools);
   const ageMs = tools.now().getTime() - (leg.sentAt ?? tools.now()).getTime();
-  if (seen.kind === "published") return seen;
+  if (seen.kind === "done") return seen;
   return mayShowLater(seen, ageMs) ? waiting(outcome, leg, { seen, ageMs }) : outcome;
 }
 
 /** Returns what a look-up came to. If it shows no post, a refusal that was saved with the leg counts. */
 export function countRefusal(seen: LookUpOutcome, { remote }: LegToPublish): LookUpOutcome {
   const { refusal } = savedShape().safeParse(remote).data ?? {};
-  if (refusal === undefined || seen.kind === "published" || seen.kind === "ask_again") return seen;
+  if (refusal === undefined || seen.kind === "done" || seen.kind === "ask_again") return seen;
   const isCertain = seen.kind === "rejected" || (seen.kind === "may_perform" && seen.isAbsent);
   if (refusal.isRepeat && !isCertain)
     return { kind: "unknowable", failure: { ...refusal.failure, code: "outcome_unknown" } };

@@ -1,11 +1,11 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 import type { Classified } from "./answers.ts";
-import { type FollowUpDone, type Rejected, type TryLater } from "./outcome.ts";
+import { type Done, type Rejected, type TryLater } from "./outcome.ts";
 import { unanswered, unpublished } from "./outcome.ts";
 import type { OwnFollowUp, OwnSteps } from "./state.ts";
 
 /** The post is gone: it was taken down now or before. */
-export const REMOVED: FollowUpDone = { kind: "done", externalId: null, url: null };
+export const REMOVED: Done = { kind: "done", externalId: null, url: null };
 
 /** A deletion, and how its answer is read. */
 interface Deletion<Call> {

@@ -48,7 +48,7 @@ async function findIn(edge: "published_posts" | "feed", leg: Leg): Promise<Looku
   const found = posts.find((post) => isOurs(post, leg));
   if (found === undefined) return { kind: "absent", isComplete: false };
   const url = pageUrl(found.permalink_url) ?? `https://www.facebook.com/${found.id}`;
-  return { kind: "found", published: { kind: "published", networkPostId: found.id, url } };
+  return { kind: "found", published: { kind: "done", externalId: found.id, url } };
 }
 
 /** Returns the entries of one of the page's lists that may be the leg's. */
@@ -118,8 +118,8 @@ export async function findStory(leg: Leg, mediaId: string): Promise<Lookup> {
   if ("kind" in stories) return stories;
   const found = stories.find((story) => story.media_id === mediaId);
   if (found === undefined) return { kind: "absent", isComplete: false };
-  const published = { networkPostId: found.post_id, url: pageUrl(found.url) };
-  return { kind: "found", published: { kind: "published", ...published } };
+  const published = { externalId: found.post_id, url: pageUrl(found.url) };
+  return { kind: "found", published: { kind: "done", ...published } };
 }
 
 /** Returns the outcome for a video that is live. */
@@ -131,9 +131,9 @@ export async function publishedVideo(
   const id = postedVideoId ?? video?.id ?? "";
   if (form === "video_story") {
     const story = await findStory(leg, id);
-    return story.kind === "found" ? story.published : { kind: "published", networkPostId: id, url };
+    return story.kind === "found" ? story.published : { kind: "done", externalId: id, url };
   }
   const path = form === "reel" ? "reel" : `${leg.credentials.pageId}/videos`;
   const usual = `https://www.facebook.com/${path}/${id}`;
-  return { kind: "published", networkPostId: id, url: url ?? usual };
+  return { kind: "done", externalId: id, url: url ?? usual };
 }

@@ -76,13 +76,13 @@ async function settle(leg: Leg, accepted: Accepted): Promise<PublishOutcome> {
     const story = await findStory(leg, photo);
     return story.kind === "found"
       ? story.published
-      : { kind: "published", networkPostId: postId ?? photo, url: null };
+      : { kind: "done", externalId: postId ?? photo, url: null };
   }
-  const networkPostId = id ?? postId;
-  if (networkPostId === undefined)
+  const externalId = id ?? postId;
+  if (externalId === undefined)
     return { kind: "in_doubt", failure: outcomeUnknown("no id came back") };
-  const url = pageUrl(permalink_url) ?? `https://www.facebook.com/${networkPostId}`;
-  return { kind: "published", networkPostId, url };
+  const url = pageUrl(permalink_url) ?? `https://www.facebook.com/${externalId}`;
+  return { kind: "done", externalId, url };
 }
 
 /** Returns the outcome for an accepted video, which is visible only after processing and may still fail. */

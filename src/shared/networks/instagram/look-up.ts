@@ -68,8 +68,8 @@ export async function findOwnMedia(leg: Leg): Promise<Published> {
   const hasOwnText = !isOfStory && leg.draft.text.trim() !== "";
   const found = hasOwnText || candidates.length === 1 ? candidates.at(-1) : undefined;
   return found === undefined
-    ? { kind: "published", networkPostId: remote.container?.id ?? "", url: null }
-    : { kind: "published", networkPostId: found.id, url: found.permalink ?? null };
+    ? { kind: "done", externalId: remote.container?.id ?? "", url: null }
+    : { kind: "done", externalId: found.id, url: found.permalink ?? null };
 }
 
 const TYPES: Readonly<Record<NonNullable<Remote["form"]>, string>> = {

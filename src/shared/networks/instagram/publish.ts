@@ -25,7 +25,7 @@ export async function perform(leg: Leg): Promise<PublishOutcome> {
   if (answer instanceof HttpFailure) return unconfirmed(answer);
   const id = readMade(answer);
   if (id === undefined) return refused(leg, answer);
-  return { kind: "published", networkPostId: id, url: await readPermalink(leg, id) };
+  return { kind: "done", externalId: id, url: await readPermalink(leg, id) };
 }
 
 const permalinkShape = objectShape(() => ({ permalink: z.url() }));

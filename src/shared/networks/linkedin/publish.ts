@@ -89,7 +89,7 @@ function prepareAgain(classified: Classified, leg: Leg): PublishOutcome {
 }
 
 export function publishedAs(urn: string): Published {
-  return { kind: "published", networkPostId: urn, url: `${SITE}/feed/update/${urn}/` };
+  return { kind: "done", externalId: urn, url: `${SITE}/feed/update/${urn}/` };
 }
 
 /** https://learn.microsoft.com/linkedin/marketing/community-management/shares/little-text-format */

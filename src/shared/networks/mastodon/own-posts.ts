@@ -46,7 +46,7 @@ export function readStatus(answer: HttpResponse): Published | undefined {
 
 export function publishedOf(status: ShapeOf<typeof statusShape>): Published {
   const url = [status.url, status.uri].find((address) => address?.startsWith("http"));
-  return { kind: "published", networkPostId: status.id, url: url ?? null };
+  return { kind: "done", externalId: status.id, url: url ?? null };
 }
 
 /** The account's own posts, newest first. `isComplete`: all that the list has of the time asked for. */

@@ -3,7 +3,7 @@ import { withShortAltTexts } from "../../networks/contract/alt-text.ts";
 import type { NetworkData } from "../../networks/contract/draft.ts";
 import type { LegToPublish, Network } from "../../networks/contract/network.ts";
 import type {
-  FollowUpDone,
+  Done,
   FollowUpLookUp,
   FollowUpOutcome,
   LegFailure,
@@ -55,8 +55,8 @@ interface Uncertain {
 
 /** What the visible call came to. `state`: what the network wants to know again. */
 export type Made =
-  | FollowUpDone
-  | (Exclude<FollowUpOutcome, FollowUpDone> & {
+  | Done
+  | (Exclude<FollowUpOutcome, Done> & {
       readonly state?: NetworkData;
       readonly isPoll?: true;
     });

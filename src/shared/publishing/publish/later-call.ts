@@ -42,8 +42,8 @@ async function findPost(work: CallWork): Promise<Step> {
   const failure = plain("outcome_unknown");
   const wait = { kind: "wait", waitsFor: "look", failure } as const;
   switch (found.kind) {
-    case "published":
-      note(run, (call) => ({ ...call, target: found.networkPostId }));
+    case "done":
+      note(run, (call) => ({ ...call, target: found.externalId }));
       return GO_ON;
     case "may_perform":
       if (!found.isAbsent) return wait;

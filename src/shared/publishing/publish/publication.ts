@@ -1,4 +1,3 @@
-import type { Published } from "../../networks/contract/outcome.ts";
 import { checkRefusal, countRefusal } from "../../networks/contract/refusals.ts";
 import { lastLookSeconds } from "../leg-times.ts";
 import { callOf } from "../leg.ts";
@@ -7,9 +6,6 @@ import { type CallKind, type CallWork, type Found, type Made, toPublish } from "
 import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "./prepare.ts";
 
 /* The call that publishes a leg. */
-
-const done = ({ networkPostId: externalId, url }: Published) =>
-  ({ kind: "done", externalId, url }) as const;
 
 /**
  * Returns whether the answer of a look-up covers the latest call: there was only one, or enough time has passed for its
@@ -25,12 +21,11 @@ async function lookUp(work: CallWork): Promise<Found> {
   const found = countRefusal(await work.network.calls.publish.lookUp(leg, work.run.tools), leg);
   const isCovered = coversLatestCall(work);
   switch (found.kind) {
-    case "published":
-      return done(found);
     case "may_perform":
       return { ...found, kind: "may_perform", isUncertain: !found.isAbsent || !isCovered };
     case "rejected":
       return { ...found, isUncertain: !isCovered };
+    case "done":
     case "ask_again":
     case "unknowable":
       return found;
@@ -44,8 +39,6 @@ async function perform(work: CallWork): Promise<Made> {
   const answered = await publish.perform(leg, run.tools);
   const outcome = await checkRefusal(answered, publish, leg, run.tools);
   switch (outcome.kind) {
-    case "published":
-      return done(outcome);
     case "prepare_again": {
       const { failure, remote: state, pollAfterSeconds: retryAfterSeconds } = outcome;
       await returnUnusedQuota(run, state);
@@ -61,6 +54,7 @@ async function perform(work: CallWork): Promise<Made> {
       const { remote: state, ...doubt } = outcome;
       return { ...doubt, ...(state && { state }) };
     }
+    case "done":
     case "try_later":
     case "rejected":
       return outcome;

@@ -20,7 +20,7 @@ const pinShape = shape(() => z.object({ id: z.string(), url: z.url() }));
 export function readPin(answer: HttpResponse): Published | undefined {
   const pin = pinShape().safeParse(answer.json()).data;
   if (answer.status !== 200 || pin === undefined) return undefined;
-  return { kind: "published", networkPostId: pin.id, url: pin.url };
+  return { kind: "done", externalId: pin.id, url: pin.url };
 }
 
 export function headersOf({ credentials }: LegToPublish) {
