@@ -13,7 +13,6 @@ import { problemOf } from "../../src/shared/publishing/problems.ts";
 import {
   earlyLookSeconds,
   nextPollSeconds,
-  nextLookSeconds,
   nextRetrySeconds,
 } from "../../src/shared/publishing/leg-times.ts";
 import { type GivenLeg, inSeconds, legOf, NOW, partsOf } from "./fixtures.ts";
@@ -142,7 +141,7 @@ describe("a postponed leg", () => {
   const owned = claimed(legOf({ remote: { container: "1" } }), claim);
 
   test("a postponed leg waits without a claim and keeps its attempt", () => {
-    const later = postponed(owned, "network", now, 15);
+    const later = postponed(owned, "pause", now, 15);
     expect(partsOf(later)).toMatchObject({
       state: "waiting",
       claimId: null,
@@ -156,7 +155,7 @@ describe("a postponed leg", () => {
   });
 
   test("a postponed leg with an unknown outcome stays sent", () => {
-    const later = postponed(marked(owned), "network", now, 15);
+    const later = postponed(marked(owned), "pause", now, 15);
     expect(partsOf(later)).toMatchObject({ state: "sent", sentAt: at, retries: 0 });
   });
 
@@ -388,11 +387,5 @@ describe("the delay before a retry", () => {
         },
       ),
     );
-  });
-
-  test("reconciling an unknown outcome runs through the schedule once more", () => {
-    const delays = Array.from({ length: 11 }, (_, looks) => nextLookSeconds(SCHEDULE, looks, 0.5));
-    expect(delays).toEqual([...SCHEDULE, ...SCHEDULE, null]);
-    expect(nextLookSeconds(SCHEDULE, 9, 0.5, 2_000)).toBe(2_000);
   });
 });

@@ -149,8 +149,11 @@ export function absentCall(call: Call): Call {
   return { ...call, state: "claimed", sentAt: null, calledAt: null };
 }
 
-/** What a call waits for: its next attempt, the look-up of an unknown outcome, or, which is no retry, the network or storage. */
-export type WaitsFor = "attempt" | "look" | "network";
+/**
+ * What a call waits for: its next attempt, the look-up of an unknown outcome, or, after a `pause`, to go on where it is,
+ * which is no retry: the network works on it, or storage did not answer.
+ */
+export type WaitsFor = "attempt" | "look" | "pause";
 
 /**
  * The call was certainly not made (`attempt`), or its outcome is unknown (`look`). It waits by its schedule, and as long as
@@ -172,16 +175,12 @@ export type Wait =
    * The network works on the files, or it is not the leg's turn: its account is busy, its process stops. It waits for
    * exactly so long, which uses up nothing.
    */
-  | {
-      readonly kind: "wait";
-      readonly waitsFor: "network" | "turn";
-      readonly seconds: number;
-    };
+  | { readonly kind: "wait"; readonly waitsFor: "pause" | "turn"; readonly seconds: number };
 
 /** Returns the call as it waits. Attempts and looks count as retries. */
 export function waitingCall(call: Call, waitsFor: WaitsFor): Call {
   const state = waitsFor === "attempt" ? "open" : call.sentAt === null ? "waiting" : "sent";
-  return { ...call, state, retries: call.retries + (waitsFor === "network" ? 0 : 1) };
+  return { ...call, state, retries: call.retries + (waitsFor === "pause" ? 0 : 1) };
 }
 
 /** How a call ended. `unknown`: nobody can tell whether it had its effect. */
@@ -211,10 +210,7 @@ export function failedCall(
 
 /** Returns a call that nobody works on as it ends because the post is to be removed. */
 export function withdrawn(call: Call, now: Date): Call {
-  const failure = (code: "outcome_unknown" | "canceled") => ({ code, networkCode: null });
-  const end: CallEnd =
-    call.sentAt === null
-      ? { kind: "failed", failure: failure("canceled") }
-      : { kind: "unknown", failure: failure("outcome_unknown") };
-  return endedCall(call, end, now);
+  const isSent = call.sentAt !== null;
+  const failure = { code: isSent ? "outcome_unknown" : "canceled", networkCode: null } as const;
+  return endedCall(call, { kind: isSent ? "unknown" : "failed", failure }, now);
 }

@@ -55,20 +55,6 @@ export function earlyLookSeconds({ calledAt }: Called, now: Date): number | null
 }
 
 /**
- * Returns the seconds until an unknown outcome is looked up again, or null when it will stay unknown. After the last
- * automatic attempt the schedule runs once more for look-ups alone, because a network that is down may come back.
- */
-export function nextLookSeconds(
-  schedule: readonly number[],
-  retries: number,
-  random: number,
-  pollAfterSeconds?: number,
-): number | null {
-  const twice = [...schedule, ...schedule];
-  return nextRetrySeconds(twice, retries, random, pollAfterSeconds);
-}
-
-/**
  * Returns the seconds until a call of unknown outcome is looked up once more although the schedule is used up; null
  * when that was done. Most networks show the effect of a call within half a minute, all within a minute. Without these
  * look-ups, an outage of a few seconds would leave an outcome unknown for good.
@@ -139,9 +125,10 @@ export function nextWait(
     return seconds === null ? undefined : { waitsFor, seconds };
   }
   const early = isPoll === true ? earlyLookSeconds(call, now) : null;
-  if (early !== null) return { waitsFor: "network", seconds: early };
-  const next = waitsFor === "look" ? nextLookSeconds : nextRetrySeconds;
-  const seconds = next(retrySeconds, retries, random, asked);
+  if (early !== null) return { waitsFor: "pause", seconds: early };
+  // After the last attempt the schedule runs once more for looks alone: a network that is down may come back.
+  const times = waitsFor === "look" ? [...retrySeconds, ...retrySeconds] : retrySeconds;
+  const seconds = nextRetrySeconds(times, retries, random, asked);
   if (seconds !== null) return { waitsFor, seconds };
   // After the last attempt, an earlier one may still show an effect.
   const last = call.sentAt === null ? null : lastLookSeconds(call, now);

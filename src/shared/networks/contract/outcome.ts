@@ -63,8 +63,8 @@ export type PublishOutcome =
       readonly pollAfterSeconds: number;
     }
   /**
-   * The call may have had its effect, or the network still works on it: `lookUp` comes next, never a second
-   * `perform`. `remote` is what it will want to know of the answer.
+   * The call may have had its effect, or the network still works on it: `lookUp` comes next, and there is another
+   * `perform` only after `may_perform`. `remote` is what it will want to know of the answer.
    */
   | {
       readonly kind: "in_doubt";

@@ -10,7 +10,7 @@ import type { PostToPublish } from "../post-store.ts";
 import type { Step } from "./call-work.ts";
 import { endOperation } from "./end-call.ts";
 import { waiting } from "./leg-attempt.ts";
-import { giveLegBack, save, type LegRun } from "./leg-run.ts";
+import type { LegRun } from "./leg-run.ts";
 
 /** How a call is called in the timeline, and how its good end is. */
 const TIMELINE = {
@@ -32,9 +32,9 @@ function asKnown(call: Call, end: CallEnd): CallEnd {
 }
 
 /** Gives back the leg's use of the quota. Called before the leg ends, so that a crash in between repeats it. */
-async function returnQuota({ services, post, stored }: LegRun): Promise<void> {
-  const { network, account } = stored.leg;
-  const [{ key, remote }] = stored.leg.calls;
+async function returnQuota({ services, post, hand }: LegRun): Promise<void> {
+  const { network, account } = hand.leg;
+  const [{ key, remote }] = hand.leg.calls;
   if (account === null) return;
   const real = { network, accountId: account.id };
   const taken = [{}, { remote: remote ?? {} }].flatMap(
@@ -50,12 +50,12 @@ async function returnQuota({ services, post, stored }: LegRun): Promise<void> {
  */
 async function lastKnown(run: LegRun): Promise<PostToPublish | undefined> {
   const { post, postEtag: etag } = run;
-  await Promise.allSettled([run.writing]);
-  return post.draft.networks.length === 1 ? { post, etag, legs: [run.written] } : undefined;
+  const leg = await run.hand.written();
+  return post.draft.networks.length === 1 ? { post, etag, legs: [leg] } : undefined;
 }
 
 /** Counts and logs how the call that publishes ended. */
-function reportLeg({ services, ref, post, stored: { leg } }: LegRun, end: CallEnd): void {
+function reportLeg({ services, ref, post, hand: { leg } }: LegRun, end: CallEnd): void {
   const { clock, log, work } = services;
   const { network, account } = leg;
   const [{ attempts: attempt }] = leg.calls;
@@ -75,9 +75,9 @@ function reportLeg({ services, ref, post, stored: { leg } }: LegRun, end: CallEn
 }
 
 /** Logs how a call that follows ended. */
-function reportCall({ services: { log }, ref, stored }: LegRun, call: Call, end: CallEnd): void {
+function reportCall({ services: { log }, ref, hand }: LegRun, call: Call, end: CallEnd): void {
   const { kind, attempts: attempt } = call;
-  const fields = { postId: ref.postId, network: stored.leg.network, kind, attempt };
+  const fields = { postId: ref.postId, network: hand.leg.network, kind, attempt };
   if (end.kind === "done") return log.info("call made", fields);
   const { code: reason, networkCode, note = null } = end.failure;
   log.info("call failed", { ...fields, reason, networkCode, note });
@@ -87,8 +87,7 @@ function reportCall({ services: { log }, ref, stored }: LegRun, call: Call, end:
 async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
   const { services, ref, post } = run;
   const known = await lastKnown(run);
-  const { leg } = run.stored;
-  const call = callOf(leg);
+  const { leg, call } = run.hand;
   const end = asKnown(call, asked);
   const publishes = call.kind === "publish";
   if (asked.kind !== "done") services.work.unmappedSignals.record(leg.network, asked.failure);
@@ -107,12 +106,12 @@ async function endCall(run: LegRun, asked: CallEnd): Promise<void> {
     const { code: outcome, networkCode, note = null } = end.failure;
     run.timeline.record({ step, at, outcome, networkCode, note });
   }
-  if (publishes && end.kind === "done" && run.attached !== null)
-    await recordUse(run.services.connections, run.attached.connection);
+  if (publishes && end.kind === "done")
+    await recordUse(services.connections, run.hand.attached.connection);
 }
 
 /** Counts and logs what a leg waits for. `failure` is absent when nothing failed. */
-function reportWait({ services, stored: { leg } }: LegRun, call: Call, failure?: LegFailure): void {
+function reportWait({ services, hand: { leg } }: LegRun, call: Call, failure?: LegFailure): void {
   const { network, notBefore: until } = leg;
   const { code: reason, networkCode = null } = failure ?? {};
   const { log, work } = services;
@@ -126,8 +125,8 @@ function reportWait({ services, stored: { leg } }: LegRun, call: Call, failure?:
 
 /** Gives the leg back until its time, and sends a hint; the sweep finds a leg whose hint is lost. */
 async function wait(run: LegRun, asked: Wait): Promise<void> {
-  const { services, ref, before } = run;
-  const { leg: taken } = run.stored;
+  const { services, ref, hand } = run;
+  const { leg: taken, before } = hand;
   const { retrySeconds } = services.config.publishing;
   const schedule = { before, now: services.clock.now(), retrySeconds, random: Math.random() };
   const leg = waiting(taken, asked, schedule);
@@ -136,7 +135,7 @@ async function wait(run: LegRun, asked: Wait): Promise<void> {
     invariant(failure !== undefined, "a leg waits for too long, and nothing failed");
     return endCall(run, { kind: "failed", failure });
   }
-  if (!(await save(run, leg))) return giveLegBack(run);
+  if (!(await hand.save(() => leg))) return hand.giveBack();
   const { network, notBefore } = leg;
   const call = callOf(leg);
   run.timeline.record({ step: "leg_waiting", outcome: call.state, note: `until ${notBefore}` });
@@ -156,6 +155,6 @@ export async function applyStep(run: LegRun, step: Step): Promise<void> {
     case "end":
       return endCall(run, step.end);
     case "lost":
-      return giveLegBack(run);
+      return run.hand.giveBack();
   }
 }

@@ -7,7 +7,7 @@ import { hint } from "../hints.ts";
 import { callOf } from "../leg.ts";
 import { failed, GO_ON, CLAIM_LOST, plain, type Step } from "./call-work.ts";
 import { movedTo } from "./leg-attempt.ts";
-import { firstRemote, save, type LegRun } from "./leg-run.ts";
+import { firstRemote, type LegRun } from "./leg-run.ts";
 
 /** The delay of a leg that was claimed under another account than it is published to. */
 const MOVED_SECONDS = 1;
@@ -21,18 +21,18 @@ const STALE_SHARE = 0.6;
  * may be that of a dead worker, which calls nobody: the leg then also gets a hint for the lease's end.
  */
 export async function takeAccount(run: LegRun, account: NetworkAccount): Promise<boolean> {
-  const { services, ref, stored } = run;
-  const { network } = stored.leg;
-  const [{ key: legKey }] = stored.leg.calls;
+  const { services, ref, hand } = run;
+  const { network } = hand.leg;
+  const [{ key: legKey }] = hand.leg.calls;
   const { platformId, profileId, postId } = ref;
   const now = services.clock.now();
   const leaseMs = services.config.publishing.leaseSeconds * 1000;
   const until = new Date(now.getTime() + leaseMs).toISOString();
   const leg = { legKey, ref: { platformId, profileId, postId } };
   // Until there is an answer, it is unknown whether the account was taken.
-  run.accountLease = leaseUntil(account, legKey, until);
+  hand.accountLease = leaseUntil(account, legKey, until);
   const taken = await services.stores.accountQueues.take(account, leg, { now, until });
-  run.accountLease = taken.kind === "taken" ? taken.lease : null;
+  hand.accountLease = taken.kind === "taken" ? taken.lease : null;
   if (taken.kind === "taken") return true;
   if (Date.parse(taken.heldUntil) - now.getTime() < leaseMs * STALE_SHARE)
     await hint(services, ref, { networks: [network], startAt: taken.heldUntil });
@@ -41,17 +41,18 @@ export async function takeAccount(run: LegRun, account: NetworkAccount): Promise
 
 /** Gives the account to the next leg in its queue. */
 export async function releaseAccount(run: LegRun): Promise<void> {
-  const { services, accountLease } = run;
+  const { services, hand } = run;
+  const { accountLease } = hand;
   if (accountLease === null) return;
-  run.accountLease = null;
+  hand.accountLease = null;
   const { accountQueues } = services.stores;
   await callNext(run, (now, handOver) => accountQueues.release(accountLease, now, handOver));
 }
 
 /** Passes the account on that was handed to a leg which has ended. */
 export async function passOnAccount(run: LegRun): Promise<void> {
-  const { network, account } = run.stored.leg;
-  const [{ key }] = run.stored.leg.calls;
+  const { network, account } = run.hand.leg;
+  const [{ key }] = run.hand.leg.calls;
   if (account === null) return;
   const { accountQueues } = run.services.stores;
   const accountRef = { network, accountId: account.id };
@@ -60,10 +61,10 @@ export async function passOnAccount(run: LegRun): Promise<void> {
 
 /** Releases an account, repeatedly if need be, and hints the leg that has it next. */
 async function callNext(
-  { services, ref, stored }: LegRun,
+  { services, ref, hand }: LegRun,
   release: (now: Date, handOver: HandOver) => Promise<QueuedLeg | undefined>,
 ): Promise<void> {
-  const { network } = stored.leg;
+  const { network } = hand.leg;
   const { log, clock } = services;
   const handOver: HandOver = {};
   await giveBack({ log, what: "an account", fields: { postId: ref.postId, network } }, async () => {
@@ -78,20 +79,20 @@ async function callNext(
  */
 export async function followAccount(run: LegRun, linked: Connection): Promise<Step> {
   const account = accountOf(linked);
-  if (run.accountLease?.account.accountId === account.accountId) return GO_ON;
-  const { leg } = run.stored;
-  const { sentAt, resend } = callOf(leg);
+  if (run.hand.accountLease?.account.accountId === account.accountId) return GO_ON;
+  const { leg, call } = run.hand;
+  const { sentAt, resend } = call;
   if (sentAt !== null && !resend) return failed(plain("outcome_unknown", "account_replaced"));
   const moved = movedTo(leg, linked, firstRemote(run, run.services.clock.now()));
-  if (!(await save(run, moved))) return CLAIM_LOST;
+  if (!(await run.hand.save(() => moved))) return CLAIM_LOST;
   await releaseAccount(run);
   if (await takeAccount(run, account)) return GO_ON;
   return { kind: "wait", waitsFor: "turn", seconds: MOVED_SECONDS };
 }
 
 /** Returns the account that is linked now, with its secrets, or why nothing can be sent to it. */
-export async function openLinked({ services, ref, stored }: LegRun) {
-  const { network } = stored.leg;
+export async function openLinked({ services, ref, hand }: LegRun) {
+  const { network } = hand.leg;
   const opened = await openConnection(services.connections, { ...ref, network });
   if (opened === undefined || opened.connection.status === "revoked") return "connection_missing";
   return opened.connection.status === "needs_reauth" ? "connection_needs_reauth" : opened;

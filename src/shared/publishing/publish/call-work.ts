@@ -11,7 +11,7 @@ import type {
 import type { Call, CallEnd, Wait } from "../call.ts";
 import { callOf } from "../leg.ts";
 import { legDraft } from "../post.ts";
-import { attachedOf, type LegRun } from "./leg-run.ts";
+import type { LegRun } from "./leg-run.ts";
 
 /** What a phase of a call comes to. Only `applyStep` writes it. */
 export type Step =
@@ -75,11 +75,12 @@ export interface CallKind {
 
 /** Returns what the network needs to publish the leg to its account, or to look it up there. */
 export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
-  const { leg } = run.stored;
+  const { leg } = run.hand;
   const [publishing] = leg.calls;
-  const { connection, credentials } = attachedOf(run);
-  // As stored. A look-up that found no effect has cleared the mark in `unsent` alone, which the next write stores.
-  const [{ sentAt }] = run.written.leg.calls;
+  const { connection, credentials } = run.hand.attached;
+  // `sentAt` is the mark as it is stored: until `perform` that of the first call of unknown outcome, although the look-up
+  // may have found by now that it had no effect. `isUnpublished` goes by what is known before this call's own mark.
+  const [{ sentAt }] = run.hand.stored.leg.calls;
   const altTextMax = network.altTextMax?.(connection.limits) ?? Infinity;
   return {
     key: publishing.key,
@@ -97,9 +98,9 @@ export function toPublish({ run, network, unsent }: CallWork): LegToPublish {
 /** Returns the end of a call that the network refused, for which its account may be to blame. */
 export async function refused({ run }: CallWork, failure: LegFailure): Promise<Step> {
   // A permission that later calls alone need says nothing of the account.
-  const isOwn = failure.code === "permission_missing" && callOf(run.stored.leg).kind !== "publish";
+  const isOwn = failure.code === "permission_missing" && run.hand.call.kind !== "publish";
   if (isOwn) return failed(failure);
-  return failed(await blamed(run.services.connections, attachedOf(run).connection, failure));
+  return failed(await blamed(run.services.connections, run.hand.attached.connection, failure));
 }
 
 /** Returns the step after something that was certainly not done, and may succeed later. */

@@ -15,7 +15,7 @@ import {
   plain,
   type Step,
 } from "./call-work.ts";
-import { attachedOf, note, type LegRun } from "./leg-run.ts";
+import type { LegRun } from "./leg-run.ts";
 
 /* A call that follows the one that publishes: a first comment, a removal. */
 
@@ -35,7 +35,7 @@ const targetOf = (leg: Leg) => leg.calls[0].result?.externalId ?? callOf(leg).ta
  */
 async function findPost(work: CallWork): Promise<Step> {
   const { run, network } = work;
-  const { leg } = run.stored;
+  const { leg } = run.hand;
   if (targetOf(leg) !== null) return GO_ON;
   const shownIn = lastLookSeconds(leg.calls[0], run.services.clock.now());
   const found = await network.calls.publish.lookUp(toPublish(work), run.tools);
@@ -43,7 +43,7 @@ async function findPost(work: CallWork): Promise<Step> {
   const wait = { kind: "wait", waitsFor: "look", failure } as const;
   switch (found.kind) {
     case "done":
-      note(run, (call) => ({ ...call, target: found.externalId }));
+      run.hand.note((call) => ({ ...call, target: found.externalId }));
       return GO_ON;
     case "may_perform":
       if (!found.isAbsent) return wait;
@@ -59,15 +59,14 @@ async function findPost(work: CallWork): Promise<Step> {
 }
 
 /** Returns the text that the call writes, from what was asked for. */
-function textOf({ post, stored }: LegRun, { kind }: Call): string | null {
-  return kind === "comment" ? firstCommentOf(post.draft, stored.leg.network) : null;
+function textOf({ post, hand }: LegRun, { kind }: Call): string | null {
+  return kind === "comment" ? firstCommentOf(post.draft, hand.leg.network) : null;
 }
 
 function toFollowUp({ run }: CallWork): FollowUp {
-  const { leg } = run.stored;
-  const call = callOf(leg);
+  const { leg, call } = run.hand;
   const remote = leg.calls[0].remote ?? {};
-  const { connection, credentials } = attachedOf(run);
+  const { connection, credentials } = run.hand.attached;
   const { account, instanceUrl, limits } = connection;
   const externalId = targetOf(leg);
   invariant(externalId !== null, "a call has no post");
@@ -84,8 +83,8 @@ function toFollowUp({ run }: CallWork): FollowUp {
 export function laterCall(how: FollowUpCall): CallKind {
   return {
     // Another account can't change the post of the one that published it.
-    attach({ run: { stored } }, { account, scopes }) {
-      if (account.id !== stored.leg.account?.id) return failed(OTHER_ACCOUNT);
+    attach({ run: { hand } }, { account, scopes }) {
+      if (account.id !== hand.leg.account?.id) return failed(OTHER_ACCOUNT);
       const missing = how.missingScopes?.(scopes) ?? [];
       return missing.length > 0 ? failed(plain("permission_missing", "scope_missing")) : GO_ON;
     },

@@ -97,7 +97,7 @@ export function waiting(
  */
 export function givenBack(leg: Leg, now: Date, seconds: number, callMs: number) {
   const notBefore = [after(now, seconds), callEnd(leg, callMs)].toSorted()[1] ?? "";
-  return { ...postponed(leg, "network", now, 0), notBefore };
+  return { ...postponed(leg, "pause", now, 0), notBefore };
 }
 
 /** Returns the time at which a call that was begun has certainly ended; the epoch if none was begun. */
@@ -107,16 +107,13 @@ function callEnd(leg: Leg, callMs: number): string {
   return new Date(isCalled ? Date.parse(calledAt) + callMs : 0).toISOString();
 }
 
-/** Returns the leg with what was reserved for it captured or released. */
-function paid(leg: Leg, state: "captured" | "released"): Leg {
+/** Returns the leg with what was reserved for it captured if it is done, and released if not. */
+function paid(leg: Leg, isDone: boolean): Leg {
   const { tokens } = leg.reservation;
-  const isCaptured = state === "captured";
-  return {
-    ...leg,
-    reservation: { ...leg.reservation, state },
-    tokensCharged: leg.tokensCharged + (isCaptured ? tokens : 0),
-    tokensReleased: leg.tokensReleased + (isCaptured ? 0 : tokens),
-  };
+  const reservation = { ...leg.reservation, state: isDone ? "captured" : "released" } as const;
+  return isDone
+    ? { ...leg, reservation, tokensCharged: leg.tokensCharged + tokens }
+    : { ...leg, reservation, tokensReleased: leg.tokensReleased + tokens };
 }
 
 /** Returns the leg with the warning that its first comment is not there, or may not be. */
@@ -133,7 +130,7 @@ export function ended(leg: Leg, call: Call, end: CallEnd, now: Date): Leg {
   const after = { ...withCall(leg, last), ...free };
   switch (last.kind) {
     case "publish":
-      return paid(after, end.kind === "done" ? "captured" : "released");
+      return paid(after, end.kind === "done");
     case "comment":
       return withCommentWarning(after, last);
     case "remove":

@@ -1,12 +1,13 @@
 import { blamed, freshCredentials } from "../../connections/connections.ts";
+import type { Network } from "../../networks/contract/network.ts";
 import { findAvailable } from "../../networks/lookup.ts";
-import { absentCall, CRASHES_MAX, sentCall, unsentCall } from "../call.ts";
-import { callOf, isBeingRemoved, withCall } from "../leg.ts";
+import { absentCall, type CallName, CRASHES_MAX, sentCall, unsentCall } from "../call.ts";
+import { isBeingRemoved, withCall } from "../leg.ts";
 import { openLinked } from "./attach-account.ts";
 import { failed, GO_ON, CLAIM_LOST, plain, refused, tryLater } from "./call-work.ts";
-import type { CallWork, Step } from "./call-work.ts";
+import type { CallKind, CallWork, Step } from "./call-work.ts";
 import { laterCall } from "./later-call.ts";
-import { note, save, timeSuffices, type LegRun } from "./leg-run.ts";
+import { timeSuffices, type LegRun } from "./leg-run.ts";
 import { publication } from "./publication.ts";
 
 /*
@@ -26,29 +27,29 @@ async function attach(work: CallWork): Promise<Step> {
   const fresh = await freshCredentials(services.connections, opened.connection, opened);
   switch (fresh.kind) {
     case "usable":
-      run.attached = fresh;
+      run.hand.attach(fresh);
       return GO_ON;
     case "rejected":
       return failed(await blamed(services.connections, opened.connection, fresh.failure));
     case "try_later": {
-      const { sentAt } = callOf(run.stored.leg);
+      const { sentAt } = run.hand.call;
       const { failure, retryAfterSeconds: seconds } = fresh;
       return { kind: "wait", waitsFor: sentAt === null ? "attempt" : "look", failure, seconds };
     }
   }
 }
 
-/** Looks up an earlier call of unknown outcome. It is never made again without that. */
-async function lookUp(work: CallWork): Promise<Step> {
+/** Settles an earlier call of unknown outcome by a look-up. It is never made again without that. */
+async function settleEarlier(work: CallWork): Promise<Step> {
   const { run, how } = work;
-  const call = callOf(run.stored.leg);
+  const { call } = run.hand;
   if (call.sentAt === null) return GO_ON;
   const found = await how.lookUp(work);
   switch (found.kind) {
     case "done":
       return { kind: "end", end: found };
     case "may_perform":
-      if (found.isUncertain !== true) note(run, absentCall);
+      if (found.isUncertain !== true) run.hand.note(absentCall);
       return goOnIfRetriesLeft(run, found.failure);
     case "ask_again": {
       const { failure, pollAfterSeconds: seconds, isPoll } = found;
@@ -57,17 +58,17 @@ async function lookUp(work: CallWork): Promise<Step> {
     case "unknowable":
       return call.resend ? GO_ON : failed(found.failure);
     case "rejected":
-      if (found.isUncertain !== true) note(run, absentCall);
+      if (found.isUncertain !== true) run.hand.note(absentCall);
       return refused(work, found.failure);
   }
 }
 
 /** Goes on to the call, unless what publishes has used up its retries: then it waits or ends as after the last of them. */
 function goOnIfRetriesLeft(
-  { services, stored }: LegRun,
+  { services, hand }: LegRun,
   failure = plain("network_unavailable"),
 ): Step {
-  const call = callOf(stored.leg);
+  const { call } = hand;
   const { retrySeconds } = services.config.publishing;
   const isUsedUp = call.kind === "publish" && call.retries > retrySeconds.length;
   return isUsedUp ? tryLater({ failure }) : GO_ON;
@@ -87,17 +88,16 @@ function noTime({ services }: LegRun): Step {
  */
 async function mark(work: CallWork): Promise<Step> {
   const { run } = work;
-  const { leg } = run.stored;
-  const unsent = callOf(leg);
+  const { leg, call: unsent } = run.hand;
   // Nothing is written below a post that is to be removed.
   if (unsent.kind === "comment" && isBeingRemoved(leg)) return failed(plain("canceled"));
   if (!timeSuffices(run)) return noTime(run);
-  if (!(await save(run, withCall(leg, sentCall(unsent, run.services.clock.now())))))
-    return CLAIM_LOST;
+  const sent = sentCall(unsent, run.services.clock.now());
+  if (!(await run.hand.save(() => withCall(leg, sent)))) return CLAIM_LOST;
   work.unsent = unsent;
   if (timeSuffices(run)) return GO_ON;
   // Writing the marker took long.
-  note(run, (call) => unsentCall(call, unsent));
+  run.hand.note((call) => unsentCall(call, unsent));
   return noTime(run);
 }
 
@@ -108,40 +108,45 @@ async function perform(work: CallWork): Promise<Step> {
   const made = await how.perform(work);
   if (made.kind === "done") return { kind: "end", end: made };
   const { failure, state, isPoll } = made;
-  if (state !== undefined) note(run, (call) => ({ ...call, remote: state }));
+  if (state !== undefined) run.hand.note((call) => ({ ...call, remote: state }));
   if (made.kind === "in_doubt")
     return { kind: "wait", waitsFor: "look", failure, seconds: made.pollAfterSeconds, isPoll };
   // Certainly not made.
-  if (unsent !== undefined) note(run, (call) => unsentCall(call, unsent));
+  if (unsent !== undefined) run.hand.note((call) => unsentCall(call, unsent));
   return made.kind === "rejected" ? refused(work, failure) : tryLater(made);
 }
 
-function logSent({ services: { log }, stored: { leg } }: LegRun): void {
+function logSent({ services: { log }, hand: { leg, call } }: LegRun): void {
   const { network } = leg;
-  const { kind, attempts: attempt } = callOf(leg);
+  const { kind, attempts: attempt } = call;
   if (kind === "publish") log.info("leg sent", { network, attempt });
   else log.info("call sent", { network, kind });
 }
 
-function giveUp({ services, ref, stored }: LegRun): Step {
-  const { network } = stored.leg;
+function giveUp({ services, ref, hand }: LegRun): Step {
+  const { network } = hand.leg;
   const fields = { event: "leg_given_up", postId: ref.postId, network };
   services.log.error("leg given up after crashes", fields);
   return failed(plain("internal_error"));
 }
 
+/** Returns how a network makes a call of this kind; undefined where it lacks it. */
+function howToMake({ calls }: Network, kind: CallName): CallKind | undefined {
+  if (kind === "publish") return publication;
+  const later = calls[kind];
+  return later && laterCall(later);
+}
+
 /** Makes the next call of a claimed leg. Returns how it ended, or what it waits for. */
 export async function makeCall(run: LegRun): Promise<Step> {
-  const { leg } = run.stored;
-  const { kind, crashes } = callOf(leg);
+  const { leg, call } = run.hand;
   const network = findAvailable(leg.network, run.services.config.networkApps);
   if (network === undefined) return failed(plain("app_misconfigured"));
-  const later = kind === "publish" ? undefined : network.calls[kind];
-  if (kind !== "publish" && later === undefined) return failed(plain("feature_unsupported"));
-  if (crashes >= CRASHES_MAX) return giveUp(run);
-  const how = later === undefined ? publication : laterCall(later);
+  const how = howToMake(network, call.kind);
+  if (how === undefined) return failed(plain("feature_unsupported"));
+  if (call.crashes >= CRASHES_MAX) return giveUp(run);
   const work: CallWork = { run, network, how };
-  for (const phase of [attach, lookUp, ...how.prepare, mark, perform]) {
+  for (const phase of [attach, settleEarlier, ...how.prepare, mark, perform]) {
     const step = await phase(work);
     if (step.kind !== "continue") return step;
   }

@@ -20,7 +20,7 @@ import {
   plain,
   type Step,
 } from "./call-work.ts";
-import { attachedOf, note, renewingLease, type LegRun } from "./leg-run.ts";
+import type { LegRun } from "./leg-run.ts";
 
 /** Media that is still processing after this long will not become ready. */
 const PROCESSING_MS_MAX = 60 * 60 * 1000;
@@ -30,12 +30,12 @@ const DUPLICATE_SECONDS = 5;
 
 /** Claims the account's text for a leg before anything is sent. May be repeated. */
 export async function claimOwnText({ run }: CallWork): Promise<Step> {
-  const { services, ref, post, stored } = run;
-  const { network } = stored.leg;
-  const [{ key: legKey }] = stored.leg.calls;
+  const { services, ref, post, hand } = run;
+  const { network } = hand.leg;
+  const [{ key: legKey }] = hand.leg.calls;
   const hash = textHash(legDraft(post.draft, network).text);
   if (hash === undefined) return GO_ON;
-  const account = accountOf(attachedOf(run).connection);
+  const account = accountOf(run.hand.attached.connection);
   const { kind } = await claimText(services, account, hash, { ref, legKey });
   const failure = plain("duplicate_content");
   if (kind === "pending")
@@ -48,10 +48,10 @@ export async function claimOwnText({ run }: CallWork): Promise<Step> {
  * leg claims a quota once, and returns one that it no longer counts towards.
  */
 async function claimQuota(run: LegRun, remote?: NetworkData): Promise<Step> {
-  const { services, post, stored } = run;
-  const { network } = stored.leg;
-  const [{ key }] = stored.leg.calls;
-  const { connection } = attachedOf(run);
+  const { services, post, hand } = run;
+  const { network } = hand.leg;
+  const [{ key }] = hand.leg.calls;
+  const { connection } = run.hand.attached;
   const { limits } = connection;
   const quota = quotaFor(services, post.draft, network, { limits, ...(remote && { remote }) });
   if (remote !== undefined) await returnUnusedQuota(run, remote);
@@ -66,9 +66,9 @@ export const claimFirstQuota = ({ run }: CallWork): Promise<Step> => claimQuota(
 
 /** Gives back what the leg took and does not count towards any more, now that `remote` is made of it. */
 export async function returnUnusedQuota(run: LegRun, remote: NetworkData): Promise<void> {
-  const { services, post, stored } = run;
-  const { network, account } = stored.leg;
-  const [{ key, remote: known }] = stored.leg.calls;
+  const { services, post, hand } = run;
+  const { network, account } = hand.leg;
+  const [{ key, remote: known }] = hand.leg.calls;
   const kindOf = (made: NetworkData) =>
     quotaFor(services, post.draft, network, { remote: made })?.kind;
   const before = kindOf(known ?? {});
@@ -116,8 +116,8 @@ function repairWarnings(name: string, repairs: readonly MediaRepair[]): readonly
 
 /** Returns a warning for each alternative text that was cut: the account's limit may not be what it was on accepting. */
 function cutWarnings(run: LegRun, network: Network, { files }: Noted): readonly Problem[] {
-  const { limits } = attachedOf(run).connection;
-  const draft = legDraft(run.post.draft, run.stored.leg.network);
+  const { limits } = run.hand.attached.connection;
+  const draft = legDraft(run.post.draft, run.hand.leg.network);
   const seen = draft.media.map(({ url }) => files.get(url) ?? null);
   return [
     ...network.check(draft, limits),
@@ -131,12 +131,12 @@ export async function prepareFiles(work: CallWork): Promise<Step> {
   const noted: Noted = { repairs: [], files: new Map() };
   const tools = noting(run.tools, noted);
   const { repairs } = noted;
-  const outcome = await renewingLease(run, () =>
+  const outcome = await run.hand.renewing(() =>
     network.calls.publish.prepare(toPublish(work), tools),
   );
   // Written with the leg's next state.
   const found = [...cutWarnings(run, network, noted), ...repairWarnings(network.name, repairs)];
-  run.stored = { ...run.stored, leg: withWarnings(run.stored.leg, found) };
+  run.hand.noteLeg((leg) => withWarnings(leg, found));
   switch (outcome.kind) {
     case "ready": {
       const form = outcome.remote["form"] ?? null;
@@ -144,14 +144,14 @@ export async function prepareFiles(work: CallWork): Promise<Step> {
       log.info("leg prepared", { network: network.name, form, repairs: repairs.length });
       // What was made may count towards another quota than the draft: a video that is no reel.
       const step = await claimQuota(run, outcome.remote);
-      note(run, (call) => ({ ...call, remote: outcome.remote }));
+      run.hand.note((call) => ({ ...call, remote: outcome.remote }));
       return step;
     }
     case "processing":
-      note(run, (call) => ({ ...call, remote: outcome.remote }));
+      run.hand.note((call) => ({ ...call, remote: outcome.remote }));
       return processing(run, outcome);
     case "try_later":
-      note(run, (call) => ({ ...call, remote: outcome.remote ?? call.remote }));
+      run.hand.note((call) => ({ ...call, remote: outcome.remote ?? call.remote }));
       return tryLater(outcome);
     case "rejected":
       return refused(work, outcome.failure);
@@ -160,7 +160,7 @@ export async function prepareFiles(work: CallWork): Promise<Step> {
 
 /** Waits for the network's work on the files, for an hour at most. */
 function processing(
-  { services, stored: { leg } }: LegRun,
+  { services, hand: { leg } }: LegRun,
   { pollAfterSeconds, isPoll = false }: { pollAfterSeconds: number; isPoll?: boolean },
 ): Step {
   const now = services.clock.now().getTime();
@@ -168,5 +168,5 @@ function processing(
   const attemptMs = lastAttemptAt === null ? 0 : now - Date.parse(lastAttemptAt);
   if (attemptMs > PROCESSING_MS_MAX) return failed(plain("media_not_ready"));
   const seconds = isPoll ? nextPollSeconds(pollAfterSeconds, attemptMs) : pollAfterSeconds;
-  return { kind: "wait", waitsFor: "network", seconds };
+  return { kind: "wait", waitsFor: "pause", seconds };
 }

@@ -12,11 +12,11 @@ import { claimFirstQuota, claimOwnText, prepareFiles, returnUnusedQuota } from "
  * effect to show.
  */
 function coversLatestCall({ run }: CallWork): boolean {
-  const { calledAt, sentAt } = callOf(run.stored.leg);
+  const { calledAt, sentAt } = run.hand.call;
   return calledAt === sentAt || lastLookSeconds({ calledAt }, run.services.clock.now()) === null;
 }
 
-async function lookUp(work: CallWork): Promise<Found> {
+async function findPost(work: CallWork): Promise<Found> {
   const leg = toPublish(work);
   const found = countRefusal(await work.network.calls.publish.lookUp(leg, work.run.tools), leg);
   const isCovered = coversLatestCall(work);
@@ -63,7 +63,7 @@ async function perform(work: CallWork): Promise<Made> {
 
 export const publication: CallKind = {
   attach: ({ run }, linked) => followAccount(run, linked),
-  lookUp,
+  lookUp: findPost,
   prepare: [claimOwnText, claimFirstQuota, prepareFiles],
   perform,
 };

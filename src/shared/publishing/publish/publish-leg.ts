@@ -8,7 +8,7 @@ import type { PostRef } from "../post.ts";
 import { applyStep } from "./apply-step.ts";
 import { passOnAccount, releaseAccount, takeAccount } from "./attach-account.ts";
 import { claimed } from "./leg-attempt.ts";
-import { beginRun, change, firstRemote, giveLegBack, save, type LegRun } from "./leg-run.ts";
+import { beginRun, firstRemote, type LegRun } from "./leg-run.ts";
 import { makeCall } from "./make-call.ts";
 
 /** A hint that comes earlier than this is ignored: the right one is still to come. */
@@ -39,7 +39,7 @@ export async function publishLeg(
     else if (await claim(run)) await whileClaimed(run);
   } catch (error) {
     const isUnavailable = error instanceof AppError && error.code === "service_unavailable";
-    if (isUnavailable || error instanceof NewerRow) await giveLegBack(run);
+    if (isUnavailable || error instanceof NewerRow) await run.hand.giveBack();
     throw error;
   } finally {
     await releaseAccount(run);
@@ -47,19 +47,19 @@ export async function publishLeg(
 }
 
 async function isDue(run: LegRun): Promise<boolean> {
-  const { services, stored } = run;
+  const { services, hand } = run;
   const now = services.clock.now();
-  const step = nextLegStep(stored.leg, now);
-  if (step.kind === "later" && step.at === stored.leg.notBefore) await hintAgain(run, step.at, now);
+  const step = nextLegStep(hand.leg, now);
+  if (step.kind === "later" && step.at === hand.leg.notBefore) await hintAgain(run, step.at, now);
   // The account may have been handed to this leg, which needs it no longer.
   if (step.kind === "ended") await passOnAccount(run);
   return step.kind === "claim";
 }
 
 /** Sends a hint again that came a few seconds early, because of a clock that runs behind. */
-async function hintAgain({ services, ref, stored }: LegRun, at: string, now: Date): Promise<void> {
+async function hintAgain({ services, ref, hand }: LegRun, at: string, now: Date): Promise<void> {
   const seconds = (Date.parse(at) - now.getTime()) / 1000;
-  if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [stored.leg.network], seconds);
+  if (seconds <= EARLY_SECONDS_MAX) await queueLegs(services, ref, [hand.leg.network], seconds);
 }
 
 /**
@@ -67,14 +67,14 @@ async function hintAgain({ services, ref, stored }: LegRun, at: string, now: Dat
  * key of the post, is chosen and stored here, so that it outlives the worker.
  */
 async function claim(run: LegRun): Promise<boolean> {
-  const { services, stored } = run;
+  const { services, hand } = run;
   const now = services.clock.now();
-  const afterCrash = stored.leg.leaseUntil !== null;
+  const afterCrash = hand.leg.leaseUntil !== null;
   const { leaseSeconds } = services.config.publishing;
-  const taken = claimed(stored.leg, { id: run.claimId, now, leaseSeconds, afterCrash });
+  const taken = claimed(hand.leg, { id: hand.claimId, now, leaseSeconds, afterCrash });
   const call = callOf(taken);
   const remote = call.kind === "publish" ? (call.remote ?? firstRemote(run, now)) : call.remote;
-  if (!(await save(run, withCall(taken, { ...call, remote })))) return false;
+  if (!(await hand.save(() => withCall(taken, { ...call, remote })))) return false;
   run.timeline.record({ step: "leg_claimed", outcome: afterCrash ? "after_crash" : "ok" });
   const { network } = taken;
   const { attempts: attempt, state } = call;
@@ -87,11 +87,11 @@ async function claim(run: LegRun): Promise<boolean> {
  * another one goes on. In any case the steps are kept in the timeline, and no file stays open.
  */
 async function whileClaimed(run: LegRun): Promise<void> {
-  const { services, claimId } = run;
+  const { services, hand, timeline, files } = run;
   const { postId } = run.ref;
   const forget = services.work.stop.before(async () => {
     try {
-      await change(run, (leg) => leg);
+      await hand.save((leg) => leg);
     } catch (error) {
       services.log.warn("lease not shortened", { postId, error });
     }
@@ -99,8 +99,8 @@ async function whileClaimed(run: LegRun): Promise<void> {
   try {
     await applyStep(run, await makeCall(run));
   } finally {
-    await run.timeline.save(services, postId, claimId);
+    await timeline.save(services, postId, hand.claimId);
     forget();
-    await run.files.close();
+    await files.close();
   }
 }

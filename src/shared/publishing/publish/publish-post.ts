@@ -40,7 +40,7 @@ async function publishAndFanOut(
   networks: readonly NetworkName[],
 ): Promise<void> {
   const fanOutEndsAt = performance.now() + FAN_OUT_MS_MAX;
-  const publishing = publishAsStored(services, ref, networks);
+  const publishing = publishEach(services, ref, networks);
   // A slow network doesn't keep the events of the start waiting. What is quick has one fan-out for all.
   const early = await withTimeLimit(START_EVENTS_MS, publishing, () => "late" as const);
   if (early === "late") await fanOutPost(services, ref, fanOutEndsAt);
@@ -49,8 +49,8 @@ async function publishAndFanOut(
   if (errors.length > 0) throw new AggregateError(errors, "legs failed unexpectedly");
 }
 
-/** Works on the legs as they are stored now. Returns what failed. */
-async function publishAsStored(
+/** Works on each of the legs as it is stored now. Returns what failed. */
+async function publishEach(
   services: PublishingDeps,
   ref: PostRef,
   networks: readonly NetworkName[],
@@ -63,7 +63,7 @@ async function publishAsStored(
   const seen = hasStarted(first.post) ? first : await posts.findToPublish(ref, networks);
   if (seen === undefined) return [];
   const errors: unknown[] = [];
-  const publishOrNote = async (stored: StoredLeg): Promise<void> => {
+  const publishOne = async (stored: StoredLeg): Promise<void> => {
     try {
       await publishLeg(services, ref, stored, seen);
     } catch (error) {
@@ -76,7 +76,7 @@ async function publishAsStored(
   await continueWork(seen.post, {}, () =>
     Promise.all(
       seen.legs.map((stored) =>
-        withinWork({ network: stored.leg.network }, () => publishOrNote(stored)),
+        withinWork({ network: stored.leg.network }, () => publishOne(stored)),
       ),
     ),
   );

@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import type { Connection } from "../../connections/connections.ts";
+import type { NetworkData } from "../../networks/contract/draft.ts";
+import { invariant } from "../../runtime/errors.ts";
+import { giveBack } from "../../runtime/give-back.ts";
+import type { AccountLease } from "../accounts/account-queue-store.ts";
+import type { Call } from "../call.ts";
+import type { PublishingDeps } from "../deps.ts";
+import { hint } from "../hints.ts";
+import { callOf, type Leg, withCall } from "../leg.ts";
+import type { StoredLeg } from "../post-store.ts";
+import type { PostRef } from "../post.ts";
+import { endingAt, givenBack, renewed } from "./leg-attempt.ts";
+
+/** Renewals within one lease, so that one may fail. */
+const LEASE_RENEWALS = 3;
+
+/** How long a leg waits that was given back because storage did not answer: the next worker should find it well again. */
+const GIVEN_BACK_SECONDS = 10;
+
+/** The account that a leg is worked on for. */
+export interface Attached {
+  readonly connection: Connection;
+  readonly credentials: NetworkData;
+}
+
+/**
+ * The leg that a worker has in hand, from its claim to its end: how it is now, and how it is stored. Nothing else writes
+ * it meanwhile, except for the transaction that ends its call. When another worker has taken the leg, the next write
+ * fails and the work just ends.
+ */
+export class LegInHand {
+  /** The name of the claim that the worker writes. */
+  readonly claimId = randomUUID();
+  /** The leg before the claim. */
+  readonly before: Leg;
+  /** Set while the leg has its account. */
+  accountLease: AccountLease | null = null;
+  readonly #services: PublishingDeps;
+  readonly #ref: PostRef;
+  #leg: Leg;
+  #stored: StoredLeg;
+  #attached: Attached | undefined;
+  /** The last write. Each waits for the one before, whose version it names. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(services: PublishingDeps, ref: PostRef, stored: StoredLeg) {
+    this.before = stored.leg;
+    this.#services = services;
+    this.#ref = ref;
+    this.#leg = stored.leg;
+    this.#stored = stored;
+  }
+
+  /** The leg as it is now, with what the next write adds to it. */
+  get leg(): Leg {
+    return this.#leg;
+  }
+
+  /** The call under way, as it is now. */
+  get call(): Call {
+    return callOf(this.#leg);
+  }
+
+  /** The leg as it was last read or written. */
+  get stored(): StoredLeg {
+    return this.#stored;
+  }
+
+  /** The account that is linked now, once it is usable. */
+  get attached(): Attached {
+    invariant(this.#attached !== undefined, "a call has no account");
+    return this.#attached;
+  }
+
+  attach(account: Attached): void {
+    this.#attached = account;
+  }
+
+  /** Notes what the next write makes of the call under way. */
+  note(change: (call: Call) => Call): void {
+    this.#leg = withCall(this.#leg, change(this.call));
+  }
+
+  /** Notes what the next write makes of the leg. */
+  noteLeg(change: (leg: Leg) => Leg): void {
+    this.#leg = change(this.#leg);
+  }
+
+  /** Writes what `next` makes of the leg as it is after the writes before. Returns false when another worker has taken it. */
+  save(next: (leg: Leg) => Leg): Promise<boolean> {
+    const write = async () => {
+      const written = await this.#write(next(this.#leg));
+      if (written === undefined) return false;
+      this.#stored = written;
+      this.#leg = written.leg;
+      return true;
+    };
+    const writing = this.#writing.then(write, write);
+    this.#writing = writing;
+    return writing;
+  }
+
+  /** Writes the leg; that of a worker that will end with a lease that ends then, and the sweep checks the post then. */
+  #write(next: Leg): Promise<StoredLeg | undefined> {
+    const { stores, work, config } = this.#services;
+    const { etag } = this.#stored;
+    const { endsAt } = work.stop;
+    const leg =
+      endsAt === undefined ? next : endingAt(next, endsAt, config.publishing.networkTimeoutMs);
+    return endsAt === undefined || leg.leaseUntil === null
+      ? stores.posts.replaceLegIfUnchanged(this.#ref, leg, etag)
+      : stores.posts.replaceLegAndCheck(this.#ref, leg, etag, leg.leaseUntil);
+  }
+
+  /** Returns the leg as it is stored after the writes that were begun, whatever they come to. */
+  async written(): Promise<StoredLeg> {
+    await Promise.allSettled([this.#writing]);
+    return this.#stored;
+  }
+
+  /**
+   * Renews the lease while something runs that may take longer, such as large uploads. If the lease is lost nevertheless,
+   * the next write of this worker fails.
+   */
+  async renewing<T>(action: () => Promise<T>): Promise<T> {
+    const { leaseSeconds } = this.#services.config.publishing;
+    let renewal: Promise<unknown> = Promise.resolve();
+    const timer = setInterval(
+      () => {
+        renewal = renewal.then(() => this.#renew(leaseSeconds));
+      },
+      (leaseSeconds * 1000) / LEASE_RENEWALS,
+    );
+    try {
+      return await action();
+    } finally {
+      clearInterval(timer);
+      await renewal;
+    }
+  }
+
+  async #renew(leaseSeconds: number): Promise<void> {
+    const { clock, log, stores } = this.#services;
+    const now = clock.now();
+    try {
+      const isOurs = await this.save((leg) => renewed(leg, now, leaseSeconds));
+      const { leaseUntil } = this.#leg;
+      if (isOurs && this.accountLease !== null && leaseUntil !== null)
+        await stores.accountQueues.extend(this.accountLease, leaseUntil);
+    } catch (error) {
+      log.warn("lease not renewed", { postId: this.#ref.postId, error });
+    }
+  }
+
+  /**
+   * Gives back a leg whose worker got no answer from storage, so that the leg need not wait for the lease to end. That is
+   * no crash and no retry. A visible call may still take effect, so a leg that was sent waits until the call is over. A
+   * leg that had waited before gets no hint: the sweep finds it, later each time, so storage may stay away for long.
+   */
+  async giveBack(): Promise<void> {
+    const services = this.#services;
+    const { clock, config, log, stores } = services;
+    const { network } = this.#leg;
+    const ref = this.#ref;
+    await this.written();
+    await giveBack({ log, what: "a leg", fields: { postId: ref.postId, network } }, async () => {
+      const found = await stores.posts.findLeg(ref, network);
+      if (found?.leg.claimId !== this.claimId) return;
+      const { networkTimeoutMs } = config.publishing;
+      const back = givenBack(found.leg, clock.now(), GIVEN_BACK_SECONDS, networkTimeoutMs);
+      const isFirst = this.before.notBefore === null;
+      const written = isFirst
+        ? await stores.posts.replaceLegAndCheck(ref, back, found.etag, back.notBefore)
+        : await stores.posts.replaceLegIfUnchanged(ref, back, found.etag);
+      if (written === undefined) throw new Error("the leg was changed meanwhile");
+      if (isFirst) await hint(services, ref, { networks: [network], startAt: back.notBefore });
+    });
+  }
+}
