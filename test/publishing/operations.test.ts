@@ -9,7 +9,7 @@ import type { Leg } from "../../src/shared/publishing/leg.ts";
 import { type Post, refOf } from "../../src/shared/publishing/post.ts";
 import { toLeg, toLegRow, toPostRow } from "../../src/shared/publishing/post-row.ts";
 import { legKey, postKey, toWorkRow, workKey } from "../../src/shared/publishing/post-store.ts";
-import { endOperation } from "../../src/shared/publishing/publish/end-call.ts";
+import { endOperation } from "../../src/shared/publishing/publish/apply-step.ts";
 import type { Row, RowWrite, StoredRow } from "../../src/shared/runtime/storage/row.ts";
 import { draftOf, type GivenLeg, legOf, NOW, postOf } from "./fixtures.ts";
 

@@ -90,7 +90,7 @@ export const MUTANTS_OF_CALLS: readonly Mutant[] = [
   {
     name: "K2: a first comment that is sent again without a look-up",
     era: 79,
-    firstSeed: 8,
+    firstSeed: 18,
     followsUp: true,
     install: () =>
       withComments({ ...COMMENT, lookUp: () => Promise.resolve({ kind: "may_perform" }) }),

@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "M1: no sent marker before the network call",
     era: 1,
-    firstSeed: 186,
+    firstSeed: 195,
     services: (services) =>
       writingLegs(services, (leg, { etag }) => {
         const [publishing] = leg.calls;
