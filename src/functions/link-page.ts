@@ -43,7 +43,7 @@ export const linkPage = {
     new Reply(await switchOffByPage(services.tenants, { scope, headers, token })),
   refuse: (error: AppError, { services, headers }: RefusedCall) =>
     new Reply(
-      refuseLink(services.tenants, headers, {
+      refuseLink(services.tenants.config, headers, {
         code: error.code,
         status: ERROR_STATUS[error.code],
         retryAfterSeconds: error.retryAfterSeconds,

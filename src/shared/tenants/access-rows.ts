@@ -28,7 +28,7 @@ export interface AccessRows {
 export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => Promise<Wanted>;
 
 export function accessRows(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "stores" | "connections">,
   source: RowSource,
   about: Pick<AccessRows, "areCached" | "accessVersion" | "platformId">,
 ): AccessRows {

@@ -33,7 +33,7 @@ export interface TenantsDeps {
 }
 
 /** Secrets and keys that identify callers. */
-interface TenantSecrets {
+export interface TenantSecrets {
   readonly keyPeppers: RotatingKeys;
   readonly passwords: Passwords;
   readonly sessions: Sessions;

@@ -1,4 +1,5 @@
 import { undefinedIfDamaged } from "../runtime/storage/damaged-row.ts";
+import type { Clock } from "../runtime/process.ts";
 import type { TenantsDeps } from "./deps.ts";
 
 /** Longer than a request takes that writes a pointer before its target. */
@@ -7,16 +8,16 @@ const LINKS_KEPT_MS = 24 * 60 * 60 * 1000;
 /** Long enough to see who was invited, and by whom. */
 const INVITATIONS_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
-const ago = ({ clock }: TenantsDeps, ms: number) => new Date(clock.now().getTime() - ms);
+const ago = (clock: Clock, ms: number) => new Date(clock.now().getTime() - ms);
 
 /** Removes a page of the pointers to missing keys, which a crash leaves behind. */
 export function purgeKeyPointers(services: TenantsDeps, after: string | undefined) {
-  return services.stores.keys.removeStray(ago(services, POINTERS_YOUNG_MS), after);
+  return services.stores.keys.removeStray(ago(services.clock, POINTERS_YOUNG_MS), after);
 }
 
 /** Removes a page of links that can't be used any more. */
 export function purgeLinks(services: TenantsDeps, after: string | undefined) {
-  return services.stores.links.removeExpiredBefore(ago(services, LINKS_KEPT_MS), after);
+  return services.stores.links.removeExpiredBefore(ago(services.clock, LINKS_KEPT_MS), after);
 }
 
 export function purgeInvitations(
@@ -24,7 +25,7 @@ export function purgeInvitations(
   platformId: string,
   after: string | undefined,
 ) {
-  const time = ago(services, INVITATIONS_KEPT_MS);
+  const time = ago(services.clock, INVITATIONS_KEPT_MS);
   return services.stores.invitations.removeEndedBefore(platformId, time, after);
 }
 

@@ -30,7 +30,7 @@ export async function createApplication(
 ): Promise<ApplicationCreated> {
   const { platformId } = scope;
   if (input.createDefaultKey) {
-    requireOwner(services, scope);
+    requireOwner(services.audit, scope);
     requireConfirmed(services, scope);
   }
   const now = services.clock.now();
@@ -76,7 +76,7 @@ export async function updateApplication(
   { applicationId, name, status }: UpdateApplication & { readonly applicationId: string },
 ): Promise<Application> {
   const { platformId } = scope;
-  if (status === "disabled") requireOwner(services, scope);
+  if (status === "disabled") requireOwner(services.audit, scope);
   const at = services.clock.now().toISOString();
   const { applications } = services.stores;
   let application =
@@ -96,7 +96,7 @@ export async function updateApplication(
 
 /** Returns an application of the platform. A key finds only its own. @throws AppError `not_found` */
 export async function getApplication(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "stores">,
   { caller, platformId }: PlatformScope,
   applicationId: string,
 ): Promise<Application> {

@@ -34,7 +34,7 @@ export async function closePlatform(
   // First, so that a crash leaves no closed platform without it. It erases nothing until the platform is closed.
   await services.erasures.open(newErasure(owned, now, "stopping"));
   const closed = await tellOwners(
-    services.tenants,
+    services.tenants.mail,
     { platformId, closedAt },
     "platformClosed",
     (rows) => stores.closings.close(platformId, closedAt, rows),

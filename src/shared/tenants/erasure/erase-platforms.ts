@@ -75,7 +75,7 @@ const wait: Advance = async ({ tenants, clock }, erasure) => {
   const until = (time: Date): Erasure => ({ ...erasure, notBefore: time.toISOString() });
   if (now < announcedAt(closedAt)) return until(announcedAt(closedAt));
   if (now < erasedAt(closedAt)) {
-    await tellOwners(tenants, { platformId, closedAt }, "platformEnding", (rows) =>
+    await tellOwners(tenants.mail, { platformId, closedAt }, "platformEnding", (rows) =>
       closings.announce(platformId, closedAt, rows),
     );
     return until(erasedAt(closedAt));

@@ -2,7 +2,7 @@ import type { RequestScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { findLink, invalidLink, isOlderThanStatus } from "../links/links.ts";
+import { findLink, invalidLink, isOlderThanStatus, type LinkDeps } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { Platform } from "../platform.ts";
 import { claimEmail } from "../staff/manage-users.ts";
@@ -26,7 +26,7 @@ interface FollowedInvitation {
  * @throws AppError `invalid_link`, `platform_suspended`, `platform_closed`
  */
 export async function followInvitation(
-  services: TenantsDeps,
+  services: LinkDeps,
   token: string,
 ): Promise<FollowedInvitation> {
   const { stores, clock } = services;
@@ -81,7 +81,7 @@ export async function join(
   const notice = { ...roleNotice(user, role), also: undefined };
   const isAccepted =
     role === "owner"
-      ? await writeWithOwnersNotice(services, platformId, notice, accept)
+      ? await writeWithOwnersNotice(services.mail, platformId, notice, accept)
       : await accept([]);
   if (!isAccepted) throw invalidLink();
   recordUser(services, scope, user, "invitation.accepted");
@@ -95,5 +95,5 @@ export async function acceptInvitation(
   input: AcceptInvitation,
 ): Promise<SignedIn> {
   const { platform, user } = await join(services, scope, input);
-  return await openSession(services, platform, user);
+  return await openSession(services.secrets, platform, user);
 }

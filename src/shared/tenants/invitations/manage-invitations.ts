@@ -6,6 +6,7 @@ import { isId, newId } from "../../runtime/ids.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import { randomToken } from "../../runtime/secrets.ts";
 import { LOST, untilWon } from "../../runtime/until-won.ts";
+import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { addLink } from "../links/links.ts";
 import { getOwnUser } from "../staff/own-account.ts";
@@ -23,7 +24,7 @@ export const stateOfInvitation = ({ linkMark, email, role }: Invitation) =>
 
 /** Refuses to invite a colleague. Says nothing of the users of other platforms. @throws AppError `conflict` */
 async function refuseColleague(
-  { stores }: TenantsDeps,
+  stores: Pick<TenantStores, "emails" | "users">,
   { platformId }: SessionScope,
   email: string,
 ): Promise<void> {
@@ -38,7 +39,7 @@ async function refuseColleague(
 
 /** Counts an invitation of the platform, and its mail. @throws AppError `rate_limited` */
 async function admitInvitation(
-  { config, limits, mail }: TenantsDeps,
+  { config, limits, mail }: Pick<TenantsDeps, "config" | "limits" | "mail">,
   { platformId }: SessionScope,
   email: string,
 ): Promise<void> {
@@ -49,7 +50,7 @@ async function admitInvitation(
 
 /** Returns the open invitation of an address. */
 async function findOpen(
-  { stores, clock }: TenantsDeps,
+  { stores, clock }: Pick<TenantsDeps, "clock" | "stores">,
   { invitation }: LatestInvitation,
 ): Promise<Invitation | undefined> {
   if (invitation === undefined) return undefined;
@@ -121,9 +122,9 @@ export async function invite(
   scope: SessionScope,
   { email, role, locale = "en" }: Invite,
 ): Promise<Invited> {
-  await refuseColleague(services, scope, email);
+  await refuseColleague(services.stores, scope, email);
   const [inviter, platform] = await Promise.all([
-    getOwnUser(services, scope),
+    getOwnUser(services.stores.users, scope),
     services.stores.platforms.find(scope.platformId),
   ]);
   await admitInvitation(services, scope, email);

@@ -6,6 +6,8 @@ import { newApiKey } from "../../runtime/secrets.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import { quotable } from "../../mail/mail.ts";
 import { writeWithOwnersNotice } from "../staff/security-notices.ts";
+import type { KeyStore } from "./key-store.ts";
+import type { ApplicationStore } from "../applications/application-store.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Lineage } from "./key-row.ts";
 import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "./live-keys.ts";
@@ -30,15 +32,15 @@ function limitReached(message: string): AppError {
 
 /** Returns the keys that a key made by this caller descends from. @throws AppError `limit_reached` */
 async function lineageOf(
-  services: TenantsDeps,
+  keys: KeyStore,
   { caller, platformId }: ApplicationScope,
 ): Promise<Lineage> {
   if (caller.kind === "session") return [];
-  const before = await services.stores.keys.lineage({ id: caller.keyId, platformId });
+  const before = await keys.lineage({ id: caller.keyId, platformId });
   const lineage = [...before, caller.keyId];
   if (lineage.length <= LINEAGE_MAX) return lineage;
   // No request can name a deleted key any more, so its descendants need not be found by it.
-  const found = await Promise.all(lineage.map((id) => services.stores.keys.findWithHash(id)));
+  const found = await Promise.all(lineage.map((id) => keys.findWithHash(id)));
   const kept = lineage.filter((_id, index) => found[index] !== undefined);
   if (kept.length <= LINEAGE_MAX) return kept;
   throw limitReached(
@@ -79,12 +81,13 @@ export async function issueKey(
     createdAt: now.toISOString(),
     createdBy: actorOf(scope.caller),
   };
-  const lineage = await lineageOf(services, scope);
+  const lineage = await lineageOf(services.stores.keys, scope);
+  const hash = hashKeySecret(services.secrets.keyPeppers, secretPart);
   const create = (rows: readonly Row[]) =>
-    services.stores.keys.create(key, hashKeySecret(services, secretPart), { lineage, more: rows });
+    services.stores.keys.create(key, hash, { lineage, more: rows });
   const isCreated =
     key.scope === "app_admin"
-      ? await writeWithOwnersNotice(services, key.platformId, noticeOf(key), create)
+      ? await writeWithOwnersNotice(services.mail, key.platformId, noticeOf(key), create)
       : await create([]);
   if (!isCreated)
     throw limitReached(
@@ -102,7 +105,7 @@ const DEFAULT_NAME = "API key";
 
 /** Returns the application for the key: the caller's own, or the one that a session names. */
 async function applicationOf(
-  services: TenantsDeps,
+  applications: ApplicationStore,
   { caller, platformId, applicationId }: PlatformScope,
   asked: string | undefined,
 ): Promise<string> {
@@ -116,7 +119,7 @@ async function applicationOf(
       "application_header_required",
       "Name the application with applicationId or the X-Application-Id header.",
     );
-  if ((await services.stores.applications.find(platformId, asked)) === undefined) throw notFound();
+  if ((await applications.find(platformId, asked)) === undefined) throw notFound();
   return asked;
 }
 
@@ -126,11 +129,11 @@ const wrongExpiry = (code: string, message: string): readonly Issue[] => [
 
 /** Returns the expiry of the calling key, or null for a session or a key that doesn't expire. */
 async function expiryOfMaker(
-  services: TenantsDeps,
+  keys: KeyStore,
   { caller }: Pick<PlatformScope, "caller">,
 ): Promise<string | null> {
   if (caller.kind === "session") return null;
-  const maker = await services.stores.keys.findWithHash(caller.keyId);
+  const maker = await keys.findWithHash(caller.keyId);
   return maker?.key.expiresAt ?? null;
 }
 
@@ -139,7 +142,7 @@ async function expiryOfMaker(
  * The schema reports text that isn't a time.
  */
 export async function expiryIssues(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "stores">,
   scope: Pick<PlatformScope, "caller">,
   asked: unknown,
 ): Promise<readonly Issue[]> {
@@ -150,7 +153,7 @@ export async function expiryIssues(
       "too_small",
       "must be in the future; leave it out for a key that does not expire",
     );
-  const end = await expiryOfMaker(services, scope);
+  const end = await expiryOfMaker(services.stores.keys, scope);
   return end === null || time <= Date.parse(end)
     ? []
     : wrongExpiry("too_big", `must not be after ${end}, when the key that makes it expires`);
@@ -158,12 +161,12 @@ export async function expiryIssues(
 
 /** Returns the expiry of a new key, which is never later than its maker's. @throws AppError `validation_failed` */
 async function expiryOf(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "stores">,
   scope: PlatformScope,
   asked: string | null | undefined,
 ): Promise<string | null> {
   refuseIssues(await expiryIssues(services, scope, asked));
-  return asked ? new Date(asked).toISOString() : expiryOfMaker(services, scope);
+  return asked ? new Date(asked).toISOString() : expiryOfMaker(services.stores.keys, scope);
 }
 
 /**
@@ -178,7 +181,8 @@ export async function createKey(
 ): Promise<KeyCreated> {
   const now = services.clock.now();
   const expiresAt = await expiryOf(services, scope, input.expiresAt);
-  const applicationId = await applicationOf(services, scope, input.applicationId);
+  const { applications } = services.stores;
+  const applicationId = await applicationOf(applications, scope, input.applicationId);
   const { key, secret } = await issueKey(
     services,
     { ...scope, applicationId },

@@ -1,7 +1,8 @@
 import type { PlatformScope } from "../../callers/scope.ts";
 import { AppError, notFound, serviceUnavailable } from "../../runtime/errors.ts";
+import type { Audit } from "../../audit/audit.ts";
 import type { TenantsDeps } from "../deps.ts";
-import type { Descendant } from "./key-store.ts";
+import type { Descendant, KeyStore } from "./key-store.ts";
 import { keyStatus, viewKey, type ApiKey, type KeyView } from "./key.ts";
 import type { EndKey, RenameKey, ListKeys } from "./schema.ts";
 import { boundToView, listViewOf } from "../../callers/caller.ts";
@@ -9,11 +10,11 @@ import { toPage, type Page } from "../../runtime/page.ts";
 
 /** Returns a key of the platform, or of the scope's application if it has one. @throws AppError `not_found` */
 async function getKey(
-  services: TenantsDeps,
+  keys: KeyStore,
   { platformId, applicationId }: PlatformScope,
   keyId: string,
 ): Promise<ApiKey> {
-  const key = await services.stores.keys.find(platformId, keyId);
+  const key = await keys.find(platformId, keyId);
   if (key === undefined) throw notFound();
   if (applicationId !== null && key.applicationId !== applicationId) throw notFound();
   return key;
@@ -48,7 +49,7 @@ export async function renameKey(
   scope: PlatformScope,
   { keyId, name }: RenameKey & { readonly keyId: string },
 ): Promise<KeyView> {
-  const key = await getKey(services, scope, keyId);
+  const key = await getKey(services.stores.keys, scope, keyId);
   const renamed = await services.stores.keys.rename(key, name);
   if (renamed === undefined) throw notFound();
   services.audit.record(scope, {
@@ -64,13 +65,13 @@ const ROUNDS_MAX = 10;
 const DELETED_MAX = 1_000;
 
 function recordEach(
-  services: TenantsDeps,
+  audit: Audit,
   scope: PlatformScope,
   action: string,
   ended: readonly Descendant[],
 ): void {
   for (const { id, applicationId } of ended)
-    services.audit.record(scope, { action, target: { type: "api_key", id }, applicationId });
+    audit.record(scope, { action, target: { type: "api_key", id }, applicationId });
 }
 
 /**
@@ -78,7 +79,7 @@ function recordEach(
  * key itself must be revoked before, so that it makes no further ones. May be repeated.
  */
 async function revokeDescendants(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "audit" | "stores">,
   scope: PlatformScope,
   key: ApiKey,
 ): Promise<readonly Descendant[]> {
@@ -88,7 +89,7 @@ async function revokeDescendants(
     const live = found.filter((each) => keyStatus(each, now) === "active");
     if (live.length === 0) return found;
     await services.stores.keys.revokeAll(live);
-    recordEach(services, scope, "api_key.revoked", live);
+    recordEach(services.audit, scope, "api_key.revoked", live);
   }
   throw serviceUnavailable();
 }
@@ -98,14 +99,14 @@ async function revokeDescendants(
  * @throws AppError `limit_reached` when one request can't delete them all; they are revoked anyway
  */
 async function deleteDescendants(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "audit" | "stores">,
   scope: PlatformScope,
   key: ApiKey,
 ): Promise<void> {
   const found = await revokeDescendants(services, scope, key);
   const deleted = found.slice(0, DELETED_MAX);
   await services.stores.keys.purgeAll(deleted);
-  recordEach(services, scope, "api_key.deleted", deleted);
+  recordEach(services.audit, scope, "api_key.deleted", deleted);
   if (found.length > deleted.length)
     throw new AppError(
       "limit_reached",
@@ -123,7 +124,7 @@ export async function revokeKey(
   scope: PlatformScope,
   { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {
-  const key = await getKey(services, scope, keyId);
+  const key = await getKey(services.stores.keys, scope, keyId);
   await services.stores.keys.revoke(key);
   services.audit.record(scope, {
     action: "api_key.revoked",
@@ -143,7 +144,7 @@ export async function deleteKey(
   scope: PlatformScope,
   { keyId, descendants }: EndKey & { readonly keyId: string },
 ): Promise<void> {
-  const key = await getKey(services, scope, keyId);
+  const key = await getKey(services.stores.keys, scope, keyId);
   if (descendants) {
     await services.stores.keys.revoke(key);
     await deleteDescendants(services, scope, key);

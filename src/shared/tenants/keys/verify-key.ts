@@ -2,6 +2,7 @@ import type { ApiKeyCaller } from "../../callers/caller.ts";
 import { OutdatedAccess } from "../../core/core.ts";
 import { invalidCredentials } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
+import type { RotatingKeys } from "../../runtime/rotating-keys.ts";
 import { equalSecrets, hmacSha256, parseApiKey } from "../../runtime/secrets.ts";
 import type { AccessRows } from "../access-rows.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -9,20 +10,13 @@ import { keyStatus, type ApiKey } from "./key.ts";
 import type { KeyBinding, KeyWithHash } from "./key-store.ts";
 
 /** Returns the stored form of a key's secret. It is useless without the pepper. */
-export function hashKeySecret(
-  { secrets: { keyPeppers } }: TenantsDeps,
-  secretPart: string,
-): Buffer {
-  return hmacSha256(keyPeppers.current, secretPart);
+export function hashKeySecret({ current }: RotatingKeys, secretPart: string): Buffer {
+  return hmacSha256(current, secretPart);
 }
 
 /** Returns the pepper with which the hash was made from the secret, or undefined when the secret is another one. */
 function pepperOf(
-  {
-    secrets: {
-      keyPeppers: { current, previous },
-    },
-  }: TenantsDeps,
+  { current, previous }: RotatingKeys,
   secretPart: string,
   hash: Uint8Array,
 ): "current" | "previous" | undefined {
@@ -36,12 +30,12 @@ function pepperOf(
  * A failure does no harm.
  */
 async function hashAgain(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "stores" | "secrets" | "connections">,
   { key, etag }: KeyWithHash,
   secretPart: string,
 ): Promise<void> {
   try {
-    const hash = hashKeySecret(services, secretPart);
+    const hash = hashKeySecret(services.secrets.keyPeppers, secretPart);
     await services.stores.keys.replaceHashIfUnchanged(key, hash, etag);
   } catch (error) {
     services.connections.log.warn("key not hashed again, its next use tries again", {
@@ -77,7 +71,7 @@ export async function verifyKey<T>(
     known === undefined ? undefined : alongside(known),
   ]);
   // Computed for unknown ids too, so that the response time doesn't tell them apart.
-  const pepper = pepperOf(services, parsed.secretPart, found?.hash ?? NOBODY);
+  const pepper = pepperOf(services.secrets.keyPeppers, parsed.secretPart, found?.hash ?? NOBODY);
   if (found === undefined)
     throw invalidCredentials({ check: "key id", expected: "a key", found: parsed.keyId });
   if (pepper === undefined)

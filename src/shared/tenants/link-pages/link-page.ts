@@ -4,10 +4,11 @@ import type { RequestScope } from "../../callers/scope.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { chooseLocale, fillText, type Locale } from "../../runtime/locale.ts";
 import { html, type Markup } from "../../runtime/markup.ts";
+import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { followInvitation, join } from "../invitations/accept-invitation.ts";
 import { AcceptInvitationBody } from "../invitations/schema.ts";
-import { followLink } from "../links/links.ts";
+import { followLink, type LinkDeps } from "../links/links.ts";
 import { confirmReset } from "../staff/reset-password.ts";
 import {
   ConfirmResetBody,
@@ -50,8 +51,8 @@ const KINDS: Readonly<Record<Exclude<LinkPage, "invitation">, readonly LinkKind[
 };
 
 /** Answers with a page in the style of the hosted page: no script, its own style, and no image. */
-export function answerWith(services: TenantsDeps, locale: Locale, page: Page): BrowserAnswer {
-  const { name, supportUrl } = services.config.service;
+export function answerWith(config: Config, locale: Locale, page: Page): BrowserAnswer {
+  const { name, supportUrl } = config.service;
   const branding = supportUrl === undefined ? { name } : { name, supportUrl };
   const { status, ...parts } = page;
   return pageAnswer(status, (nonce) => layout({ ...parts, language: locale, branding, nonce }));
@@ -78,7 +79,7 @@ export function donePage(title: string, text: string): Page {
 
 /** Finds what a link leads to, without using it up. Returns the names for the page's texts. @throws AppError */
 async function follow(
-  services: TenantsDeps,
+  services: LinkDeps,
   { token = "" }: LinkVisit["fields"],
   { kind, locale }: { readonly kind: LinkPage; readonly locale: Locale },
 ): Promise<Readonly<Record<string, string>>> {
@@ -200,14 +201,14 @@ function withWait(
 }
 
 async function pageOf(
-  services: TenantsDeps,
+  config: Config,
   visit: LinkVisit,
   step: (of: Step) => Promise<Page>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(visit.headers.get("accept-language"));
   const words = PAGE_WORDS[locale];
   const { kind } = visit;
-  const answer = (page: Page) => answerWith(services, locale, page);
+  const answer = (page: Page) => answerWith(config, locale, page);
   if (!isLinkPage(kind)) return answer(problemPage(400, words.invalidTitle, words.invalid));
   try {
     return answer(await step({ kind, locale, words }));
@@ -218,8 +219,8 @@ async function pageOf(
 }
 
 /** Shows the page of a link, without using it up, because mail scanners follow links. */
-export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return pageOf(services, visit, async (of) => {
+export function showLink(services: LinkDeps, visit: LinkVisit): Promise<BrowserAnswer> {
+  return pageOf(services.config, visit, async (of) => {
     const named = await follow(services, visit.fields, of);
     return form(visit, { ...of, named, problem: null });
   });
@@ -227,7 +228,7 @@ export function showLink(services: TenantsDeps, visit: LinkVisit): Promise<Brows
 
 /** Uses a link with the form of its page. */
 export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<BrowserAnswer> {
-  return pageOf(services, visit, async (of) => {
+  return pageOf(services.config, visit, async (of) => {
     try {
       await use(services, visit, of.kind);
       return done(of.kind, of.words);
@@ -241,7 +242,7 @@ export function useLink(services: TenantsDeps, visit: LinkVisit): Promise<Browse
 
 /** Shows why a request was refused before its step ran. */
 export function refuseLink(
-  services: TenantsDeps,
+  config: Config,
   headers: Headers,
   error: Pick<AppError, "code" | "retryAfterSeconds"> & { readonly status: number },
 ): BrowserAnswer {
@@ -254,5 +255,5 @@ export function refuseLink(
       : status >= 500
         ? problemPage(status, words.failedTitle, words.failed)
         : problemPage(status, words.invalidTitle, words.invalid);
-  return withWait(answerWith(services, locale, page), error);
+  return withWait(answerWith(config, locale, page), error);
 }

@@ -3,6 +3,7 @@ import { html } from "../../runtime/markup.ts";
 import type { BrowserAnswer } from "../../connections/connections.ts";
 import type { RequestScope } from "../../callers/scope.ts";
 import { chooseLocale } from "../../runtime/locale.ts";
+import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { followOffLink, switchOffByLink } from "../platforms/notice-settings.ts";
 import { answerWith, donePage, PAGE_WORDS, problemPage, type Page } from "./link-page.ts";
@@ -16,27 +17,27 @@ interface OffVisit {
 }
 
 async function pageOf(
-  services: TenantsDeps,
+  config: Config,
   { headers }: OffVisit,
   step: (words: PageWords) => Promise<Page>,
 ): Promise<BrowserAnswer> {
   const locale = chooseLocale(headers.get("accept-language"));
   const words = PAGE_WORDS[locale];
   try {
-    return answerWith(services, locale, await step(words));
+    return answerWith(config, locale, await step(words));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const page =
       error.code === "invalid_link"
         ? problemPage(400, words.invalidTitle, words.notices.invalid)
         : problemPage(503, words.failedTitle, words.failed);
-    return answerWith(services, locale, page);
+    return answerWith(config, locale, page);
   }
 }
 
 /** Shows the page that switches a notice off. Changes nothing, because mail scanners follow links. */
 export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return pageOf(services, visit, async ({ notices }) => {
+  return pageOf(services.config, visit, async ({ notices }) => {
     const { notice } = await followOffLink(services, visit.token);
     const body = html`<div class="card">
       <h1>${notices.title}</h1>
@@ -52,7 +53,7 @@ export function showNoticesPage(services: TenantsDeps, visit: OffVisit): Promise
 
 /** Switches a notice off, by the page's form or by the button of a mail program (RFC 8058). */
 export function switchOffByPage(services: TenantsDeps, visit: OffVisit): Promise<BrowserAnswer> {
-  return pageOf(services, visit, async ({ notices }) => {
+  return pageOf(services.config, visit, async ({ notices }) => {
     await switchOffByLink(services, visit.scope, visit.token);
     return donePage(notices.doneTitle, notices.done);
   });

@@ -51,12 +51,15 @@ const PAGE: Readonly<Record<LinkKind, LinkPage>> = {
   invitation: "invitation",
 };
 
+/** What making and following a link needs of the process. */
+export type LinkDeps = Pick<TenantsDeps, "config" | "clock" | "stores">;
+
 /** What a link does in addition to its kind. */
 type LinkEffect = Partial<Pick<Link, "newEmail" | "removesTotp">>;
 
 /** Makes a link for a user. Returns when it ends and its address, which only the mail contains. */
 export function makeLink(
-  services: TenantsDeps,
+  services: LinkDeps,
   kind: LinkKind,
   user: LinkOwner,
   effect?: LinkEffect,
@@ -72,7 +75,7 @@ interface MadeLink {
 
 /** Makes a link for a user or something else. */
 export async function addLink(
-  { config, clock, stores }: TenantsDeps,
+  { config, clock, stores }: LinkDeps,
   kind: LinkKind,
   { id, platformId, state }: LinkTarget,
   { newEmail = "", removesTotp = false }: LinkEffect = {},
@@ -102,7 +105,7 @@ interface FoundLink {
 
 /** Finds the link of a token if it has one of the kinds and has not expired. @throws AppError `invalid_link` */
 export async function findLink(
-  { config, clock, stores }: TenantsDeps,
+  { config, clock, stores }: LinkDeps,
   kinds: readonly LinkKind[],
   token: string,
 ): Promise<FoundLink> {
@@ -125,7 +128,7 @@ export const isOlderThanStatus = (link: Link, { updatedAt }: Platform) =>
 
 /** Finds a link of one of the kinds and its user, without using it up. @throws AppError `invalid_link` */
 export async function followLink(
-  services: TenantsDeps,
+  services: LinkDeps,
   kinds: readonly LinkKind[],
   token: string,
 ): Promise<{ readonly link: Link; readonly user: StoredUser; readonly platform: Platform }> {

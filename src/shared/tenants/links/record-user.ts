@@ -4,7 +4,7 @@ import type { StoredUser } from "./links.ts";
 
 /** Records what a user did with a link, without a session. */
 export function recordUser(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "audit">,
   scope: RequestScope,
   { id: userId, platformId, sessionVersion, role }: StoredUser,
   action: string,

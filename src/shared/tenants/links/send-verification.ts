@@ -4,9 +4,9 @@ import { admitMail, isMailOn, postMail, writeWithMail } from "../../mail/mail.ts
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { mailDisabled, makeLink, type StoredUser } from "./links.ts";
+import { mailDisabled, makeLink, type StoredUser, type LinkDeps } from "./links.ts";
 
-const verificationOf = async (services: TenantsDeps, user: StoredUser) => {
+const verificationOf = async (services: LinkDeps, user: StoredUser) => {
   const { email: to, locale } = user;
   const { url: link } = await makeLink(services, "verify", user);
   return { kind: "verify", to, locale, link } as const;

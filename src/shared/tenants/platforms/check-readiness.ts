@@ -4,6 +4,7 @@ import { AppError } from "../../runtime/errors.ts";
 import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { withTimeLimit } from "../../runtime/promises.ts";
+import type { Sessions } from "../../callers/tokens.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Check, Readiness } from "./readiness.ts";
 
@@ -48,10 +49,10 @@ async function timed(work: () => Promise<unknown>): Promise<Check> {
 }
 
 /** Issues and verifies a session, which needs the secrets of the settings. */
-async function useSecrets(services: TenantsDeps): Promise<void> {
+async function useSecrets(sessions: Sessions): Promise<void> {
   const claims = { userId: "readiness", platformId: "readiness", version: 0 };
-  const { token } = await services.secrets.sessions.issue(claims);
-  await services.secrets.sessions.verify(token);
+  const { token } = await sessions.issue(claims);
+  await sessions.verify(token);
 }
 
 /**
@@ -62,11 +63,13 @@ export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
   return services.readiness.run("", () => check(services));
 }
 
-async function check(services: TenantsDeps): Promise<Readiness> {
+async function check(
+  services: Pick<TenantsDeps, "stores" | "secrets" | "publishing">,
+): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.stores.platforms.ping()),
     timed(() => pingQueue(services.publishing)),
-    timed(() => useSecrets(services)),
+    timed(() => useSecrets(services.secrets.sessions)),
   ]);
   const checks = { tables, queues, config };
   if (Object.values(checks).some(({ status }) => status === "failed"))

@@ -34,7 +34,7 @@ interface OffLink {
 
 /** Finds what the link in a notice switches off. Changes nothing. @throws AppError `invalid_link` */
 export async function followOffLink(
-  { config, stores }: TenantsDeps,
+  { config, stores }: Pick<TenantsDeps, "config" | "stores">,
   token: string,
 ): Promise<OffLink> {
   const read = readOffToken(config.identity, token);

@@ -23,7 +23,9 @@ export async function listPlatforms(
   const bound = { list: "platforms" };
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.stores.platforms.list(after, limit);
-  const summaries = await Promise.all(items.map((item) => summarizePlatform(services, item)));
+  const summaries = await Promise.all(
+    items.map((item) => summarizePlatform(services.billing, item)),
+  );
   return toPage(
     { items: summaries, next },
     limit,
@@ -43,7 +45,7 @@ async function reopen(
   at: string,
 ): Promise<Platform | undefined> {
   await stopWhole(services, scope, platformId);
-  return await tellOwners(services, { platformId, closedAt }, "platformReopened", (rows) =>
+  return await tellOwners(services.mail, { platformId, closedAt }, "platformReopened", (rows) =>
     services.stores.platforms.setStatus(platformId, "active", at, rows),
   );
 }
@@ -79,7 +81,7 @@ export async function updatePlatform(
     );
   }
   services.audit.record(scope, { action, target, platformId });
-  return await summarizePlatform(services, platform);
+  return await summarizePlatform(services.billing, platform);
 }
 
 export interface CreatedPlatform {
@@ -113,5 +115,5 @@ export async function createPlatform(
     target: { type: "platform", id: platform.id },
     platformId: platform.id,
   });
-  return { platform: await summarizePlatform(services, platform), user: viewUser(user) };
+  return { platform: await summarizePlatform(services.billing, platform), user: viewUser(user) };
 }

@@ -5,6 +5,7 @@ import { isId } from "../../runtime/ids.ts";
 import type { Application, ApplicationStatus } from "../applications/application.ts";
 import { summed } from "../../core/core.ts";
 import { countLive } from "../keys/live-keys.ts";
+import type { BillingDeps } from "../../billing/billing.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
 import { erasedAt, type Platform, type PlatformStatus } from "../platform.ts";
@@ -57,10 +58,10 @@ function toSummary(
 
 /** Returns the platform with its wallet. @throws DamagedRow when the wallet's row is damaged */
 export async function summarizePlatform(
-  services: TenantsDeps,
+  billing: BillingDeps,
   platform: Platform,
 ): Promise<PlatformSummary> {
-  return toSummary(platform, await services.billing.wallets.read(platform.id));
+  return toSummary(platform, await billing.wallets.read(platform.id));
 }
 
 /**
@@ -69,7 +70,7 @@ export async function summarizePlatform(
  * @throws AppError `not_found`
  */
 export async function readAccount(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "stores" | "billing">,
   platformId: string,
   applicationId: string | null,
 ): Promise<PlatformAccount> {

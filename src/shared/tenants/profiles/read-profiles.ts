@@ -2,13 +2,14 @@ import type { PlatformScope, ProfileScope } from "../../callers/scope.ts";
 import { connectionsOf } from "../../connections/connections.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
+import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Profile, ProfileView } from "./profile.ts";
 import type { ListProfiles } from "./schema.ts";
 
 /** Shows a profile with the accounts that are linked to it. */
 export async function viewProfile(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "connections">,
   platformId: string,
   profile: Profile,
 ): Promise<ProfileView> {
@@ -50,7 +51,7 @@ export async function getProfile(
 
 /** Returns the ids of the profiles that may match, or undefined when all profiles would have to be read. */
 async function candidates(
-  services: TenantsDeps,
+  stores: Pick<TenantStores, "applications" | "profiles">,
   { caller, platformId, applicationId }: PlatformScope,
   externalId: string | undefined,
 ): Promise<readonly string[] | undefined> {
@@ -60,13 +61,9 @@ async function candidates(
       : undefined;
   if (externalId === undefined || allowed !== undefined) return allowed;
   const applicationIds =
-    applicationId === null
-      ? await services.stores.applications.listIds(platformId)
-      : [applicationId];
+    applicationId === null ? await stores.applications.listIds(platformId) : [applicationId];
   const found = await Promise.all(
-    applicationIds.map((id) =>
-      services.stores.profiles.findByExternalId(platformId, id, externalId),
-    ),
+    applicationIds.map((id) => stores.profiles.findByExternalId(platformId, id, externalId)),
   );
   return found.filter((id) => id !== undefined);
 }
@@ -85,7 +82,7 @@ export async function listProfiles(
   const bound = { list: "profiles", platformId, restrictedKeyId, ...filter };
   const after = services.cursors.read(cursor, bound);
   const position = { after, limit };
-  const profileIds = await candidates(services, scope, externalId);
+  const profileIds = await candidates(services.stores, scope, externalId);
   const listed =
     profileIds === undefined
       ? await services.stores.profiles.list(platformId, filter, position)

@@ -24,7 +24,7 @@ export async function askForEmailChange(
 ): Promise<void> {
   const { mail } = services;
   if (!isMailOn(services.config)) throw mailDisabled();
-  const user = await getOwnUser(services, scope);
+  const user = await getOwnUser(services.stores.users, scope);
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: ASKED });
   await proveIdentity(services, attempt, { user, password, totpCode });

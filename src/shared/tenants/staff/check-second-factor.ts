@@ -1,5 +1,6 @@
 import { invariant } from "../../runtime/errors.ts";
 import { equalSecrets, reseal, seal, sealingKey, unseal } from "../../runtime/secrets.ts";
+import type { Config } from "../../config/config.ts";
 import type { TenantsDeps } from "../deps.ts";
 import {
   hashRecoveryCode,
@@ -18,54 +19,58 @@ interface Owner {
 /** Returns the context that a sealed secret is bound to, so that it doesn't open for another user. */
 const bindingOf = ({ id, platformId }: Owner) => `totp|${platformId}|${id}`;
 
-export function sealSecret(services: TenantsDeps, owner: Owner, secret: Uint8Array): string {
+export function sealSecret(config: Config, owner: Owner, secret: Uint8Array): string {
   const text = Buffer.from(secret).toString("base64");
-  return seal(text, bindingOf(owner), services.config.identity.dataKeys);
+  return seal(text, bindingOf(owner), config.identity.dataKeys);
 }
 
 /** Encrypts a stored TOTP secret with the first data key. Undefined when it already is. */
-function resealSecret(services: TenantsDeps, owner: Owner, sealed: string): string | undefined {
-  return reseal(sealed, bindingOf(owner), services.config.identity.dataKeys);
+function resealSecret(config: Config, owner: Owner, sealed: string): string | undefined {
+  return reseal(sealed, bindingOf(owner), config.identity.dataKeys);
 }
 
-function unsealSecret(services: TenantsDeps, owner: Owner, { sealedSecret }: SecondFactor): Buffer {
-  const text = unseal(sealedSecret, bindingOf(owner), services.config.identity.dataKeys);
+function unsealSecret(config: Config, owner: Owner, { sealedSecret }: SecondFactor): Buffer {
+  const text = unseal(sealedSecret, bindingOf(owner), config.identity.dataKeys);
   invariant(text !== undefined, "a TOTP secret does not open: its data key is gone");
   return Buffer.from(text, "base64");
 }
 
 /** Makes recovery codes to show once, and the hashes to store. */
-export function makeRecoveryCodes(services: TenantsDeps, owner: Owner) {
+export function makeRecoveryCodes(config: Config, owner: Owner) {
   const codes = newRecoveryCodes();
-  const { keyPepper } = services.config.identity;
+  const { keyPepper } = config.identity;
   const hashes = codes.map((code) =>
     hashRecoveryCode(parseRecoveryCode(code) ?? "", owner.id, keyPepper),
   );
   return { codes, hashes };
 }
 
+export type CodeDeps = Pick<TenantsDeps, "config" | "clock">;
+
 /** Checks a code of the app. Undefined when it is wrong now, or was accepted before. */
 export function checkTotpCode(
-  services: TenantsDeps,
+  services: CodeDeps,
   owner: Owner & { readonly secondFactor: SecondFactor },
   text: string,
 ): Proof | undefined {
   const { secondFactor } = owner;
-  const step = matchingStep(unsealSecret(services, owner, secondFactor), text.replace(/\s/g, ""), {
+  const secret = unsealSecret(services.config, owner, secondFactor);
+  const { lastStep } = secondFactor;
+  const step = matchingStep(secret, text.replace(/\s/g, ""), {
     now: services.clock.now(),
-    lastStep: secondFactor.lastStep,
+    lastStep,
   });
   return step === undefined ? undefined : { kind: "totp_code", step };
 }
 
 function checkRecoveryCode(
-  services: TenantsDeps,
+  config: Config,
   owner: Owner & { readonly secondFactor: SecondFactor },
   text: string,
 ): Proof | undefined {
   const code = parseRecoveryCode(text);
   if (code === undefined) return undefined;
-  const { keyPepper, previousKeyPepper } = services.config.identity;
+  const { keyPepper, previousKeyPepper } = config.identity;
   const given = [keyPepper, previousKeyPepper ?? keyPepper].map((pepper) =>
     hashRecoveryCode(code, owner.id, pepper),
   );
@@ -77,11 +82,11 @@ function checkRecoveryCode(
 
 /** Checks a code of the app, or a recovery code. Undefined when it is wrong or used up. */
 export function checkCode(
-  services: TenantsDeps,
+  services: CodeDeps,
   owner: Owner & { readonly secondFactor: SecondFactor },
   text: string,
 ): Proof | undefined {
-  return checkTotpCode(services, owner, text) ?? checkRecoveryCode(services, owner, text);
+  return checkTotpCode(services, owner, text) ?? checkRecoveryCode(services.config, owner, text);
 }
 
 const PAGE = 500;
@@ -98,7 +103,7 @@ export async function resealSecondFactors(
     for (const user of items) {
       const { secondFactor } = user;
       if (secondFactor === null) continue;
-      const isOld = resealSecret(services, user, secondFactor.sealedSecret) !== undefined;
+      const isOld = resealSecret(services.config, user, secondFactor.sealedSecret) !== undefined;
       const resealed = isOld ? await resealOne(services, user) : undefined;
       keys.push(sealingKey(resealed ?? secondFactor.sealedSecret));
     }
@@ -108,12 +113,12 @@ export async function resealSecondFactors(
 }
 
 async function resealOne(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "config" | "stores">,
   owner: { readonly id: string; readonly platformId: string },
 ): Promise<string | undefined> {
   const changed = await services.stores.users.update(owner, ({ secondFactor }) => {
     if (secondFactor === null) return undefined;
-    const sealedSecret = resealSecret(services, owner, secondFactor.sealedSecret);
+    const sealedSecret = resealSecret(services.config, owner, secondFactor.sealedSecret);
     return sealedSecret === undefined
       ? undefined
       : { secondFactor: { ...secondFactor, sealedSecret } };

@@ -19,14 +19,14 @@ export async function confirmSession(
   { password, totpCode, deviceToken = "" }: ConfirmSession,
 ): Promise<ConfirmedSession> {
   const { devices, sessions } = services.secrets;
-  const user = await getOwnUser(services, scope);
+  const user = await getOwnUser(services.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const device = deviceToken === "" ? undefined : await devices.read(deviceToken);
   const deviceId = device !== undefined && isDeviceOf(device, user) ? device.deviceId : undefined;
   const attempt = await confirmIdentity(services, scope, { user, action: CONFIRMED, deviceId });
   await proveIdentity(services, attempt, { user, password, totpCode });
-  recordOwn(services, scope, CONFIRMED);
+  recordOwn(services.audit, scope, CONFIRMED);
   const { caller } = scope;
   const { userId, platformId, sessionVersion: version, sessionId, expiresAt } = caller;
   const present = sessionId === null ? undefined : { sessionId, expiresAt };

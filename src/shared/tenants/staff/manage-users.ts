@@ -11,6 +11,7 @@ import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
+import type { PlatformStore } from "../platforms/platform-store.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { POINTERS_YOUNG_MS } from "../upkeep.ts";
 import { withVerification } from "../links/send-verification.ts";
@@ -34,7 +35,10 @@ const taken = () => new AppError("conflict", "There is an account with this e-ma
  * Removes a user whose e-mail is not verified, and the platform that was made with it if it holds nothing else: who has
  * not shown that the address is theirs keeps nobody from it. Returns whether the address is free.
  */
-async function giveWay(services: TenantsDeps, user: User): Promise<boolean> {
+async function giveWay(
+  services: Pick<TenantsDeps, "config" | "stores">,
+  user: User,
+): Promise<boolean> {
   if (user.emailVerified || !isMailOn(services.config)) return false;
   return await services.stores.platforms.removeUnverified(user);
 }
@@ -45,7 +49,7 @@ async function giveWay(services: TenantsDeps, user: User): Promise<boolean> {
  * @throws AppError `conflict`
  */
 export async function claimEmail(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "config" | "clock" | "stores">,
   email: string,
   owner: EmailOwner,
 ): Promise<void> {
@@ -95,7 +99,7 @@ async function store(services: TenantsDeps, user: User): Promise<void> {
   // The user was just made by the caller, and is no reader of the notice.
   const notice = { ...roleNotice(user, role), also: undefined };
   try {
-    if (role === "owner") await writeWithOwnersNotice(services, platformId, notice, create);
+    if (role === "owner") await writeWithOwnersNotice(services.mail, platformId, notice, create);
     else await create([]);
   } catch (error) {
     if (error instanceof AppError && error.code !== "service_unavailable")
@@ -119,11 +123,11 @@ const invitationRequired = () =>
 
 /** Returns the password of a colleague who is to be made, and what a guesser would try first. */
 async function newColleague(
-  { stores }: TenantsDeps,
+  platforms: PlatformStore,
   { platformId }: SessionScope,
   { email, password }: Readonly<Record<"email" | "password", unknown>>,
 ) {
-  const platform = await stores.platforms.find(platformId);
+  const platform = await platforms.find(platformId);
   return { path: "password", password, email, platformName: platform?.name };
 }
 
@@ -133,7 +137,8 @@ export async function colleagueIssues(
   scope: SessionScope,
   { email, password }: Readonly<Record<string, unknown>>,
 ): Promise<readonly Issue[]> {
-  return passwordIssues(services, await newColleague(services, scope, { email, password }));
+  const { platforms } = services.stores;
+  return passwordIssues(services, await newColleague(platforms, scope, { email, password }));
 }
 
 /**
@@ -151,7 +156,8 @@ export async function createUser(
   try {
     if (!services.config.identity.allowDirectUsers) throw invitationRequired();
     await services.limits.admitPasswords({ kind: "platform", id: platformId });
-    await refuseWeak(services, await newColleague(services, scope, { email, password }));
+    const { platforms } = services.stores;
+    await refuseWeak(services, await newColleague(platforms, scope, { email, password }));
     const now = services.clock.now();
     const id = newId("user", now);
     const owner = { platformId, userId: id };
@@ -202,7 +208,7 @@ export function listUsers(
 
 /** Returns a page of a platform's staff, newest first. @throws AppError `invalid_cursor` */
 export async function pageOfUsers(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "cursors" | "stores">,
   platformId: string,
   { limit, cursor }: ListUsers,
 ): Promise<Page<UserView>> {
@@ -228,9 +234,10 @@ export async function updateUser(
 ): Promise<UserView> {
   const isOwn = userId === scope.caller.userId;
   const isRole = change.role !== undefined;
-  if (isRole || !isOwn) requireOwner(services, scope);
+  if (isRole || !isOwn) requireOwner(services.audit, scope);
   if (isRole) requireConfirmed(services, scope);
-  const { users } = services.stores;
+  const { mail, stores } = services;
+  const { users } = stores;
   const { platformId } = scope;
   const user = isId("user", userId) ? await users.find(platformId, userId) : undefined;
   if (user === undefined) throw notFound();
@@ -239,7 +246,7 @@ export async function updateUser(
   const outcome =
     change.role === undefined || change.role === user.role
       ? await write([])
-      : await writeWithOwnersNotice(services, platformId, roleNotice(user, change.role), write);
+      : await writeWithOwnersNotice(mail, platformId, roleNotice(user, change.role), write);
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };
   const action = isRole ? "user.role_changed" : "user.locale_changed";
@@ -273,14 +280,14 @@ export async function deleteUser(
   userId: string,
 ): Promise<void> {
   const { platformId } = scope;
-  if (userId !== scope.caller.userId) requireOwner(services, scope);
+  if (userId !== scope.caller.userId) requireOwner(services.audit, scope);
   const user = await services.stores.users.find(platformId, userId);
   if (user === undefined) throw notFound();
   const remove = (rows: readonly Row[]) =>
     services.stores.users.deleteUnlessLast(platformId, userId, rows);
   const outcome =
     user.role === "owner"
-      ? await writeWithOwnersNotice(services, platformId, removalNotice(user), remove)
+      ? await writeWithOwnersNotice(services.mail, platformId, removalNotice(user), remove)
       : await remove([]);
   const record = (outcome: "ok" | "denied") =>
     services.audit.record(scope, {

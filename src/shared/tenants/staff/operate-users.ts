@@ -50,7 +50,7 @@ export async function removeUser(
   const remove = (more: readonly Row[]) => users.deleteOrSuspend(platformId, userId, { at, more });
   const outcome =
     user.role === "owner"
-      ? await writeWithOwnersNotice(services, platformId, removalNotice(user), remove)
+      ? await writeWithOwnersNotice(services.mail, platformId, removalNotice(user), remove)
       : await remove([]);
   if (outcome === "absent") throw notFound();
   const target = { type: "user", id: userId };

@@ -28,7 +28,7 @@ export async function makeResetLink(
     values: () => ({ email: user.email }),
     also: user,
   } as const;
-  await writeWithOwnersNotice(services, platformId, notice, (rows) =>
+  await writeWithOwnersNotice(services.mail, platformId, notice, (rows) =>
     insertMails(mail, platformId, rows),
   );
   const { url, expiresAt } = await makeLink(services, "operator_reset", user, {

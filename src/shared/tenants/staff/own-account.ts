@@ -3,6 +3,8 @@ import { invalidCredentials } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
+import type { UserStore } from "./user-store.ts";
+import type { Audit } from "../../audit/audit.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { checkCode, checkTotpCode, makeRecoveryCodes, sealSecret } from "./check-second-factor.ts";
 import type { ChangePassword, ConfirmTotp, RemoveTotp } from "./schema.ts";
@@ -21,30 +23,30 @@ import { hasTotp, withPassword, type User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
 /** Returns the stored user of the session. @throws AppError `invalid_credentials` when it was just removed */
-export async function getOwnUser(services: TenantsDeps, { caller }: SessionScope): Promise<User> {
-  const user = await services.stores.users.find(caller.platformId, caller.userId);
+export async function getOwnUser(users: UserStore, { caller }: SessionScope): Promise<User> {
+  const user = await users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   return user;
 }
 
 /** Records what users did, or were refused, with their own account. */
 export function recordOwn(
-  services: TenantsDeps,
+  audit: Audit,
   scope: SessionScope,
   action: string,
   outcome: "ok" | "denied" = "ok",
 ): void {
   const target = { type: "user", id: scope.caller.userId };
-  services.audit.record(scope, { action, target, outcome });
+  audit.record(scope, { action, target, outcome });
 }
 
 /** Records and returns a refusal because of the account's state. */
 function refuseState(
-  services: TenantsDeps,
+  audit: Audit,
   scope: SessionScope,
   { action, message }: { readonly action: string; readonly message: string },
 ): AppError {
-  recordOwn(services, scope, action, "denied");
+  recordOwn(audit, scope, action, "denied");
   return new AppError("invalid_state", message);
 }
 
@@ -60,7 +62,7 @@ interface Confirming {
  * @throws AppError `rate_limited`
  */
 export async function confirmIdentity(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "audit" | "limits">,
   scope: SessionScope,
   { user, action, deviceId }: Confirming,
 ): Promise<LoginAttempt> {
@@ -69,7 +71,7 @@ export async function confirmIdentity(
       return await work();
     } catch (error) {
       if (error instanceof AppError && error.code === "rate_limited")
-        recordOwn(services, scope, action, "denied");
+        recordOwn(services.audit, scope, action, "denied");
       throw error;
     }
   };
@@ -78,7 +80,7 @@ export async function confirmIdentity(
   );
   return {
     failed(what, failedCheck) {
-      recordOwn(services, scope, action, "denied");
+      recordOwn(services.audit, scope, action, "denied");
       return attempt.failed(what, failedCheck);
     },
     wrongCodes: () => attempt.wrongCodes(),
@@ -99,7 +101,7 @@ export async function changePassword(
   scope: SessionScope,
   { currentPassword, newPassword }: ChangePassword,
 ): Promise<void> {
-  const user = await getOwnUser(services, scope);
+  const user = await getOwnUser(services.stores.users, scope);
   // Without a limit, a caller who knows the password could make the service hash endlessly.
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const platform = await services.stores.platforms.find(user.platformId);
@@ -110,7 +112,7 @@ export async function changePassword(
     platformName: platform?.name,
   });
   const attempt = await confirmIdentity(services, scope, { user, action: PASSWORD_CHANGED });
-  await requirePassword(services, attempt, { user, password: currentPassword });
+  await requirePassword(services.secrets.passwords, attempt, { user, password: currentPassword });
   await attempt.passed();
   const passwordHash = await services.secrets.passwords.hash(newPassword);
   const { sessionVersion } = user;
@@ -121,7 +123,7 @@ export async function changePassword(
       : undefined,
   );
   if (changed === undefined) throw await attempt.failed();
-  recordOwn(services, scope, PASSWORD_CHANGED);
+  recordOwn(services.audit, scope, PASSWORD_CHANGED);
 }
 
 /** As long as the digest of SHA-1 (RFC 4226, 4). */
@@ -133,10 +135,10 @@ const TOTP_STARTED = "user.totp_started";
  * @throws AppError `invalid_state`
  */
 export async function startTotp(services: TenantsDeps, scope: SessionScope): Promise<TotpSecret> {
-  const user = await getOwnUser(services, scope);
+  const user = await getOwnUser(services.stores.users, scope);
   const secret = randomBytes(SECRET_BYTES);
   const secondFactor: SecondFactor = {
-    sealedSecret: sealSecret(services, user, secret),
+    sealedSecret: sealSecret(services.config, user, secret),
     confirmed: false,
     startedAt: services.clock.now().toISOString(),
     lastStep: 0,
@@ -146,11 +148,11 @@ export async function startTotp(services: TenantsDeps, scope: SessionScope): Pro
     hasTotp(present) ? undefined : { secondFactor },
   );
   if (started === undefined)
-    throw refuseState(services, scope, {
+    throw refuseState(services.audit, scope, {
       action: TOTP_STARTED,
       message: "TOTP is on already. Switch it off first.",
     });
-  recordOwn(services, scope, TOTP_STARTED);
+  recordOwn(services.audit, scope, TOTP_STARTED);
   const { name } = services.config.service;
   return { secret: toBase32(secret), otpauthUrl: otpauthUrl(name, user.email, secret) };
 }
@@ -169,8 +171,8 @@ export async function confirmTotp(
   { code }: ConfirmTotp,
 ): Promise<RecoveryCodes> {
   const refuse = (message: string) =>
-    refuseState(services, scope, { action: TOTP_ENABLED, message });
-  const user = await getOwnUser(services, scope);
+    refuseState(services.audit, scope, { action: TOTP_ENABLED, message });
+  const user = await getOwnUser(services.stores.users, scope);
   const { secondFactor } = user;
   if (secondFactor === null) throw refuse("Ask for a secret with POST /v1/auth/totp first.");
   if (secondFactor.confirmed) throw refuse("TOTP is on already.");
@@ -180,7 +182,7 @@ export async function confirmTotp(
   const proof = checkTotpCode(services, { ...user, secondFactor }, code);
   if (proof === undefined) throw await attempt.failed();
   await attempt.passed();
-  const { codes, hashes } = makeRecoveryCodes(services, user);
+  const { codes, hashes } = makeRecoveryCodes(services.config, user);
   const isSame = (present: SecondFactor | null) =>
     present?.sealedSecret === secondFactor.sealedSecret && !present.confirmed;
   const confirmed = await updateWithNotice(services, user, "secondFactorOn", (present) => {
@@ -188,7 +190,7 @@ export async function confirmTotp(
     return spent && { secondFactor: { ...spent, confirmed: true, recoveryHashes: hashes } };
   });
   if (confirmed === undefined) throw refuse("The secret has been confirmed or replaced.");
-  recordOwn(services, scope, TOTP_ENABLED);
+  recordOwn(services.audit, scope, TOTP_ENABLED);
   return { recoveryCodes: codes };
 }
 
@@ -203,11 +205,11 @@ export async function removeTotp(
   scope: SessionScope,
   { password, code }: RemoveTotp,
 ): Promise<void> {
-  const user = await getOwnUser(services, scope);
+  const user = await getOwnUser(services.stores.users, scope);
   if (!hasTotp(user))
-    throw refuseState(services, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
+    throw refuseState(services.audit, scope, { action: TOTP_DISABLED, message: "TOTP is not on." });
   const attempt = await confirmIdentity(services, scope, { user, action: TOTP_DISABLED });
-  await requirePassword(services, attempt, { user, password });
+  await requirePassword(services.secrets.passwords, attempt, { user, password });
   await attempt.admitCode();
   const proof = checkCode(services, user, code);
   if (proof === undefined) throw await wrongCode(services, attempt, user);
@@ -218,5 +220,5 @@ export async function removeTotp(
       : undefined,
   );
   if (removed === undefined) throw await attempt.failed("code");
-  recordOwn(services, scope, TOTP_DISABLED);
+  recordOwn(services.audit, scope, TOTP_DISABLED);
 }

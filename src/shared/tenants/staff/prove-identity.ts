@@ -1,5 +1,7 @@
 import type { LoginAttempt } from "../../limits/limits.ts";
 import { AppError } from "../../runtime/errors.ts";
+import type { UserStore } from "./user-store.ts";
+import type { Passwords } from "./password.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Urgency } from "./hashing-threads.ts";
 import { spend, type Proof } from "./second-factor.ts";
@@ -8,8 +10,8 @@ import type { User } from "./user.ts";
 import { wrongCode } from "./wrong-code.ts";
 
 /** Uses up a code. Returns false when another request has used it. */
-async function useUp(services: TenantsDeps, user: User, proof: Proof): Promise<boolean> {
-  const updated = await services.stores.users.update(user, ({ secondFactor }) => {
+async function useUp(users: UserStore, user: User, proof: Proof): Promise<boolean> {
+  const updated = await users.update(user, ({ secondFactor }) => {
     const left = secondFactor === null ? undefined : spend(secondFactor, proof);
     return left && { secondFactor: left };
   });
@@ -18,7 +20,7 @@ async function useUp(services: TenantsDeps, user: User, proof: Proof): Promise<b
 
 /** Checks the password of a known user. A failure counts. @throws AppError `invalid_credentials`, `rate_limited` */
 export async function requirePassword(
-  { secrets: { passwords } }: Pick<TenantsDeps, "secrets">,
+  passwords: Passwords,
   attempt: LoginAttempt,
   { user, password }: Pick<Sent, "user" | "password">,
   urgency?: Urgency,
@@ -42,7 +44,7 @@ export async function proveIdentity(
   attempt: LoginAttempt,
   { user, password, totpCode }: Sent,
 ): Promise<void> {
-  await requirePassword(services, attempt, { user, password });
+  await requirePassword(services.secrets.passwords, attempt, { user, password });
   const step = await checkSecondStep(services, attempt, { user, totpCode });
   if (step.kind === "wrong") throw await wrongCode(services, attempt, user);
   if (step.kind === "missing") {
@@ -50,5 +52,6 @@ export async function proveIdentity(
     throw new AppError("totp_required", "Send the authenticator app's code as `totpCode`.");
   }
   await attempt.succeeded(isProof(step) ? "code" : "password");
-  if (isProof(step) && !(await useUp(services, user, step))) throw await attempt.failed("code");
+  if (isProof(step) && !(await useUp(services.stores.users, user, step)))
+    throw await attempt.failed("code");
 }

@@ -11,7 +11,7 @@ import { followLink, invalidLink, mailDisabled, makeLink } from "../links/links.
 import type { AskForReset, ConfirmReset } from "../links/schema.ts";
 
 /** Finds the user of an e-mail. Asks storage for the same where there is none. */
-async function findReader(services: TenantsDeps, email: string) {
+async function findReader(services: Pick<TenantsDeps, "clock" | "stores">, email: string) {
   const { stores, clock } = services;
   const now = clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };

@@ -1,6 +1,5 @@
 import type { LoginAttempt } from "../../limits/limits.ts";
-import type { TenantsDeps } from "../deps.ts";
-import { checkCode } from "./check-second-factor.ts";
+import { checkCode, type CodeDeps } from "./check-second-factor.ts";
 import type { Proof } from "./second-factor.ts";
 import { hasTotp, type User } from "./user.ts";
 
@@ -9,7 +8,7 @@ export type SecondStep = Proof | { readonly kind: "not_needed" | "missing" | "wr
 
 /** Checks the code in the request, if the user has a second factor. @throws AppError `rate_limited` */
 export async function checkSecondStep(
-  services: TenantsDeps,
+  services: CodeDeps,
   attempt: LoginAttempt,
   { user, totpCode }: { readonly user: User; readonly totpCode: string | undefined },
 ): Promise<SecondStep> {

@@ -3,7 +3,6 @@ import { writeWithMails, type MailKind, type PostedMail } from "../../mail/mail.
 import type { Locale } from "../../runtime/locale.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
-import { listOwners } from "./owners.ts";
 import type { User } from "./user.ts";
 
 type Reader = Pick<User, "id" | "email" | "locale">;
@@ -38,12 +37,12 @@ export const removalNotice = (user: User): OwnersNotice => ({
  * setting or limit holds back these mails.
  */
 export async function writeWithOwnersNotice<T>(
-  { mail, stores }: Pick<TenantsDeps, "mail" | "stores">,
+  mail: TenantsDeps["mail"],
   platformId: string,
   { kind, values, also }: OwnersNotice,
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
-  const owners = mail.config.mail === undefined ? [] : await listOwners({ stores }, platformId);
+  const owners = mail.config.mail === undefined ? [] : await mail.owners(platformId);
   const others = owners.filter(({ id }) => id !== also?.id);
   const readers = also === undefined ? others : [also, ...others];
   const mails = readers.map(({ email: to, locale }): PostedMail => {

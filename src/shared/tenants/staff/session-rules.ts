@@ -2,22 +2,26 @@ import type { SessionCaller } from "../../callers/caller.ts";
 import type { SessionScope } from "../../callers/scope.ts";
 import { confirmationRequired, isConfirmed, ownerRequired } from "../../callers/session-rules.ts";
 import type { AppError } from "../../runtime/errors.ts";
+import type { Audit } from "../../audit/audit.ts";
 import type { TenantsDeps } from "../deps.ts";
 
 const isOwner = ({ role }: SessionCaller) => role === "owner";
 
-function refused(services: TenantsDeps, scope: SessionScope, error: AppError): AppError {
-  services.audit.record(scope, { action: `access.${error.code}`, outcome: "denied" });
+function refused(audit: Audit, scope: SessionScope, error: AppError): AppError {
+  audit.record(scope, { action: `access.${error.code}`, outcome: "denied" });
   return error;
 }
 
 /** Refuses what only an owner may do, if that depends on the request. @throws AppError `owner_required` */
-export function requireOwner(services: TenantsDeps, scope: SessionScope): void {
-  if (!isOwner(scope.caller)) throw refused(services, scope, ownerRequired());
+export function requireOwner(audit: Audit, scope: SessionScope): void {
+  if (!isOwner(scope.caller)) throw refused(audit, scope, ownerRequired());
 }
 
 /** Refuses what needs a fresh confirmation, if that depends on the request. @throws AppError `confirmation_required` */
-export function requireConfirmed(services: TenantsDeps, scope: SessionScope): void {
+export function requireConfirmed(
+  services: Pick<TenantsDeps, "clock" | "audit">,
+  scope: SessionScope,
+): void {
   if (!isConfirmed(scope.caller, services.clock.now()))
-    throw refused(services, scope, confirmationRequired());
+    throw refused(services.audit, scope, confirmationRequired());
 }

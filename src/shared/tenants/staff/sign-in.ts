@@ -5,7 +5,8 @@ import type { LoginAttempt } from "../../limits/limits.ts";
 import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { newId } from "../../runtime/ids.ts";
-import type { TenantsDeps } from "../deps.ts";
+import type { Clock } from "../../runtime/process.ts";
+import type { TenantsDeps, TenantSecrets } from "../deps.ts";
 import type { Platform } from "../platform.ts";
 import { openPlatform } from "./open-platform.ts";
 import type { LogIn, LogOut, SignUp } from "./schema.ts";
@@ -27,15 +28,15 @@ import {
 
 /** Opens a session for a user who has proved their identity. */
 export async function openSession(
-  services: TenantsDeps,
+  secrets: TenantSecrets,
   platform: Platform,
   user: User,
 ): Promise<SignedIn> {
   const { id: userId, platformId, sessionVersion: version } = user;
   const { passwordVersion } = user;
   const [{ token, expiresIn, expiresAt }, deviceToken] = await Promise.all([
-    services.secrets.sessions.issue({ userId, platformId, version }),
-    services.secrets.devices.issue({ userId, platformId, passwordVersion }),
+    secrets.sessions.issue({ userId, platformId, version }),
+    secrets.devices.issue({ userId, platformId, passwordVersion }),
   ]);
   return { platform, user: viewUser(user), token, expiresIn, expiresAt, deviceToken };
 }
@@ -64,21 +65,24 @@ export async function signUp(
     emailVerified: !isMailOn(services.config),
     ip: scope.ip,
   });
-  const caller = signingInCaller(services, user);
+  const caller = signingInCaller(services.clock, user);
   services.audit.record(
     { ...scope, caller, platformId: platform.id },
     { action: "platform.created", target: { type: "platform", id: platform.id } },
   );
   // Where there is mail, once the e-mail is verified.
   if (user.emailVerified) await startWithCredit(services, user, scope.requestId);
-  return await openSession(services, platform, user);
+  return await openSession(services.secrets, platform, user);
 }
 
 /**
  * Finds the user who signs in with an e-mail address. For an unknown address reads a user that there is not, so that
  * both take the same number of requests to storage, and the time of an answer doesn't tell which addresses are known.
  */
-async function findUser(services: TenantsDeps, email: string): Promise<User | undefined> {
+async function findUser(
+  services: Pick<TenantsDeps, "clock" | "stores">,
+  email: string,
+): Promise<User | undefined> {
   const now = services.clock.now();
   const nobody = { platformId: newId("platform", now), userId: newId("user", now) };
   const { platformId, userId } = (await services.stores.emails.find(email)) ?? nobody;
@@ -190,24 +194,24 @@ export async function logIn(
   record("ok");
   // The version that the password was checked with, so that a concurrent change of the password ends this session too.
   const { sessionVersion } = user;
-  return await openSession(services, platform, { ...recorded, sessionVersion });
+  return await openSession(services.secrets, platform, { ...recorded, sessionVersion });
 }
 
 /** Returns the caller that a user is who has no session yet. */
-function signingInCaller(services: TenantsDeps, user: User): SessionCaller {
+function signingInCaller(clock: Clock, user: User): SessionCaller {
   const { id: userId, platformId, sessionVersion, role } = user;
-  const expiresAt = services.clock.now().toISOString();
+  const expiresAt = clock.now().toISOString();
   const session = { sessionId: null, sessionVersion, expiresAt, confirmedUntil: null };
   return { kind: "session", userId, platformId, role, ...session };
 }
 
 function recordLogin(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "audit">,
   scope: RequestScope,
   user: User,
   outcome: "ok" | "denied",
 ): void {
-  const caller = signingInCaller(services, user);
+  const caller = signingInCaller(services.clock, user);
   const target = { type: "user", id: user.id };
   const action = "user.logged_in";
   const { platformId } = user;

@@ -18,7 +18,11 @@ const hashOf = (email: string, pepper: string) =>
   hmacSha256(deriveKey(pepper, "starting credits"), mailboxOf(email)).toString("hex");
 
 /** Reports whether the platform may have the credit of the e-mail: once, even while the pepper is rotated. */
-async function claim(services: TenantsDeps, platformId: string, email: string): Promise<boolean> {
+async function claim(
+  services: Pick<TenantsDeps, "config" | "clock" | "stores">,
+  platformId: string,
+  email: string,
+): Promise<boolean> {
   const { keyPepper, previousKeyPepper } = services.config.identity;
   const { emails } = services.stores;
   const before =

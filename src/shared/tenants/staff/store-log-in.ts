@@ -50,7 +50,7 @@ interface Proved {
  * once a day. The network stays unknown until the user was notified of it.
  */
 export async function storeLogIn(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "clock" | "stores" | "mail">,
   { ip }: RequestScope,
   { user, isOwnDevice, change }: Proved,
 ): Promise<User | undefined> {

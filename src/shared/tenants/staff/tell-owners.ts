@@ -12,11 +12,11 @@ function dateIn(locale: Locale, time: Date): string {
 
 /** Calls `write` with the rows of mails to the owners of a closed platform. The mails say when it is erased. */
 export function tellOwners<T>(
-  services: TenantsDeps,
+  mail: TenantsDeps["mail"],
   { platformId, closedAt }: { readonly platformId: string; readonly closedAt: string },
   kind: MailKind,
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
   const values = (locale: Locale) => ({ date: dateIn(locale, erasedAt(closedAt)) });
-  return writeWithOwnersNotice(services, platformId, { kind, values }, write);
+  return writeWithOwnersNotice(mail, platformId, { kind, values }, write);
 }

@@ -5,7 +5,7 @@ import type { User } from "./user.ts";
 
 /** Changes a user, and notifies them of it in the same transaction. */
 export function updateWithNotice(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "stores" | "mail">,
   user: User,
   kinds: MailKind | readonly MailKind[],
   change: (present: User) => UserChange | undefined,

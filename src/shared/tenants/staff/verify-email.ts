@@ -1,6 +1,7 @@
 import type { RequestScope } from "../../callers/scope.ts";
 import { invalidCredentials, readCredential } from "../../callers/credential.ts";
 import { AppError } from "../../runtime/errors.ts";
+import type { Sessions } from "../../callers/tokens.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { requirePassword } from "./prove-identity.ts";
 import { startWithCredit } from "./starting-credit.ts";
@@ -10,10 +11,10 @@ import { finishEmailChange } from "./change-email.ts";
 import { recordUser } from "../links/record-user.ts";
 import type { Verify } from "../links/schema.ts";
 
-async function hasSessionOf(services: TenantsDeps, user: User, headers: Headers): Promise<boolean> {
+async function hasSessionOf(sessions: Sessions, user: User, headers: Headers): Promise<boolean> {
   if (!headers.has("authorization")) return false;
   try {
-    const session = await services.secrets.sessions.verify(readCredential(headers).text);
+    const session = await sessions.verify(readCredential(headers).text);
     const isOwn = session.userId === user.id && session.platformId === user.platformId;
     return isOwn && isSessionLive(user, session);
   } catch (error) {
@@ -24,13 +25,13 @@ async function hasSessionOf(services: TenantsDeps, user: User, headers: Headers)
 
 /** Checks the password of the user of a link, with the limits of a log-in. @throws AppError 401, 429 */
 async function checkPassword(
-  services: TenantsDeps,
+  services: Pick<TenantsDeps, "limits" | "secrets">,
   { ip }: RequestScope,
   user: User,
   password: string,
 ): Promise<void> {
   const attempt = await services.limits.beginLoginAttempt({ email: user.email, ip });
-  await requirePassword(services, attempt, { user, password }, "log_in");
+  await requirePassword(services.secrets.passwords, attempt, { user, password }, "log_in");
   await attempt.succeeded();
 }
 
@@ -45,7 +46,7 @@ export async function verifyEmail(
   { token, password, headers }: Verify & { readonly headers: Headers },
 ): Promise<void> {
   const { user, link } = await followLink(services, ["verify", "email"], token);
-  if (!(await hasSessionOf(services, user, headers))) {
+  if (!(await hasSessionOf(services.secrets.sessions, user, headers))) {
     if (password === undefined) throw invalidCredentials();
     await checkPassword(services, scope, user, password);
   }

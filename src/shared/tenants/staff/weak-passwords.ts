@@ -33,9 +33,11 @@ const MESSAGES: Readonly<Record<Weakness, string>> = {
   common: "must be harder to guess: it is made of what many people choose. Use several rare words",
 };
 
+type WeakDeps = Pick<TenantsDeps, "config" | "secrets">;
+
 /** Returns why a new password is refused, apart from its length, which the schema checks. */
 export async function passwordIssues(
-  services: TenantsDeps,
+  services: WeakDeps,
   { path, password, email, platformName }: NewPassword,
 ): Promise<readonly Issue[]> {
   if (typeof password !== "string") return [];
@@ -47,6 +49,6 @@ export async function passwordIssues(
 }
 
 /** Refuses a password that is easy to guess. @throws AppError `validation_failed` */
-export async function refuseWeak(services: TenantsDeps, asked: NewPassword): Promise<void> {
+export async function refuseWeak(services: WeakDeps, asked: NewPassword): Promise<void> {
   refuseIssues(await passwordIssues(services, asked));
 }

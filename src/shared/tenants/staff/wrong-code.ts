@@ -8,7 +8,10 @@ import { isToldToday, type User } from "./user.ts";
 const TOLD_FROM = 5;
 
 /** Tells a user of wrong codes, once a day. */
-async function tell(services: TenantsDeps, user: User): Promise<void> {
+async function tell(
+  services: Pick<TenantsDeps, "clock" | "stores" | "mail">,
+  user: User,
+): Promise<void> {
   const { mail, clock, stores } = services;
   const now = clock.now();
   const { platformId, email: to, locale } = user;
