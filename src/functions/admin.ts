@@ -98,7 +98,7 @@ export const adminRoutes = [
       return { body: { status }, answer: { ...platformSummaryExample(), status } };
     },
     run: ({ services, scope, params, body }) =>
-      updatePlatform(services.tenants, scope, { ...params, ...body }),
+      updatePlatform(services.erasure, scope, { ...params, ...body }),
   }),
   route("GET", "v1/admin/users", {
     operationId: "findUsers",

@@ -1,11 +1,13 @@
 import { createAudit } from "./audit/audit.ts";
 import { createBackgroundStores, queueWalk } from "./background/background.ts";
+import { creditWallet } from "./billing/billing.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
 import {
   AppFaults,
   createConnectionStores,
+  connectionsOf,
   createViewer,
   type FreshCredentials,
 } from "./connections/connections.ts";
@@ -13,13 +15,15 @@ import { type Commit, WalletStore } from "./core/core.ts";
 import { openCheckOf } from "./callers/access-check.ts";
 import { AccessCache } from "./http/access/access-cache.ts";
 import type { HttpDeps } from "./http/deps.ts";
-import { createMail, SEND_MAILS } from "./mail/mail.ts";
+import { createMail, type Mail, mailVerbs, SEND_MAILS } from "./mail/mail.ts";
 import { createLimits, WaitingRequests, WorkShares } from "./limits/limits.ts";
 import {
   createPublishingStores,
+  pingQueue,
   PUBLISHING_QUEUE,
   UnmappedSignals,
 } from "./publishing/publishing.ts";
+import { bound } from "./runtime/bound.ts";
 import { createCheckedTokens } from "./runtime/checked-tokens.ts";
 import { createLog, type Log } from "./runtime/log.ts";
 import { createNames, type Names } from "./runtime/names.ts";
@@ -183,6 +187,31 @@ function tenantSecrets({ common: { config }, secrets, now }: Foundations) {
   };
 }
 
+interface BelowTenants extends Pick<Services, "billing" | "connections" | "publishing"> {
+  readonly mail: Mail;
+  readonly stores: TenantStores;
+}
+
+function tenantsOf(
+  base: Foundations,
+  { billing, connections, publishing, mail, stores }: BelowTenants,
+): Services["tenants"] {
+  const { common, tables } = base;
+  const { config, clock, log } = common;
+  return {
+    ...common,
+    mail,
+    readWallet: (platformId) => billing.wallets.read(platformId),
+    creditWallet: bound(billing, creditWallet),
+    connectionsOf: bound(connections, connectionsOf),
+    pingQueue: () => pingQueue(publishing),
+    limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
+    stores,
+    secrets: tenantSecrets(base),
+    readiness: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
+  };
+}
+
 const accessOf = ({ common: { config, log }, calls: { outbound }, now }: Foundations) => ({
   operators: createOperators(config.identity.operators, { outbound, log, now }),
   accessCache: new AccessCache(),
@@ -206,7 +235,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
 
   const billing = { clock, log, cursors, audit, platforms: stores.platforms, wallets };
   const parts = { webhookQueue, commit, dataKeys };
-  const mail = mailOf(base, { stores, commit });
+  const mailDeps = mailOf(base, { stores, commit });
+  const mail = mailVerbs(mailDeps);
   const webhooks: Services["webhooks"] = {
     ...common,
     calls,
@@ -226,27 +256,26 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
     tenants: tenantsOfLinking(stores, now),
     networkAccounts,
   };
-  const below = { ...common, billing, connections };
   const publishing = {
-    ...below,
+    ...common,
+    billing,
+    connections,
     wakes,
     webhooks,
     tenants: stores,
     stores: posts,
     work: publishingWork(base),
   };
-  const tenants = {
-    ...below,
-    mail,
-    limits: createLimits({ config: config.limits, clock, log, table: tables.ratewindows }),
-    stores,
-    secrets: tenantSecrets(base),
-    publishing,
-    readiness: new SingleFlight<Readiness>(READINESS_MS, () => clock.now().getTime()),
-  };
-  const modules = { ...below, webhooks, publishing, tenants };
+  const tenants = tenantsOf(base, { billing, connections, publishing, mail, stores });
+  const modules = { ...common, billing, connections, webhooks, publishing, tenants };
   const erasure = { ...modules, erasures: createErasureStore(tables) };
   const walkWork = { ...work, walkShares: new WorkShares() };
-  const background = { ...modules, erasure, stores: base.background, work: walkWork };
+  const background = {
+    ...modules,
+    mail: mailDeps,
+    erasure,
+    stores: base.background,
+    work: walkWork,
+  };
   return { ...modules, erasure, background, access: accessOf(base) };
 }

@@ -421,10 +421,10 @@ describe("a change", () => {
     const { id } = dataOf(await create(application));
     const { platform } = application;
     const at = relay.clock.now().toISOString();
-    const { mail, stores } = relay.services.webhooks;
+    const { webhooks, background } = relay.services;
     const why = { disabledReason: "Gone.", at };
-    const found = await stores.endpoints.findToDisable(platform.id, id, why);
-    if (found !== undefined) await mail.stores.notices.write(platform.id, [found.write]);
+    const found = await webhooks.stores.endpoints.findToDisable(platform.id, id, why);
+    if (found !== undefined) await background.mail.stores.notices.write(platform.id, [found.write]);
     const kept = { status: "disabled", disabledReason: "Gone." };
     expect(dataOf(await patch(application, id, { description: "x" }))).toMatchObject(kept);
     expect(dataOf(await patch(application, id, { status: "disabled" }))).toMatchObject(kept);

@@ -50,7 +50,7 @@ function placeholdersOf(kind: MailKind): readonly string[] {
 }
 
 async function send(kind: MailKind, locale: Locale, attack: string, to = READER): Promise<void> {
-  const { mails } = relay.services.tenants.mail.stores;
+  const { mails } = relay.services.background.mail.stores;
   const now = relay.clock.now();
   const values = Object.fromEntries(placeholdersOf(kind).map((name) => [name, attack]));
   const content = { kind, to, locale, values, link: "https://relay.example.net/?token=A" };
@@ -58,7 +58,7 @@ async function send(kind: MailKind, locale: Locale, attack: string, to = READER)
   await mails.insert("attacked", [mails.rowOf("attacked", content, { now, until })]);
   const at = now.toISOString();
   const mark = { kind: "mail", id: "attacked", at, platformId: "", profileId: "" } as const;
-  await relay.services.tenants.mail.wakes.add(mark, now);
+  await relay.services.background.mail.wakes.add(mark, now);
   await runWalks(relay.services, "send-mails");
 }
 

@@ -41,7 +41,7 @@ const lost = (id: string) => ({
 
 /** Writes events as the transactions that they report do. */
 async function report(platformId: string, events: readonly TestEvent[]) {
-  const { notices } = mailed.relay.services.tenants.mail.stores;
+  const { notices } = mailed.relay.services.background.mail.stores;
   const now = mailed.relay.clock.now();
   await notices.write(
     platformId,
@@ -121,7 +121,7 @@ describe("a notice", () => {
   test("is found by the hourly look where its mark is gone", async () => {
     const owner = await aPlatform(plain);
     await happen(owner.id, refused("forgotten"));
-    const { wakes } = mailed.relay.services.tenants.mail;
+    const { wakes } = mailed.relay.services.background.mail;
     const to = new Date(mailed.relay.clock.now().getTime() + HOUR).toISOString();
     const { wakes: marks } = await wakes.list("mail", { to }, undefined);
     for (const mark of marks) await wakes.removeIfUnchanged(mark);

@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(() => relay.stop());
 
-const waiting = () => relay.services.tenants.mail.stores.mails.list(platformId);
+const waiting = () => relay.services.background.mail.stores.mails.list(platformId);
 const ask = () => relay.call("POST", "/v1/auth/reset", { body: { email } });
 
 /** Lets time go on, as the timer and the messages do. */
@@ -79,7 +79,7 @@ test("a mail server that ends the connection at QUIT has the mail, and gets it o
 });
 
 test("mails that are refused for the moment keep none of the others waiting, however many they are", async () => {
-  const { mails } = relay.services.tenants.mail.stores;
+  const { mails } = relay.services.background.mail.stores;
   const now = relay.clock.now();
   for (let index = 0; index < 120; index += 1) {
     const to = `full-${index}@example.com`;

@@ -2,6 +2,7 @@ import type { Audit } from "../audit/audit.ts";
 import type { BillingDeps } from "../billing/billing.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
+import type { MailDeps } from "../mail/mail.ts";
 import type { PublishingDeps } from "../publishing/publishing.ts";
 import type { WorkShares } from "../limits/limits.ts";
 import type { Log } from "../runtime/log.ts";
@@ -30,6 +31,7 @@ export interface BackgroundDeps {
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
   readonly publishing: PublishingDeps;
+  readonly mail: MailDeps;
   readonly tenants: TenantsDeps;
   readonly erasure: ErasureDeps;
 }

@@ -10,7 +10,7 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
   const [hasWork, hasEvents] = await Promise.all([
     hasOpenWork(services.publishing, platformId),
     hasPendingEvents(services.webhooks, platformId),
-    markIfWaiting(services.tenants.mail, platformId),
+    markIfWaiting(services.mail, platformId),
   ]);
   if (!hasWork && !hasEvents) return false;
   await services.webhooks.wakes.mark("platform", platformId, services.clock.now());

@@ -37,7 +37,7 @@ const SHARED: Readonly<Record<string, RemovePage>> = {
   "oauth-states": ({ connections }, after) => purgeStates(connections, after),
   "key-pointers": ({ tenants }, after) => purgeKeyPointers(tenants, after),
   "email-claims": ({ tenants }, after) => removeStrayClaims(tenants, after),
-  "mail-counts": ({ tenants: { mail } }, after) => removeOldCounts(mail, after),
+  "mail-counts": ({ mail }, after) => removeOldCounts(mail, after),
   links: ({ tenants }, after) => purgeLinks(tenants, after),
   texts: ({ publishing }, after) => removeFreeTexts(publishing, after),
 };

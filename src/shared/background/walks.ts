@@ -87,9 +87,9 @@ export const WALKS: readonly Walk[] = [
     every: "tick",
     isSlow: true,
     runsAgain: true,
-    hasWork: ({ tenants: { mail } }) => hasMail(mail),
+    hasWork: ({ mail }) => hasMail(mail),
     behindSecondsMax: 15 * MINUTE,
-    begin: ({ tenants: { mail } }) => sendMails(mail),
+    begin: ({ mail }) => sendMails(mail),
   },
   {
     name: "find-forgotten-work",

@@ -21,6 +21,9 @@ export function markMail({ clock, wakes }: MarkDeps, platformId: string, due = 0
 /** A mail with its end; without one it is tried for a day. */
 export type PostedMail = MailContent & { readonly until?: Date };
 
+/** Writes the rows of mails with what causes them. */
+export type Writing<T> = (rows: readonly Row[]) => Promise<T>;
+
 /** Returns the rows of mails, for the transaction that writes them. The platform is marked before. */
 export function mailRows(
   { clock, stores }: Pick<MailDeps, "clock" | "stores">,
@@ -43,7 +46,7 @@ export async function writeWithMails<T>(
   deps: MailDeps,
   platformId: string,
   mails: readonly PostedMail[],
-  write: (rows: readonly Row[]) => Promise<T>,
+  write: Writing<T>,
 ): Promise<T> {
   if (!isMailOn(deps.config) || mails.length === 0) return await write([]);
   const rows = mailRows(deps, platformId, mails);
@@ -58,7 +61,7 @@ export function writeWithMail<T>(
   deps: MailDeps,
   platformId: string,
   mail: PostedMail,
-  write: (rows: readonly Row[]) => Promise<T>,
+  write: Writing<T>,
 ): Promise<T> {
   return writeWithMails(deps, platformId, [mail], write);
 }

@@ -1,4 +1,4 @@
-import { connectionsOf, type Connection } from "../connections/connections.ts";
+import type { Connection } from "../connections/connections.ts";
 import type { TenantsDeps } from "./deps.ts";
 import type { Application } from "./applications/application.ts";
 import type { KeyWithHash } from "./keys/key-store.ts";
@@ -28,7 +28,7 @@ export interface AccessRows {
 export type RowSource = <Wanted>(name: string, read: () => Promise<Wanted>) => Promise<Wanted>;
 
 export function accessRows(
-  services: Pick<TenantsDeps, "stores" | "connections">,
+  services: Pick<TenantsDeps, "stores" | "connectionsOf">,
   source: RowSource,
   about: Pick<AccessRows, "areCached" | "accessVersion" | "platformId">,
 ): AccessRows {
@@ -41,9 +41,7 @@ export function accessRows(
     application: (platformId, id) => source(`A|${id}`, () => applications.find(platformId, id)),
     profile: (platformId, id) => source(`F|${id}`, () => profiles.find(platformId, id)),
     connections: (platformId, profileId) =>
-      source(`C|${profileId}`, () =>
-        connectionsOf(services.connections, { platformId, profileId }),
-      ),
+      source(`C|${profileId}`, () => services.connectionsOf({ platformId, profileId })),
   };
 }
 

@@ -1,12 +1,14 @@
 import type { Audit } from "../audit/audit.ts";
-import type { BillingDeps } from "../billing/billing.ts";
+import type { creditWallet } from "../billing/billing.ts";
 import type { DeviceTokens } from "../callers/device-tokens.ts";
 import type { Sessions } from "../callers/tokens.ts";
 import type { Config } from "../config/config.ts";
-import type { ConnectionsDeps } from "../connections/connections.ts";
+import type { connectionsOf } from "../connections/connections.ts";
+import type { Wallet } from "../core/core.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { MailDeps } from "../mail/mail.ts";
-import type { PublishingDeps } from "../publishing/publishing.ts";
+import type { Mail } from "../mail/mail.ts";
+import type { Verb } from "../runtime/bound.ts";
+import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock } from "../runtime/process.ts";
 import type { SingleFlight } from "../runtime/promises.ts";
@@ -19,15 +21,18 @@ import type { TenantStores } from "./stores.ts";
 export interface TenantsDeps {
   readonly config: Config;
   readonly clock: Clock;
+  readonly log: Log;
   readonly audit: Audit;
   readonly cursors: Cursors;
   readonly limits: Limits;
   readonly stores: TenantStores;
   readonly secrets: TenantSecrets;
-  readonly mail: MailDeps;
-  readonly billing: BillingDeps;
-  readonly connections: ConnectionsDeps;
-  readonly publishing: PublishingDeps;
+  readonly mail: Mail;
+  readonly readWallet: (platformId: string) => Promise<Wallet>;
+  readonly creditWallet: Verb<typeof creditWallet>;
+  readonly connectionsOf: Verb<typeof connectionsOf>;
+  /** Finds out whether the queue of publishing answers. */
+  readonly pingQueue: () => Promise<void>;
   /** The last check of whether the process can do its work. */
   readonly readiness: SingleFlight<Readiness>;
 }

@@ -1,7 +1,7 @@
 import type { Audit } from "../audit/audit.ts";
 import type { Config } from "../config/config.ts";
 import type { WorkShares } from "../limits/limits.ts";
-import type { MailDeps } from "../mail/mail.ts";
+import type { Mail } from "../mail/mail.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Outbound } from "../runtime/outbound.ts";
 import type { Cursors } from "../runtime/page.ts";
@@ -46,7 +46,7 @@ export interface WebhooksDeps {
     append(postId: string, run: string, steps: readonly WebhookStep[]): Promise<void>;
   };
   /** What tells a platform's owners of what went wrong. */
-  readonly mail: MailDeps;
+  readonly mail: Pick<Mail, "writeAndTell">;
   readonly stores: WebhookStores;
   readonly work: WebhookWork;
 }

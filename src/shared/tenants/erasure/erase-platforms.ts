@@ -61,7 +61,7 @@ const stop: Advance = async (services, erasure, { requestId, ip }) => {
     platformId: erasure.id,
     isOverdue: isOverdue(erasure, now),
   };
-  const { open, waiting, next } = await stopPage(services.tenants, stopping, erasure.cursor);
+  const { open, waiting, next } = await stopPage(services, stopping, erasure.cursor);
   return afterStopping(erasure, { open: open + waiting, next }, now);
 };
 

@@ -74,5 +74,5 @@ export async function requestErasure(
   if (closed === undefined) throw notFound();
   const target = { type: "profile", id: profileId };
   services.audit.record(scope, { action: "profile.erasure_requested", target, applicationId });
-  return await viewProfile(services.tenants, platformId, closed);
+  return await viewProfile(services.tenants.connectionsOf, platformId, closed);
 }

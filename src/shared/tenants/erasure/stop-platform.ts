@@ -3,8 +3,9 @@ import type { ProfileScope, RequestScope } from "../../callers/scope.ts";
 import { endConnections } from "../../connections/connections.ts";
 import { closePosts, isCalling } from "../../publishing/publishing.ts";
 import { AppError } from "../../runtime/errors.ts";
-import type { TenantsDeps } from "../deps.ts";
 import type { Profile } from "../profiles/profile.ts";
+import type { TenantStores } from "../stores.ts";
+import type { ErasureDeps } from "./deps.ts";
 
 const PAGE_KEYS = 80;
 /** Time that a request can wait. */
@@ -42,7 +43,7 @@ const cursorOf = (position: Position) => JSON.stringify(position);
 const orUndefined = (text: string | undefined) => (text === "" ? undefined : text);
 
 async function revokeKeys(
-  { stores: { keys } }: TenantsDeps,
+  keys: TenantStores["keys"],
   platformId: string,
   after: string,
 ): Promise<Stopped> {
@@ -55,7 +56,7 @@ async function revokeKeys(
 }
 
 async function stopProfile(
-  services: TenantsDeps,
+  services: Pick<ErasureDeps, "publishing" | "connections">,
   { scope, platformId, isOverdue }: Stopping,
   { id: profileId, applicationId }: Profile,
   posts: string | undefined,
@@ -74,16 +75,17 @@ async function stopProfile(
  * and connections ended, later for a profile with a running call to a network. May be repeated.
  */
 export async function stopPage(
-  services: TenantsDeps,
+  services: ErasureDeps,
   stopping: Stopping,
   cursor: string,
 ): Promise<Stopped> {
   const { platformId } = stopping;
   const { keys, profiles = "", posts } = positionOf(cursor);
-  if (keys !== undefined) return await revokeKeys(services, platformId, keys);
+  const { stores } = services.tenants;
+  if (keys !== undefined) return await revokeKeys(stores.keys, platformId, keys);
   const position = { after: orUndefined(profiles), limit: 1 };
   const filter = { applicationId: null };
-  const { items, next } = await services.stores.profiles.list(platformId, filter, position);
+  const { items, next } = await stores.profiles.list(platformId, filter, position);
   const [profile] = items;
   const after = next === undefined ? undefined : cursorOf({ profiles: next });
   if (profile === undefined) return { open: 0, waiting: 0, next: after };
@@ -98,7 +100,7 @@ export async function stopPage(
  * @throws AppError `invalid_state` while a network is being called, or when this takes longer than a request can wait
  */
 export async function stopWhole(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: RequestScope,
   platformId: string,
 ): Promise<void> {

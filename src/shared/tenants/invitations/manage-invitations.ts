@@ -1,6 +1,6 @@
 import type { SessionScope } from "../../callers/scope.ts";
 import { rateLimited } from "../../limits/limits.ts";
-import { admitMail, isMailOn, writeWithMail } from "../../mail/mail.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { isId, newId } from "../../runtime/ids.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
@@ -43,7 +43,7 @@ async function admitInvitation(
   { platformId }: SessionScope,
   email: string,
 ): Promise<void> {
-  if (isMailOn(config) && !(await admitMail(mail, email, "invitation")))
+  if (isMailOn(config) && !(await mail.admitMail(email, "invitation")))
     throw rateLimited(HOUR_SECONDS, "This address got too many invitations. Try again later.");
   await limits.admitInvitation(platformId);
 }
@@ -101,7 +101,7 @@ async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typ
   const invitation: Invitation = { ...fresh, expiresAt: expiresAt.toISOString() };
   const names = { platform: platformName };
   const letter = { kind: "invitation", to: invitation.email, locale, link: url, names } as const;
-  const isIssued = await writeWithMail(mail, platformId, letter, (rows) =>
+  const isIssued = await mail.writeWithMail(platformId, letter, (rows) =>
     stores.invitations.issue(invitation, latest, rows),
   );
   if (!isIssued) return LOST;

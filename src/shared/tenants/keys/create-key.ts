@@ -7,7 +7,7 @@ import type { Row } from "../../runtime/storage/row.ts";
 import { quotable } from "../../mail/mail.ts";
 import { writeWithOwnersNotice } from "../staff/security-notices.ts";
 import type { KeyStore } from "./key-store.ts";
-import type { ApplicationStore } from "../applications/application-store.ts";
+import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { Lineage } from "./key-row.ts";
 import { EXPIRING_KEYS_MAX, LIVE_KEYS_MAX } from "./live-keys.ts";
@@ -105,7 +105,7 @@ const DEFAULT_NAME = "API key";
 
 /** Returns the application for the key: the caller's own, or the one that a session names. */
 async function applicationOf(
-  applications: ApplicationStore,
+  applications: TenantStores["applications"],
   { caller, platformId, applicationId }: PlatformScope,
   asked: string | undefined,
 ): Promise<string> {

@@ -30,7 +30,7 @@ function pepperOf(
  * A failure does no harm.
  */
 async function hashAgain(
-  services: Pick<TenantsDeps, "stores" | "secrets" | "connections">,
+  services: Pick<TenantsDeps, "log" | "stores" | "secrets">,
   { key, etag }: KeyWithHash,
   secretPart: string,
 ): Promise<void> {
@@ -38,7 +38,7 @@ async function hashAgain(
     const hash = hashKeySecret(services.secrets.keyPeppers, secretPart);
     await services.stores.keys.replaceHashIfUnchanged(key, hash, etag);
   } catch (error) {
-    services.connections.log.warn("key not hashed again, its next use tries again", {
+    services.log.warn("key not hashed again, its next use tries again", {
       keyId: key.id,
       error,
     });

@@ -1,6 +1,6 @@
 import { invalidCredentials } from "../../callers/credential.ts";
 import type { SessionScope } from "../../callers/scope.ts";
-import { admitMail, isMailOn, postMail, writeWithMail } from "../../mail/mail.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { Row } from "../../runtime/storage/row.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -22,8 +22,8 @@ export async function withVerification<T>(
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
   const { mail } = services;
-  if (user.emailVerified || !(await admitMail(mail, user.email, "verify"))) return await write([]);
-  return await writeWithMail(mail, user.platformId, await verificationOf(services, user), write);
+  if (user.emailVerified || !(await mail.admitMail(user.email, "verify"))) return await write([]);
+  return await mail.writeWithMail(user.platformId, await verificationOf(services, user), write);
 }
 
 /** Mails the link again. The one before ends. @throws AppError `mail_disabled`, `invalid_state` */
@@ -36,6 +36,6 @@ export async function resendVerification(
   const user = await stores.users.find(caller.platformId, caller.userId);
   if (user === undefined) throw invalidCredentials();
   if (user.emailVerified) throw new AppError("invalid_state", "The e-mail is verified already.");
-  if (!(await admitMail(mail, user.email, "verify"))) return;
-  await postMail(mail, user.platformId, await verificationOf(services, user));
+  if (!(await mail.admitMail(user.email, "verify"))) return;
+  await mail.postMail(user.platformId, await verificationOf(services, user));
 }

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { pingQueue } from "../../publishing/publishing.ts";
 import { AppError } from "../../runtime/errors.ts";
 import { count } from "../../runtime/fields.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
@@ -64,11 +63,11 @@ export function checkReadiness(services: TenantsDeps): Promise<Readiness> {
 }
 
 async function check(
-  services: Pick<TenantsDeps, "stores" | "secrets" | "publishing">,
+  services: Pick<TenantsDeps, "stores" | "secrets" | "pingQueue">,
 ): Promise<Readiness> {
   const [tables, queues, config] = await Promise.all([
     timed(() => services.stores.platforms.ping()),
-    timed(() => pingQueue(services.publishing)),
+    timed(() => services.pingQueue()),
     timed(() => useSecrets(services.secrets.sessions)),
   ]);
   const checks = { tables, queues, config };

@@ -1,5 +1,5 @@
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
-import { readNotices, readOffToken, switchNotices, type NoticeSettings } from "../../mail/mail.ts";
+import { readOffToken, type NoticeSettings } from "../../mail/mail.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { invalidLink, type StoredUser } from "../links/links.ts";
 import { recordUser } from "../links/record-user.ts";
@@ -11,7 +11,7 @@ export function getNotices(
   { mail }: TenantsDeps,
   { platformId }: SessionScope,
 ): Promise<NoticeSettings> {
-  return readNotices(mail, platformId);
+  return mail.readNotices(platformId);
 }
 
 /** Switches notices on or off. Those that are not named stay unchanged. */
@@ -21,7 +21,7 @@ export async function updateNotices(
   change: UpdateNotices,
 ): Promise<NoticeSettings> {
   const { platformId } = scope;
-  const settings = await switchNotices(mail, platformId, change);
+  const settings = await mail.switchNotices(platformId, change);
   audit.record(scope, { action: CHANGED, target: { type: "platform", id: platformId } });
   return settings;
 }
@@ -57,7 +57,7 @@ export async function switchOffByLink(
   token: string,
 ): Promise<OffLink> {
   const link = await followOffLink(services, token);
-  await switchNotices(services.mail, link.user.platformId, { [link.notice]: false });
+  await services.mail.switchNotices(link.user.platformId, { [link.notice]: false });
   recordUser(services, scope, link.user, CHANGED);
   return link;
 }

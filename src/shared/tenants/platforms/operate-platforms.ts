@@ -2,11 +2,11 @@ import type { OperatorScope } from "../../callers/scope.ts";
 import { AppError, notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantsDeps } from "../deps.ts";
+import type { ErasureDeps } from "../erasure/deps.ts";
 import { stopWhole } from "../erasure/stop-platform.ts";
 import type { Platform } from "../platform.ts";
 import type { ListPlatforms, UpdatePlatform } from "../platform-schema.ts";
 import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
-import { creditWallet } from "../../billing/billing.ts";
 import { actorOf } from "../../callers/caller.ts";
 import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
@@ -24,7 +24,7 @@ export async function listPlatforms(
   const after = services.cursors.read(cursor, bound);
   const { items, next } = await services.stores.platforms.list(after, limit);
   const summaries = await Promise.all(
-    items.map((item) => summarizePlatform(services.billing, item)),
+    items.map((item) => summarizePlatform(services.readWallet, item)),
   );
   return toPage(
     { items: summaries, next },
@@ -39,14 +39,15 @@ export async function listPlatforms(
  * @throws AppError `invalid_state` while that takes longer than a request can wait
  */
 async function reopen(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: OperatorScope,
   { id: platformId, updatedAt: closedAt }: Platform,
   at: string,
 ): Promise<Platform | undefined> {
   await stopWhole(services, scope, platformId);
-  return await tellOwners(services.mail, { platformId, closedAt }, "platformReopened", (rows) =>
-    services.stores.platforms.setStatus(platformId, "active", at, rows),
+  const { mail, stores } = services.tenants;
+  return await tellOwners(mail, { platformId, closedAt }, "platformReopened", (rows) =>
+    stores.platforms.setStatus(platformId, "active", at, rows),
   );
 }
 
@@ -56,11 +57,11 @@ async function reopen(
  * being erased
  */
 export async function updatePlatform(
-  services: TenantsDeps,
+  services: ErasureDeps,
   scope: OperatorScope,
   { platformId, status }: UpdatePlatform & { readonly platformId: string },
 ): Promise<PlatformSummary> {
-  const { platforms } = services.stores;
+  const { platforms } = services.tenants.stores;
   const before = await platforms.find(platformId);
   const isReopened = before?.status === "closed" && status === "active";
   const at = services.clock.now().toISOString();
@@ -81,7 +82,7 @@ export async function updatePlatform(
     );
   }
   services.audit.record(scope, { action, target, platformId });
-  return await summarizePlatform(services.billing, platform);
+  return await summarizePlatform(services.tenants.readWallet, platform);
 }
 
 export interface CreatedPlatform {
@@ -104,7 +105,7 @@ export async function createPlatform(
   const owner = { name, email: ownerEmail, password: ownerPassword, locale, emailVerified: true };
   const { platform, user } = await openPlatform(services, owner);
   if (initialTokens !== undefined)
-    await creditWallet(services.billing, platform.id, {
+    await services.creditWallet(platform.id, {
       operationId: "initial tokens",
       tokens: initialTokens,
       actor: actorOf(scope.caller),
@@ -115,5 +116,5 @@ export async function createPlatform(
     target: { type: "platform", id: platform.id },
     platformId: platform.id,
   });
-  return { platform: await summarizePlatform(services.billing, platform), user: viewUser(user) };
+  return { platform: await summarizePlatform(services.readWallet, platform), user: viewUser(user) };
 }

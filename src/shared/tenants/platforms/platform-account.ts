@@ -5,7 +5,6 @@ import { isId } from "../../runtime/ids.ts";
 import type { Application, ApplicationStatus } from "../applications/application.ts";
 import { summed } from "../../core/core.ts";
 import { countLive } from "../keys/live-keys.ts";
-import type { BillingDeps } from "../../billing/billing.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
 import { erasedAt, type Platform, type PlatformStatus } from "../platform.ts";
@@ -58,10 +57,10 @@ function toSummary(
 
 /** Returns the platform with its wallet. @throws DamagedRow when the wallet's row is damaged */
 export async function summarizePlatform(
-  billing: BillingDeps,
+  readWallet: TenantsDeps["readWallet"],
   platform: Platform,
 ): Promise<PlatformSummary> {
-  return toSummary(platform, await billing.wallets.read(platform.id));
+  return toSummary(platform, await readWallet(platform.id));
 }
 
 /**
@@ -70,7 +69,7 @@ export async function summarizePlatform(
  * @throws AppError `not_found`
  */
 export async function readAccount(
-  services: Pick<TenantsDeps, "clock" | "stores" | "billing">,
+  services: Pick<TenantsDeps, "clock" | "stores" | "readWallet">,
   platformId: string,
   applicationId: string | null,
 ): Promise<PlatformAccount> {
@@ -78,7 +77,7 @@ export async function readAccount(
   const now = services.clock.now();
   const [platform, wallet, all, counted] = await Promise.all([
     services.stores.platforms.find(platformId),
-    services.billing.wallets.read(platformId),
+    services.readWallet(platformId),
     services.stores.applications.listAll(platformId),
     services.stores.platforms.counts(platformId),
   ]);

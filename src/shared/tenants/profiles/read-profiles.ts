@@ -1,5 +1,4 @@
 import type { PlatformScope, ProfileScope } from "../../callers/scope.ts";
-import { connectionsOf } from "../../connections/connections.ts";
 import { notFound } from "../../runtime/errors.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { TenantStores } from "../stores.ts";
@@ -9,15 +8,11 @@ import type { ListProfiles } from "./schema.ts";
 
 /** Shows a profile with the accounts that are linked to it. */
 export async function viewProfile(
-  services: Pick<TenantsDeps, "connections">,
+  connectionsOf: TenantsDeps["connectionsOf"],
   platformId: string,
   profile: Profile,
 ): Promise<ProfileView> {
-  const linked = await connectionsOf(
-    services.connections,
-    { platformId, profileId: profile.id },
-    "people",
-  );
+  const linked = await connectionsOf({ platformId, profileId: profile.id }, "people");
   const connections = linked
     .filter(({ status }) => status !== "revoked")
     .map(({ network, status, account }) => ({
@@ -46,7 +41,7 @@ export async function getProfile(
 ): Promise<ProfileView> {
   const profile = await services.stores.profiles.find(platformId, profileId);
   if (profile === undefined) throw notFound();
-  return await viewProfile(services, platformId, profile);
+  return await viewProfile(services.connectionsOf, platformId, profile);
 }
 
 /** Returns the ids of the profiles that may match, or undefined when all profiles would have to be read. */
@@ -88,7 +83,7 @@ export async function listProfiles(
       ? await services.stores.profiles.list(platformId, filter, position)
       : await services.stores.profiles.listOf(platformId, profileIds, filter, position);
   const items = await Promise.all(
-    listed.items.map((profile) => viewProfile(services, platformId, profile)),
+    listed.items.map((profile) => viewProfile(services.connectionsOf, platformId, profile)),
   );
   const makeCursor = (next: string) => services.cursors.make(next, bound);
   return toPage({ items, next: listed.next }, limit, makeCursor, (view) => view);

@@ -39,7 +39,7 @@ export async function createProfile(
     action: "profile.created",
     target: { type: "profile", id: profile.id },
   });
-  return await viewProfile(services, platformId, profile);
+  return await viewProfile(services.connectionsOf, platformId, profile);
 }
 
 /** Applies a change to the profile. Fields that aren't named stay unchanged. */
@@ -73,5 +73,5 @@ export async function updateProfile(
     action: change.status === "disabled" ? "profile.disabled" : "profile.updated",
     target: { type: "profile", id: profileId },
   });
-  return await viewProfile(services, platformId, profile);
+  return await viewProfile(services.connectionsOf, platformId, profile);
 }

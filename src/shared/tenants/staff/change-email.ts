@@ -1,5 +1,5 @@
 import type { RequestScope, SessionScope } from "../../callers/scope.ts";
-import { admitMail, isMailOn, postMail } from "../../mail/mail.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { invalidLink, mailDisabled, makeLink } from "../links/links.ts";
@@ -28,7 +28,7 @@ export async function askForEmailChange(
   await services.limits.admitPasswords({ kind: "user", id: user.id });
   const attempt = await confirmIdentity(services, scope, { user, action: ASKED });
   await proveIdentity(services, attempt, { user, password, totpCode });
-  if (!(await admitMail(mail, newEmail, "email")))
+  if (!(await mail.admitMail(newEmail, "email")))
     throw new AppError(
       "rate_limited",
       "This address got too many of these mails. Try again later.",
@@ -39,8 +39,8 @@ export async function askForEmailChange(
     );
   const { platformId, email, locale } = user;
   const { url: link } = await makeLink(services, "email", user, { newEmail });
-  await postMail(mail, platformId, { kind: "emailAsked", to: email, locale });
-  await postMail(mail, platformId, { kind: "email", to: newEmail, locale, link });
+  await mail.postMail(platformId, { kind: "emailAsked", to: email, locale });
+  await mail.postMail(platformId, { kind: "email", to: newEmail, locale, link });
   recordUser(services, scope, user, ASKED);
 }
 

@@ -11,7 +11,7 @@ import { isId, newId } from "../../runtime/ids.ts";
 import { inBatches } from "../../runtime/promises.ts";
 import { toPage, type Page } from "../../runtime/page.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
-import type { PlatformStore } from "../platforms/platform-store.ts";
+import type { TenantStores } from "../stores.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { POINTERS_YOUNG_MS } from "../upkeep.ts";
 import { withVerification } from "../links/send-verification.ts";
@@ -123,7 +123,7 @@ const invitationRequired = () =>
 
 /** Returns the password of a colleague who is to be made, and what a guesser would try first. */
 async function newColleague(
-  platforms: PlatformStore,
+  platforms: TenantStores["platforms"],
   { platformId }: SessionScope,
   { email, password }: Readonly<Record<"email" | "password", unknown>>,
 ) {

@@ -1,5 +1,4 @@
 import type { OperatorScope } from "../../callers/scope.ts";
-import { insertMails } from "../../mail/mail.ts";
 import { notFound } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { makeLink } from "../links/links.ts";
@@ -29,7 +28,7 @@ export async function makeResetLink(
     also: user,
   } as const;
   await writeWithOwnersNotice(services.mail, platformId, notice, (rows) =>
-    insertMails(mail, platformId, rows),
+    mail.insertMails(platformId, rows),
   );
   const { url, expiresAt } = await makeLink(services, "operator_reset", user, {
     removesTotp: removeTotp,

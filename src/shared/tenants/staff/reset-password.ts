@@ -1,5 +1,5 @@
 import type { RequestScope } from "../../callers/scope.ts";
-import { admitMail, isMailOn, postMail } from "../../mail/mail.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import { newId } from "../../runtime/ids.ts";
 import type { TenantsDeps } from "../deps.ts";
 import { startWithCredit } from "./starting-credit.ts";
@@ -42,12 +42,12 @@ export async function askForReset(
   const { user, ids } = await findReader(services, email);
   // Strangers who ask all day use up their own mails, and not those of a device that the user signed in from.
   const isOwn = device !== undefined && isDeviceOf(device, user);
-  if (!(await admitMail(mail, email, isOwn ? "reset of a known device" : "reset"))) return;
+  if (!(await mail.admitMail(email, isOwn ? "reset of a known device" : "reset"))) return;
   const owner = user ?? { ...ids, email, passwordVersion: 0 };
   const { url: link, expiresAt: until } = await makeLink(services, "reset", owner);
   const [platformId, to] = user === undefined ? [NOBODY, ""] : [user.platformId, user.email];
   const locale = user?.locale ?? "en";
-  await postMail(mail, platformId, { kind: "reset", to, locale, link, until });
+  await mail.postMail(platformId, { kind: "reset", to, locale, link, until });
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { UserRole } from "../../callers/caller.ts";
-import { writeWithMails, type MailKind, type PostedMail } from "../../mail/mail.ts";
+import type { Mail, MailKind, PostedMail } from "../../mail/mail.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { TenantsDeps } from "../deps.ts";
 import type { User } from "./user.ts";
 
 type Reader = Pick<User, "id" | "email" | "locale">;
@@ -37,16 +36,16 @@ export const removalNotice = (user: User): OwnersNotice => ({
  * setting or limit holds back these mails.
  */
 export async function writeWithOwnersNotice<T>(
-  mail: TenantsDeps["mail"],
+  mail: Mail,
   platformId: string,
   { kind, values, also }: OwnersNotice,
   write: (rows: readonly Row[]) => Promise<T>,
 ): Promise<T> {
-  const owners = mail.config.mail === undefined ? [] : await mail.owners(platformId);
+  const owners = await mail.owners(platformId);
   const others = owners.filter(({ id }) => id !== also?.id);
   const readers = also === undefined ? others : [also, ...others];
   const mails = readers.map(({ email: to, locale }): PostedMail => {
     return { kind, to, locale, values: values(locale) };
   });
-  return await writeWithMails(mail, platformId, mails, write);
+  return await mail.writeWithMails(platformId, mails, write);
 }

@@ -1,5 +1,5 @@
 import type { User } from "./user.ts";
-import { creditId, creditWallet } from "../../billing/billing.ts";
+import { creditId } from "../../billing/billing.ts";
 import { deriveKey, hmacSha256 } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
 
@@ -48,7 +48,7 @@ async function creditStart(
 ): Promise<void> {
   const tokens = services.config.identity.signupCreditTokens;
   if (tokens === 0 || !(await claim(services, platformId, email))) return;
-  await creditWallet(services.billing, platformId, {
+  await services.creditWallet(platformId, {
     operationId: creditId(referenceOf(platformId)),
     tokens,
     actor: { kind: "system", id: "signup" },
@@ -68,6 +68,6 @@ export async function startWithCredit(
     await creditStart(services, { platformId, email }, requestId);
   } catch (error) {
     const reference = referenceOf(platformId);
-    services.mail.log.error("a starting credit was not made", { platformId, reference, error });
+    services.log.error("a starting credit was not made", { platformId, reference, error });
   }
 }

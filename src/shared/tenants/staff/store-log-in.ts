@@ -1,6 +1,6 @@
 import { addressNetwork } from "../../callers/caller-address.ts";
 import type { RequestScope } from "../../callers/scope.ts";
-import { shownTime, writeWithMail } from "../../mail/mail.ts";
+import { shownTime } from "../../mail/mail.ts";
 import { sha256Hex } from "../../runtime/secrets.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
@@ -71,7 +71,7 @@ export async function storeLogIn(
   const { platformId, email: to, locale } = user;
   const values = { time: shownTime(now.toISOString()), address: ip };
   const notice = { kind: "newLogIn", to, locale, values } as const;
-  return await writeWithMail(mail, platformId, notice, (rows) =>
+  return await mail.writeWithMail(platformId, notice, (rows) =>
     stores.users.update(user, stored, (present) =>
       isOwn(present) || !mayTell(present) ? [] : rows,
     ),

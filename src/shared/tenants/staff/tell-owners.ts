@@ -1,7 +1,6 @@
-import type { MailKind } from "../../mail/mail.ts";
+import type { Mail, MailKind } from "../../mail/mail.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import type { Row } from "../../runtime/storage/row.ts";
-import type { TenantsDeps } from "../deps.ts";
 import { erasedAt } from "../platform.ts";
 import { writeWithOwnersNotice } from "./security-notices.ts";
 
@@ -12,7 +11,7 @@ function dateIn(locale: Locale, time: Date): string {
 
 /** Calls `write` with the rows of mails to the owners of a closed platform. The mails say when it is erased. */
 export function tellOwners<T>(
-  mail: TenantsDeps["mail"],
+  mail: Mail,
   { platformId, closedAt }: { readonly platformId: string; readonly closedAt: string },
   kind: MailKind,
   write: (rows: readonly Row[]) => Promise<T>,

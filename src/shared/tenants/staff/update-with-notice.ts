@@ -1,4 +1,4 @@
-import { writeWithMails, type MailKind } from "../../mail/mail.ts";
+import type { MailKind } from "../../mail/mail.ts";
 import type { TenantsDeps } from "../deps.ts";
 import type { UserChange } from "./user-store.ts";
 import type { User } from "./user.ts";
@@ -12,7 +12,7 @@ export function updateWithNotice(
 ): Promise<User | undefined> {
   const { platformId, email: to, locale } = user;
   const mails = [kinds].flat().map((kind) => ({ kind, to, locale }));
-  return writeWithMails(services.mail, platformId, mails, (rows) =>
+  return services.mail.writeWithMails(platformId, mails, (rows) =>
     services.stores.users.update(user, change, rows),
   );
 }

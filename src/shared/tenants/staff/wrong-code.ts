@@ -1,4 +1,4 @@
-import { isMailOn, writeWithMail } from "../../mail/mail.ts";
+import { isMailOn } from "../../mail/mail.ts";
 import type { LoginAttempt } from "../../limits/limits.ts";
 import type { AppError } from "../../runtime/errors.ts";
 import type { TenantsDeps } from "../deps.ts";
@@ -15,7 +15,7 @@ async function tell(
   const { mail, clock, stores } = services;
   const now = clock.now();
   const { platformId, email: to, locale } = user;
-  await writeWithMail(mail, platformId, { kind: "wrongCodes", to, locale }, (rows) =>
+  await mail.writeWithMail(platformId, { kind: "wrongCodes", to, locale }, (rows) =>
     stores.users.update(
       user,
       ({ signIns }) =>

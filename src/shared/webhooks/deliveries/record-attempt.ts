@@ -6,7 +6,7 @@ import {
   type EndpointState,
 } from "../endpoints/endpoint-health-store.ts";
 import { isAbandoned } from "../endpoints/endpoint.ts";
-import { shownTime, writeAndTell } from "../../mail/mail.ts";
+import { shownTime } from "../../mail/mail.ts";
 import { nextAttemptSeconds, type Delivery } from "./delivery.ts";
 import { deliveryKey, toDeliveryRow } from "./delivery-row.ts";
 import type { Drain, Item } from "./drain.ts";
@@ -130,7 +130,7 @@ async function disable(
   const at = services.clock.now().toISOString();
   const disabledReason = REASONS[reason];
   drain.opened = undefined;
-  const isDisabled = await writeAndTell(services.mail, platformId, async () => {
+  const isDisabled = await services.mail.writeAndTell(platformId, async () => {
     const { endpoints } = services.stores;
     const found = await endpoints.findToDisable(platformId, endpointId, { disabledReason, at });
     if (found === undefined) return undefined;

@@ -9,7 +9,7 @@ import {
   type LoggedEvent,
   type PendingEvents,
 } from "../../events/events.ts";
-import { happeningOf, isMailOn, writeAndTell } from "../../mail/mail.ts";
+import { happeningOf, isMailOn } from "../../mail/mail.ts";
 import { firstDelivery, queueDeliveries } from "../deliveries/queue-delivery.ts";
 import { hintEvents } from "../hints.ts";
 
@@ -59,7 +59,7 @@ async function removeDone(
   );
   let isFirst = true;
   if (told.length === 0) return;
-  await writeAndTell(mail, platformId, async () => {
+  await mail.writeAndTell(platformId, async () => {
     // Two processes may do the same: the one that lost asks what is left.
     const left = isFirst ? told : await store.stillPending(platformId, told);
     isFirst = false;

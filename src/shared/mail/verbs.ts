@@ -1,0 +1,33 @@
+import { bound } from "../runtime/bound.ts";
+import { admitMail } from "./admit-mail.ts";
+import type { MailDeps } from "./deps.ts";
+import {
+  insertMails,
+  isMailOn,
+  postMail,
+  type PostedMail,
+  writeWithMail,
+  writeWithMails,
+  type Writing,
+} from "./post-mail.ts";
+import { readNotices, switchNotices } from "./switch-notices.ts";
+import { writeAndTell } from "./tell-owners.ts";
+
+/** Returns what modules call that have something to mail. */
+export const mailVerbs = (deps: MailDeps) => ({
+  /** Lists the owners who are told what happened: nobody where no mail is sent. */
+  owners: async (platformId: string) =>
+    isMailOn(deps.config) ? await deps.owners(platformId) : [],
+  admitMail: bound(deps, admitMail),
+  insertMails: bound(deps, insertMails),
+  postMail: bound(deps, postMail),
+  writeWithMail: <T>(platformId: string, mail: PostedMail, write: Writing<T>) =>
+    writeWithMail(deps, platformId, mail, write),
+  writeWithMails: <T>(platformId: string, mails: readonly PostedMail[], write: Writing<T>) =>
+    writeWithMails(deps, platformId, mails, write),
+  writeAndTell: bound(deps, writeAndTell),
+  readNotices: bound(deps, readNotices),
+  switchNotices: bound(deps, switchNotices),
+});
+
+export type Mail = ReturnType<typeof mailVerbs>;
