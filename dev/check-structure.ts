@@ -29,8 +29,8 @@ for (const [role, kinds] of Object.entries(limits.rowKinds))
     kinds.filter((kind) => structure.rowKinds.includes(kind)),
   );
 list("queues", structure.queues);
-const fields = [...structure.depsFields].sort(([, left], [, right]) => right - left);
-console.log(`fields of deps: ${fields.map(([name, count]) => `${name} ${count}`).join(", ")}`);
+const leaves = [...structure.depsLeaves].sort(([, left], [, right]) => right - left);
+console.log(`leaves of deps: ${leaves.map(([name, count]) => `${name} ${count}`).join(", ")}`);
 list("stores of other modules used", structure.foreignStores);
 list("cycles between folders", structure.folderCycles);
 list("imports that run up", structure.importsUp);

@@ -14,8 +14,9 @@ const OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ESNext,
 };
 
-/** Makes a program of the files alone: without packages it takes a few seconds. */
-function programOf(files: readonly string[]): ts.Program {
+/** Makes a program of the sources alone: without packages it takes a few seconds. */
+export function programOf(root: string): ts.Program {
+  const files = globSync("src/**/*.ts", { cwd: root }).map((path) => resolve(root, path));
   const host = ts.createCompilerHost(OPTIONS, true);
   host.resolveModuleNameLiterals = (literals, from) =>
     literals.map(({ text }) => {
@@ -34,10 +35,8 @@ function takenBy(node: ts.Node): readonly [name: string, from: ts.Node] | undefi
 }
 
 /** Returns the places that use a store out of another module's deps, under `modules`, a folder of modules. */
-export function foreignStoresOf(root: string, modules: string): string[] {
+export function foreignStoresOf(program: ts.Program, root: string, modules: string): string[] {
   const base = resolve(root, modules) + sep;
-  const files = globSync("src/**/*.ts", { cwd: root }).map((path) => resolve(root, path));
-  const program = programOf(files);
   const checker = program.getTypeChecker();
   const moduleOf = (file: string) =>
     file.startsWith(base) ? file.slice(base.length).split("/")[0] : undefined;
@@ -59,7 +58,7 @@ export function foreignStoresOf(root: string, modules: string): string[] {
     const line = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
     found.push(`${source.fileName.slice(resolve(root).length + 1)}:${line} -> ${moduleOf(owner)}`);
   };
-  for (const file of files) {
+  for (const file of program.getRootFileNames()) {
     const source = program.getSourceFile(file);
     if (source !== undefined) see(source);
   }

@@ -1,13 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import ts from "typescript";
-import { foreignStoresOf } from "./foreign-stores.ts";
+import { depsLeavesOf } from "./deps-leaves.ts";
+import { foreignStoresOf, programOf } from "./foreign-stores.ts";
 
 const TREES = ["src", "test", "dev", "bench"] as const;
 const FILE_LINES_MAX = 350;
 const FUNCTION_LINES_MAX = 60;
-/** Fields of what a module takes of the process. */
-const DEPS_FIELDS_MAX = 12;
+/** What a module takes of the process. */
+const DEPS_LEAVES_MAX = 12;
 const MODULES = "src/shared/";
 
 /** What the tracked file of limits says. */
@@ -17,6 +18,8 @@ export interface Limits {
   readonly queues: number;
   /** Every kind of row, by its role. A role's limit is the number of its kinds. */
   readonly rowKinds: Readonly<Record<string, readonly string[]>>;
+  /** What modules take of the process that need more than the rest, and why. */
+  readonly depsLeaves?: Readonly<Record<string, { readonly max: number; readonly why: string }>>;
 }
 
 /** A list of places, so that a reader of the figure sees what it counts. */
@@ -26,8 +29,8 @@ export interface Structure {
   readonly lines: Readonly<Record<string, number>>;
   readonly rowKinds: Places;
   readonly queues: Places;
-  /** Fields of each interface named `…Deps`, inherited ones included. */
-  readonly depsFields: ReadonlyMap<string, number>;
+  /** What each interface named `…Deps` holds, its groups included. */
+  readonly depsLeaves: ReadonlyMap<string, number>;
   /** Imports of other modules' stores, and uses of those in other modules' `…Deps`. */
   readonly foreignStores: Places;
   readonly folderCycles: Places;
@@ -97,34 +100,6 @@ function argumentsOf(sources: readonly Source[], name: string, index: number): s
   return [...found].sort();
 }
 
-/** Returns the number of fields of the interfaces named `…Deps`, with those that they inherit. */
-function depsFieldsOf(sources: readonly Source[]): ReadonlyMap<string, number> {
-  const declared = new Map<string, ts.InterfaceDeclaration>();
-  for (const { path, tree } of sources)
-    if (path.startsWith(MODULES))
-      visit(tree, (node) => {
-        if (ts.isInterfaceDeclaration(node) && node.name.text.endsWith("Deps"))
-          declared.set(node.name.text, node);
-      });
-  const fieldsOf = (name: string): ReadonlySet<string> => {
-    const node = declared.get(name);
-    if (node === undefined) return new Set();
-    const inherited = (node.heritageClauses ?? []).flatMap(({ types }) =>
-      types.flatMap(({ expression, typeArguments }) => {
-        // `Pick<Deps, "a" | "b">`
-        const [, picked] = typeArguments ?? [];
-        if (picked === undefined) return [...fieldsOf(expression.getText())];
-        return picked
-          .getText()
-          .split("|")
-          .map((field) => field.replaceAll(/[\s"]/g, ""));
-      }),
-    );
-    return new Set([...inherited, ...node.members.map((member) => member.name?.getText() ?? "")]);
-  };
-  return new Map([...declared.keys()].map((name) => [name, fieldsOf(name).size]));
-}
-
 const moduleOf = (path: string) =>
   path.startsWith(MODULES) ? path.slice(MODULES.length).split("/")[0] : undefined;
 
@@ -174,6 +149,7 @@ export function structureOf(root: string, order: readonly string[]): Structure {
   const trees = TREES.map((tree) => [tree, sourcesOf(root, tree)] as const);
   const lines = trees.map(([tree, all]) => [tree, all.reduce((sum, one) => sum + one.lines, 0)]);
   const sources = trees.find(([tree]) => tree === "src")?.[1] ?? [];
+  const program = programOf(root);
   const imports = sources.flatMap(importsOf);
   const across = imports.filter(({ from, to }) => {
     const [a, b] = [moduleOf(from), moduleOf(to)];
@@ -185,10 +161,10 @@ export function structureOf(root: string, order: readonly string[]): Structure {
     lines: Object.fromEntries(lines) as Readonly<Record<string, number>>,
     rowKinds: argumentsOf(sources, "rowCodec", 0),
     queues: argumentsOf(sources, "worker", 0),
-    depsFields: depsFieldsOf(sources),
+    depsLeaves: depsLeavesOf(program, root),
     foreignStores: [
       ...across.filter(({ to }) => /-(store|queue)\.ts$/.test(to)).map(told),
-      ...foreignStoresOf(root, MODULES),
+      ...foreignStoresOf(program, root, MODULES),
     ],
     folderCycles: folderCyclesOf(imports.filter(({ to }) => to.startsWith("src/"))),
     importsUp: across.filter(({ from, to }) => place(to) < place(from)).map(told),
@@ -201,7 +177,8 @@ export function structureOf(root: string, order: readonly string[]): Structure {
 
 /** Returns what is beyond the limits. */
 export function problemsOf(structure: Structure, limits: Limits): string[] {
-  const { lines, rowKinds, queues, depsFields } = structure;
+  const { lines, rowKinds, queues, depsLeaves } = structure;
+  const leavesMax = (name: string) => limits.depsLeaves?.[name]?.max ?? DEPS_LEAVES_MAX;
   const none = (what: string, places: Places) => places.map((place) => `${what}: ${place}`);
   const known = new Set(Object.values(limits.rowKinds).flat());
   return [
@@ -214,9 +191,9 @@ export function problemsOf(structure: Structure, limits: Limits): string[] {
     ...rowKinds
       .filter((kind) => !known.has(kind))
       .map((kind) => `the row kind "${kind}" has no role`),
-    ...[...depsFields]
-      .filter(([, count]) => count > DEPS_FIELDS_MAX)
-      .map(([name, count]) => `${name} has ${count} fields of at most ${DEPS_FIELDS_MAX}`),
+    ...[...depsLeaves]
+      .filter(([name, count]) => count > leavesMax(name))
+      .map(([name, count]) => `${name} has ${count} leaves of at most ${leavesMax(name)}`),
     ...none("a store of another module is used", structure.foreignStores),
     ...none("folders import each other", structure.folderCycles),
     ...none("an import runs up", structure.importsUp),

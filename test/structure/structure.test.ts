@@ -12,7 +12,7 @@ const LIMITS: Limits = {
 };
 /** Sources with which every figure is within its limit, or 0. */
 const SOUND: Readonly<Record<string, string>> = {
-  "src/shared/publishing/deps.ts": "export interface PublishingDeps extends BillingDeps { a: 1 }\n",
+  "src/shared/publishing/deps.ts": "export interface PublishingDeps { a: 1 }\n",
   "src/shared/publishing/post-store.ts": 'rowCodec("post", {});\nrowCodec("leg", {});\n',
   "src/shared/publishing/accept/a.ts":
     'import "../read/b.ts";\nimport "../../billing/wallet.ts";\n',
@@ -52,7 +52,7 @@ test("finds nothing in sound sources", () => {
     longFiles: [],
     longFunctions: [],
   });
-  expect(Object.fromEntries(structure.depsFields)).toEqual({ BillingDeps: 2, PublishingDeps: 3 });
+  expect(Object.fromEntries(structure.depsLeaves)).toEqual({ BillingDeps: 2, PublishingDeps: 1 });
 });
 
 const OTHER = "src/shared/runtime/other.ts";
@@ -63,7 +63,7 @@ test.each([
   ["lines of src", { [OTHER]: "\n".repeat(11) }, "src has 21 lines of at most 20"],
   ["lines of bench", { "bench/a.ts": "a\nb" }, "bench has 2 lines of at most 1"],
   ["queues", { [OTHER]: "worker(OTHER_QUEUE, {})" }, "there are 2 queues of at most 1"],
-  ["deps", { [OTHER]: deps("NewDeps", 13) }, "NewDeps has 13 fields of at most 12"],
+  ["deps", { [OTHER]: deps("NewDeps", 13) }, "NewDeps has 13 leaves of at most 12"],
   ["row kinds", { [OTHER]: 'rowCodec("new", {})' }, 'the row kind "new" has no role'],
 ])("refuses what is beyond a limit: %s", (_, changed, problem) => {
   expect(problemsOf(measured(changed), LIMITS).join()).toContain(problem);
@@ -119,8 +119,18 @@ test.each<[keyof Structure, Readonly<Record<string, string>>, string]>([
   expect(problemsOf(structure, LIMITS)).toContainEqual(expect.stringContaining(place));
 });
 
-test("counts the fields that an interface picks of another one", () => {
-  const picking = 'export interface PublishingDeps extends Pick<BillingDeps, "b"> { a: 1 }';
-  const { depsFields } = measured({ "src/shared/publishing/deps.ts": picking });
-  expect(depsFields.get("PublishingDeps")).toBe(2);
+test.each([
+  ["other deps as what they hold", "billing: BillingDeps; b: 1", 3],
+  ["a group as what it holds", "work: { d: 1; e: () => void }", 3],
+  ["the verbs of a module as one", "verbs: { d: () => void; e: () => void }", 2],
+])("counts %s", (_, fields, leaves) => {
+  const text = `import type { BillingDeps } from "../billing/deps.ts"; export interface PublishingDeps { a: 1; ${fields} }`;
+  const { depsLeaves } = measured({ "src/shared/publishing/deps.ts": text });
+  expect(depsLeaves.get("PublishingDeps")).toBe(leaves);
+});
+
+test("takes the limit of leaves from the file where one is said", () => {
+  const structure = measured({ [OTHER]: deps("NewDeps", 13) });
+  const depsLeaves = { NewDeps: { max: 13, why: "It has a reason." } };
+  expect(problemsOf(structure, { ...LIMITS, depsLeaves })).toEqual([]);
 });
