@@ -57,7 +57,7 @@ async function replay(
       "This Idempotency-Key was used with another request. Use a new key for a new post.",
     );
   const [found] = await Promise.all([
-    findPostOf(services, scope, accepted.postId),
+    findPostOf(services.stores.posts, scope, accepted.postId),
     // No transaction has compared it.
     scope.areCached && requireSameVersion(services.billing.wallets, scope),
   ]);

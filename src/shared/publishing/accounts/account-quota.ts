@@ -15,13 +15,11 @@ export function accountOf({ network, account }: Connection): NetworkAccount {
  * as it was prepared.
  */
 export function quotaFor(
-  services: PublishingDeps,
+  { config }: Pick<PublishingDeps, "config">,
   draft: Draft,
   network: NetworkName,
   { limits = {}, remote }: { readonly limits?: NetworkData; readonly remote?: NetworkData } = {},
 ): Quota | undefined {
   const kind = networkOf(network).quotaOf?.(legDraft(draft, network), remote);
-  return kind === undefined
-    ? undefined
-    : quotaOfKind(services.connections.config, kind, { network, limits });
+  return kind === undefined ? undefined : quotaOfKind(config, kind, { network, limits });
 }

@@ -79,7 +79,7 @@ export async function removeFreeTexts(services: PublishingDeps, after: string | 
 
 /** Returns the claim of a text of an account, and what it means now. */
 export async function findTextState(
-  services: PublishingDeps,
+  services: Pick<PublishingDeps, "config" | "clock" | "stores">,
   account: NetworkAccount,
   hash: string,
 ): Promise<{ readonly state: TextState; readonly stored: StoredTextClaim | undefined }> {
@@ -96,7 +96,7 @@ export async function findTextState(
  * published nothing, or whose 48 hours are over.
  */
 export async function claimText(
-  services: PublishingDeps,
+  services: Pick<PublishingDeps, "config" | "clock" | "stores">,
   account: NetworkAccount,
   hash: string,
   claim: TextClaim,

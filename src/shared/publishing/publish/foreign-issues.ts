@@ -25,7 +25,7 @@ export async function issuesOfPlatforms(
   scope: ProfileScope,
   input: { readonly postId: string; readonly platforms: unknown },
 ): Promise<readonly Issue[]> {
-  const found = await lookForPost(services, scope, input.postId);
+  const found = await lookForPost(services.stores.posts, scope, input.postId);
   const named: readonly unknown[] = Array.isArray(input.platforms) ? input.platforms : [];
   return found === undefined ? [] : foreignIssues(found.post.draft, named.map(String));
 }

@@ -146,7 +146,7 @@ export async function removePost(
   input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
 ): Promise<PostView> {
   const [found, connections] = await Promise.all([
-    findPostOf(services, scope, input.postId),
+    findPostOf(services.stores.posts, scope, input.postId),
     connectionsOf(services.connections, scope),
   ]);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
@@ -164,5 +164,5 @@ export async function removePost(
     const asked = { ...timelineStep(at, "removal", begun.join(", ")), outcome: "asked" };
     await noteStep(services, found.post.id, asked);
   }
-  return viewPost(services, scope, await findPostOf(services, scope, input.postId));
+  return viewPost(services, scope, await findPostOf(services.stores.posts, scope, input.postId));
 }

@@ -96,7 +96,7 @@ export async function retryPost(
   scope: ProfileScope,
   input: { readonly postId: string; readonly networks: readonly NetworkName[] | undefined },
 ): Promise<PostView> {
-  const found = await findPostOf(services, scope, input.postId);
+  const found = await findPostOf(services.stores.posts, scope, input.postId);
   refuseIssues(foreignIssues(found.post.draft, input.networks ?? []));
   const now = services.clock.now();
   const retry = {
@@ -117,5 +117,5 @@ export async function retryPost(
     found.post.id,
     timelineStep(now.toISOString(), "retried", networks.join(", ")),
   );
-  return viewPost(services, scope, await findPostOf(services, scope, input.postId));
+  return viewPost(services, scope, await findPostOf(services.stores.posts, scope, input.postId));
 }

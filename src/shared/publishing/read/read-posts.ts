@@ -9,38 +9,38 @@ import { pageQuery, type Page } from "../../runtime/page.ts";
 import type { Reader } from "../../runtime/storage/codec.ts";
 import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import type { PublishingDeps } from "../deps.ts";
-import type { PostWithLegs } from "../post-store.ts";
+import type { PostWithLegs, PostStore } from "../post-store.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 
 /** Returns the post with its legs if it is the scope's own. */
 export async function lookForPost(
-  services: PublishingDeps,
+  posts: PostStore,
   scope: ProfileScope,
   postId: string,
   reader?: Reader,
 ): Promise<PostWithLegs | undefined> {
   if (!isId("post", postId)) return undefined;
   const { platformId, profileId, applicationId } = scope;
-  const found = await services.stores.posts.find({ platformId, profileId, postId }, reader);
+  const found = await posts.find({ platformId, profileId, postId }, reader);
   return found?.post.applicationId === applicationId ? found : undefined;
 }
 
 /** Returns the post with its legs if it is the scope's own. @throws AppError `not_found` */
 export async function findPostOf(
-  services: PublishingDeps,
+  posts: PostStore,
   scope: ProfileScope,
   postId: string,
   reader?: Reader,
 ): Promise<PostWithLegs> {
-  const found = await lookForPost(services, scope, postId, reader);
+  const found = await lookForPost(posts, scope, postId, reader);
   if (found === undefined) throw notFound();
   return found;
 }
 
 /** Returns a post as its owner sees it. Reads the connections only if the answer depends on them. */
 export async function viewPost(
-  services: PublishingDeps,
+  services: Pick<PublishingDeps, "config" | "connections">,
   scope: ProfileScope,
   found: PostWithLegs,
 ): Promise<PostView> {
@@ -56,7 +56,8 @@ export async function getPost(
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {
-  return viewPost(services, scope, await findPostOf(services, scope, postId, "people"));
+  const found = await findPostOf(services.stores.posts, scope, postId, "people");
+  return viewPost(services, scope, found);
 }
 
 export const ListPostsQuery = shape(() =>
@@ -134,7 +135,7 @@ export async function getTimeline(
   scope: ProfileScope,
   postId: string,
 ): Promise<TimelineStep[]> {
-  const found = await findPostOf(services, scope, postId, "people");
+  const found = await findPostOf(services.stores.posts, scope, postId, "people");
   const worked = await services.stores.timeline.list(postId);
   return [...milestones(found), ...worked].sort((left, right) =>
     left.at < right.at ? -1 : left.at > right.at ? 1 : 0,

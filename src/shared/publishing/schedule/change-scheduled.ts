@@ -14,7 +14,7 @@ import {
   type PostOperation,
 } from "../post-change.ts";
 import { toPost } from "../post-row.ts";
-import { postKey, type PostWithLegs } from "../post-store.ts";
+import { postKey, type PostWithLegs, type PostStore } from "../post-store.ts";
 import { postWake, refOf, type Post } from "../post.ts";
 import type { PostView } from "../read/post-view.ts";
 import { findPostOf, lookForPost, viewPost } from "../read/read-posts.ts";
@@ -36,11 +36,11 @@ function refusalOf(post: Post, expected?: string): AppError | undefined {
 
 /** Returns the post to be changed. @throws AppError 404, `invalid_state`, `conflict` */
 async function findToChange(
-  services: PublishingDeps,
+  posts: PostStore,
   scope: ProfileScope,
   { postId, expected }: { readonly postId: string; readonly expected?: string | undefined },
 ): Promise<PostWithLegs> {
-  const found = await findPostOf(services, scope, postId);
+  const found = await findPostOf(posts, scope, postId);
   const refusal = refusalOf(found.post, expected);
   if (refusal !== undefined) throw refusal;
   return found;
@@ -94,7 +94,8 @@ export async function updatePost(
   input: { readonly postId: string; readonly change: UpdatePost },
 ): Promise<PostView> {
   const { expectedUpdatedAt: expected, ...change } = input.change;
-  const found = await findToChange(services, scope, { postId: input.postId, expected });
+  const { posts } = services.stores;
+  const found = await findToChange(posts, scope, { postId: input.postId, expected });
   const now = services.clock.now();
   refuseIssues(issuesOfChange(found.post.draft, change, now));
   const draft = updatedDraft(found.post.draft, change);
@@ -118,7 +119,7 @@ export async function issuesOfUpdate(
   scope: ProfileScope,
   input: { readonly postId: string; readonly change: Readonly<Record<string, unknown>> },
 ): Promise<readonly Issue[]> {
-  const found = await lookForPost(services, scope, input.postId);
+  const found = await lookForPost(services.stores.posts, scope, input.postId);
   if (found === undefined) return [];
   return issuesOfChange(found.post.draft, input.change, services.clock.now());
 }
@@ -132,7 +133,7 @@ export async function cancelPost(
   scope: ProfileScope,
   postId: string,
 ): Promise<PostView> {
-  const found = await findToChange(services, scope, { postId });
+  const found = await findToChange(services.stores.posts, scope, { postId });
   const now = services.clock.now();
   const at = changedAt(found.post, now);
   const post: Post = {

@@ -115,7 +115,10 @@ function startOperation(start: Start): PostOperation<Started> {
   });
 }
 
-async function obstacleOf(services: PublishingDeps, post: Post): Promise<Obstacle | undefined> {
+async function obstacleOf(
+  services: Pick<PublishingDeps, "clock" | "tenants">,
+  post: Post,
+): Promise<Obstacle | undefined> {
   const { platformId, applicationId, profileId } = post;
   const [application, profile] = await Promise.all([
     services.tenants.applications.find(platformId, applicationId),
