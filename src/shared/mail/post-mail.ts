@@ -56,16 +56,6 @@ export async function writeWithMails<T>(
   return written;
 }
 
-/** Does so with one mail. */
-export function writeWithMail<T>(
-  deps: MailDeps,
-  platformId: string,
-  mail: PostedMail,
-  write: Writing<T>,
-): Promise<T> {
-  return writeWithMails(deps, platformId, [mail], write);
-}
-
 /** Stores the rows of mails that nothing else is written with. */
 export function insertMails(
   { stores }: MailDeps,
@@ -81,5 +71,5 @@ export async function postMail(
   platformId: string,
   mail: PostedMail,
 ): Promise<void> {
-  await writeWithMail(deps, platformId, mail, (rows) => insertMails(deps, platformId, rows));
+  await writeWithMails(deps, platformId, [mail], (rows) => insertMails(deps, platformId, rows));
 }

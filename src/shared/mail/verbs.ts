@@ -6,7 +6,6 @@ import {
   isMailOn,
   postMail,
   type PostedMail,
-  writeWithMail,
   writeWithMails,
   type Writing,
 } from "./post-mail.ts";
@@ -21,8 +20,6 @@ export const mailVerbs = (deps: MailDeps) => ({
   admitMail: bound(deps, admitMail),
   insertMails: bound(deps, insertMails),
   postMail: bound(deps, postMail),
-  writeWithMail: <T>(platformId: string, mail: PostedMail, write: Writing<T>) =>
-    writeWithMail(deps, platformId, mail, write),
   writeWithMails: <T>(platformId: string, mails: readonly PostedMail[], write: Writing<T>) =>
     writeWithMails(deps, platformId, mails, write),
   writeAndTell: bound(deps, writeAndTell),

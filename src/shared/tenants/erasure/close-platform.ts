@@ -3,7 +3,7 @@ import type { SessionScope } from "../../callers/scope.ts";
 import { notFound, validationFailed } from "../../runtime/errors.ts";
 import type { ClosePlatform } from "../platform-schema.ts";
 import { erasedAt } from "../platform.ts";
-import { tellOwners } from "../staff/tell-owners.ts";
+import { closingNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { newErasure } from "./erasure.ts";
 
@@ -33,10 +33,10 @@ export async function closePlatform(
   const owned = { id: platformId, platformId, applicationId: "", requestedBy: actorOf(caller) };
   // First, so that a crash leaves no closed platform without it. It erases nothing until the platform is closed.
   await services.erasures.open(newErasure(owned, now, "stopping"));
-  const closed = await tellOwners(
+  const closed = await writeWithOwnersNotice(
     services.tenants.mail,
-    { platformId, closedAt },
-    "platformClosed",
+    platformId,
+    closingNotice("platformClosed", closedAt),
     (rows) => stores.closings.close(platformId, closedAt, rows),
   );
   if (closed?.status !== "closed") throw notFound();

@@ -3,7 +3,7 @@ import { invariant } from "../../runtime/errors.ts";
 import type { RemovedPage } from "../../runtime/walk-step.ts";
 import { clearWebhooksOfPlatform } from "../../webhooks/webhooks.ts";
 import { announcedAt, erasedAt } from "../platform.ts";
-import { tellOwners } from "../staff/tell-owners.ts";
+import { closingNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import type { ErasureDeps } from "./deps.ts";
 import { afterPage, afterStopping, aMinuteLater, isOverdue, type Erasure } from "./erasure.ts";
 import type { Erasing } from "./erasing.ts";
@@ -75,8 +75,11 @@ const wait: Advance = async ({ tenants, clock }, erasure) => {
   const until = (time: Date): Erasure => ({ ...erasure, notBefore: time.toISOString() });
   if (now < announcedAt(closedAt)) return until(announcedAt(closedAt));
   if (now < erasedAt(closedAt)) {
-    await tellOwners(tenants.mail, { platformId, closedAt }, "platformEnding", (rows) =>
-      closings.announce(platformId, closedAt, rows),
+    await writeWithOwnersNotice(
+      tenants.mail,
+      platformId,
+      closingNotice("platformEnding", closedAt),
+      (rows) => closings.announce(platformId, closedAt, rows),
     );
     return until(erasedAt(closedAt));
   }

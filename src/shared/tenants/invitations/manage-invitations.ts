@@ -101,7 +101,7 @@ async function issue(services: TenantsDeps, asked: Asked): Promise<Invited | typ
   const invitation: Invitation = { ...fresh, expiresAt: expiresAt.toISOString() };
   const names = { platform: platformName };
   const letter = { kind: "invitation", to: invitation.email, locale, link: url, names } as const;
-  const isIssued = await mail.writeWithMail(platformId, letter, (rows) =>
+  const isIssued = await mail.writeWithMails(platformId, [letter], (rows) =>
     stores.invitations.issue(invitation, latest, rows),
   );
   if (!isIssued) return LOST;

@@ -23,7 +23,7 @@ export async function withVerification<T>(
 ): Promise<T> {
   const { mail } = services;
   if (user.emailVerified || !(await mail.admitMail(user.email, "verify"))) return await write([]);
-  return await mail.writeWithMail(user.platformId, await verificationOf(services, user), write);
+  return await mail.writeWithMails(user.platformId, [await verificationOf(services, user)], write);
 }
 
 /** Mails the link again. The one before ends. @throws AppError `mail_disabled`, `invalid_state` */

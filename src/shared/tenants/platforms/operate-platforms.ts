@@ -10,7 +10,7 @@ import { summarizePlatform, type PlatformSummary } from "./platform-account.ts";
 import { actorOf } from "../../callers/caller.ts";
 import { openPlatform } from "../staff/open-platform.ts";
 import type { CreatePlatform } from "../staff/schema.ts";
-import { tellOwners } from "../staff/tell-owners.ts";
+import { closingNotice, writeWithOwnersNotice } from "../staff/security-notices.ts";
 import { refuseWeak } from "../staff/weak-passwords.ts";
 import { viewUser, type UserView } from "../staff/user.ts";
 
@@ -46,8 +46,11 @@ async function reopen(
 ): Promise<Platform | undefined> {
   await stopWhole(services, scope, platformId);
   const { mail, stores } = services.tenants;
-  return await tellOwners(mail, { platformId, closedAt }, "platformReopened", (rows) =>
-    stores.platforms.setStatus(platformId, "active", at, rows),
+  return await writeWithOwnersNotice(
+    mail,
+    platformId,
+    closingNotice("platformReopened", closedAt),
+    (rows) => stores.platforms.setStatus(platformId, "active", at, rows),
   );
 }
 

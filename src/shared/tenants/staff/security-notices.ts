@@ -2,6 +2,7 @@ import type { UserRole } from "../../callers/caller.ts";
 import type { Mail, MailKind, PostedMail } from "../../mail/mail.ts";
 import type { Locale } from "../../runtime/locale.ts";
 import type { Row } from "../../runtime/storage/row.ts";
+import { erasedAt } from "../platform.ts";
 import type { User } from "./user.ts";
 
 type Reader = Pick<User, "id" | "email" | "locale">;
@@ -29,6 +30,14 @@ export const removalNotice = (user: User): OwnersNotice => ({
   kind: "ownerRemoved",
   values: () => ({ email: user.email }),
   also: alsoOf(user),
+});
+
+const DATE = { dateStyle: "long", timeStyle: "short", timeZone: "UTC" } as const;
+
+/** Returns a notice of a closed platform, which says when it is erased. */
+export const closingNotice = (kind: MailKind, closedAt: string): OwnersNotice => ({
+  kind,
+  values: (locale) => ({ date: erasedAt(closedAt).toLocaleString(locale, DATE) }),
 });
 
 /**

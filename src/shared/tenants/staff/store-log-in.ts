@@ -71,7 +71,7 @@ export async function storeLogIn(
   const { platformId, email: to, locale } = user;
   const values = { time: shownTime(now.toISOString()), address: ip };
   const notice = { kind: "newLogIn", to, locale, values } as const;
-  return await mail.writeWithMail(platformId, notice, (rows) =>
+  return await mail.writeWithMails(platformId, [notice], (rows) =>
     stores.users.update(user, stored, (present) =>
       isOwn(present) || !mayTell(present) ? [] : rows,
     ),

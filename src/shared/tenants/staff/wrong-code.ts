@@ -15,7 +15,7 @@ async function tell(
   const { mail, clock, stores } = services;
   const now = clock.now();
   const { platformId, email: to, locale } = user;
-  await mail.writeWithMail(platformId, { kind: "wrongCodes", to, locale }, (rows) =>
+  await mail.writeWithMails(platformId, [{ kind: "wrongCodes", to, locale }], (rows) =>
     stores.users.update(
       user,
       ({ signIns }) =>
