@@ -1,6 +1,6 @@
 import { createAudit } from "./audit/audit.ts";
 import { createBackgroundStores, queueWalk } from "./background/background.ts";
-import { creditWallet } from "./billing/billing.ts";
+import { chargeTogether, creditWallet } from "./billing/billing.ts";
 import { createDeviceTokens } from "./callers/device-tokens.ts";
 import { createOperators, createSessions } from "./callers/tokens.ts";
 import type { Config } from "./config/config.ts";
@@ -258,7 +258,8 @@ export function buildServices(config: Config, overrides: Overrides = {}): Servic
   };
   const publishing = {
     ...common,
-    billing,
+    wallets,
+    chargeTogether: bound(billing, chargeTogether),
     connections,
     wakes,
     webhooks,

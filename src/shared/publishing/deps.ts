@@ -1,8 +1,9 @@
 import type { Audit } from "../audit/audit.ts";
-import type { BillingDeps } from "../billing/billing.ts";
+import type { BillingDeps, chargeTogether } from "../billing/billing.ts";
 import type { Config } from "../config/config.ts";
 import type { ConnectionsDeps } from "../connections/connections.ts";
 import type { WorkShares } from "../limits/limits.ts";
+import type { Verb } from "../runtime/bound.ts";
 import type { Log } from "../runtime/log.ts";
 import type { Cursors } from "../runtime/page.ts";
 import type { Clock, Stop } from "../runtime/process.ts";
@@ -20,7 +21,8 @@ export interface PublishingDeps {
   readonly audit: Audit;
   readonly cursors: Cursors;
   readonly wakes: Wakes;
-  readonly billing: BillingDeps;
+  readonly wallets: BillingDeps["wallets"];
+  readonly chargeTogether: Verb<typeof chargeTogether>;
   readonly webhooks: WebhooksDeps;
   readonly connections: ConnectionsDeps;
   readonly tenants: Pick<ConnectionsDeps["tenants"], "platforms" | "applications" | "profiles">;

@@ -1,4 +1,3 @@
-import { chargeTogether } from "../../billing/billing.ts";
 import { estimateTokens, priceOf } from "../../core/core.ts";
 import { actorOf } from "../../callers/caller.ts";
 import type { ProfileScope } from "../../callers/scope.ts";
@@ -51,7 +50,7 @@ async function charge(
   const call = { ...paid, operation: "posts.validate", tokens: priceOf("posts.validate") } as const;
   const tokens = priceOf("media.validate") * mediaUrls;
   const media = { ...paid, operation: "media.validate", tokens } as const;
-  await chargeTogether(services.billing, scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
+  await services.chargeTogether(scope.platformId, mediaUrls > 0 ? [call, media] : [call]);
 }
 
 /**
