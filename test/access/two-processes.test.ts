@@ -12,6 +12,7 @@ import {
 } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
+import { saveLinked } from "../setup/stored.ts";
 
 /** Changes are made on the one, and asked of on the other, which has kept everything from before. */
 let office: Relay;
@@ -50,16 +51,13 @@ const byKey = ({ key }: Customer) => ({ key });
 const bySession = ({ session }: Customer) => ({ session });
 
 async function link({ platformId, applicationId, profileId }: Customer, relay = office) {
-  const id = newId("connection", relay.clock.now());
   const owner = { platformId, applicationId, profileId };
-  const linked = aLinkedAccount(id);
-  await relay.services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network: "mastodon",
-    linked,
-  });
-  return id;
+  return await saveLinked(
+    relay.services,
+    owner,
+    "mastodon",
+    aLinkedAccount(newId("connection", relay.clock.now())),
+  );
 }
 
 /** With a restricted key, a linked account and a post. The branch has answered requests of the key and of the session. */

@@ -12,6 +12,7 @@ import {
   type TestKey,
 } from "../setup/factories.ts";
 import type { CallOptions, Relay } from "../setup/relay.ts";
+import { saveLinked } from "../setup/stored.ts";
 
 /** A customer with everything that a request may be about, and callers whose access can be taken away. */
 export interface Customer extends TestApplication {
@@ -110,16 +111,9 @@ async function aDelivery(customer: Customer, relay: Relay): Promise<string> {
 }
 
 async function aConnection({ platform, id, profileId }: Customer, relay: Relay): Promise<string> {
-  const connectionId = newId("connection", relay.clock.now());
-  await relay.services.connections.stores.connections.saveLinked({
-    platformId: platform.id,
-    applicationId: id,
-    profileId,
-    id: connectionId,
-    network: "mastodon",
-    linked: aLinkedAccount(connectionId),
-  });
-  return connectionId;
+  const owner = { platformId: platform.id, applicationId: id, profileId };
+  const account = newId("connection", relay.clock.now());
+  return await saveLinked(relay.services, owner, "mastodon", aLinkedAccount(account));
 }
 
 /** A post with a leg for the linked account, and one that fails because no account is linked. */

@@ -3,7 +3,7 @@ import { checkWallet, reconcilePlatform } from "../../src/shared/background/reco
 import { charge, creditWallet } from "../../src/shared/billing/billing.ts";
 import { toEntry } from "../../src/shared/core/wallet-row.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -16,12 +16,10 @@ useSandboxedRelay((started) => {
 const HOUR_MS = 3_600_000;
 
 const submit = async (publisher: Publisher) =>
-  dataOf(
-    await submitPost(relay, publisher, {
-      text: unique("Reconciled"),
-      platforms: ["bluesky", "mastodon"],
-    }),
-  );
+  await publisher.accept({
+    text: unique("Reconciled"),
+    platforms: ["bluesky", "mastodon"],
+  });
 
 let spent = 0;
 const chargeOf = (publisher: Publisher, more: object = {}) => ({
@@ -64,7 +62,7 @@ test("a wallet that moves all the time is checked all the same", async () => {
   const stop = atWalletReads(100, async () => {
     await spend(publisher);
     await submit(publisher);
-    await settlePost(relay, publisher, first.id);
+    await publisher.settle(first.id);
   });
   try {
     for (let round = 0; round < 3; round += 1)
@@ -182,7 +180,7 @@ test("totals of one post are its own entries, and a long tail says up to when it
   await spend(publisher);
   relay.clock.advance(HOUR_MS);
   const post = await submit(publisher);
-  await settlePost(relay, publisher, post.id);
+  await publisher.settle(post.id);
   expect((await totals(publisher, `groupBy=operation&postId=${post.id}`)).sums).toEqual({
     publish_leg: -20,
   });

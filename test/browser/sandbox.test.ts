@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost } from "../setup/publisher.ts";
+import { aPublisher } from "../setup/publisher.ts";
 import { violations } from "./axe.ts";
 import { hasChromium, inBrowser, openChromium } from "./chromium.ts";
 import { openSite, Visitor, type BrowserSite } from "./site.ts";
@@ -126,8 +125,8 @@ describe.skipIf(!hasChromium)(inBrowser("a page of the sandbox"), () => {
     const { relay } = site.world;
     const publisher = await aPublisher(relay, NETWORK_NAMES);
     for (const body of POSTS) {
-      const { id } = dataOf(await submitPost(relay, publisher, body));
-      const { legs } = await settlePost(relay, publisher, id);
+      const { id } = await publisher.accept(body);
+      const { legs } = await publisher.settle(id);
       expect(legs.map(({ error }: { error: unknown }) => error)).toEqual(legs.map(() => null));
     }
     await page.goto(`${site.world.sandbox.url}/?still`);

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { dataOf, freshSession, outcomeOf, PASSWORD } from "../setup/factories.ts";
-import { submitPost } from "../setup/publisher.ts";
 import { startRelay } from "../setup/relay.ts";
 import { reconcileWallets, wakesOf } from "../setup/walks.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
@@ -21,6 +20,7 @@ import {
   type ClosingWorld,
   type Customer,
 } from "./world.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 let sandbox: Sandbox;
 let receiver: Receiver;
@@ -36,9 +36,6 @@ afterAll(async () => {
   await receiver.stop();
   await sandbox.stop();
 });
-
-const connectionsOf = async ({ owner }: Customer) =>
-  await world.relay.services.connections.stores.connections.listOfProfile(owner);
 
 const scheduledOf = ({ owner, scheduledId }: Customer) =>
   world.relay.services.publishing.stores.posts.findPost({ ...owner, postId: scheduledId });
@@ -108,7 +105,7 @@ describe("a platform that is closed", () => {
 
   test("has its scheduled posts canceled, its keys revoked and its connections ended", async () => {
     const customer = await aCustomer(world);
-    expect(await connectionsOf(customer)).toHaveLength(2);
+    expect(await connectionsOf(world.relay.services, customer.owner)).toHaveLength(2);
     await close(world.relay, customer);
     await pass(world.relay, 3);
     expect((await scheduledOf(customer))?.status).toBe("canceled");
@@ -212,10 +209,9 @@ describe("a closed platform that operators open again", () => {
     expect(opened).not.toHaveProperty("erasedAt");
     const read = await world.relay.call("GET", `/v1/posts/${publishedId}`, { key, headers });
     expect(outcomeOf(read)).toBe("401 api_key_revoked");
-    expect((await connectionsOf(customer)).map(({ status }) => status)).toEqual([
-      "revoked",
-      "revoked",
-    ]);
+    expect(
+      (await connectionsOf(world.relay.services, customer.owner)).map(({ status }) => status),
+    ).toEqual(["revoked", "revoked"]);
     expect((await scheduledOf(customer))?.status).toBe("canceled");
     const session = await freshSession(world.relay, customer);
     const own = { session, headers };
@@ -245,7 +241,7 @@ describe("a closed platform that operators open again", () => {
     const { email, mark, owner } = customer;
     const text = `Lost answer ${mark} [drop-answer]`;
     const body = { text, platforms: ["mastodon"] };
-    const { id: postId } = dataOf(await submitPost(world.relay, customer, body));
+    const { id: postId } = await customer.at(world.relay).accept(body);
     await world.relay.drain();
     const legOf = async () => {
       const found = await world.relay.services.publishing.stores.posts.find({ ...owner, postId });
@@ -254,13 +250,14 @@ describe("a closed platform that operators open again", () => {
     expect(await legOf()).toMatchObject({ calls: [{ state: "sent" }] });
     await close(world.relay, customer);
     expect(outcomeOf(await setStatus(world.relay, customer, "active"))).toBe("409 invalid_state");
-    expect((await connectionsOf(customer)).map(({ status }) => status)).toContain("active");
+    expect(
+      (await connectionsOf(world.relay.services, customer.owner)).map(({ status }) => status),
+    ).toContain("active");
     await pass(world.relay, 20);
     expect(await legOf()).toMatchObject({ calls: [{ state: "done" }] });
-    expect((await connectionsOf(customer)).map(({ status }) => status)).toEqual([
-      "revoked",
-      "revoked",
-    ]);
+    expect(
+      (await connectionsOf(world.relay.services, customer.owner)).map(({ status }) => status),
+    ).toEqual(["revoked", "revoked"]);
     const open = () => setStatus(world.relay, customer, "active");
     expect(dataOf(await open()).status).toBe("active");
     expect(dataOf(await open()).status).toBe("active");

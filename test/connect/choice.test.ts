@@ -11,6 +11,7 @@ import type { Answer } from "../setup/relay.ts";
 import { Browser, formsOf, locationOf, readable } from "./browser.ts";
 import type { Form } from "./browser.ts";
 import { anOwner, anotherProfile, balance, openWorld, type Owner, type World } from "./world.ts";
+import { credentialsOf, findConnection } from "../setup/stored.ts";
 
 const MINUTE = 60_000;
 
@@ -263,13 +264,8 @@ describe("an authorisation that leads nowhere is told in words that help", () =>
 
 describe("an account among others of one authorisation", () => {
   const canPublish = async (by: Owner): Promise<boolean> => {
-    const connection = await world.services.connections.stores.connections.find({
-      ...by,
-      network: "facebook",
-    });
-    if (connection === undefined) return false;
-    const credentials =
-      await world.services.connections.stores.connections.openCredentials(connection);
+    if ((await findConnection(world.services, by, "facebook")) === undefined) return false;
+    const credentials = await credentialsOf(world.services, by, "facebook");
     const answer = await world.services.connections.outbound.request({
       method: "GET",
       url: "https://graph.facebook.com/v26.0/me?fields=id",

@@ -6,7 +6,6 @@ import {
 import { heldBy } from "../../src/shared/runtime/lease.ts";
 import { SingleFlight } from "../../src/shared/runtime/promises.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { networkOf } from "../../src/shared/networks/lookup.ts";
@@ -14,6 +13,7 @@ import { createNetworkTools } from "../../src/shared/connections/network-tools.t
 import type { TableFault } from "../model/storage-model.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";
+import { connectionOf, credentialsOf, revokeConnection, saveLinked } from "../setup/stored.ts";
 
 /** Bluesky's access tokens last two hours. */
 const TWO_HOURS = 2 * 3_600_000;
@@ -36,18 +36,11 @@ beforeEach(async () => {
   tableFault = () => "pass";
   world.sandbox.reset();
   owner = await anOwner(world);
-  await saveLinked(await signIn(), newId("connection", world.relay.clock.now()));
+  await saveLinked(world.services, owner, "bluesky", await signIn());
   connection = await stored();
 });
 
-async function stored(): Promise<Connection> {
-  const found = await world.services.connections.stores.connections.find({
-    ...owner,
-    network: "bluesky",
-  });
-  if (found === undefined) throw new Error("nothing is linked");
-  return found;
-}
+const stored = () => connectionOf(world.services, owner, "bluesky");
 
 /** The account signs in anew; nothing is stored. */
 async function signIn(): Promise<LinkedAccount> {
@@ -60,13 +53,8 @@ async function signIn(): Promise<LinkedAccount> {
   return outcome.linked;
 }
 
-const saveLinked = (linked: LinkedAccount, id = connection.id) =>
-  world.services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network: "bluesky",
-    linked,
-  });
+const link = (linked: LinkedAccount) =>
+  saveLinked(world.services, { ...owner, connectionId: connection.id }, "bluesky", linked);
 
 const isRefresh = (url: string) => url.endsWith("com.atproto.server.refreshSession");
 const refreshes = () =>
@@ -91,7 +79,7 @@ describe("credentials that are about to end", () => {
     expect(refreshes()).toHaveLength(1);
     const now = await stored();
     expect(now.generation).toBe(connection.generation + 1);
-    const credentials = await world.services.connections.stores.connections.openCredentials(now);
+    const credentials = await credentialsOf(world.services, owner, "bluesky");
     for (const fresh of all)
       expect(fresh).toMatchObject({ kind: "usable", credentials, connection: { id: now.id } });
   });
@@ -146,7 +134,7 @@ describe("credentials that are about to end", () => {
       world.intercept(undefined);
       world.sandbox.networks.bluesky.revokeAppPasswords(DEMO_HANDLE);
       const refused = await send(request);
-      await saveLinked(fresh);
+      await link(fresh);
       return refused;
     });
     const outcome = await freshCredentials(world.services.connections, connection);
@@ -158,15 +146,12 @@ describe("credentials that are about to end", () => {
     const fresh = await signIn();
     world.intercept(async (request, send) => {
       const renewed = await send(request);
-      if (isRefresh(request.url)) await saveLinked(fresh);
+      if (isRefresh(request.url)) await link(fresh);
       return renewed;
     });
     const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "usable", credentials: fresh.credentials });
-    const now = await stored();
-    expect(await world.services.connections.stores.connections.openCredentials(now)).toEqual(
-      fresh.credentials,
-    );
+    expect(await credentialsOf(world.services, owner, "bluesky")).toEqual(fresh.credentials);
   });
 
   test("a process that died while renewing holds others up for half a minute at most", async () => {
@@ -201,7 +186,7 @@ describe("credentials that are about to end", () => {
       const outcome = await freshCredentials(services.connections, connection);
       expect(suffered).toBe(1);
       const now = await stored();
-      const credentials = await world.services.connections.stores.connections.openCredentials(now);
+      const credentials = await credentialsOf(world.services, owner, "bluesky");
       expect(outcome).toMatchObject({ kind: "usable", credentials });
       expect(now.generation).toBe(connection.generation + 1);
       expect(refreshes()).toHaveLength(1);
@@ -226,7 +211,7 @@ test("calls for one thing are joined while it is under way, and not after", asyn
 
 describe("credentials that can't be had", () => {
   test("of a connection that was removed", async () => {
-    await world.services.connections.stores.connections.revoke(connection);
+    await revokeConnection(world.services, connection);
     const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "connection_missing" } });
   });
@@ -234,7 +219,7 @@ describe("credentials that can't be had", () => {
   test("of another account than the one that was asked for", async () => {
     const linked = await signIn();
     const other = { ...linked, account: { ...linked.account, id: "did:plc:other" } };
-    await saveLinked(other, newId("connection", world.relay.clock.now()));
+    await saveLinked(world.services, owner, "bluesky", other);
     const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "try_later" });
   });

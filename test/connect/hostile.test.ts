@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Answer } from "../setup/relay.ts";
 import { Browser, formsOf, readable } from "./browser.ts";
 import { anOwner, BASE, openWorld, type Owner, type World } from "./world.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 const HUGE_BYTES = 10 * 1024 * 1024;
 const NOT_MASTODON = "does not answer the way Mastodon servers do";
@@ -93,7 +94,7 @@ describe("a server that means no good", () => {
       expect(readable(answer.body)).toMatch(new RegExp(`${NOT_MASTODON}|could not be reached`));
       expect(answer.body).not.toMatch(/<script|It works|alert\(1\)|meta-data/);
       expect(answer.body.length).toBeLessThan(40_000);
-      expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);
+      expect(await connectionsOf(world.services, owner)).toEqual([]);
     },
   );
 
@@ -215,6 +216,6 @@ describe("what a browser sends", () => {
     const shown = await browser.follow(await browser.get(callback.href));
     expect(readable(shown.body)).toContain(NOT_MASTODON);
     expect(world.sandbox.requests().length).toBe(before);
-    expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);
+    expect(await connectionsOf(world.services, owner)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { Browser, locationOf } from "./browser.ts";
 import { anOwner, openWorld, type Owner, type World } from "./world.ts";
+import { forgetHost } from "../setup/stored.ts";
 
 const APPS = {
   FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
@@ -73,7 +74,7 @@ function useWorld(settings: Form): void {
   afterAll(() => world.close());
   beforeEach(async () => {
     world.sandbox.reset();
-    await world.services.connections.stores.hosts.save("mastodon", "mastodon.sandbox.test", {});
+    await forgetHost(world.services, "mastodon.sandbox.test");
     owner = await anOwner(world);
   });
 }

@@ -7,6 +7,7 @@ import { dataOf } from "../setup/factories.ts";
 import { unique, uniqueKey } from "../setup/publisher.ts";
 import { Browser, decide, locationOf, readable } from "./browser.ts";
 import { anOwner, BASE, openWorld, type Owner, type World } from "./world.ts";
+import { forgetHost } from "../setup/stored.ts";
 
 const HONEST = "mastodon.sandbox.test";
 /** The attacker's server. */
@@ -69,7 +70,7 @@ afterAll(async () => {
 beforeEach(async () => {
   codes.length = 0;
   world.sandbox.reset();
-  await world.services.connections.stores.hosts.save("mastodon", HONEST, {});
+  await forgetHost(world.services, HONEST);
   [attacker, victim] = [await anOwner(world), await anOwner(world)];
 });
 

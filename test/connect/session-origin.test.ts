@@ -5,6 +5,7 @@ import { aKey, dataOf, outcomeOf, PASSWORD, type TestKey } from "../setup/factor
 import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
 import { Browser, decide, formsOf, locationOf, readable } from "./browser.ts";
 import { anOwner, anotherProfile, balance, openWorld, type Owner, type World } from "./world.ts";
+import { forgetHost } from "../setup/stored.ts";
 
 const DAY = 24 * 3_600_000;
 const ENDED = "This link has ended";
@@ -28,7 +29,7 @@ afterAll(async () => {
 beforeEach(async () => {
   world.intercept(undefined);
   world.sandbox.reset();
-  await world.services.connections.stores.hosts.save("mastodon", "mastodon.sandbox.test", {});
+  await forgetHost(world.services, "mastodon.sandbox.test");
   owner = await anOwner(world);
 });
 

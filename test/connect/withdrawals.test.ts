@@ -3,13 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
 import { aLinkedAccount } from "../setup/factories.ts";
 import { startRelay } from "../setup/relay.ts";
 import { purgeExpired, runWalks } from "../setup/walks.ts";
-import { aLinkedOwner, DAY_MS, openWholeWorld, storedConnection } from "../upkeep/accounts.ts";
+import { aLinkedOwner, DAY_MS, openWholeWorld } from "../upkeep/accounts.ts";
 import { readable } from "./browser.ts";
 import { anOwner, anotherProfile, type Owner, type World } from "./world.ts";
+import { connectionOf, credentialsOf, saveLinked } from "../setup/stored.ts";
 
 const DEAUTHORIZE = "/v1/connect/meta/deauthorize";
 const DELETE = "/v1/connect/meta/delete";
@@ -64,14 +64,8 @@ async function link(
   owner: Owner,
   { grantId = person, account = `page-${owner.profileId}` } = {},
 ): Promise<void> {
-  const id = newId("connection", world.relay.clock.now());
   const linked = aLinkedAccount(account, { grantId, credentials: { token: "t" } });
-  await world.services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network: "facebook",
-    linked,
-  });
+  await saveLinked(world.services, owner, "facebook", linked);
 }
 
 /** What the log says of the check that refused the latest request. */
@@ -81,7 +75,7 @@ function failedCheck(): unknown {
 }
 
 async function statusOf(owner: Owner, network: NetworkName = "facebook"): Promise<string> {
-  return (await storedConnection(world, owner, network)).status;
+  return (await connectionOf(world.services, owner, network)).status;
 }
 
 /** Types and reasons of what the owner's application is told. */
@@ -107,11 +101,8 @@ describe("a person who removed the app at Meta", () => {
     expect([answer.status, answer.body]).toEqual([200, {}]);
     for (const one of [owner, sibling, stranger]) {
       expect(await statusOf(one)).toBe("revoked");
-      const opened = await world.services.connections.stores.connections.open({
-        ...one,
-        network: "facebook",
-      });
-      expect(opened?.credentials).toBeUndefined();
+      const opened = await credentialsOf(world.services, one, "facebook");
+      expect(opened).toBeUndefined();
       expect(await told(one)).toEqual([
         ["connection.linked", undefined],
         ["connection.removed", "deauthorized_at_network"],

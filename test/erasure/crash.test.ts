@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
 import { aLinkedAccount, linkedCount } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
@@ -14,6 +13,7 @@ import {
   worldSettings,
   type EndCustomers,
 } from "./world.ts";
+import { saveLinked } from "../setup/stored.ts";
 
 let sandbox: Sandbox;
 let receiver: EndCustomers;
@@ -47,15 +47,9 @@ afterAll(async () => {
 test("an account that a process was linking when it died leaves nothing behind", async () => {
   const profile = await aMarkedProfile(calm, receiver);
   const { owner } = profile;
-  const id = newId("connection", calm.clock.now());
   // The row of the authorisation is written; the connection's own is not.
   writesLeft = 1;
-  const linking = dying.services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network: "linkedin",
-    linked: aLinkedAccount(profile.mark),
-  });
+  const linking = saveLinked(dying.services, owner, "linkedin", aLinkedAccount(profile.mark));
   await expect(linking).rejects.toThrow();
   writesLeft = Infinity;
   expect(await linkedCount(calm, owner.platformId)).toBe(2);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { aKey, aProfile, dataOf } from "../setup/factories.ts";
-import { aPublisher, readBalance, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type MarkedProfile,
 } from "./world.ts";
 import { reconcileWallets } from "../setup/walks.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 const OPERATOR = {
   requestId: "",
@@ -112,7 +113,7 @@ describe("a profile that is erased", () => {
     const answers = [
       await relay.call("PATCH", path, patch),
       await relay.call("DELETE", path, { key }),
-      await submitPost(relay, profile, { text: unique("No"), platforms: ["bluesky"] }),
+      await profile.submit({ text: unique("No"), platforms: ["bluesky"] }),
       await relay.call("POST", `${path}/connect/sessions`, { key, body: {} }),
       await relay.call("POST", `/v1/posts/${profile.publishedId}/retry`, { key, headers }),
     ];
@@ -128,13 +129,13 @@ describe("a profile that is erased", () => {
   test("pays for nothing that did not go out, and the wallet still reconciles", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     const waiting = { text: unique(`Under way ${profile.mark}`), platforms: ["bluesky"] };
-    dataOf(await submitPost(relay, profile, waiting));
-    const before = await readBalance(relay, profile);
+    await profile.accept(waiting);
+    const before = await profile.balance();
     expect(before.tokenReserved).toBe(10);
     await erase(relay, profile);
     await runOnce(relay);
     await untilGone(relay, profile);
-    const after = await readBalance(relay, profile);
+    const after = await profile.balance();
     expect(after).toMatchObject({ tokenBalance: before.tokenBalance, tokenReserved: 0 });
     const lines = relay.logLines.length;
     await reconcileWallets(relay.services);
@@ -166,20 +167,15 @@ describe("a profile that is erased", () => {
     const profile = await aMarkedProfile(relay, receiver);
     const neighbour = await aProfile(relay, profile.application, { title: "Butcher" });
     const other = await aPublisher(relay, ["bluesky"], profile.application.platform);
-    const kept = dataOf(
-      await submitPost(relay, other, { text: unique("Kept"), platforms: ["bluesky"] }),
-    );
+    const kept = await other.accept({ text: unique("Kept"), platforms: ["bluesky"] });
     await erase(relay, profile);
     await untilGone(relay, profile);
     const { key } = profile;
     const read = await relay.call("GET", `/v1/profiles/${neighbour.id}`, { key });
     expect(read.body.data).toMatchObject({ title: "Butcher", status: "active" });
-    const post = await relay.call("GET", `/v1/posts/${kept.id}`, {
-      key: other.key,
-      headers: other.headers,
-    });
+    const post = await other.call("GET", `/v1/posts/${kept.id}`);
     expect(post.body.data).toMatchObject({ status: "succeeded" });
-    const linked = await relay.services.connections.stores.connections.listOfProfile(other.owner);
+    const linked = await connectionsOf(relay.services, other.owner);
     expect(linked).toMatchObject([{ network: "bluesky", status: "active" }]);
   });
 

@@ -1,12 +1,6 @@
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  settlePost,
-  submitPost,
-  uniqueKey,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint } from "../webhooks/subscriber.ts";
@@ -38,7 +32,7 @@ export interface MarkedProfile extends Publisher {
 async function schedule(relay: Relay, publisher: Publisher, mark: string): Promise<string> {
   const scheduleAt = new Date(relay.clock.now().getTime() + 6 * 60 * MINUTE).toISOString();
   const body = { text: `Later ${mark}`, platforms: ["mastodon"], scheduleAt };
-  return dataOf(await submitPost(relay, publisher, body)).id;
+  return (await publisher.accept(body)).id;
 }
 
 export async function aMarkedProfile(relay: Relay, receiver: Receiver): Promise<MarkedProfile> {
@@ -59,8 +53,8 @@ export async function aMarkedProfile(relay: Relay, receiver: Receiver): Promise<
     metadata: { campaign: mark },
     platformOptions: { mastodon: { spoilerText: `Bread ${mark}` } },
   };
-  const published = dataOf(await submitPost(relay, publisher, body));
-  await settlePost(relay, publisher, published.id);
+  const published = await publisher.accept(body);
+  await publisher.settle(published.id);
   const scheduledId = await schedule(relay, publisher, mark);
   await relay.drain();
   return { ...publisher, mark, publishedId: published.id, scheduledId };

@@ -5,7 +5,7 @@ import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
+import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { purgeExpired } from "../setup/walks.ts";
@@ -51,16 +51,16 @@ async function anEndpoint(key: string): Promise<string> {
 /** A post that went out, one that waits for its time, a charge, an endpoint with deliveries. */
 async function aPast() {
   const publisher = await aPublisher(relay, ["bluesky"]);
-  const { key, headers } = publisher;
+  const { key } = publisher;
   const endpointId = await anEndpoint(key);
   const [doneKey, dueKey] = [uniqueKey(), uniqueKey()];
   const done = { text: unique("Done"), platforms: ["bluesky"] };
-  const first = dataOf(await submitPost(relay, publisher, done, doneKey));
-  await settlePost(relay, publisher, first.id);
+  const first = await publisher.accept(done, doneKey);
+  await publisher.settle(first.id);
   const scheduleAt = new Date(relay.clock.now().getTime() + 200 * DAY).toISOString();
   const later = { text: unique("Later"), platforms: ["bluesky"], scheduleAt };
-  dataOf(await submitPost(relay, publisher, later, dueKey));
-  dataOf(await relay.call("POST", "/v1/posts/validate", { key, headers, body: done }));
+  await publisher.accept(later, dueKey);
+  dataOf(await publisher.call("POST", "/v1/posts/validate", { body: done }));
   const session = { body: { profileId: publisher.profileId }, key };
   await relay.call("POST", "/v1/connect/sessions", session);
   await relay.drain();
@@ -158,7 +158,7 @@ describe("the purge", () => {
     relay.advance(1_000 * DAY);
     await purgeExpired(relay.services);
     const published = sandbox.posts().length;
-    const again = await submitPost(relay, publisher, done, doneKey);
+    const again = await publisher.submit(done, doneKey);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     expect(dataOf(again).id).toBe(postId);
     await relay.drain();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -95,9 +95,7 @@ describe("one answer names everything that is wrong", () => {
 
   test("with a change of a scheduled post, judged with what stays of it", async () => {
     const scheduled = { text: unique("Later"), platforms: ["bluesky"], mediaUrls: [PHOTO] };
-    const { id } = dataOf(
-      await submitPost(relay, publisher, { ...scheduled, scheduleAt: inDays(1) }),
-    );
+    const { id } = await publisher.accept({ ...scheduled, scheduleAt: inDays(1) });
     const patch = (body: object) => call("PATCH", `/v1/posts/${id}`, body);
     const apart = {
       altTexts: ["a", "b"],
@@ -110,13 +108,11 @@ describe("one answer names everything that is wrong", () => {
   });
 
   test("with a retry", async () => {
-    const { id } = dataOf(
-      await submitPost(relay, publisher, {
-        text: unique("Later"),
-        platforms: ["bluesky"],
-        scheduleAt: inDays(1),
-      }),
-    );
+    const { id } = await publisher.accept({
+      text: unique("Later"),
+      platforms: ["bluesky"],
+      scheduleAt: inDays(1),
+    });
     const body = { platforms: ["mastodon"], colour: "red" };
     expect(fieldsOf(await call("POST", `/v1/posts/${id}/retry`, body))).toEqual([
       "colour",
@@ -145,9 +141,9 @@ describe("one answer names everything that is wrong", () => {
 test("a scheduled post is answered again with its key after its time has passed", async () => {
   const body = { text: unique("Soon"), platforms: ["bluesky"], scheduleAt: inDays(1) };
   const key = unique("replayed").replaceAll(" ", "-");
-  const { id } = dataOf(await submitPost(relay, publisher, body, key));
+  const { id } = await publisher.accept(body, key);
   relay.advance(2 * DAY);
-  const again = await submitPost(relay, publisher, body, key);
+  const again = await publisher.submit(body, key);
   expect([again.status, dataOf(again).id]).toEqual([201, id]);
 });
 
@@ -160,30 +156,22 @@ describe("legs stand in the order in which the request names their networks", ()
     const body = { text: unique("In order"), platforms: REVERSED };
     const key = unique("in-order").replaceAll(" ", "-");
     const { key: secret, headers } = publisher;
-    const made = dataOf(await submitPost(relay, publisher, body, key));
+    const made = await publisher.accept(body, key);
     const listed = dataOf(await relay.call("GET", "/v1/posts", { key: secret, headers }));
     const found = listed.find(({ id }: { id: string }) => id === made.id);
-    const posts = [
-      made,
-      await readPost(relay, publisher, made.id),
-      found,
-      dataOf(await submitPost(relay, publisher, body, key)),
-    ];
+    const posts = [made, await publisher.read(made.id), found, await publisher.accept(body, key)];
     expect(posts.map(orderOf)).toEqual(posts.map(() => REVERSED));
   });
 
   test("in the answers to a change and to its end, in the order that it asks for", async () => {
     const asked = { text: unique("Turned"), platforms: ["bluesky", "mastodon"] };
-    const { id } = dataOf(await submitPost(relay, publisher, { ...asked, scheduleAt: inDays(1) }));
+    const { id } = await publisher.accept({ ...asked, scheduleAt: inDays(1) });
     const answers = [
       await call("PATCH", `/v1/posts/${id}`, { platforms: REVERSED }),
       await call("PATCH", `/v1/posts/${id}`, { text: unique("Turned again") }),
-      await relay.call("DELETE", `/v1/posts/${id}`, {
-        key: publisher.key,
-        headers: publisher.headers,
-      }),
+      await publisher.call("DELETE", `/v1/posts/${id}`),
     ];
-    const posts = [...answers.map(dataOf), await readPost(relay, publisher, id)];
+    const posts = [...answers.map(dataOf), await publisher.read(id)];
     expect(posts.map(orderOf)).toEqual(posts.map(() => REVERSED));
     relay.advance(60_000);
     await relay.drain();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deriveKey, randomToken } from "../../src/shared/runtime/secrets.ts";
 import { anApplication, aPlatform, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { userOf } from "../setup/stored.ts";
 
 let relay: Relay;
 beforeAll(async () => {
@@ -166,15 +167,13 @@ describe("logging in", () => {
 
   test("a hash of another cost is replaced, and the password goes on working", async () => {
     const { id, userId, email } = await aPlatform(relay);
-    const before = await relay.services.tenants.stores.users.find(id, userId);
+    const before = await userOf(relay.services, id, userId);
     const dearer = await startRelay({ sameDeploymentAs: relay, settings: { BCRYPT_COST: "5" } });
     expect((await logIn(email, PASSWORD, dearer)).status).toBe(200);
-    const after = await relay.services.tenants.stores.users.find(id, userId);
+    const after = await userOf(relay.services, id, userId);
     expect(after?.passwordHash).not.toBe(before?.passwordHash);
     expect((await logIn(email, PASSWORD, dearer)).status).toBe(200);
-    expect((await relay.services.tenants.stores.users.find(id, userId))?.passwordHash).toBe(
-      after?.passwordHash,
-    );
+    expect((await userOf(relay.services, id, userId))?.passwordHash).toBe(after?.passwordHash);
     await dearer.stop();
   });
 
@@ -191,7 +190,7 @@ describe("logging in", () => {
     const own = await startRelay({ settings: { LOG_LEVEL: "debug" } });
     const { id, userId, email } = await aPlatform(own);
     const { body } = await logIn(email, PASSWORD, own);
-    const user = await own.services.tenants.stores.users.find(id, userId);
+    const user = await userOf(own.services, id, userId);
     expect(JSON.stringify(user)).not.toContain(PASSWORD);
     expect(JSON.stringify(body)).not.toContain(user?.passwordHash);
     expect(own.logLines.length).toBeGreaterThan(0);

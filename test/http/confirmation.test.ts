@@ -4,6 +4,7 @@ import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
+import { userOf } from "../setup/stored.ts";
 
 let relay: Relay;
 let instance: Relay;
@@ -168,7 +169,7 @@ describe("logging out of one session", () => {
       relay.advance(hours * 60 * MINUTE);
       await logOut(await logIn(email), false);
     }
-    const user = await relay.services.tenants.stores.users.find(id, userId);
+    const user = await userOf(relay.services, id, userId);
     expect(user?.endedSessions).toHaveLength(1);
   });
 });

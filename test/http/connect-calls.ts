@@ -5,6 +5,7 @@ import { Browser, decide, locationOf } from "../connect/browser.ts";
 import { anOwner, openWorld } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";
 import type { Answer } from "../setup/relay.ts";
+import { forgetHost } from "../setup/stored.ts";
 
 interface SessionBody {
   readonly id: string;
@@ -44,7 +45,7 @@ export function useConnect(
     world.intercept(undefined);
     world.sandbox.reset();
     // The sandbox forgot the relay's registration there.
-    await world.services.connections.stores.hosts.save("mastodon", MASTODON.instance, {});
+    await forgetHost(world.services, MASTODON.instance);
     owner = await anOwner(world);
   });
 

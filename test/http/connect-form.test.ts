@@ -5,6 +5,7 @@ import { anOwner, anotherProfile, balance } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
+import { credentialsOf } from "../setup/stored.ts";
 
 let world: World;
 let owner: Owner;
@@ -191,12 +192,7 @@ describe("linking by a form", () => {
     const linked = await browser.submit(await browser.get(made.connectUrl), "bluesky", BLUESKY);
     answers.push((await browser.follow(linked)).body);
     answers.push(JSON.stringify(await connections()), JSON.stringify(await session(made)));
-    const found = await world.services.connections.stores.connections.find({
-      ...owner,
-      network: "bluesky",
-    });
-    if (found === undefined) throw new Error("nothing was linked");
-    const credentials = await world.services.connections.stores.connections.openCredentials(found);
+    const credentials = await credentialsOf(world.services, owner, "bluesky");
     const secrets = [credentials?.["accessJwt"], credentials?.["refreshJwt"], DEMO_APP_PASSWORD];
     const pageToken = new URL(made.connectUrl).searchParams.get("token");
     for (const secret of secrets.map(String)) {

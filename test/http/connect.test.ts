@@ -12,6 +12,7 @@ import {
 import type { Owner, World } from "../connect/world.ts";
 import { aKey, linkedCount } from "../setup/factories.ts";
 import { BLUESKY, MINUTE, useConnect } from "./connect-calls.ts";
+import { connectionsOf, credentialsOf } from "../setup/stored.ts";
 
 let world: World;
 let owner: Owner;
@@ -287,7 +288,7 @@ describe("the hosted page", () => {
     await disableProfile();
     expect((await browser.get(made.connectUrl)).status).toBe(410);
     expect((await browser.submit(page, "bluesky", BLUESKY)).status).toBe(410);
-    expect(await world.services.connections.stores.connections.listOfProfile(owner)).toEqual([]);
+    expect(await connectionsOf(world.services, owner)).toEqual([]);
     expect(await balance(world, owner)).toBe(100);
   });
 
@@ -370,11 +371,8 @@ describe("removing a connection", () => {
       200,
       expect.objectContaining({ id: connection.id, status: "revoked" }),
     ]);
-    const opened = await world.services.connections.stores.connections.open({
-      ...owner,
-      network: "bluesky",
-    });
-    expect(opened?.credentials).toBeUndefined();
+    const opened = await credentialsOf(world.services, owner, "bluesky");
+    expect(opened).toBeUndefined();
     const asked = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(asked.map(({ status }) => status)).toEqual([200]);
     expect(await linkedCount(world.relay, owner.platformId)).toBe(0);
@@ -419,11 +417,8 @@ describe("removing a connection", () => {
     await remove(first?.id ?? "");
     const ended = world.sandbox.requests().filter(({ path }) => path.endsWith("deleteSession"));
     expect(ended.map(({ status }) => status)).toEqual([200]);
-    const left = await world.services.connections.stores.connections.open({
-      ...sibling,
-      network: "bluesky",
-    });
-    const credentials = left?.credentials as { accessJwt: string; pds: string };
+    const left = await credentialsOf(world.services, sibling, "bluesky");
+    const credentials = left as { accessJwt: string; pds: string };
     const answer = await world.services.connections.outbound.request({
       method: "GET",
       url: `${credentials.pds}/xrpc/com.atproto.server.getSession`,

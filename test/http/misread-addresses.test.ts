@@ -10,8 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-const send = (path: string, body: object) =>
-  relay.call("POST", path, { key: publisher.key, headers: publisher.headers, body });
+const send = (path: string, body: object) => publisher.call("POST", path, { body });
 
 const draft = (fields: object) => ({ text: "Fresh bread", platforms: ["bluesky"], ...fields });
 const options = (network: string, fields: object) =>

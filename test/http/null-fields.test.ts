@@ -272,9 +272,7 @@ describe("null in a PATCH clears what can be cleared, and is refused elsewhere",
 
   test("inside of what replaces the whole it is as good as absent", async () => {
     const path = `/v1/posts/${await aScheduledPost()}`;
-    const { status, body } = await relay.call("PATCH", path, {
-      key: publisher.key,
-      headers: publisher.headers,
+    const { status, body } = await publisher.call("PATCH", path, {
       body: { platformOptions: { bluesky: { langs: null, text: "Soon" }, mastodon: null } },
     });
     expect([status, body.data?.platformOptions]).toEqual([200, { bluesky: { text: "Soon" } }]);

@@ -7,6 +7,7 @@ import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
+import { userOf } from "../setup/stored.ts";
 
 let relay: Relay;
 let instance: Relay;
@@ -199,7 +200,7 @@ describe("replacing the pepper", () => {
 
     const after = await startRelay({ sameDeploymentAs: before, settings: { KEY_PEPPER: newer } });
     const { userId, id } = application.platform;
-    const user = await after.services.tenants.stores.users.find(id, userId);
+    const user = await userOf(after.services, id, userId);
     expect(
       await after.services.tenants.secrets.passwords.matches(PASSWORD, user?.passwordHash),
     ).toBe(true);

@@ -1,14 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { aProfile, dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readBalance,
-  settlePost,
-  submitPost,
-  unique,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -23,10 +16,8 @@ beforeAll(async () => {
   publisher = await aPublisher(relay);
 });
 
-const get = (path: string, from = publisher) =>
-  relay.call("GET", path, { key: from.key, headers: from.headers });
-const post = (path: string, body: unknown, from = publisher) =>
-  relay.call("POST", path, { key: from.key, headers: from.headers, body });
+const get = (path: string, from = publisher) => from.call("GET", path);
+const post = (path: string, body: unknown, from = publisher) => from.call("POST", path, { body });
 
 const BLUESKY = { platforms: ["bluesky"] };
 const MEDIA = "https://media.sandbox.test/photo.jpg";
@@ -105,7 +96,7 @@ describe.each(["/v1/posts", "/v1/posts/validate"])("POST %s with bad input", (pa
   test.each(BAD_BODIES)(
     "%s names every field, and writes and charges nothing",
     async (_, body, paths) => {
-      const before = await readBalance(relay, publisher);
+      const before = await publisher.balance();
       const answer = await relay.call("POST", path, {
         key: publisher.key,
         headers: { ...publisher.headers, "idempotency-key": "bad-input-key" },
@@ -117,7 +108,7 @@ describe.each(["/v1/posts", "/v1/posts/validate"])("POST %s with bad input", (pa
       expect(named).toEqual(expect.arrayContaining([...paths]));
       expect(message).not.toBe("");
       expect(answer.headers.get("x-request-id")).toBe(requestId);
-      expect(await readBalance(relay, publisher)).toEqual(before);
+      expect(await publisher.balance()).toEqual(before);
       expect(dataOf(await get("/v1/posts"))).toEqual([]);
     },
   );
@@ -161,7 +152,7 @@ describe.each(["/v1/posts", "/v1/posts/validate"])("POST %s with bad input", (pa
 
 describe("POST /v1/posts/validate", () => {
   test("costs one token, tells what each network says, and publishes nothing", async () => {
-    const before = await readBalance(relay, publisher);
+    const before = await publisher.balance();
     const text = "x".repeat(350);
     const answer = await post("/v1/posts/validate", {
       text,
@@ -183,21 +174,21 @@ describe("POST /v1/posts/validate", () => {
       },
       media: [],
     });
-    const after = await readBalance(relay, publisher);
+    const after = await publisher.balance();
     expect(after.tokenBalance).toBe(before.tokenBalance - 1);
     expect(sandbox.posts().filter((found) => found.text.includes(text))).toEqual([]);
   });
 
   test("charges every call although the caller repeats its request id", async () => {
-    const before = await readBalance(relay, publisher);
+    const before = await publisher.balance();
     const headers = { ...publisher.headers, "x-request-id": "the-same-id-twice" };
     const call = { key: publisher.key, headers, body: { ...BLUESKY, text: "Hello" } };
     for (const _ of [1, 2]) dataOf(await relay.call("POST", "/v1/posts/validate", call));
-    expect((await readBalance(relay, publisher)).tokenBalance).toBe(before.tokenBalance - 2);
+    expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 2);
   });
 
   test("with ?media=true looks at every file, for a token each", async () => {
-    const before = await readBalance(relay, publisher);
+    const before = await publisher.balance();
     const mediaUrls = [MEDIA, "https://media.sandbox.test/none.jpg"];
     const answer = await post("/v1/posts/validate?media=true", { ...BLUESKY, mediaUrls });
     expect(dataOf(answer)).toMatchObject({
@@ -207,12 +198,12 @@ describe("POST /v1/posts/validate", () => {
         { url: mediaUrls[1], ok: false, error: "media_unreachable" },
       ],
     });
-    expect((await readBalance(relay, publisher)).tokenBalance).toBe(before.tokenBalance - 3);
+    expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 3);
   });
 
   test("of a wallet that is empty is refused before any work", async () => {
     const poor = await aPublisher(relay, []);
-    const { tokenBalance } = await readBalance(relay, poor);
+    const { tokenBalance } = await poor.balance();
     const usage = { session: poor.application.platform.session, body: { dailyTokenBudget: 0 } };
     dataOf(await relay.call("PATCH", "/v1/billing/limits", usage));
     const answer = await post("/v1/posts/validate", { ...BLUESKY, text: "x" }, poor);
@@ -220,7 +211,7 @@ describe("POST /v1/posts/validate", () => {
       status: 402,
       body: { error: { code: "daily_budget_reached", details: { budget: 0, required: 1 } } },
     });
-    expect((await readBalance(relay, poor)).tokenBalance).toBe(tokenBalance);
+    expect((await poor.balance()).tokenBalance).toBe(tokenBalance);
   });
 });
 
@@ -235,7 +226,7 @@ describe("GET /v1/posts", () => {
         externalId: `order-${index % 2}`,
         metadata: { index: String(index) },
       };
-      ids.unshift(dataOf(await submitPost(relay, own, body)).id);
+      ids.unshift((await own.accept(body)).id);
     }
     const seen: string[] = [];
     let cursor = "";
@@ -251,7 +242,7 @@ describe("GET /v1/posts", () => {
     expect(await list("externalId=order-1")).toEqual([ids[1], ids[3]]);
     expect(await list("platform=mastodon")).toEqual([ids[2]]);
     expect(await list("status=succeeded")).toEqual([]);
-    await settlePost(relay, own, ids[0] ?? "");
+    await own.settle(ids[0] ?? "");
     expect(await list("status=succeeded&externalId=order-0")).toContain(ids[0]);
     const { createdAt } = dataOf(await get(`/v1/posts/${ids[2]}`, own));
     expect(await list(`from=${createdAt}`)).toEqual(ids.slice(0, 3));
@@ -275,8 +266,7 @@ describe("GET /v1/posts", () => {
 
   test("refuses a cursor that was tampered with or belongs to another list", async () => {
     const own = await aPublisher(relay, ["bluesky"]);
-    for (const _ of [1, 2])
-      dataOf(await submitPost(relay, own, { text: unique("Cursor"), ...BLUESKY }));
+    for (const _ of [1, 2]) await own.accept({ text: unique("Cursor"), ...BLUESKY });
     const { nextCursor } = (await get("/v1/posts?limit=1", own)).body.page;
     const tampered = `${nextCursor.slice(0, -2)}${nextCursor.endsWith("AA") ? "BB" : "AA"}`;
     const refused = { status: 400, body: { error: { code: "invalid_cursor" } } };
@@ -289,7 +279,7 @@ describe("GET /v1/posts", () => {
 
 describe("another profile's post", () => {
   test("is not found, whether it exists or not, and can't be retried", async () => {
-    const own = dataOf(await submitPost(relay, publisher, { text: unique("Own"), ...BLUESKY }));
+    const own = await publisher.accept({ text: unique("Own"), ...BLUESKY });
     const neighbour = await aProfile(relay, publisher.application);
     const headers = { "x-profile-id": neighbour.id };
     const bare = (answer: { body: { error: object } }) => ({ ...answer.body.error, requestId: "" });
@@ -305,7 +295,7 @@ describe("another profile's post", () => {
 
 describe("POST /v1/posts/{id}/retry", () => {
   test("of a network that is not the post's is 400, of a leg that did not fail 409", async () => {
-    const own = dataOf(await submitPost(relay, publisher, { text: unique("Retry"), ...BLUESKY }));
+    const own = await publisher.accept({ text: unique("Retry"), ...BLUESKY });
     const path = `/v1/posts/${own.id}/retry`;
     expect(await post(path, { platforms: ["mastodon"] })).toMatchObject({
       status: 400,
@@ -320,12 +310,12 @@ describe("POST /v1/posts/{id}/retry", () => {
     const own = await aPublisher(relay, ["mastodon"]);
     const text = unique("Refused once");
     sandbox.fault("mastodon", "*", "fail:content_rejected");
-    const { id } = dataOf(await submitPost(relay, own, { text, platforms: ["mastodon"] }));
-    expect((await settlePost(relay, own, id)).status).toBe("failed");
+    const { id } = await own.accept({ text, platforms: ["mastodon"] });
+    expect((await own.settle(id)).status).toBe("failed");
     const answers = await Promise.all([1, 2, 3].map(() => post(`/v1/posts/${id}/retry`, {}, own)));
     expect(answers.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(1);
-    expect((await readBalance(relay, own)).tokenReserved).toBe(10);
-    const retried = await settlePost(relay, own, id);
+    expect((await own.balance()).tokenReserved).toBe(10);
+    const retried = await own.settle(id);
     expect(retried).toMatchObject({
       status: "succeeded",
       tokens: { reserved: 0, charged: 10, released: 10 },

@@ -3,6 +3,7 @@ import { enabledTotp, startedTotp, type Authenticator } from "../setup/authentic
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/two-processes.ts";
+import { userOf } from "../setup/stored.ts";
 
 let relay: Relay;
 let instance: Relay;
@@ -104,7 +105,7 @@ describe("switching TOTP on", () => {
 
   test("neither the secret nor a recovery code is stored in clear or logged", async () => {
     const { id, userId, app } = await aGuardedPlatform();
-    const stored = JSON.stringify(await relay.services.tenants.stores.users.find(id, userId));
+    const stored = JSON.stringify(await userOf(relay.services, id, userId));
     const log = relay.logLines.join("\n");
     expect(log.length).toBeGreaterThan(0);
     for (const text of [app.secret, ...app.recoveryCodes]) {
@@ -211,7 +212,7 @@ describe("logging in with TOTP on", () => {
     const codes = app.recoveryCodes.slice(0, 4);
     const answers = await Promise.all(codes.map((totpCode) => logIn(email, { totpCode })));
     expect(answers.map(outcomeOf)).toEqual(["200", "200", "200", "200"]);
-    const user = await relay.services.tenants.stores.users.find(id, userId);
+    const user = await userOf(relay.services, id, userId);
     expect(user?.secondFactor?.recoveryHashes).toHaveLength(6);
   });
 

@@ -4,10 +4,10 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { workers } from "../../src/functions/workers.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
-import { aLinkedAccount, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
-import { readPost, submitPost, type Publisher } from "../setup/publisher.ts";
+import { aLinkedAccount, anApplication, aPlatform, aProfile } from "../setup/factories.ts";
+import { publisherOf, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { saveLinked } from "../setup/stored.ts";
 
 const HELD_HOST = "held.example.com";
 const POSTS = 80;
@@ -39,23 +39,18 @@ async function publishers(): Promise<readonly Publisher[]> {
   return Promise.all(
     Array.from({ length: POSTS }, async (_, index) => {
       const { id: profileId } = await aProfile(relay, application);
-      const owner = {
-        platformId: application.platform.id,
-        applicationId: application.id,
-        profileId,
-      };
+      const publisher = publisherOf(relay, application, profileId);
       const origin = `https://${HELD_HOST}`;
-      await relay.services.connections.stores.connections.saveLinked({
-        ...owner,
-        id: newId("connection", relay.clock.now()),
-        network: "mastodon",
-        linked: aLinkedAccount(`slow${index}@${HELD_HOST}`, {
+      await saveLinked(
+        relay.services,
+        publisher.owner,
+        "mastodon",
+        aLinkedAccount(`slow${index}@${HELD_HOST}`, {
           instanceUrl: origin,
           credentials: { origin, accessToken: "t", clientId: "c", clientSecret: "s" },
         }),
-      });
-      const headers = { "x-profile-id": profileId };
-      return { application, key: application.key, profileId, headers, owner };
+      );
+      return publisher;
     }),
   );
 }
@@ -71,7 +66,7 @@ test("a platform whose networks are slow leaves the host's messages to others, a
   const posts = await Promise.all(
     all.map(async (publisher, index) => {
       const body = { text: `Bread ${index}`, platforms: ["mastodon"] };
-      return { publisher, id: dataOf(await submitPost(relay, publisher, body)).id as string };
+      return { publisher, id: (await publisher.accept(body)).id as string };
     }),
   );
   const running = new Set<Promise<void>>();
@@ -103,10 +98,7 @@ test("a platform whose networks are slow leaves the host's messages to others, a
     handleDue();
   }, 20);
   for (const { publisher, id } of posts)
-    await vi.waitFor(
-      async () => expect((await readPost(relay, publisher, id)).status).toBe("failed"),
-      20_000,
-    );
+    await vi.waitFor(async () => expect((await publisher.read(id)).status).toBe("failed"), 20_000);
   clearInterval(answering);
   await Promise.all(running);
 });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/billing.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
-import { aPlatform, anApplication, dataOf, type TestPlatform } from "../setup/factories.ts";
+import { aPlatform, anApplication, type TestPlatform } from "../setup/factories.ts";
 import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
-import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
+import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { startReceiver, status, type Receiver } from "../webhooks/receiver.ts";
@@ -49,11 +49,11 @@ describe("owners get a mail", () => {
 
   test("about a connection that its network refuses", async () => {
     const platform = await aPlatform(plain);
-    const publisher = await aPublisher(plain, ["mastodon"], platform);
+    const publisher = (await aPublisher(plain, ["mastodon"], platform)).at(mailed.relay);
     const text = `${unique("Refused")} [fail:connection_needs_reauth]`;
     const body = { text, platforms: ["mastodon"] };
-    const post = dataOf(await submitPost(mailed.relay, publisher, body));
-    await settlePost(mailed.relay, publisher, post.id);
+    const post = await publisher.accept(body);
+    await publisher.settle(post.id);
     const mail = await told(mailed, platform);
     expect(mail?.subject).toBe("Linked accounts need their owners");
     expect(mail?.text).toContain(`mastodon, profile ${publisher.profileId}, connection con_`);
@@ -61,10 +61,10 @@ describe("owners get a mail", () => {
 
   test("about a post whose outcome is unknown", async () => {
     const platform = await aPlatform(plain);
-    const publisher = await aPublisher(plain, ["bluesky"], platform);
+    const publisher = (await aPublisher(plain, ["bluesky"], platform)).at(mailed.relay);
     const body = { text: unique("Deadly"), platforms: ["bluesky"] };
     mailed.relay.queues.onSend = () => "lose";
-    const post = dataOf(await submitPost(mailed.relay, publisher, body));
+    const post = await publisher.accept(body);
     mailed.relay.queues.onSend = () => "keep";
     const request = () => Promise.reject(new Error("out of memory"));
     const { outbound } = mailed.relay.services.connections;
@@ -74,7 +74,7 @@ describe("owners get a mail", () => {
       await publishLegs(dying.publishing, hint).catch(() => undefined);
       mailed.relay.advance(121_000);
     }
-    const ended = await settlePost(mailed.relay, publisher, post.id);
+    const ended = await publisher.settle(post.id);
     expect(ended).toMatchObject({ legs: [{ error: { code: "outcome_unknown" } }] });
     const mail = await told(mailed, platform);
     expect(mail?.subject).toBe("Posts ended with an unknown outcome");

@@ -14,7 +14,7 @@ import { seal, unseal } from "../../src/shared/runtime/secrets.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "./file-server.ts";
 import { colourAt, flag, noisePng, photoWithPlace } from "./pictures.ts";
@@ -81,14 +81,13 @@ afterAll(async () => {
 });
 
 async function publish(body: object) {
-  const accepted = await submitPost(relay, publisher, { text: unique("Look"), ...body });
-  return await settlePost(relay, publisher, dataOf(accepted).id);
+  const accepted = await publisher.submit({ text: unique("Look"), ...body });
+  return await publisher.settle(dataOf(accepted).id);
 }
 
 async function validate(body: object) {
-  const { key, headers } = publisher;
-  const call = { key, headers, body: { text: unique("Look"), ...body } };
-  return dataOf(await relay.call("POST", "/v1/posts/validate?media=true", call));
+  const call = { body: { text: unique("Look"), ...body } };
+  return dataOf(await publisher.call("POST", "/v1/posts/validate?media=true", call));
 }
 
 async function bytesOf({ path }: PublishedMedia): Promise<Buffer> {

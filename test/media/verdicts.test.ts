@@ -9,7 +9,7 @@ import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { dataOf } from "../setup/factories.ts";
 import { IS_LONG } from "../setup/long-check.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { serveRelay } from "../setup/relay-server.ts";
 import { freePort } from "../setup/free-ports.ts";
@@ -141,9 +141,8 @@ interface Ended {
 }
 
 async function validate(body: object): Promise<Readonly<Record<NetworkName, Told>>> {
-  const { key, headers } = publisher;
-  const call = { key, headers, body: { text: unique("Look"), ...body } };
-  return dataOf(await relay.call("POST", "/v1/posts/validate?media=true", call)).platforms;
+  const call = { body: { text: unique("Look"), ...body } };
+  return dataOf(await publisher.call("POST", "/v1/posts/validate?media=true", call)).platforms;
 }
 
 const ROUNDS_MAX = 200;
@@ -152,10 +151,10 @@ const ROUNDS_MAX = 200;
 async function publish(bodies: readonly object[]): Promise<readonly (readonly Ended[])[]> {
   const ids: string[] = [];
   for (const body of bodies)
-    ids.push(dataOf(await submitPost(relay, publisher, { text: unique("Look"), ...body })).id);
+    ids.push((await publisher.accept({ text: unique("Look"), ...body })).id);
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await relay.drain();
-    const posts = await Promise.all(ids.map((id) => readPost(relay, publisher, id)));
+    const posts = await Promise.all(ids.map((id) => publisher.read(id)));
     if (posts.every(({ status }) => status !== "processing")) return posts.map(({ legs }) => legs);
     relay.advance(90_000);
   }

@@ -7,7 +7,7 @@ import { mastodonAccountCheck } from "../../src/shared/networks/mastodon/instanc
 import { classify } from "../../src/shared/networks/mastodon/errors.ts";
 import { traitsOf } from "../../src/shared/networks/mastodon/servers.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { NOW, answer } from "./scripted-tools.ts";
@@ -35,10 +35,8 @@ async function publish(
 ) {
   const publisher = await publisherAt(instance);
   const body = { text, mediaUrls, platforms: ["mastodon"], ...more };
-  const accepted = await submitPost(relay, publisher, body);
-  return accepted.status === 202
-    ? (await settlePost(relay, publisher, dataOf(accepted).id)).legs[0]
-    : accepted;
+  const accepted = await publisher.submit(body);
+  return accepted.status === 202 ? (await publisher.settle(dataOf(accepted).id)).legs[0] : accepted;
 }
 
 const MISSKEYS = [SHARKEY_HOST, ICESHRIMP_HOST, FIREFISH_HOST];
@@ -95,8 +93,8 @@ describe("an account at a Pixelfed server", () => {
     for (let month = 0; month < 3; month += 1) {
       relay.advance(14 * 24 * 3_600_000);
       const body = { text: unique("Still here"), mediaUrls: ALBUM, platforms: ["mastodon"] };
-      const { id } = dataOf(await submitPost(relay, publisher, body));
-      const [leg] = (await settlePost(relay, publisher, id)).legs;
+      const { id } = await publisher.accept(body);
+      const [leg] = (await publisher.settle(id)).legs;
       expect(leg).toMatchObject({ status: "succeeded" });
     }
   });
@@ -110,8 +108,8 @@ describe("a server of Misskey's, which answers 401 to whatever it refuses", () =
   ])("is understood by the code of its answer: %s is %s", async (words, code) => {
     const publisher = await publisherAt(SHARKEY_HOST);
     const body = { text: unique(`Refused [fail:${words}]`), platforms: ["mastodon"] };
-    const { id } = dataOf(await submitPost(relay, publisher, body));
-    const [leg] = (await settlePost(relay, publisher, id)).legs;
+    const { id } = await publisher.accept(body);
+    const [leg] = (await publisher.settle(id)).legs;
     expect(leg).toMatchObject({ status: "failed", error: { code } });
   });
 });

@@ -4,6 +4,7 @@ import { runLeg } from "./contract/leg-run.ts";
 import { startSandboxWorld } from "./contract/sandbox-world.ts";
 import { sendingStep } from "./contract/steps.ts";
 import type { World } from "./contract/world.ts";
+import { findConnection } from "../setup/stored.ts";
 
 /** A video that becomes a reel by its shape and length. */
 const { reel } = CONTRACTS.facebook.forms;
@@ -17,10 +18,7 @@ afterAll(() => world.stop());
 async function usedReels(): Promise<number> {
   const { services, clock } = world.relay;
   const { owner } = world.lastPublisher();
-  const connection = await services.connections.stores.connections.find({
-    ...owner,
-    network: "facebook",
-  });
+  const connection = await findConnection(services, owner, "facebook");
   const account = { network: "facebook", accountId: connection?.account.id ?? "" } as const;
   return (await services.publishing.stores.networkAccounts.readQuota(account, "reels", clock.now()))
     .used;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { setLimits } from "../setup/stored.ts";
 
 let sandbox: Sandbox;
 let relay: Relay;
@@ -25,16 +25,15 @@ const bodyOf = (text: string) => ({
 test("an alternative text that is too long for a network is published shorter, and the leg says so", async () => {
   const publisher = await aPublisher(relay);
   const text = unique("Described");
-  const { key, headers } = publisher;
-  const call = { key, headers, body: bodyOf(text) };
-  const { valid, platforms } = dataOf(await relay.call("POST", "/v1/posts/validate", call));
+  const call = { body: bodyOf(text) };
+  const { valid, platforms } = dataOf(await publisher.call("POST", "/v1/posts/validate", call));
   expect([valid, platforms.bluesky.warnings]).toEqual([true, []]);
   expect(platforms.mastodon.warnings).toMatchObject([
     { code: "alt_text_shortened", rule: "mastodon.media.altText", mediaIndex: 0 },
   ]);
 
-  const accepted = dataOf(await submitPost(relay, publisher, bodyOf(text)));
-  const post = await settlePost(relay, publisher, accepted.id);
+  const accepted = await publisher.accept(bodyOf(text));
+  const post = await publisher.settle(accepted.id);
   expect(post.status).toBe("succeeded");
   const warned = post.legs.map((leg: { warnings: { code: string }[] }) =>
     leg.warnings.map(({ code }) => code).filter((code) => code === "alt_text_shortened"),
@@ -56,19 +55,9 @@ test("a limit that shrank since the post was accepted is kept, and the leg says 
     altTexts: [LONG.slice(0, 1_200)],
     platformOptions: {},
   };
-  const accepted = dataOf(await submitPost(relay, publisher, body));
-  const known = await relay.services.connections.stores.connections.find({
-    ...publisher.owner,
-    network: "mastodon",
-  });
-  if (known === undefined) throw new Error(`nothing is linked at ${STRICT_HOST}`);
-  const limits = { ...known.limits, altTextMax: 100 };
-  await relay.services.connections.stores.accountChecks.saveLimits(
-    known,
-    limits,
-    relay.clock.now(),
-  );
-  const post = await settlePost(relay, publisher, accepted.id);
+  const accepted = await publisher.accept(body);
+  await setLimits(relay.services, publisher.owner, "mastodon", { altTextMax: 100 });
+  const post = await publisher.settle(accepted.id);
   expect(post.legs[0].warnings).toMatchObject([{ code: "alt_text_shortened" }]);
   expect(sandbox.posts("mastodon").find((one) => one.text === text)?.media[0]?.alt).toMatch(
     /^.{80,99}…$/,
@@ -86,9 +75,9 @@ test("a file's real type may allow a shorter alternative text only, and the leg 
     mediaUrls: ["https://media.sandbox.test/animation.gif"],
     altTexts: [LONG.slice(0, 1_800)],
   };
-  const accepted = dataOf(await submitPost(relay, publisher, body));
+  const accepted = await publisher.accept(body);
   expect(accepted.legs[0].warnings).toEqual([]);
-  const post = await settlePost(relay, publisher, accepted.id);
+  const post = await publisher.settle(accepted.id);
   expect(post.legs[0].warnings).toMatchObject([{ code: "alt_text_shortened" }]);
   expect(visible(text)[0]?.media[0]?.alt?.length).toBeLessThanOrEqual(1_000);
 });

@@ -2,15 +2,7 @@ import { expect, test } from "vitest";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readBalance,
-  readPost,
-  settlePost,
-  submitPost,
-  unique,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -29,13 +21,8 @@ const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOSt
 async function schedule(publisher: Publisher, more: object = {}) {
   const text = unique("Changed");
   const body = { text, platforms: ["bluesky"], scheduleAt: ahead(10 * MINUTE), ...more };
-  return { text, post: dataOf(await submitPost(relay, publisher, body)) };
+  return { text, post: await publisher.accept(body) };
 }
-
-const call = (method: "PATCH" | "POST" | "DELETE", { key, headers }: Publisher, path: string) => {
-  return async (body?: object) =>
-    relay.call(method, `/v1/posts/${path}`, { key, headers, ...(body && { body }) });
-};
 
 /** A process in which something happens between its judging of a post and its starting of it. */
 function interrupted(happen: () => Promise<unknown>): Services {
@@ -62,18 +49,18 @@ async function startOvertaken(
 test("a network that is added while the post starts is paid for and published, and the post ends", async () => {
   const publisher = await aPublisher(relay);
   const { text, post } = await schedule(publisher);
-  const before = await readBalance(relay, publisher);
+  const before = await publisher.balance();
   relay.advance(10 * MINUTE);
   await startOvertaken(publisher, post, async () => {
     const change = { platforms: ["bluesky", "mastodon"] };
-    expect((await call("PATCH", publisher, post.id)(change)).status).toBe(200);
+    expect((await publisher.change(post.id, change)).status).toBe(200);
   });
-  expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+  expect(await publisher.settle(post.id)).toMatchObject({
     status: "succeeded",
     tokens: { reserved: 0, charged: 20, released: 0 },
   });
   expect(visible(text)).toHaveLength(2);
-  expect(await readBalance(relay, publisher)).toMatchObject({
+  expect(await publisher.balance()).toMatchObject({
     tokenBalance: before.tokenBalance - 20,
     tokenReserved: 0,
   });
@@ -84,9 +71,9 @@ test("a network that is removed while the post starts is not published", async (
   const { text, post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
   relay.advance(10 * MINUTE);
   await startOvertaken(publisher, post, () =>
-    call("PATCH", publisher, post.id)({ platforms: ["mastodon"] }),
+    publisher.change(post.id, { platforms: ["mastodon"] }),
   );
-  expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+  expect(await publisher.settle(post.id)).toMatchObject({
     status: "succeeded",
     tokens: { charged: 10 },
   });
@@ -98,9 +85,9 @@ test("a post that is moved while it starts waits for its new time", async () => 
   const { text, post } = await schedule(publisher);
   relay.advance(10 * MINUTE);
   const scheduleAt = ahead(30 * MINUTE);
-  await startOvertaken(publisher, post, () => call("PATCH", publisher, post.id)({ scheduleAt }));
+  await startOvertaken(publisher, post, () => publisher.change(post.id, { scheduleAt }));
   await relay.drain();
-  expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "scheduled" });
+  expect(await publisher.read(post.id)).toMatchObject({ status: "scheduled" });
   expect(visible(text)).toHaveLength(0);
 });
 
@@ -110,15 +97,14 @@ test("a leg that failed from the start is not retried before its post starts, no
     text: unique(LONG),
     platforms: ["bluesky", "mastodon"],
   });
-  const retry = call("POST", publisher, `${post.id}/retry`);
   for (const status of ["scheduled", "canceled"]) {
-    if (status === "canceled") await call("DELETE", publisher, post.id)();
-    expect(await retry({})).toMatchObject({
+    if (status === "canceled") await publisher.cancel(post.id);
+    expect(await publisher.call("POST", `/v1/posts/${post.id}/retry`)).toMatchObject({
       status: 409,
       body: { error: { code: "nothing_to_retry" } },
     });
     await relay.drain();
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({ status });
+    expect(await publisher.read(post.id)).toMatchObject({ status });
   }
   expect(visible(text)).toHaveLength(0);
 });
@@ -127,7 +113,7 @@ test("a leg that a change makes fail is reported immediately", async () => {
   const publisher = await aPublisher(relay);
   const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
   await relay.drain();
-  await call("PATCH", publisher, post.id)({ text: unique(LONG) });
+  await publisher.change(post.id, { text: unique(LONG) });
   await relay.drain();
   relay.advance(16_000);
   const { key, owner } = publisher;

@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { aKey, dataOf } from "../setup/factories.ts";
-import { aPublisher, readBalance, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { reconcileWallets } from "../setup/walks.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 let relay: Relay;
 
@@ -15,7 +16,7 @@ useSandboxedRelay((started) => {
 
 const core = () => relay.tables.core;
 const submit = (publisher: Publisher) =>
-  submitPost(relay, publisher, { text: unique("Damaged"), platforms: ["mastodon"] });
+  publisher.submit({ text: unique("Damaged"), platforms: ["mastodon"] });
 
 /** Puts text where the row has a number. */
 const damage = ({ owner }: Publisher, rowKey: string, column: string) =>
@@ -30,7 +31,7 @@ test("a damaged wallet stops its own platform, is never written over and does no
   expect(await core().find(broken.owner.platformId, "W")).toEqual(before);
 
   expect((await submit(sound)).status).toBe(202);
-  expect(await readBalance(relay, sound)).toBeDefined();
+  expect(await sound.balance()).toBeDefined();
   await reconcileWallets(relay.services);
   const lines = relay.logLines.filter((line) => line.includes("wallet does not reconcile"));
   expect(lines).toHaveLength(1);
@@ -42,7 +43,7 @@ test("access can be taken away although the wallet is damaged, and nothing else 
   const { key, profileId, application, owner } = publisher;
   const { session } = application.platform;
   const other = await aKey(relay, application);
-  const [connection] = await relay.services.connections.stores.connections.listOfProfile(owner);
+  const [connection] = await connectionsOf(relay.services, owner);
   await damage(publisher, "W", "balance");
   const wallet = async () => (await core().find(owner.platformId, "W"))?.row;
   const before = await wallet();
@@ -64,7 +65,6 @@ test("access can be taken away although the wallet is damaged, and nothing else 
 
 test("a post with a damaged leg can't be read, lists leave it out, and an erasure does not pass over it", async () => {
   const publisher = await aPublisher(relay);
-  const { key, headers } = publisher;
   const [first, second, third] = [
     dataOf(await submit(publisher)),
     dataOf(await submit(publisher)),
@@ -72,7 +72,7 @@ test("a post with a damaged leg can't be read, lists leave it out, and an erasur
   ];
   const ref = { profileId: second.profileId, postId: second.id };
   await damage(publisher, legKey(ref, "mastodon"), "tokensCharged");
-  const read = (id: string) => relay.call("GET", `/v1/posts/${id}`, { key, headers });
+  const read = (id: string) => publisher.call("GET", `/v1/posts/${id}`);
   expect((await read(second.id)).status).toBe(500);
   expect((await read(third.id)).status).toBe(200);
   const { platformId } = publisher.owner;
@@ -81,6 +81,6 @@ test("a post with a damaged leg can't be read, lists leave it out, and an erasur
   await expect(
     relay.services.publishing.stores.posts.listOfProfile(scope, whole, () => true),
   ).rejects.toThrow(DamagedRow);
-  const listed = await relay.call("GET", "/v1/posts", { key, headers });
+  const listed = await publisher.call("GET", "/v1/posts");
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([third.id, first.id]);
 });

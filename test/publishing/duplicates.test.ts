@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -15,10 +15,10 @@ const { visible } = useSandboxedRelay((started) => {
 });
 
 const submit = (publisher: Publisher, text: string, platforms: readonly string[] = ["bluesky"]) =>
-  submitPost(relay, publisher, { text, platforms });
+  publisher.submit({ text, platforms });
 
 async function publish(publisher: Publisher, text: string, platforms?: readonly string[]) {
-  return settlePost(relay, publisher, dataOf(await submit(publisher, text, platforms)).id);
+  return publisher.settle(dataOf(await submit(publisher, text, platforms)).id);
 }
 
 describe("the same text to the same account within 48 hours", () => {
@@ -73,7 +73,7 @@ describe("the same text to the same account within 48 hours", () => {
     const text = unique("At once");
     const answers = await Promise.all([submit(publisher, text), submit(publisher, text)]);
     const ended = [];
-    for (const answer of answers) ended.push(await settlePost(relay, publisher, dataOf(answer).id));
+    for (const answer of answers) ended.push(await publisher.settle(dataOf(answer).id));
     expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(["failed", "succeeded"]));
     const failed = ended.find(({ status }) => status === "failed");
     expect(failed.legs[0].error.code).toBe("duplicate_content");
@@ -93,9 +93,8 @@ describe("the same text to the same account within 48 hours", () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const text = unique("Checked");
     await publish(publisher, text);
-    const { key, headers } = publisher;
-    const call = { key, headers, body: { text, platforms: ["bluesky"] } };
-    expect(dataOf(await relay.call("POST", "/v1/posts/validate", call))).toMatchObject({
+    const call = { body: { text, platforms: ["bluesky"] } };
+    expect(dataOf(await publisher.call("POST", "/v1/posts/validate", call))).toMatchObject({
       valid: false,
       platforms: { bluesky: { errors: [{ code: "duplicate_content" }] } },
     });
@@ -107,8 +106,8 @@ describe("the same text to the same account within 48 hours", () => {
     expect(await publish(publisher, unique("A"))).toMatchObject({ status: "succeeded" });
     const body = { platforms: ["bluesky"], mediaUrls: ["https://media.sandbox.test/photo.jpg"] };
     for (const _ of [1, 2]) {
-      const answer = await submitPost(relay, publisher, body);
-      const post = await settlePost(relay, publisher, dataOf(answer).id);
+      const answer = await publisher.submit(body);
+      const post = await publisher.settle(dataOf(answer).id);
       expect(post.status).toBe("succeeded");
     }
   });

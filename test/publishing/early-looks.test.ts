@@ -3,8 +3,7 @@ import type { Sandbox } from "../../dev/networks/server.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -33,12 +32,12 @@ async function publishClip(network: NetworkName, words: string) {
     platforms: [network],
     mediaUrls: ["https://media.sandbox.test/clip.mp4"],
   };
-  const { id } = dataOf(await submitPost(relay, publisher, request));
+  const { id } = await publisher.accept(request);
   const looks: number[] = [];
   for (let second = 0; second < 7_200; second += 1) {
     await relay.drain();
     looks.push(looksAfterCall());
-    const { legs } = await readPost(relay, publisher, id);
+    const { legs } = await publisher.read(id);
     if (!["pending", "publishing"].includes(legs[0].status)) return { leg: legs[0], looks };
     relay.advance(1_000);
   }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { updatePost } from "../../src/shared/publishing/schedule/change-scheduled.ts";
 import { dataOf, outcomeOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -39,11 +39,8 @@ afterAll(() => instance.stop());
 async function schedule(publisher: Publisher, more: object = {}) {
   const scheduleAt = new Date(relay.clock.now().getTime() + 10 * MINUTE).toISOString();
   const body = { text: unique("Edited"), platforms: ["bluesky"], scheduleAt, ...more };
-  return dataOf(await submitPost(relay, publisher, body));
+  return await publisher.accept(body);
 }
-
-const patch = ({ key, headers }: Publisher, id: string, body: object, at = relay) =>
-  at.call("PATCH", `/v1/posts/${id}`, { key, headers, body });
 
 /** The events of the publisher's application so far, in their order. */
 async function eventsOf({ key }: Publisher) {
@@ -57,13 +54,13 @@ describe("a change that expects a version", () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const expectedUpdatedAt = post.updatedAt;
-    const changed = dataOf(await patch(publisher, post.id, { externalId: "1", expectedUpdatedAt }));
+    const changed = dataOf(await publisher.change(post.id, { externalId: "1", expectedUpdatedAt }));
     expect(changed).toMatchObject({ externalId: "1", text: post.text });
     expect(changed.updatedAt > post.updatedAt).toBe(true);
     const late = { externalId: "2", expectedUpdatedAt };
-    expect(await patch(publisher, post.id, late)).toMatchObject(CONFLICT);
-    expect(await readPost(relay, publisher, post.id)).toEqual(changed);
-    expect(await patch(publisher, post.id, { externalId: "3" })).toMatchObject({ status: 200 });
+    expect(await publisher.change(post.id, late)).toMatchObject(CONFLICT);
+    expect(await publisher.read(post.id)).toEqual(changed);
+    expect(await publisher.change(post.id, { externalId: "3" })).toMatchObject({ status: 200 });
   });
 
   test("an expected version may be in any notation of time, and is compared before the post's rules", async () => {
@@ -71,18 +68,18 @@ describe("a change that expects a version", () => {
     const post = await schedule(publisher, { mediaUrls: ["https://files.example.com/a.jpg"] });
     const sameTime = post.updatedAt.replace("Z", "+00:00");
     const cleared = { mediaUrls: [], expectedUpdatedAt: sameTime };
-    expect(await patch(publisher, post.id, cleared)).toMatchObject({ status: 200 });
+    expect(await publisher.change(post.id, cleared)).toMatchObject({ status: 200 });
     const about = { altTexts: ["A picture"], expectedUpdatedAt: sameTime };
-    expect(await patch(publisher, post.id, about)).toMatchObject(CONFLICT);
+    expect(await publisher.change(post.id, about)).toMatchObject(CONFLICT);
   });
 
   test.each([null, "", "yesterday", 5])("refuses the version %j", async (given) => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
-    const refused = await patch(publisher, post.id, { expectedUpdatedAt: given });
+    const refused = await publisher.change(post.id, { expectedUpdatedAt: given });
     expect(refused).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
     expect(refused.body.error.details.issues[0].path).toBe("expectedUpdatedAt");
-    expect(await readPost(relay, publisher, post.id)).toEqual(post);
+    expect(await publisher.read(post.id)).toEqual(post);
   });
 
   test("a change that expects a version is refused as invalid_state once the post has started", async () => {
@@ -95,7 +92,7 @@ describe("a change that expects a version", () => {
       dueAt: post.scheduleAt,
     });
     const late = { text: unique("Late"), expectedUpdatedAt: post.updatedAt };
-    expect(outcomeOf(await patch(publisher, post.id, late))).toBe("409 invalid_state");
+    expect(outcomeOf(await publisher.change(post.id, late))).toBe("409 invalid_state");
   });
 });
 
@@ -104,8 +101,8 @@ describe("the report of a change", () => {
     const publisher = await aPublisher(relay);
     const post = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
     // More than Bluesky takes, not more than Mastodon does; then more than any of the two.
-    expect(outcomeOf(await patch(publisher, post.id, { text: "x".repeat(400) }))).toBe("200");
-    const refused = await patch(publisher, post.id, { text: "x".repeat(4_000) });
+    expect(outcomeOf(await publisher.change(post.id, { text: "x".repeat(400) }))).toBe("200");
+    const refused = await publisher.change(post.id, { text: "x".repeat(4_000) });
     expect(outcomeOf(refused)).toBe("422 not_publishable");
     expect(await eventsOf(publisher)).toMatchObject([
       { type: "post.scheduled", sequence: 1 },
@@ -120,10 +117,10 @@ describe("two processes that change a post", () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const expectedUpdatedAt = post.updatedAt;
-    beforeCommit = () => patch(publisher, post.id, { externalId: "first", expectedUpdatedAt });
+    beforeCommit = () => publisher.change(post.id, { externalId: "first", expectedUpdatedAt });
     const second = { externalId: "second", expectedUpdatedAt };
-    expect(await patch(publisher, post.id, second, instance)).toMatchObject(CONFLICT);
-    expect((await readPost(relay, publisher, post.id)).externalId).toBe("first");
+    expect(await publisher.at(instance).change(post.id, second)).toMatchObject(CONFLICT);
+    expect((await publisher.read(post.id)).externalId).toBe("first");
   });
 
   test("a process that is overtaken by the start of the post is refused", async () => {
@@ -133,8 +130,8 @@ describe("two processes that change a post", () => {
     const hint = { ...publisher.owner, postId: post.id, dueAt: post.scheduleAt };
     beforeCommit = () => startPost(relay.services.publishing, hint);
     const late = { externalId: "late", expectedUpdatedAt: post.updatedAt };
-    expect(outcomeOf(await patch(publisher, post.id, late, instance))).toBe("409 invalid_state");
-    expect((await readPost(relay, publisher, post.id)).externalId).toBeNull();
+    expect(outcomeOf(await publisher.at(instance).change(post.id, late))).toBe("409 invalid_state");
+    expect((await publisher.read(post.id)).externalId).toBeNull();
   });
 
   test("of many changes of the same version one wins, and that change alone is reported", async () => {
@@ -144,14 +141,14 @@ describe("two processes that change a post", () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => {
         const body = { externalId: `${index}`, expectedUpdatedAt };
-        return patch(publisher, post.id, body, index % 2 === 0 ? relay : instance);
+        return publisher.at(index % 2 === 0 ? relay : instance).change(post.id, body);
       }),
     );
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     for (const answer of answers) if (answer.status !== 200) expect(answer).toMatchObject(CONFLICT);
     const [changed] = won.map(dataOf);
-    expect(await readPost(relay, publisher, post.id)).toEqual(changed);
+    expect(await publisher.read(post.id)).toEqual(changed);
     const events = await eventsOf(publisher);
     expect(events).toMatchObject([
       { type: "post.scheduled", sequence: 1 },

@@ -11,18 +11,12 @@ import type {
   QueuedLeg,
 } from "../../src/shared/publishing/accounts/account-queue-store.ts";
 import { dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readPost,
-  settlePost,
-  submitPost,
-  unique,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { hintWakes } from "../../src/shared/wake/wake.ts";
 import { sweepStalledLegs, runRound } from "../setup/walks.ts";
+import { findConnection } from "../setup/stored.ts";
 
 let relay: Relay;
 
@@ -46,7 +40,7 @@ describe("a platform with many requests at the same moment", () => {
       for (let index = 0; index < many; index += 10)
         await Promise.all(
           Array.from({ length: 10 }, (_, n) =>
-            submitPost(relay, busy, { text: `${word} no. ${index + n}`, platforms: ["bluesky"] }),
+            busy.submit({ text: `${word} no. ${index + n}`, platforms: ["bluesky"] }),
           ),
         );
       const text = unique("Quiet");
@@ -60,10 +54,10 @@ describe("a platform with many requests at the same moment", () => {
         }
         return request(asked);
       };
-      const { id } = dataOf(await submitPost(relay, quiet, { text, platforms: ["bluesky"] }));
+      const { id } = await quiet.accept({ text, platforms: ["bluesky"] });
       await relay.drain();
       outbound.request = request;
-      const post = await readPost(relay, quiet, id);
+      const post = await quiet.read(id);
       const lateMs = Date.parse(post.legs[0].publishedAt) - Date.parse(post.createdAt);
       process.stdout.write(
         `fairness: of ${many} legs that were asked for before it, ${ahead} were published before the quiet platform's, ${lateMs} ms after it was asked for\n`,
@@ -184,7 +178,7 @@ describe("an account", () => {
     const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
     await taken(own, aLeg("1 of a dead worker"), 50);
     const text = unique("Behind a dead worker");
-    await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
+    await publisher.submit({ text, platforms: ["bluesky"] });
     await relay.drain();
     expect(visible(text)).toHaveLength(0);
     relay.advance(51_000);
@@ -262,8 +256,8 @@ describe("an account", () => {
   test("an account handed over to a leg that has ended is passed on immediately", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const text = unique("Ended in its queue");
-    const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
-    await settlePost(relay, publisher, id);
+    const { id } = await publisher.accept({ text, platforms: ["bluesky"] });
+    await publisher.settle(id);
     const leg = await relay.tables.core.find(
       publisher.owner.platformId,
       legKey({ profileId: publisher.owner.profileId, postId: id }, "bluesky"),
@@ -321,10 +315,7 @@ describe("an account", () => {
     const { platformId } = publisher.owner;
     const credit = { operator: ["Admin"], body: { platformId, tokens: 10_000 } };
     dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
-    const linked = await relay.services.connections.stores.connections.find({
-      ...publisher.owner,
-      network: "bluesky",
-    });
+    const linked = await findConnection(relay.services, publisher.owner, "bluesky");
     const own = { network: "bluesky", accountId: linked?.account.id ?? "" } as const;
     const slow = await taken(own, aLeg("0 slow"), 3_600);
     let messages = 0;
@@ -336,7 +327,7 @@ describe("an account", () => {
     const word = unique("In a long queue");
     for (let index = 0; index < legs; index += 1) {
       const text = `${word} no. ${String(index)}`;
-      await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
+      await publisher.submit({ text, platforms: ["bluesky"] });
     }
     for (let minute = 0; minute < 30; minute += 1) {
       relay.advance(60_000);
@@ -364,7 +355,7 @@ describe("an account", () => {
   });
 
   async function submitted(publisher: Publisher, text: string): Promise<string> {
-    const answer = await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
+    const answer = await publisher.submit({ text, platforms: ["bluesky"] });
     return dataOf(answer).id as string;
   }
 
@@ -390,12 +381,12 @@ describe("an account", () => {
     const publish = (postId: string) =>
       publishLegs(relay.services.publishing, { ...publisher.owner, postId, networks: ["bluesky"] });
     await Promise.all(posts.map(publish));
-    for (const postId of posts) await settlePost(relay, publisher, postId);
+    for (const postId of posts) await publisher.settle(postId);
     outbound.request = request;
     expect(most).toBe(1);
     for (const [index, postId] of posts.entries()) {
       expect(visible(texts[index] ?? "")).toHaveLength(1);
-      expect(await readPost(relay, publisher, postId)).toMatchObject({
+      expect(await publisher.read(postId)).toMatchObject({
         status: "succeeded",
         legs: [{ attempts: 1 }],
       });

@@ -9,10 +9,11 @@ import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { statusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 /** Longer than a lease, and than the pause before the sweep looks. */
 const LEASE_MS = 180_000;
@@ -85,7 +86,7 @@ async function commented(): Promise<string> {
     requestId: "",
     ip: "",
     caller: { kind: "system", worker: "test" },
-    connections: await services.connections.stores.connections.listOfProfile(owner),
+    connections: await connectionsOf(services, owner),
     accessVersion: wallet.accessVersion,
     areCached: false,
   } as const;
@@ -97,27 +98,17 @@ async function commented(): Promise<string> {
 async function ended(postId: string) {
   for (let round = 0; round < 60; round += 1) {
     await relay.drain();
-    const post = await readPost(relay, publisher, postId);
+    const post = await publisher.read(postId);
     if (post.legs[0].firstComment?.status !== "pending") return post;
     relay.advance(15_000);
   }
   throw new Error("the comment did not end");
 }
 
-async function eventsOf(postId: string) {
-  relay.advance(60_000);
-  await relay.drain();
-  const { key, headers } = publisher;
-  const { body } = await relay.call("GET", "/v1/events?limit=100", { key, headers });
-  return body.data
-    .filter(({ data }: { data: { post?: { id: string } } }) => data.post?.id === postId)
-    .map(({ type }: { type: string }) => type);
-}
-
 describe("a first comment", () => {
   test("is written after the leg has settled, is free, and is reported", async () => {
     const id = await commented();
-    expect((await readPost(relay, publisher, id)).legs[0].firstComment).toMatchObject({
+    expect((await publisher.read(id)).legs[0].firstComment).toMatchObject({
       status: "pending",
     });
     const post = await ended(id);
@@ -143,7 +134,7 @@ describe("a first comment", () => {
         call: { text: TEXT, leg: { externalId: post.legs[0].networkPostId }, sentAt: null },
       },
     ]);
-    const events = await eventsOf(id);
+    const events = await publisher.eventTypes(id);
     expect(events.slice(-3).toSorted()).toEqual([
       "comment.succeeded",
       "leg.succeeded",
@@ -171,7 +162,7 @@ describe("a first comment", () => {
         },
       ],
     });
-    expect(await eventsOf(post.id)).toContain("comment.failed");
+    expect(await publisher.eventTypes(post.id)).toContain("comment.failed");
   });
 
   test("is not sent again after a lost answer until the network was asked", async () => {
@@ -191,7 +182,7 @@ describe("a first comment", () => {
       firstComment: { status: "unknown", error: { code: "outcome_unknown" } },
     });
     expect(calls).toHaveLength(1);
-    expect(await eventsOf(post.id)).toContain("comment.failed");
+    expect(await publisher.eventTypes(post.id)).toContain("comment.failed");
   });
 
   test("whose worker died over the call is looked up before anything else", async () => {
@@ -232,20 +223,17 @@ describe("a first comment", () => {
     outcomes.push(...Array.from({ length: 99 }, () => notThereYet));
     const id = await commented();
     await relay.drain();
-    const { key, headers } = publisher;
-    const asked = await relay.call("POST", `/v1/posts/${id}/remove`, { key, headers, body: {} });
+    const asked = await publisher.call("POST", `/v1/posts/${id}/remove`, { body: {} });
     expect(dataOf(asked).legs[0]).toMatchObject({
       firstComment: { status: "failed", error: { code: "canceled" } },
       removal: { status: "pending" },
     });
     await relay.drain();
-    expect((await readPost(relay, publisher, id)).legs[0].removal.status).toBe("removed");
+    expect((await publisher.read(id)).legs[0].removal.status).toBe("removed");
   });
 
   test("of a post without one is null", async () => {
-    const { id } = dataOf(
-      await submitPost(relay, publisher, { text: unique("Plain"), platforms: ["mastodon"] }),
-    );
+    const { id } = await publisher.accept({ text: unique("Plain"), platforms: ["mastodon"] });
     expect((await ended(id)).legs[0].firstComment).toBeNull();
     expect(calls).toHaveLength(0);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readBalance, readPost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -18,7 +17,7 @@ const { visible } = useSandboxedRelay(
 async function ended(publisher: Awaited<ReturnType<typeof aPublisher>>, postId: string) {
   for (let seconds = 0; seconds < 400; seconds += 1) {
     await relay.drain();
-    const post = await readPost(relay, publisher, postId);
+    const post = await publisher.read(postId);
     if (post.status !== "processing") return { post, seconds };
     relay.advance(1_000);
   }
@@ -46,7 +45,7 @@ describe.each(["bluesky", "mastodon"] as const)(
       const publisher = await aPublisher(relay, [network]);
       const text = unique("Away");
       const end = outage(relay.clock.now().getTime() + 12_000, "lost");
-      const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: [network] }));
+      const { id } = await publisher.accept({ text, platforms: [network] });
       const { post, seconds } = await ended(publisher, id);
       end();
       expect(post.legs[0].error).toBeNull();
@@ -54,14 +53,14 @@ describe.each(["bluesky", "mastodon"] as const)(
       expect(seconds).toBeGreaterThan(20);
       expect(seconds).toBeLessThan(70);
       expect(visible(text)).toHaveLength(1);
-      expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
+      expect(await publisher.balance()).toMatchObject({ tokenReserved: 0 });
     });
 
     test("a post that the network published without an answer is found", async () => {
       const publisher = await aPublisher(relay, [network]);
       const text = unique("Silent");
       const end = outage(relay.clock.now().getTime() + 12_000, "after");
-      const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: [network] }));
+      const { id } = await publisher.accept({ text, platforms: [network] });
       const { post } = await ended(publisher, id);
       end();
       expect(post).toMatchObject({ status: "succeeded", tokens: { charged: 10, reserved: 0 } });
@@ -72,13 +71,13 @@ describe.each(["bluesky", "mastodon"] as const)(
       const publisher = await aPublisher(relay, [network]);
       const text = unique("Gone");
       const end = outage(relay.clock.now().getTime() + 3_600_000, "lost");
-      const { id } = dataOf(await submitPost(relay, publisher, { text, platforms: [network] }));
+      const { id } = await publisher.accept({ text, platforms: [network] });
       const { post, seconds } = await ended(publisher, id);
       end();
       expect(post.legs[0]).toMatchObject({ status: "failed", error: { code: "outcome_unknown" } });
       expect(seconds).toBeGreaterThan(55);
       expect(seconds).toBeLessThan(300);
-      expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
+      expect(await publisher.balance()).toMatchObject({ tokenReserved: 0 });
     });
   },
 );

@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
-import { dataOf } from "../setup/factories.ts";
 import { casesOf } from "../setup/long-check.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { enqueueDueDeliveries, enqueueDuePosts, sweepStalledLegs } from "../setup/walks.ts";
@@ -31,7 +30,7 @@ afterAll(() => sandbox.stop());
 const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 
 async function accepted(publisher: Publisher, text: string): Promise<string> {
-  return dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] })).id;
+  return (await publisher.accept({ text, platforms: ["bluesky"] })).id;
 }
 
 /** Workers take what is due. A worker's error is what its queue sees, and its message is gone. */
@@ -141,7 +140,7 @@ describe("an outage of storage while a leg is published", () => {
       await recover();
       await vi.waitFor(
         async () => {
-          const [leg] = (await readPost(relay, publisher, postId)).legs;
+          const [leg] = (await publisher.read(postId)).legs;
           expect(leg.nextAttemptAt).not.toBeNull();
         },
         { timeout: 20 * SECOND, interval: 100 },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { updatePost } from "../../src/shared/publishing/schedule/change-scheduled.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { replaceIn, runAround } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -48,16 +48,12 @@ function stalledBeforeCommit(reached: () => void, gate: Promise<void>): Services
 
 test("a change that brings the old time back keeps its row while it is slow to commit", async () => {
   const publisher = await aPublisher(relay, ["bluesky"]);
-  const { key, headers, owner } = publisher;
+  const { owner } = publisher;
   const at = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
   const scheduleAt = at(15 * MINUTE);
   const body = { text: unique("Moved"), platforms: ["bluesky"], scheduleAt };
-  const { id: postId } = dataOf(await submitPost(relay, publisher, body));
-  await relay.call("PATCH", `/v1/posts/${postId}`, {
-    key,
-    headers,
-    body: { scheduleAt: at(90 * MINUTE) },
-  });
+  const { id: postId } = await publisher.accept(body);
+  await publisher.change(postId, { scheduleAt: at(90 * MINUTE) });
   relay.advance(14 * MINUTE);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { promise: isThere, resolve: reached } = Promise.withResolvers<void>();
@@ -85,16 +81,16 @@ test("a change that brings the old time back keeps its row while it is slow to c
     await enqueueDuePosts(relay.services);
     await relay.drain();
   }
-  expect(await settlePost(relay, publisher, postId)).toMatchObject({ status: "succeeded" });
+  expect(await publisher.settle(postId)).toMatchObject({ status: "succeeded" });
 });
 
 test("a change that is slow to end takes nothing from a later one that brings the old time back", async () => {
   const publisher = await aPublisher(relay, ["bluesky"]);
-  const { key, headers, owner } = publisher;
+  const { owner } = publisher;
   const at = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
   const scheduleAt = at(10 * MINUTE);
   const body = { text: unique("Moved"), platforms: ["bluesky"], scheduleAt };
-  const { id: postId } = dataOf(await submitPost(relay, publisher, body));
+  const { id: postId } = await publisher.accept(body);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const scope = {
     requestId: "request",
@@ -106,14 +102,9 @@ test("a change that is slow to end takes nothing from a later one that brings th
     postId,
     change: { scheduleAt: at(60 * MINUTE) },
   });
-  const readTime = async () =>
-    dataOf(await relay.call("GET", `/v1/posts/${postId}`, { key, headers })).scheduleAt;
+  const readTime = async () => (await publisher.read(postId)).scheduleAt;
   await expect.poll(readTime).not.toBe(scheduleAt);
-  const back = await relay.call("PATCH", `/v1/posts/${postId}`, {
-    key,
-    headers,
-    body: { scheduleAt },
-  });
+  const back = await publisher.change(postId, { scheduleAt });
   expect(dataOf(back).scheduleAt).toBe(scheduleAt);
   open();
   await moved;
@@ -122,5 +113,5 @@ test("a change that is slow to end takes nothing from a later one that brings th
     await enqueueDuePosts(relay.services);
     await relay.drain();
   }
-  expect(await settlePost(relay, publisher, postId)).toMatchObject({ status: "succeeded" });
+  expect(await publisher.settle(postId)).toMatchObject({ status: "succeeded" });
 });

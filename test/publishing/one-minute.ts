@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { startSandbox } from "../../dev/networks/server.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
@@ -30,7 +29,7 @@ async function schedule(
     const publisher = await aPublisher(relay, ["bluesky"]);
     for (let nth = 0; nth < POSTS_EACH; nth += 1) {
       const body = { text: `${mark} ${platform}.${nth}.`, platforms: ["bluesky"], scheduleAt };
-      stored.push({ publisher, id: dataOf(await submitPost(relay, publisher, body)).id });
+      stored.push({ publisher, id: (await publisher.accept(body)).id });
     }
   }
   return stored;
@@ -62,7 +61,7 @@ export async function startOneMinute(platforms: number): Promise<void> {
     expect(new Set(visible().map(({ text }) => text)).size).toBe(posts);
     const lateMs: number[] = [];
     for (const { publisher, id } of stored) {
-      const post = await readPost(relay, publisher, id);
+      const post = await publisher.read(id);
       expect(post.status).toBe("succeeded");
       lateMs.push(Date.parse(post.startedAt) - dueAt);
     }

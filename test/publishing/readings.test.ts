@@ -7,16 +7,7 @@ import type { Services } from "../../src/shared/compose.ts";
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { FILES_HOST, serveFiles, whole, type FileServer } from "../media/file-server.ts";
 import { flag } from "../media/pictures.ts";
-import { dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readBalance,
-  readPost,
-  settlePost,
-  submitPost,
-  unique,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
 
@@ -51,13 +42,11 @@ afterAll(async () => {
 /** A post whose hint is lost: a test's own workers take its leg. */
 async function submitted(publisher: Publisher) {
   relay.queues.onSend = () => "lose";
-  const post = dataOf(
-    await submitPost(relay, publisher, {
-      text: unique("Deadly"),
-      platforms: ["mastodon"],
-      mediaUrls: [`${AT}/one.jpg`],
-    }),
-  );
+  const post = await publisher.accept({
+    text: unique("Deadly"),
+    platforms: ["mastodon"],
+    mediaUrls: [`${AT}/one.jpg`],
+  });
   relay.queues.onSend = () => "keep";
   return post;
 }
@@ -101,7 +90,7 @@ async function dieReading(
 async function swept(publisher: Publisher, postId: string) {
   relay.advance(LEASE_MS);
   await sweepStalledLegs(relay.services);
-  return settlePost(relay, publisher, postId);
+  return publisher.settle(postId);
 }
 
 test("a file that ends every process that reads it fails its leg, which is not charged", async () => {
@@ -112,7 +101,7 @@ test("a file that ends every process that reads it fails its leg, which is not c
     status: "failed",
     legs: [{ error: { code: "internal_error" }, tokensCharged: 0 }],
   });
-  expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
+  expect(await publisher.balance()).toMatchObject({ tokenReserved: 0 });
 });
 
 describe("a good file", () => {
@@ -144,7 +133,7 @@ describe("a good file", () => {
   test("a good file is published although its server never answered three workers that died", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await submitted(publisher);
-    const post = await readPost(relay, publisher, id);
+    const post = await publisher.read(id);
     expect(post.status).toBe("processing");
     const { promise, resolve } = Promise.withResolvers<void>();
     const { outbound: real } = relay.services.connections;

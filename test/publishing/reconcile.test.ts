@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { reconcileWallets } from "../setup/walks.ts";
@@ -13,12 +12,10 @@ useSandboxedRelay((started) => {
 });
 
 const submit = async (publisher: Publisher, word = "") =>
-  dataOf(
-    await submitPost(relay, publisher, {
-      text: unique(`Reconciled ${word}`),
-      platforms: ["bluesky", "mastodon"],
-    }),
-  );
+  await publisher.accept({
+    text: unique(`Reconciled ${word}`),
+    platforms: ["bluesky", "mastodon"],
+  });
 const check = ({ owner }: Publisher) =>
   reconcilePlatform(relay.services.background, owner.platformId);
 
@@ -30,8 +27,8 @@ async function tamper({ owner }: Publisher, rowKey: string, change: Record<strin
 
 test("a platform with published, failed and open posts reconciles in every check", async () => {
   const publisher = await aPublisher(relay);
-  await settlePost(relay, publisher, (await submit(publisher)).id);
-  await settlePost(relay, publisher, (await submit(publisher, "[fail:content_rejected]")).id);
+  await publisher.settle((await submit(publisher)).id);
+  await publisher.settle((await submit(publisher, "[fail:content_rejected]")).id);
   expect(await check(publisher)).toEqual([]);
   await submit(publisher);
   expect(await check(publisher)).toEqual([]);

@@ -4,15 +4,7 @@ import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readBalance,
-  readPost,
-  settlePost,
-  submitPost,
-  unique,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -45,7 +37,7 @@ async function submitWith(publisher: Publisher, body: object, between: () => Pro
   };
   relay.queues.onSend = () => "lose";
   try {
-    return await submitPost(relay, publisher, body);
+    return await publisher.submit(body);
   } finally {
     wallets.commit = commit;
     relay.queues.onSend = () => "keep";
@@ -109,7 +101,7 @@ describe("a process that pauses between its mark and its work", () => {
     };
     relay.queues.onSend = () => "lose";
     try {
-      await submitPost(relay, publisher, { text, platforms: ["bluesky"], scheduleAt });
+      await publisher.submit({ text, platforms: ["bluesky"], scheduleAt });
     } finally {
       wakes.add = add;
       relay.queues.onSend = () => "keep";
@@ -156,7 +148,7 @@ describe("a leg that kills its workers", () => {
   async function submitted(publisher: Publisher) {
     const text = unique("Deadly");
     relay.queues.onSend = () => "lose";
-    const post = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
+    const post = await publisher.accept({ text, platforms: ["bluesky"] });
     relay.queues.onSend = () => "keep";
     return { text, post };
   }
@@ -171,16 +163,15 @@ describe("a leg that kills its workers", () => {
     const before = relay.logLines.length;
     const deaths = await wearOut(publisher, post.id, dying);
     expect(deaths).toBe(CRASHES_MAX);
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({
+    expect(await publisher.read(post.id)).toMatchObject({
       status: "failed",
       legs: [{ error: { code: "internal_error" }, retryAvailable: true, tokensCharged: 0 }],
     });
-    expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
+    expect(await publisher.balance()).toMatchObject({ tokenReserved: 0 });
     const lines = relay.logLines.slice(before).filter((line) => line.includes("leg_given_up"));
     expect(lines).toHaveLength(1);
-    const { key, headers } = publisher;
-    dataOf(await relay.call("POST", `/v1/posts/${post.id}/retry`, { key, headers }));
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    await publisher.retry(post.id);
+    expect(await publisher.settle(post.id)).toMatchObject({ status: "succeeded" });
   });
 
   test("a leg that kills its workers after it may have been sent ends as outcome_unknown and is not charged", async () => {
@@ -190,14 +181,13 @@ describe("a leg that kills its workers", () => {
     const dying = relay.another({ outbound: { ...relay.services.connections.outbound, request } });
     const deaths = await wearOut(publisher, post.id, dying);
     expect(deaths).toBe(CRASHES_MAX);
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({
+    expect(await publisher.read(post.id)).toMatchObject({
       status: "failed",
       legs: [{ error: { code: "outcome_unknown" }, retryAvailable: true, tokensCharged: 0 }],
     });
-    expect(await readBalance(relay, publisher)).toMatchObject({ tokenReserved: 0 });
-    const { key, headers } = publisher;
-    dataOf(await relay.call("POST", `/v1/posts/${post.id}/retry`, { key, headers }));
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.balance()).toMatchObject({ tokenReserved: 0 });
+    await publisher.retry(post.id);
+    expect(await publisher.settle(post.id)).toMatchObject({ status: "succeeded" });
     expect(visible(text)).toHaveLength(1);
   });
 });
@@ -238,7 +228,7 @@ describe("a message that fails at every delivery", () => {
       sent.push(message);
       return "lose";
     };
-    await submitPost(relay, publisher, { text, platforms: ["bluesky"] });
+    await publisher.submit({ text, platforms: ["bluesky"] });
     relay.queues.onSend = () => "keep";
     const worker = workers.find(({ queue }) => queue === "publishing");
     const reading = vi.spyOn(relay.services.publishing.stores.posts, "findToPublish");

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts, sweepStalledLegs } from "../setup/walks.ts";
@@ -26,7 +25,7 @@ async function tick(): Promise<void> {
 async function accepted(more: object = {}): Promise<string> {
   const text = unique("Refused hint");
   const publisher = await aPublisher(relay, ["bluesky"]);
-  dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"], ...more }));
+  await publisher.accept({ text, platforms: ["bluesky"], ...more });
   return text;
 }
 
@@ -91,7 +90,7 @@ test("a post that was accepted while the queue refused hints is published by the
 test("a leg that waits for another attempt, whose hint was refused, is swept when it may begin", async () => {
   const text = `${unique("Waits")} [fail:network_unavailable:1]`;
   const publisher = await aPublisher(relay, ["bluesky"]);
-  dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
+  await publisher.accept({ text, platforms: ["bluesky"] });
   relay.queues.onSend = () => "refuse";
   await relay.drain();
   relay.queues.onSend = () => "keep";

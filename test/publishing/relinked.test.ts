@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { LENIENT_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readBalance, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 let relay: Relay;
 const { visible } = useSandboxedRelay((started) => {
@@ -18,7 +18,7 @@ const linkAnother = ({ owner }: Publisher) =>
 
 async function submitted(publisher: Publisher, text: string): Promise<string> {
   const body = { text, platforms: ["mastodon"] };
-  return dataOf(await submitPost(relay, publisher, body)).id as string;
+  return (await publisher.accept(body)).id as string;
 }
 
 describe("an account that is replaced by another one after a post was accepted", () => {
@@ -27,10 +27,8 @@ describe("an account that is replaced by another one after a post was accepted",
     const text = unique("Moved house");
     const id = await submitted(publisher, text);
     await linkAnother(publisher);
-    const [linked] = await relay.services.connections.stores.connections.listOfProfile(
-      publisher.owner,
-    );
-    const post = await settlePost(relay, publisher, id);
+    const [linked] = await connectionsOf(relay.services, publisher.owner);
+    const post = await publisher.settle(id);
     expect(visible(text).map(({ host }) => host)).toEqual([LENIENT_HOST]);
     expect(post).toMatchObject({
       status: "succeeded",
@@ -47,14 +45,14 @@ describe("an account that is replaced by another one after a post was accepted",
       posts.push(await submitted(publisher, `${word} no. ${index}`));
     await linkAnother(publisher);
     for (const id of posts)
-      expect(await settlePost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+      expect(await publisher.settle(id)).toMatchObject({ status: "succeeded" });
     expect(visible(word)).toHaveLength(5);
     expect(new Set(visible(word).map(({ host }) => host))).toEqual(new Set([LENIENT_HOST]));
   });
 
   test("a post that the replaced account may have is not sent again: its outcome stays unknown, uncharged", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
-    const before = await readBalance(relay, publisher);
+    const before = await publisher.balance();
     const text = unique("Maybe there [drop-answer]");
     const { outbound } = relay.services.connections;
     const request = outbound.request.bind(outbound);
@@ -69,12 +67,12 @@ describe("an account that is replaced by another one after a post was accepted",
     const id = await submitted(publisher, text);
     await relay.drain();
     outbound.request = request;
-    const post = await settlePost(relay, publisher, id);
+    const post = await publisher.settle(id);
     expect(visible(text).map(({ host }) => host)).toEqual([STRICT_HOST]);
     expect(post).toMatchObject({
       status: "failed",
       legs: [{ error: { code: "outcome_unknown" }, retryAvailable: true, tokensCharged: 0 }],
     });
-    expect(await readBalance(relay, publisher)).toMatchObject({ available: before.available });
+    expect(await publisher.balance()).toMatchObject({ available: before.available });
   });
 });

@@ -4,8 +4,7 @@ import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import type { HttpRequest } from "../../src/shared/runtime/http-call.ts";
 import { timeOfId } from "../../src/shared/runtime/ids.ts";
 import { IS_LONG } from "../setup/long-check.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { CONTRACTS } from "../networks/contract/contracts.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
@@ -139,12 +138,12 @@ async function published(text: string): Promise<string> {
     platforms: ["facebook"],
     platformOptions: { facebook: { firstComment: text } },
   };
-  const { id } = dataOf(await submitPost(calm, publisher, body));
+  const { id } = await publisher.accept(body);
   // The comment is left to the sweep.
   calm.queues.onSend = () => "lose";
   await calm.drain();
   calm.queues.onSend = () => "keep";
-  const [leg] = (await readPost(calm, publisher, id)).legs;
+  const [leg] = (await publisher.read(id)).legs;
   expect(leg).toMatchObject({ status: "succeeded", firstComment: { status: "pending" } });
   return id;
 }
@@ -179,10 +178,8 @@ async function run(fault: string | undefined, asksAt: number, endsAfter: number)
   said = [];
   called.length = 0;
   status = 0;
-  const { key, headers } = publisher;
   const ask = async () => {
-    const answer = await calm.call("POST", `/v1/posts/${id}/remove`, { key, headers, body: {} });
-    ({ status } = answer);
+    ({ status } = await publisher.remove(id));
   };
   const worker = await aMortal(endsAfter, { write: asksAt, run: ask });
   const where = `asked before write ${asksAt}, dead after write ${endsAfter}`;
@@ -191,14 +188,14 @@ async function run(fault: string | undefined, asksAt: number, endsAfter: number)
     await sweepStalledLegs(calm.services);
     if (worker.isDead()) await calm.drain();
     else await worker.work();
-    const [leg] = (await readPost(calm, publisher, id)).legs;
+    const [leg] = (await publisher.read(id)).legs;
     if (status === 0 && leg.firstComment.status !== "pending") break;
     if (leg.removal !== null && leg.removal.status !== "pending") break;
   }
   await worker.stop();
   const made = worker.writes();
   if (status === 0) return made;
-  const [leg] = (await readPost(calm, publisher, id)).legs;
+  const [leg] = (await publisher.read(id)).legs;
   expect([where, status, leg.status, leg.removal?.status]).toEqual([
     where,
     202,

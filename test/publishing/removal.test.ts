@@ -1,14 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { aKey, dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readBalance,
-  readPost,
-  settlePost,
-  submitPost,
-  unique,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, publisherOf, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
@@ -32,27 +24,20 @@ beforeEach(() => {
   deletions.during = () => Promise.resolve();
 });
 
-const remove = ({ key, headers }: Publisher, postId: string, platforms?: readonly string[]) =>
-  relay.call("POST", `/v1/posts/${postId}/remove`, {
-    key,
-    headers,
-    body: platforms === undefined ? {} : { platforms },
-  });
-
 async function published(
   publisher: Publisher,
   platforms: readonly string[],
   text = unique("Gone"),
 ) {
-  const submitted = await submitPost(relay, publisher, { text, platforms });
-  return settlePost(relay, publisher, dataOf(submitted).id);
+  const submitted = await publisher.submit({ text, platforms });
+  return publisher.settle(dataOf(submitted).id);
 }
 
 /** Lets time pass until no removal is pending. */
 async function removed(publisher: Publisher, postId: string) {
   for (let round = 0; round < 60; round += 1) {
     await relay.drain();
-    const post = await readPost(relay, publisher, postId);
+    const post = await publisher.read(postId);
     const isPending = post.legs.some(
       ({ removal }: { removal: { status: string } | null }) => removal?.status === "pending",
     );
@@ -62,24 +47,14 @@ async function removed(publisher: Publisher, postId: string) {
   throw new Error("the removal did not end");
 }
 
-async function eventsOf({ key, headers }: Publisher, postId: string) {
-  // A list shows what is some seconds old.
-  relay.advance(60_000);
-  await relay.drain();
-  const { body } = await relay.call("GET", "/v1/events?limit=100", { key, headers });
-  return body.data
-    .filter(({ data }: { data: { post?: { id: string } } }) => data.post?.id === postId)
-    .map(({ type }: { type: string }) => type);
-}
-
 const code = (error: string) => ({ status: 409, body: { error: { code: error } } });
 
 describe("removing a post", () => {
   test("takes down every leg, says so, and changes nothing else", async () => {
     const publisher = await aPublisher(relay);
     const before = await published(publisher, ["bluesky", "mastodon"]);
-    const balance = await readBalance(relay, publisher);
-    const asked = await remove(publisher, before.id);
+    const balance = await publisher.balance();
+    const asked = await publisher.remove(before.id);
     expect(asked).toMatchObject({
       status: 202,
       body: { data: { legs: [{ removal: { status: "pending", at: null } }, { removal: {} }] } },
@@ -91,8 +66,8 @@ describe("removing a post", () => {
       expect({ ...leg, removal: null }).toEqual(before.legs[index]);
     }
     expect({ ...post, legs: [], updatedAt: "" }).toEqual({ ...before, legs: [], updatedAt: "" });
-    expect(await readBalance(relay, publisher)).toEqual(balance);
-    const events = await eventsOf(publisher, before.id);
+    expect(await publisher.balance()).toEqual(balance);
+    const events = await publisher.eventTypes(before.id);
     expect(events.filter((type: string) => type === "leg.removed")).toHaveLength(2);
     expect(
       await relay.services.publishing.stores.posts.listOpenWork(publisher.owner.platformId),
@@ -102,14 +77,13 @@ describe("removing a post", () => {
   test("touches the named legs alone, and says in the timeline what it did", async () => {
     const publisher = await aPublisher(relay);
     const { id } = await published(publisher, ["bluesky", "mastodon"]);
-    await remove(publisher, id, ["mastodon"]);
+    await publisher.remove(id, ["mastodon"]);
     const post = await removed(publisher, id);
     expect(post.legs.map((leg: { removal: unknown }) => leg.removal)).toMatchObject([
       null,
       { status: "removed" },
     ]);
-    const { key, headers } = publisher;
-    const { body } = await relay.call("GET", `/v1/posts/${id}/timeline`, { key, headers });
+    const { body } = await publisher.call("GET", `/v1/posts/${id}/timeline`);
     const steps = body.data.filter(({ step }: { step: string }) => step === "removal");
     expect(steps).toMatchObject([{ outcome: "asked" }, { outcome: "done", platform: "mastodon" }]);
   });
@@ -118,11 +92,11 @@ describe("removing a post", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     deletions.next.push("lost_before", "down", "lost");
-    await remove(publisher, id);
+    await publisher.remove(id);
     const post = await removed(publisher, id);
     expect(post.legs[0].removal).toMatchObject({ status: "removed" });
     expect(deletions.calls).toHaveLength(4);
-    const events = await eventsOf(publisher, id);
+    const events = await publisher.eventTypes(id);
     expect(events.filter((type: string) => type === "leg.removed")).toHaveLength(1);
   });
 
@@ -131,7 +105,7 @@ describe("removing a post", () => {
     const { id, status } = await published(publisher, ["mastodon"]);
     deletions.next.push(...Array.from({ length: 200 }, () => "down" as const));
     const before = relay.clock.now().getTime();
-    await remove(publisher, id);
+    await publisher.remove(id);
     const post = await removed(publisher, id);
     const minutes = (relay.clock.now().getTime() - before) / 60_000;
     expect(minutes).toBeGreaterThan(55);
@@ -145,9 +119,9 @@ describe("removing a post", () => {
         },
       ],
     });
-    expect(await eventsOf(publisher, id)).toContain("leg.removal_failed");
+    expect(await publisher.eventTypes(id)).toContain("leg.removal_failed");
     deletions.next.length = 0;
-    expect((await remove(publisher, id, ["mastodon"])).status).toBe(202);
+    expect((await publisher.remove(id, ["mastodon"])).status).toBe(202);
     expect((await removed(publisher, id)).legs[0].removal.status).toBe("removed");
   });
 
@@ -155,7 +129,7 @@ describe("removing a post", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     deletions.next.push("forbidden");
-    await remove(publisher, id);
+    await publisher.remove(id);
     expect((await removed(publisher, id)).legs[0].removal).toMatchObject({
       status: "failed",
       error: { code: "permission_missing", docUrl: expect.stringContaining("permission_missing") },
@@ -166,9 +140,9 @@ describe("removing a post", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const text = unique("Again");
     const { id } = await published(publisher, ["mastodon"], text);
-    const again = () => submitPost(relay, publisher, { text, platforms: ["mastodon"] });
+    const again = () => publisher.submit({ text, platforms: ["mastodon"] });
     expect(await again()).toMatchObject(code("duplicate_content"));
-    await remove(publisher, id);
+    await publisher.remove(id);
     await removed(publisher, id);
     expect((await again()).status).toBe(202);
   });
@@ -177,7 +151,7 @@ describe("removing a post", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     deletions.next.push("down");
-    await remove(publisher, id);
+    await publisher.remove(id);
     await relay.drain();
     expect((await erase(relay, publisher)).status).toBe(202);
     await eraseProfiles(relay.services);
@@ -192,7 +166,7 @@ describe("removing a post", () => {
     await linkSandboxAccount(relay.services, publisher.owner, "mastodon", {
       form: { instance: LENIENT_HOST },
     });
-    await remove(publisher, id);
+    await publisher.remove(id);
     expect((await removed(publisher, id)).legs[0].removal).toMatchObject({
       status: "failed",
       error: { code: "connection_missing", networkCode: "account_replaced" },
@@ -204,12 +178,17 @@ describe("removing a post", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     const stranger = await aPublisher(relay, ["mastodon"]);
-    expect((await remove(stranger, id)).status).toBe(404);
+    expect((await stranger.remove(id)).status).toBe(404);
     const { key, profileId } = publisher;
     await relay.call("PATCH", `/v1/profiles/${profileId}`, { key, body: { status: "disabled" } });
     const restricted = { scope: "restricted", allowedProfileIds: [profileId] };
     const { secret } = await aKey(relay, publisher.application, restricted);
-    expect((await remove({ ...publisher, key: secret }, id)).status).toBe(202);
+    const restrictedPublisher = publisherOf(
+      relay,
+      { ...publisher.application, key: secret },
+      profileId,
+    );
+    expect((await restrictedPublisher.remove(id)).status).toBe(202);
     expect((await removed(publisher, id)).legs[0].removal.status).toBe("removed");
   });
 });
@@ -219,24 +198,24 @@ describe("a removal of what can't be removed", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const post = await published(publisher, ["mastodon", "bluesky"]);
     expect(post.status).toBe("partial");
-    expect((await remove(publisher, post.id, ["linkedin"])).status).toBe(400);
-    expect(await remove(publisher, post.id, ["bluesky"])).toMatchObject(code("nothing_to_remove"));
-    expect(await remove(publisher, post.id, ["mastodon", "bluesky"])).toMatchObject(
+    expect((await publisher.remove(post.id, ["linkedin"])).status).toBe(400);
+    expect(await publisher.remove(post.id, ["bluesky"])).toMatchObject(code("nothing_to_remove"));
+    expect(await publisher.remove(post.id, ["mastodon", "bluesky"])).toMatchObject(
       code("nothing_to_remove"),
     );
-    expect((await remove(publisher, post.id)).status).toBe(202);
+    expect((await publisher.remove(post.id)).status).toBe(202);
     await removed(publisher, post.id);
-    expect(await remove(publisher, post.id)).toMatchObject(code("nothing_to_remove"));
-    expect(await remove(publisher, post.id, ["mastodon"])).toMatchObject(code("nothing_to_remove"));
+    expect(await publisher.remove(post.id)).toMatchObject(code("nothing_to_remove"));
+    expect(await publisher.remove(post.id, ["mastodon"])).toMatchObject(code("nothing_to_remove"));
     expect(deletions.calls).toHaveLength(1);
   });
 
   test("a leg that is removed already changes nothing beside one that is to be removed", async () => {
     const publisher = await aPublisher(relay);
     const { id } = await published(publisher, ["bluesky", "mastodon"]);
-    await remove(publisher, id, ["bluesky"]);
+    await publisher.remove(id, ["bluesky"]);
     const [first] = (await removed(publisher, id)).legs;
-    expect((await remove(publisher, id, ["bluesky", "mastodon"])).status).toBe(202);
+    expect((await publisher.remove(id, ["bluesky", "mastodon"])).status).toBe(202);
     const { legs } = await removed(publisher, id);
     expect(legs).toMatchObject([first, { removal: { status: "removed" } }]);
     expect(deletions.calls).toHaveLength(2);
@@ -245,8 +224,8 @@ describe("a removal of what can't be removed", () => {
   test("an open removal answers for another request, and keeps the leg from being retried", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
-    const first = dataOf(await remove(publisher, id));
-    const second = dataOf(await remove(publisher, id, ["mastodon"]));
+    const first = dataOf(await publisher.remove(id));
+    const second = dataOf(await publisher.remove(id, ["mastodon"]));
     expect(second).toEqual(first);
     await removed(publisher, id);
     expect(deletions.calls).toHaveLength(1);
@@ -256,11 +235,10 @@ describe("a removal of what can't be removed", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const scheduleAt = new Date(relay.clock.now().getTime() + 3_600_000).toISOString();
     const body = { text: unique("Later"), platforms: ["mastodon"], scheduleAt };
-    const { id } = dataOf(await submitPost(relay, publisher, body));
-    expect(await remove(publisher, id)).toMatchObject(code("invalid_state"));
+    const { id } = await publisher.accept(body);
+    expect(await publisher.remove(id)).toMatchObject(code("invalid_state"));
     const post = await published(publisher, ["mastodon"]);
-    const { key, headers } = publisher;
-    expect(await relay.call("DELETE", `/v1/posts/${post.id}`, { key, headers })).toMatchObject({
+    expect(await publisher.call("DELETE", `/v1/posts/${post.id}`)).toMatchObject({
       status: 409,
       body: { error: { details: { remove: `/v1/posts/${post.id}/remove` } } },
     });
@@ -272,8 +250,8 @@ describe("a removal of what can't be removed", () => {
     const bluesky = networkOf("bluesky");
     const { calls } = bluesky;
     Object.assign(bluesky, { calls: {} });
-    const alone = await remove(publisher, post.id, ["bluesky"]);
-    const both = await remove(publisher, post.id);
+    const alone = await publisher.remove(post.id, ["bluesky"]);
+    const both = await publisher.remove(post.id);
     const { legs } = await removed(publisher, post.id);
     Object.assign(bluesky, { calls });
     const posts = [{ platform: "bluesky", url: post.legs[1].url }];
@@ -299,8 +277,8 @@ describe("a post of unknown outcome", () => {
       throw new HttpFailure("in_doubt", "timeout");
     };
     const body = { text: unique("Unknown"), platforms: ["mastodon"] };
-    const { id } = dataOf(await submitPost(relay, publisher, body));
-    const post = await settlePost(relay, publisher, id);
+    const { id } = await publisher.accept(body);
+    const post = await publisher.settle(id);
     outbound.request = request;
     expect(post.legs[0].error.code).toBe("outcome_unknown");
     return post;
@@ -309,7 +287,7 @@ describe("a post of unknown outcome", () => {
   test("is looked for before it is removed", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await unknown(publisher, "after");
-    await remove(publisher, id);
+    await publisher.remove(id);
     const { legs } = await removed(publisher, id);
     expect(legs[0]).toMatchObject({ status: "failed", removal: { status: "removed" } });
     expect(deletions.calls).toHaveLength(1);
@@ -318,7 +296,7 @@ describe("a post of unknown outcome", () => {
   test("that is not there needs no removal", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await unknown(publisher, "before");
-    await remove(publisher, id);
+    await publisher.remove(id);
     const { legs } = await removed(publisher, id);
     expect(legs[0]).toMatchObject({ status: "failed", removal: { status: "removed" } });
     expect(deletions.calls).toEqual([]);
@@ -327,12 +305,11 @@ describe("a post of unknown outcome", () => {
   test("can't be retried while it is removed, nor removed while it is retried", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await unknown(publisher, "after");
-    const { key, headers } = publisher;
-    const retry = () => relay.call("POST", `/v1/posts/${id}/retry`, { key, headers, body: {} });
-    await remove(publisher, id);
+    const retry = () => publisher.call("POST", `/v1/posts/${id}/retry`, { body: {} });
+    await publisher.remove(id);
     expect(await retry()).toMatchObject(code("invalid_state"));
     await removed(publisher, id);
     expect((await retry()).status).toBe(202);
-    expect(await remove(publisher, id, ["mastodon"])).toMatchObject(code("invalid_state"));
+    expect(await publisher.remove(id, ["mastodon"])).toMatchObject(code("invalid_state"));
   });
 });

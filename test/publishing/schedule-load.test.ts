@@ -6,10 +6,10 @@ import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { postWake } from "../../src/shared/publishing/post.ts";
 import type { StartHint } from "../../src/shared/publishing/post-queue.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { connectionOf, revokeConnection } from "../setup/stored.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
@@ -92,7 +92,7 @@ describe("instances whose clocks differ by a minute", () => {
     const text = unique("Skewed");
     const scheduleAt = ahead(5 * MINUTE);
     const body = { text, platforms: ["bluesky"], scheduleAt };
-    const { id } = dataOf(await submitPost(relay, publisher, body));
+    const { id } = await publisher.accept(body);
     const dueAt = Date.parse(scheduleAt);
     const waiting: { readonly hint: StartHint; readonly at: number }[] = [];
     for (const services of [timer, worker]) {
@@ -113,7 +113,7 @@ describe("instances whose clocks differ by a minute", () => {
       waiting.splice(0, waiting.length, ...waiting.filter(({ at }) => at > now));
       for (const { hint } of seen) await startPost(worker.publishing, hint);
     }
-    const post = await settlePost(relay, publisher, id);
+    const post = await publisher.settle(id);
     expect(post.status).toBe("succeeded");
     expect(visible(text)).toHaveLength(1);
     // By the clock of the one that fired it, never before its time.
@@ -128,7 +128,7 @@ describe("a post that fires", () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const scheduleAt = ahead(7 * MINUTE + 23_000);
     const body = { text: unique("To the second"), platforms: ["bluesky"], scheduleAt };
-    const { id } = dataOf(await submitPost(relay, publisher, body));
+    const { id } = await publisher.accept(body);
     const dueAt = Date.parse(scheduleAt);
     while (relay.clock.now().getTime() < dueAt - 61_000) {
       await enqueueDuePosts(relay.services);
@@ -140,9 +140,9 @@ describe("a post that fires", () => {
       await relay.drain();
       relay.advance(500);
     }
-    expect((await readPost(relay, publisher, id)).status).toBe("scheduled");
+    expect((await publisher.read(id)).status).toBe("scheduled");
     relay.advance(2_500);
-    const post = await settlePost(relay, publisher, id);
+    const post = await publisher.settle(id);
     expect(Date.parse(post.startedAt) - dueAt).toBeLessThan(3_000);
     expect(Date.parse(post.startedAt)).toBeGreaterThanOrEqual(dueAt);
   });
@@ -152,15 +152,15 @@ describe("a post that fires", () => {
     const text = unique("Judged again");
     const scheduleAt = ahead(10 * MINUTE);
     const body = { text, platforms: ["bluesky", "mastodon"], scheduleAt };
-    const { id } = dataOf(await submitPost(relay, publisher, body));
-    const twin = dataOf(await submitPost(relay, publisher, { text, platforms: ["bluesky"] }));
-    await settlePost(relay, publisher, twin.id);
-    const { connections } = relay.services.connections.stores;
-    const mastodon = await connections.find({ ...publisher.owner, network: "mastodon" });
-    if (mastodon !== undefined) await connections.revoke(mastodon);
+    const { id } = await publisher.accept(body);
+    const twin = await publisher.accept({ text, platforms: ["bluesky"] });
+    await publisher.settle(twin.id);
+    const { services } = relay;
+    const mastodon = await connectionOf(services, publisher.owner, "mastodon");
+    await revokeConnection(services, mastodon);
     relay.advance(10 * MINUTE);
     await enqueueDuePosts(relay.services);
-    const post = await settlePost(relay, publisher, id);
+    const post = await publisher.settle(id);
     expect(post).toMatchObject({ status: "failed", tokens: { charged: 0, reserved: 0 } });
     const codes = post.legs.map((leg: { error: { code: string } }) => leg.error.code);
     expect(codes.toSorted()).toEqual(["connection_missing", "duplicate_content"]);

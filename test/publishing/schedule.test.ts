@@ -2,16 +2,7 @@ import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/billing.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
-import {
-  aPublisher,
-  readBalance,
-  readPost,
-  settlePost,
-  submitPost,
-  unique,
-  uniqueKey,
-  type Publisher,
-} from "../setup/publisher.ts";
+import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
@@ -35,15 +26,10 @@ async function tick(): Promise<void> {
 async function schedule(publisher: Publisher, more: object = {}) {
   const text = unique("Scheduled");
   const body = { text, platforms: ["bluesky"], scheduleAt: ahead(10 * MINUTE), ...more };
-  const answer = await submitPost(relay, publisher, body);
+  const answer = await publisher.submit(body);
   expect(answer.status).toBe(201);
   return { text, post: dataOf(answer) };
 }
-
-const patch = ({ key, headers }: Publisher, postId: string, body: object) =>
-  relay.call("PATCH", `/v1/posts/${postId}`, { key, headers, body });
-const cancel = ({ key, headers }: Publisher, postId: string) =>
-  relay.call("DELETE", `/v1/posts/${postId}`, { key, headers });
 
 /** As the queue hands it over, at whatever time. */
 const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
@@ -52,10 +38,10 @@ const fire = ({ owner }: Publisher, post: { id: string; scheduleAt: string }) =>
 describe("a scheduled post", () => {
   test("a scheduled post costs 2 tokens when it is stored, and is published and charged when it is due", async () => {
     const publisher = await aPublisher(relay);
-    const before = await readBalance(relay, publisher);
+    const before = await publisher.balance();
     const { text, post } = await schedule(publisher);
     expect(post).toMatchObject({ status: "scheduled", startedAt: null, tokens: { reserved: 0 } });
-    expect(await readBalance(relay, publisher)).toMatchObject({
+    expect(await publisher.balance()).toMatchObject({
       tokenBalance: before.tokenBalance - 2,
       tokenReserved: 0,
     });
@@ -65,11 +51,11 @@ describe("a scheduled post", () => {
     expect(visible(text)).toHaveLength(0);
     relay.advance(MINUTE);
     await relay.drain();
-    const published = await settlePost(relay, publisher, post.id);
+    const published = await publisher.settle(post.id);
     expect(published).toMatchObject({ status: "succeeded", tokens: { charged: 10 } });
     expect(Date.parse(published.startedAt) - Date.parse(post.scheduleAt)).toBeLessThan(MINUTE);
     expect(visible(text)).toHaveLength(1);
-    expect(await readBalance(relay, publisher)).toMatchObject({
+    expect(await publisher.balance()).toMatchObject({
       tokenBalance: before.tokenBalance - 12,
       tokenReserved: 0,
     });
@@ -79,11 +65,11 @@ describe("a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     await fire(publisher, post);
-    expect((await readPost(relay, publisher, post.id)).status).toBe("scheduled");
+    expect((await publisher.read(post.id)).status).toBe("scheduled");
     relay.advance(10 * MINUTE);
     await Promise.all([fire(publisher, post), fire(publisher, post), fire(publisher, post)]);
     await fire(publisher, post);
-    const published = await settlePost(relay, publisher, post.id);
+    const published = await publisher.settle(post.id);
     expect(published.tokens).toEqual({ reserved: 0, charged: 10, released: 0 });
     expect(visible(text)).toHaveLength(1);
   });
@@ -99,7 +85,7 @@ describe("a scheduled post", () => {
       relay.advance(MINUTE);
       await tick();
     }
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     expect(visible(text)).toHaveLength(1);
   });
 
@@ -107,7 +93,7 @@ describe("a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher, { scheduleAt: ahead(20_000) });
     relay.advance(21_000);
-    const published = await settlePost(relay, publisher, post.id);
+    const published = await publisher.settle(post.id);
     expect(published.status).toBe("succeeded");
     expect(Date.parse(published.startedAt) - Date.parse(post.scheduleAt)).toBeLessThan(2_000);
   });
@@ -117,7 +103,7 @@ describe("a scheduled post", () => {
     const { post } = await schedule(publisher);
     relay.advance(25 * HOUR);
     await fire(publisher, post);
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({
+    expect(await publisher.read(post.id)).toMatchObject({
       status: "failed",
       tokens: { reserved: 0, charged: 0 },
       legs: [{ error: { code: "schedule_missed" }, retryAvailable: true }],
@@ -130,7 +116,7 @@ describe("a scheduled post", () => {
     expect(post.legs.map((leg: { status: string }) => leg.status)).toEqual(["pending", "pending"]);
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+    expect(await publisher.settle(post.id)).toMatchObject({
       status: "partial",
       legs: [{ status: "succeeded" }, { error: { code: "connection_missing" } }],
     });
@@ -139,7 +125,7 @@ describe("a scheduled post", () => {
   test("a scheduled post fails if tokens are missing when it starts, and a retry is published once there are tokens", async () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
-    const { tokenBalance } = await readBalance(relay, publisher);
+    const { tokenBalance } = await publisher.balance();
     await charge(relay.services.billing, publisher.owner.platformId, {
       operationId: uniqueKey(),
       operation: "posts.schedule",
@@ -153,16 +139,15 @@ describe("a scheduled post", () => {
     });
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({
+    expect(await publisher.read(post.id)).toMatchObject({
       status: "failed",
       legs: [{ error: { code: "insufficient_tokens" }, retryAvailable: true }],
     });
     const { platformId } = publisher.owner;
     const credit = { operator: ["Admin"], body: { platformId, tokens: 100 } };
     dataOf(await relay.call("POST", "/v1/billing/admin/credit", credit));
-    const { key, headers } = publisher;
-    dataOf(await relay.call("POST", `/v1/posts/${post.id}/retry`, { key, headers }));
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    await publisher.retry(post.id);
+    expect(await publisher.settle(post.id)).toMatchObject({ status: "succeeded" });
     expect(visible(text)).toHaveLength(1);
   });
 
@@ -174,7 +159,7 @@ describe("a scheduled post", () => {
     await relay.call("DELETE", `/v1/profiles/${publisher.profileId}`, { key });
     relay.advance(11 * MINUTE);
     await fire(publisher, first.post);
-    expect(await readPost(relay, publisher, first.post.id)).toMatchObject({
+    expect(await publisher.read(first.post.id)).toMatchObject({
       status: "failed",
       legs: [{ status: "skipped", error: { code: "profile_disabled" } }],
     });
@@ -186,7 +171,7 @@ describe("a scheduled post", () => {
     expect(dataOf(await relay.call("GET", `/v1/posts/${second.post.id}`, read))).toMatchObject({
       legs: [{ status: "skipped", error: { code: "application_disabled" } }],
     });
-    expect(await relay.call("GET", `/v1/posts/${second.post.id}`, { key, headers })).toMatchObject({
+    expect(await publisher.call("GET", `/v1/posts/${second.post.id}`)).toMatchObject({
       status: 403,
     });
   });
@@ -208,7 +193,7 @@ describe("a scheduled post", () => {
       relay.advance(MINUTE);
       await tick();
     }
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     expect(visible(text)).toHaveLength(1);
   });
 
@@ -221,7 +206,7 @@ describe("a scheduled post", () => {
   ])("a time %s is refused with the field's name", async (_, scheduleAt) => {
     const publisher = await aPublisher(relay, []);
     const body = { text: "Hello", platforms: ["bluesky"], scheduleAt: scheduleAt() };
-    const answer = await submitPost(relay, publisher, body);
+    const answer = await publisher.submit(body);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
     expect(answer.body.error.details.issues[0].path).toBe("scheduleAt");
   });
@@ -230,9 +215,9 @@ describe("a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const key = uniqueKey();
     const body = { text: unique("Again"), platforms: ["bluesky"], scheduleAt: ahead(MINUTE) };
-    const first = await submitPost(relay, publisher, body, key);
+    const first = await publisher.submit(body, key);
     relay.advance(2 * MINUTE);
-    const again = await submitPost(relay, publisher, body, key);
+    const again = await publisher.submit(body, key);
     expect(again.status).toBe(201);
     expect(dataOf(again).id).toBe(dataOf(first).id);
   });
@@ -243,22 +228,22 @@ describe("a change of a scheduled post", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     const newText = unique("Changed");
-    const changed = await patch(publisher, post.id, {
+    const changed = await publisher.change(post.id, {
       text: newText,
       scheduleAt: ahead(30 * MINUTE),
       platforms: ["mastodon"],
     });
     expect(dataOf(changed)).toMatchObject({ status: "scheduled", text: newText });
-    expect(await readPost(relay, publisher, post.id)).toEqual(dataOf(changed));
+    expect(await publisher.read(post.id)).toEqual(dataOf(changed));
     relay.advance(12 * MINUTE);
     await fire(publisher, post);
     await tick();
-    expect((await readPost(relay, publisher, post.id)).status).toBe("scheduled");
+    expect((await publisher.read(post.id)).status).toBe("scheduled");
     for (let run = 0; run < 20; run += 1) {
       relay.advance(MINUTE);
       await tick();
     }
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+    expect(await publisher.settle(post.id)).toMatchObject({
       status: "succeeded",
       platforms: ["mastodon"],
       legs: [{ platform: "mastodon" }],
@@ -270,12 +255,12 @@ describe("a change of a scheduled post", () => {
   test("a change that no network could publish, or that contradicts itself, changes nothing", async () => {
     const publisher = await aPublisher(relay);
     const { post } = await schedule(publisher);
-    const tooLong = await patch(publisher, post.id, { text: "x".repeat(400) });
+    const tooLong = await publisher.change(post.id, { text: "x".repeat(400) });
     expect(tooLong).toMatchObject({ status: 422, body: { error: { code: "not_publishable" } } });
-    const foreign = await patch(publisher, post.id, { platformOptions: { mastodon: {} } });
+    const foreign = await publisher.change(post.id, { platformOptions: { mastodon: {} } });
     expect(foreign).toMatchObject({ status: 400 });
     expect(foreign.body.error.details.issues[0].path).toBe("platformOptions.mastodon");
-    expect(await readPost(relay, publisher, post.id)).toEqual(post);
+    expect(await publisher.read(post.id)).toEqual(post);
   });
 
   test("a change and a cancel are refused once the post has started", async () => {
@@ -284,8 +269,8 @@ describe("a change of a scheduled post", () => {
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
     const refused = { status: 409, body: { error: { code: "invalid_state" } } };
-    expect(await patch(publisher, post.id, { text: "Late" })).toMatchObject(refused);
-    expect(await cancel(publisher, post.id)).toMatchObject(refused);
+    expect(await publisher.change(post.id, { text: "Late" })).toMatchObject(refused);
+    expect(await publisher.cancel(post.id)).toMatchObject(refused);
   });
 });
 
@@ -299,7 +284,7 @@ describe("a change in the second in which the post starts", () => {
       const { text, post } = await schedule(publisher);
       const newText = unique("Changed");
       relay.advance(10 * MINUTE);
-      const change = () => patch(publisher, post.id, { text: newText, ...more() });
+      const change = () => publisher.change(post.id, { text: newText, ...more() });
       const [changed] = await (round % 2 === 0
         ? Promise.all([change(), fire(publisher, post)])
         : Promise.all([fire(publisher, post), change()]).then(([, answer]) => [answer]));
@@ -309,7 +294,7 @@ describe("a change in the second in which the post starts", () => {
       await tick();
       relay.advance(25 * MINUTE);
       await tick();
-      const ended = await settlePost(relay, publisher, post.id);
+      const ended = await publisher.settle(post.id);
       expect(ended).toMatchObject({ status: "succeeded", text: isChanged ? newText : text });
       expect([visible(text).length, visible(newText).length]).toEqual(isChanged ? [0, 1] : [1, 0]);
     }
@@ -321,13 +306,13 @@ test("of simultaneous changes of a post's networks one wins, and the others are 
   const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
   const wanted = [["mastodon"], ["bluesky"], ["mastodon", "bluesky"]];
   const answers = await Promise.all(
-    wanted.map((platforms) => patch(publisher, post.id, { platforms })),
+    wanted.map((platforms) => publisher.change(post.id, { platforms })),
   );
   const told = answers.map(({ status, body }) => `${status} ${body.error?.code ?? ""}`);
   told.sort();
   expect(told).toEqual(["200 ", "409 invalid_state", "409 invalid_state"]);
   const won = wanted[answers.findIndex(({ status }) => status === 200)];
-  expect(await readPost(relay, publisher, post.id)).toMatchObject({ platforms: won });
+  expect(await publisher.read(post.id)).toMatchObject({ platforms: won });
 });
 
 describe("a cancel", () => {
@@ -335,18 +320,18 @@ describe("a cancel", () => {
     const publisher = await aPublisher(relay);
     const { text, post } = await schedule(publisher);
     // Not what is counted by the day, which may end meanwhile.
-    const { available, tokenBalance, tokenReserved } = await readBalance(relay, publisher);
-    expect(dataOf(await cancel(publisher, post.id))).toMatchObject({
+    const { available, tokenBalance, tokenReserved } = await publisher.balance();
+    expect(dataOf(await publisher.cancel(post.id))).toMatchObject({
       status: "canceled",
       legs: [{ status: "skipped", error: { code: "canceled" } }],
     });
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
     await tick();
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "canceled" });
+    expect(await publisher.read(post.id)).toMatchObject({ status: "canceled" });
     expect(visible(text)).toHaveLength(0);
     const unchanged = { available, tokenBalance, tokenReserved };
-    expect(await readBalance(relay, publisher)).toMatchObject(unchanged);
+    expect(await publisher.balance()).toMatchObject(unchanged);
   });
 
   test("of a cancel and a start at the same moment one wins", async () => {
@@ -354,8 +339,8 @@ describe("a cancel", () => {
     for (let round = 0; round < 10; round += 1) {
       const { text, post } = await schedule(publisher);
       relay.advance(11 * MINUTE);
-      const [canceled] = await Promise.all([cancel(publisher, post.id), fire(publisher, post)]);
-      const ended = await settlePost(relay, publisher, post.id);
+      const [canceled] = await Promise.all([publisher.cancel(post.id), fire(publisher, post)]);
+      const ended = await publisher.settle(post.id);
       const isCanceled = canceled.status === 200;
       expect(ended.status).toBe(isCanceled ? "canceled" : "succeeded");
       expect(visible(text)).toHaveLength(isCanceled ? 0 : 1);
@@ -380,8 +365,7 @@ describe("the timer", () => {
       relay.advance(2 * MINUTE);
       await tick();
     }
-    for (const post of posts)
-      expect((await settlePost(relay, publisher, post.id)).status).toBe("succeeded");
+    for (const post of posts) expect((await publisher.settle(post.id)).status).toBe("succeeded");
   });
 });
 
@@ -391,11 +375,8 @@ describe("the timeline", () => {
     const { post } = await schedule(publisher, { platforms: ["bluesky", "mastodon"] });
     relay.advance(11 * MINUTE);
     await fire(publisher, post);
-    await settlePost(relay, publisher, post.id);
-    const { key, headers } = publisher;
-    const steps = dataOf(
-      await relay.call("GET", `/v1/posts/${post.id}/timeline`, { key, headers }),
-    );
+    await publisher.settle(post.id);
+    const steps = dataOf(await publisher.call("GET", `/v1/posts/${post.id}/timeline`));
     const names = steps.map((step: { step: string }) => step.step);
     expect(names.slice(0, 2)).toEqual(["accepted", "scheduled"]);
     for (const name of ["fired", "reserved", "leg_claimed", "network_call", "leg_settled"])

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -62,7 +61,7 @@ test.each(NETWORKS)(
     const names = ["photo.jpg", "photo.png", "portrait.jpg", "photo-2.jpg"];
     const mediaUrls = names.map((name) => `https://media.sandbox.test/${name}`);
     const request = { text: unique("Slow"), platforms: [network], mediaUrls };
-    const { id } = dataOf(await submitPost(relay, publisher, request)) as { id: string };
+    const { id } = (await publisher.accept(request)) as { id: string };
     relay.queues.onSend = () => "keep";
     const ref = { ...publisher.owner, postId: id };
     const hint = { ...ref, networks: [network] };
@@ -82,6 +81,6 @@ test.each(NETWORKS)(
       relay.advance(60_000);
       await relay.drain();
     }
-    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
   },
 );

@@ -1,8 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
@@ -28,7 +27,7 @@ afterEach(() => {
 async function aProcess(body: object = {}) {
   relay.queues.onSend = () => "lose";
   const request = { text: unique("Stopping"), platforms: ["mastodon"], ...body };
-  const { id } = dataOf(await submitPost(relay, publisher, request));
+  const { id } = await publisher.accept(request);
   relay.queues.onSend = () => "keep";
   const ref = { ...publisher.owner, postId: id as string };
   const services = relay.another();
@@ -78,7 +77,7 @@ describe("a process that has to stop", () => {
     expect(await nextCheck()).toBe(endsAt.toISOString());
     spy.mockRestore();
     await sweepAfter(STOP_MS + 1_000);
-    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
   });
 
   test("a stopping process leaves a sent leg its lease until the call is over; the leg is then only reconciled", async () => {
@@ -104,7 +103,7 @@ describe("a process that has to stop", () => {
     );
     await sweepAfter(networkTimeoutMs + 1_000);
     for (let minute = 0; minute < 5; minute += 1) await sweepAfter(MINUTE_MS);
-    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
     expect(await leg()).toMatchObject({ calls: [{ attempts: 1 }] });
   });
 
@@ -115,7 +114,7 @@ describe("a process that has to stop", () => {
     expect(await leg()).toMatchObject({ claimId: null, calls: [{ state: "open", attempts: 0 }] });
     relay.advance(2_000);
     await relay.drain();
-    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
   });
 
   test("a stopping process gives back a leg that it could not send in time, which costs no retry", async () => {
@@ -134,7 +133,7 @@ describe("a process that has to stop", () => {
     });
     relay.advance(2_000);
     await relay.drain();
-    expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
   });
 });
 
@@ -144,5 +143,5 @@ test("a process that is killed leaves its leg to the sweep for the lease and a m
   const { leaseSeconds } = relay.services.config.publishing;
   await sweepAfter(leaseSeconds * 1000);
   await sweepAfter(MINUTE_MS);
-  expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+  expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
 });

@@ -6,7 +6,7 @@ import {
   type TestApplication,
   type TestPlatform,
 } from "./factories.ts";
-import type { Answer, Relay } from "./relay.ts";
+import type { Answer, CallOptions, Relay } from "./relay.ts";
 import { linkSandboxAccount } from "./sandbox-accounts.ts";
 
 let count = 0;
@@ -22,7 +22,10 @@ export function uniqueKey(): string {
   return unique("idempotency-key").replaceAll(" ", "-");
 }
 
-/** A product that publishes for one profile with linked sandbox accounts. */
+/** The parsed JSON of a post, or of a balance. */
+type Data = Answer["body"];
+
+/** A product that publishes for one profile with linked sandbox accounts. Its verbs call the relay that it is at. */
 export interface Publisher {
   readonly application: TestApplication;
   readonly key: string;
@@ -34,6 +37,76 @@ export interface Publisher {
     readonly applicationId: string;
     readonly profileId: string;
   };
+  /** Calls a route with the key, for the profile. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  submit(body: object, idempotencyKey?: string): Promise<Answer>;
+  /** Submits a post that has to be accepted, and returns it. */
+  accept(body: object, idempotencyKey?: string): Promise<Data>;
+  read(postId: string): Promise<Data>;
+  change(postId: string, changes: object): Promise<Answer>;
+  cancel(postId: string): Promise<Answer>;
+  retry(postId: string): Promise<Data>;
+  /** Takes down what was published: on all networks, or on these. */
+  remove(postId: string, platforms?: readonly string[]): Promise<Answer>;
+  balance(): Promise<Data>;
+  /** Lets time pass until the post has ended, and returns it. */
+  settle(postId: string): Promise<Data>;
+  /** Types of the events about a post, once the list shows them all. */
+  eventTypes(postId: string): Promise<string[]>;
+  /** The same publisher at another process of the deployment. */
+  at(other: Relay): Publisher;
+}
+
+const ROUNDS_MAX = 40;
+const ROUND_MS = 180_000;
+
+/** The publisher that a profile of the application is. */
+export function publisherOf(
+  relay: Relay,
+  application: TestApplication,
+  profileId: string,
+): Publisher {
+  const { key } = application;
+  const headers = { "x-profile-id": profileId };
+  const call = (method: string, path: string, options: CallOptions = {}) =>
+    relay.call(method, path, { key, ...options, headers: { ...headers, ...options.headers } });
+  const submit = (body: object, idempotencyKey = uniqueKey()) =>
+    call("POST", "/v1/posts", { headers: { "idempotency-key": idempotencyKey }, body });
+  const read = async (postId: string) => dataOf(await call("GET", `/v1/posts/${postId}`));
+  return {
+    application,
+    key,
+    profileId,
+    headers,
+    owner: { platformId: application.platform.id, applicationId: application.id, profileId },
+    call,
+    submit,
+    accept: async (body, idempotencyKey) => dataOf(await submit(body, idempotencyKey)),
+    read,
+    change: (postId, body) => call("PATCH", `/v1/posts/${postId}`, { body }),
+    cancel: (postId) => call("DELETE", `/v1/posts/${postId}`),
+    retry: async (postId) => dataOf(await call("POST", `/v1/posts/${postId}/retry`)),
+    remove: (postId, platforms) =>
+      call("POST", `/v1/posts/${postId}/remove`, { body: { platforms } }),
+    balance: async () => dataOf(await call("GET", "/v1/billing/balance")),
+    async settle(postId) {
+      for (let round = 0; round < ROUNDS_MAX; round += 1) {
+        await relay.drain();
+        const post = await read(postId);
+        if (post.status !== "processing") return post;
+        relay.advance(ROUND_MS);
+      }
+      throw new Error("the post did not end");
+    },
+    async eventTypes(postId) {
+      // A list shows what is some seconds old.
+      relay.advance(60_000);
+      await relay.drain();
+      const events: Data[] = dataOf(await call("GET", "/v1/events?limit=100"));
+      return events.filter(({ data }) => data.post?.id === postId).map(({ type }) => type);
+    },
+    at: (other) => publisherOf(other, application, profileId),
+  };
 }
 
 export async function aPublisher(
@@ -43,48 +116,8 @@ export async function aPublisher(
 ): Promise<Publisher> {
   const application = await anApplication(relay, platform);
   const { id: profileId } = await aProfile(relay, application);
-  const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
-  for (const network of networks) await linkSandboxAccount(relay.services, owner, network);
-  return {
-    application,
-    key: application.key,
-    profileId,
-    headers: { "x-profile-id": profileId },
-    owner,
-  };
-}
-
-export function submitPost(
-  relay: Relay,
-  publisher: Publisher,
-  body: object,
-  idempotencyKey = uniqueKey(),
-): Promise<Answer> {
-  return relay.call("POST", "/v1/posts", {
-    key: publisher.key,
-    headers: { ...publisher.headers, "idempotency-key": idempotencyKey },
-    body,
-  });
-}
-
-export async function readPost(relay: Relay, { key, headers }: Publisher, postId: string) {
-  return dataOf(await relay.call("GET", `/v1/posts/${postId}`, { key, headers }));
-}
-
-export async function readBalance(relay: Relay, { key }: Publisher) {
-  return dataOf(await relay.call("GET", "/v1/billing/balance", { key }));
-}
-
-const ROUNDS_MAX = 40;
-const ROUND_MS = 180_000;
-
-/** Lets time pass until the post has ended. */
-export async function settlePost(relay: Relay, publisher: Publisher, postId: string) {
-  for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    await relay.drain();
-    const post = await readPost(relay, publisher, postId);
-    if (post.status !== "processing") return post;
-    relay.advance(ROUND_MS);
-  }
-  throw new Error("the post did not end");
+  const publisher = publisherOf(relay, application, profileId);
+  for (const network of networks)
+    await linkSandboxAccount(relay.services, publisher.owner, network);
+  return publisher;
 }

@@ -2,10 +2,10 @@ import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import type { Sandbox } from "../../dev/networks/server.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { allow, signIn } from "./sign-in.ts";
+import { saveLinked } from "./stored.ts";
 
 /** Settings that put the sandbox in the place of the world. */
 export function sandboxSettings(sandbox: Pick<Sandbox, "hosts">, origin: string) {
@@ -48,10 +48,10 @@ export async function linkSandboxAccount(
   network: NetworkName,
   {
     form = FORMS[network] ?? {},
-    id = newId("connection", services.clock.now()),
+    id,
   }: {
     readonly form?: Readonly<Record<string, string>>;
-    /** Of the connection that is linked anew. */
+    /** The id of a connection that is linked again. */
     readonly id?: string;
   } = {},
 ): Promise<void> {
@@ -61,11 +61,6 @@ export async function linkSandboxAccount(
   });
   if (outcome.kind === "failed")
     throw new Error(`${network} was not linked: ${outcome.code} ${outcome.note ?? ""}`);
-  await services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network,
-    linked: outcome.linked,
-  });
+  await saveLinked(services, { ...owner, connectionId: id }, network, outcome.linked);
   await dropPendingEvents(services, owner);
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { legKey, postKey } from "../../src/shared/publishing/post-store.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
@@ -29,7 +29,7 @@ interface Submitted {
 
 async function submitted(draft: object = {}): Promise<Submitted> {
   const text = unique("Later build");
-  const accepted = await submitPost(relay, publisher, { text, platforms: ["mastodon"], ...draft });
+  const accepted = await publisher.submit({ text, platforms: ["mastodon"], ...draft });
   const { id, profileId } = dataOf(accepted) as { id: string; profileId: string };
   const ref = { profileId, postId: id };
   const keys = { post: postKey(ref), leg: legKey(ref, "mastodon") };
@@ -43,10 +43,7 @@ async function submitted(draft: object = {}): Promise<Submitted> {
 }
 
 const call = (method: string, path: string, body?: object) => {
-  const { key, headers } = publisher;
-  return relay.call(method, path, {
-    key,
-    headers,
+  return publisher.call(method, path, {
     hasLaterValues: true,
     ...(body === undefined ? {} : { body }),
   });
@@ -86,7 +83,7 @@ describe.each(["post", "leg"] as const)("a %s that needs a feature of a later bu
     expect(rowsOf(post.id)).toBe(before);
     await post.rewrite(row, { needs: "" });
     await runAll();
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(post.id)).toMatchObject({ status: "succeeded" });
   });
 
   test("is not started when it is due", async () => {
@@ -99,7 +96,7 @@ describe.each(["post", "leg"] as const)("a %s that needs a feature of a later bu
     await post.rewrite(row, { needs: "" });
     await runAll();
     await runAll();
-    expect(await readPost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.read(post.id)).toMatchObject({ status: "succeeded" });
   });
 
   test("answers 503 with the time to try again, changes nothing, and keeps no list from answering", async () => {
@@ -147,7 +144,7 @@ test("an account's state of a later build is shown, and no post is taken or publ
   expect(await relay.tables.core.find(owner.platformId, rowKey)).toBeDefined();
   const become = (status: string) =>
     relay.tables.core.putProperties(owner.platformId, { rowKey, status });
-  const submit = () => submitPost(relay, own, { text: unique("Held"), platforms: ["mastodon"] });
+  const submit = () => own.submit({ text: unique("Held"), platforms: ["mastodon"] });
 
   await become("held");
   const path = `/v1/profiles/${profileId}/connections`;
@@ -159,8 +156,8 @@ test("an account's state of a later build is shown, and no post is taken or publ
   const { id } = dataOf(await submit());
   await become("held");
   await runAll();
-  expect(await readPost(relay, own, id)).toMatchObject({ status: "processing" });
+  expect(await own.read(id)).toMatchObject({ status: "processing" });
   await become("active");
   await runAll();
-  expect(await readPost(relay, own, id)).toMatchObject({ status: "succeeded" });
+  expect(await own.read(id)).toMatchObject({ status: "succeeded" });
 });

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
-import { dataOf } from "../setup/factories.ts";
-import { aPublisher, readPost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
@@ -20,7 +19,7 @@ const rows = () => [...(relay.storage?.rows(TABLE_NAMES) ?? [])];
 test("a row that is changed keeps the columns that a later build has written to it", async () => {
   const scheduleAt = new Date(relay.clock.now().getTime() + 120_000).toISOString();
   const request = { text: unique("Later"), platforms: ["mastodon"], scheduleAt };
-  const { id } = dataOf(await submitPost(relay, publisher, request)) as { id: string };
+  const { id } = (await publisher.accept(request)) as { id: string };
   for (const { table, partitionKey, rowKey } of rows())
     await relay.tables[table as keyof Tables].putProperties(partitionKey, {
       rowKey,
@@ -37,7 +36,7 @@ test("a row that is changed keeps the columns that a later build has written to 
   relay.advance(240_000);
   await relay.runTimer("fire-due-posts");
   await relay.drain();
-  expect(await readPost(relay, publisher, id)).toMatchObject({ status: "succeeded" });
+  expect(await publisher.read(id)).toMatchObject({ status: "succeeded" });
 
   const changed = rows().filter(({ properties, ...place }) => {
     const known = before.get(JSON.stringify(place));

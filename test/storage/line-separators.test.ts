@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openWorld, OWN_INSTANCES, type World } from "../connect/world.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import { dataOf, outcomeOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import type { CallOptions } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 
@@ -34,9 +34,9 @@ test.each([
   const { session } = application.platform;
   const visible = (text: string) => sandbox.posts().filter((post) => post.text === text);
   const publish = async (draft: object) => {
-    const accepted = await submitPost(relay, publisher, draft);
+    const accepted = await publisher.submit(draft);
     expect(outcomeOf(accepted)).toBe("202");
-    return settlePost(relay, publisher, dataOf(accepted).id);
+    return publisher.settle(dataOf(accepted).id);
   };
 
   // The account's name is the network's.

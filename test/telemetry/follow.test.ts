@@ -4,7 +4,7 @@ import { linesAbout } from "../../dev/what-happened.ts";
 import { workers } from "../../src/functions/workers.ts";
 import { parseTraceParent } from "../../src/shared/runtime/telemetry/work-context.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
@@ -78,7 +78,7 @@ const messagesOf = (lines: readonly Line[]) => lines.map(({ message }) => messag
 describe("a post, by its request id", () => {
   test("has a line for the request and for every step of its legs and deliveries", async () => {
     const { post, requestId } = await submit({ text: unique("Followed") });
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     await relay.drain();
     const lines = allLines().filter((line) => line["requestId"] === requestId);
     const once = ["post accepted", "audit", "request"];
@@ -120,7 +120,7 @@ describe("a post, by its request id", () => {
 
   test("is found by its trace id and its post id as well, and nothing else with it", async () => {
     const { post, requestId } = await submit({ text: unique("Found") });
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     await submit({ text: unique("Another") }, { traceparent: "" });
     const lines = allLines();
     const found = linesAbout(lines, requestId);
@@ -134,15 +134,14 @@ describe("a post, by its request id", () => {
   test("is found by the request that retried it", async () => {
     sandbox.fault("mastodon", "*", "fail:content_rejected", 50);
     const { post } = await submit({ text: unique("Retried"), platforms: ["mastodon"] });
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     sandbox.clearFaults();
     const failed = allLines().find(
       (line) => line["postId"] === post.id && line["message"] === "leg failed",
     );
     expect(failed?.["reason"]).toEqual(expect.any(String));
-    const { key, headers } = publisher;
-    const answer = await relay.call("POST", `/v1/posts/${post.id}/retry`, { key, headers });
-    await settlePost(relay, publisher, post.id);
+    const answer = await publisher.call("POST", `/v1/posts/${post.id}/retry`);
+    await publisher.settle(post.id);
     const about = linesAbout(allLines(), answer.headers.get("x-request-id") ?? "");
     expect(messagesOf(about)).toEqual(
       expect.arrayContaining(["post accepted", "leg failed", "legs retried", "leg published"]),
@@ -151,9 +150,8 @@ describe("a post, by its request id", () => {
 
   test("has a line of its refusal where it was refused, also when no route took it", async () => {
     const ids = ["refused-0001", "refused-0002", "refused-0003"];
-    const { key, headers } = publisher;
     const [first = "", second = "", third = ""] = ids;
-    await relay.call("POST", "/v1/posts", { key, headers: { ...headers, "x-request-id": first } });
+    await publisher.call("POST", "/v1/posts", { headers: { "x-request-id": first } });
     await relay.call("GET", "/v1/me", { key: "garbage", headers: { "x-request-id": second } });
     await relay.call("GET", "/v1/sk_live_in_the_path", { headers: { "x-request-id": third } });
     const lines = allLines().filter(
@@ -177,7 +175,7 @@ describe("the trace of a request", () => {
       { text: unique("Traced") },
       { tracestate: "vendor=1", baggage: "user=1" },
     );
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     await relay.drain();
     const told = receiver.received(endpoint.path).filter(({ body }) => body.includes(post.id));
     expect(told.length).toBeGreaterThan(2);
@@ -215,7 +213,7 @@ describe("the trace of a request", () => {
       await sweepStalledLegs(relay.services);
       await relay.drain();
     }
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     // Who looks at the post meanwhile has a trace of its own.
     const lines = allLines().filter(
       (line) => line["postId"] === post.id && line["route"] !== "GET v1/posts/{postId}",
@@ -232,7 +230,7 @@ describe("the trace of a request", () => {
     relay.advance(10 * MINUTE + 3_000);
     await enqueueDuePosts(relay.services);
     await relay.drain();
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     const lines = allLines().filter((line) => line["requestId"] === requestId);
     expect(messagesOf(lines)).toEqual(expect.arrayContaining(["post started", "leg published"]));
     expect(new Set(lines.map((line) => line["traceId"]))).toEqual(new Set([traceId]));
@@ -258,7 +256,7 @@ describe("the trace of a request", () => {
     const { trace: _, ...hint } = sent[0] as { trace: string };
     const worker = workers.find(({ queue }) => queue === "publishing");
     await worker?.handle(relay.services, { ...hint, ...fields });
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "succeeded" });
+    expect(await publisher.settle(post.id)).toMatchObject({ status: "succeeded" });
     expect(sandbox.posts().filter((shown) => shown.text.includes(text))).toHaveLength(2);
   });
 });
@@ -271,7 +269,7 @@ describe("what is counted", () => {
     const text = unique("Counted");
     const { post } = await submit({ text }, idempotency);
     await submit({ text }, idempotency);
-    await settlePost(relay, publisher, post.id);
+    await publisher.settle(post.id);
     await relay.drain();
     relay.services.background.work.metrics.flush();
     const metrics = allLines()

@@ -16,6 +16,7 @@ import {
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { Random } from "../model/random.ts";
 import { countedBy, linkAccount, tallyOf } from "./tally.ts";
+import { connectionsOf } from "../setup/stored.ts";
 
 const HOUR = 3_600_000;
 const NETWORKS = ["bluesky", "mastodon", "linkedin"] as const;
@@ -132,9 +133,7 @@ class Worker {
     if (linked === undefined) return;
     const { profileId, id } = linked;
     const owner = { platformId: this.#application.platform.id, profileId };
-    for (const connection of await relay.services.connections.stores.connections.listOfProfile(
-      owner,
-    ))
+    for (const connection of await connectionsOf(relay.services, owner))
       await this.#random
         .pick(instances)
         .services.connections.stores.connections.revoke({ ...connection, id });

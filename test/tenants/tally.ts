@@ -5,6 +5,7 @@ import { afterPrefix, type Table } from "../../src/shared/runtime/storage/table.
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { aLinkedAccount, dataOf, type TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
+import { saveLinked } from "../setup/stored.ts";
 
 export interface Tally {
   readonly profiles: number;
@@ -66,14 +67,7 @@ export async function linkAccount(
   { id: applicationId, platform }: TestApplication,
   { profileId, network }: { readonly profileId: string; readonly network: NetworkName },
 ): Promise<string> {
-  const id = newId("connection", clock.now());
   const owner = { platformId: platform.id, applicationId, profileId };
-  const linked = aLinkedAccount(`account-${id}`);
-  const { connection } = await services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network,
-    linked,
-  });
-  return connection.id;
+  const account = newId("connection", clock.now());
+  return await saveLinked(services, owner, network, aLinkedAccount(account));
 }

@@ -1,29 +1,19 @@
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import type { Connection } from "../../src/shared/connections/connection.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
 import { networkOf, type NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { dropPendingEvents, linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
+import { connectionOf, saveLinked } from "../setup/stored.ts";
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A deployment with all five networks. */
 export function openWholeWorld(more: Readonly<Record<string, string>> = {}): Promise<World> {
   return openWorld({ ...DEMO_APPS, ...more });
-}
-
-export async function storedConnection(
-  { services }: World,
-  owner: Owner,
-  network: NetworkName,
-): Promise<Connection> {
-  const found = await services.connections.stores.connections.find({ ...owner, network });
-  if (found === undefined) throw new Error("nothing is linked");
-  return found;
 }
 
 export async function aLinkedOwner(
@@ -33,7 +23,7 @@ export async function aLinkedOwner(
   const owner = await anOwner(world);
   if (network === "bluesky") await linkByAppPassword(world.services, owner);
   else await linkSandboxAccount(world.services, owner, network);
-  return { owner, connection: await storedConnection(world, owner, network) };
+  return { owner, connection: await connectionOf(world.services, owner, network) };
 }
 
 /** Bluesky's sessions of app passwords last longer than those of OAuth at the sandbox. */
@@ -43,14 +33,7 @@ export async function linkByAppPassword(services: Services, owner: Owner): Promi
   const fields = { identifier: DEMO_HANDLE, appPassword: DEMO_APP_PASSWORD };
   const outcome = await form?.signIn(fields, createNetworkTools(services.connections, "bluesky"));
   if (outcome?.kind !== "linked") throw new Error(`not linked: ${outcome?.code}`);
-  const id = newId("connection", services.clock.now());
-  const { linked } = outcome;
-  await services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network: "bluesky",
-    linked,
-  });
+  await saveLinked(services, owner, "bluesky", outcome.linked);
   await dropPendingEvents(services, owner);
 }
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { dataOf } from "../setup/factories.ts";
-import { readPost, submitPost, unique } from "../setup/publisher.ts";
+import { publisherOf, unique } from "../setup/publisher.ts";
 import { APP_SENTENCES, graph } from "../networks/error-cases.ts";
 import { answer } from "../networks/scripted-tools.ts";
-import { aLinkedOwner, openWholeWorld, passDays, storedConnection, toldTypes } from "./accounts.ts";
+import { aLinkedOwner, openWholeWorld, passDays, toldTypes } from "./accounts.ts";
 import type { Owner, World } from "../connect/world.ts";
+import { connectionOf } from "../setup/stored.ts";
 
 let world: World;
 beforeEach(async () => {
@@ -34,7 +34,9 @@ async function owners(count: number): Promise<Owner[]> {
 }
 
 const statusesOf = (all: readonly Owner[]) =>
-  Promise.all(all.map(async (owner) => (await storedConnection(world, owner, "facebook")).status));
+  Promise.all(
+    all.map(async (owner) => (await connectionOf(world.services, owner, "facebook")).status),
+  );
 const reports = () => world.relay.logLines.filter((line) => line.includes(REPORT));
 
 describe("a refusal of our app", () => {
@@ -44,11 +46,11 @@ describe("a refusal of our app", () => {
     refuseAll(graph(code, undefined, { message }));
     await passDays(world, 4);
     expect(await statusesOf([owner])).toEqual(["active"]);
-    const publisher = { ...owner, headers: { "x-profile-id": owner.profileId }, owner };
+    const publisher = publisherOf(world.relay, owner.application, owner.profileId);
     const body = { text: unique("Refused"), platforms: ["facebook"] };
-    const { id } = dataOf(await submitPost(world.relay, publisher, body));
+    const { id } = await publisher.accept(body);
     await world.relay.drain();
-    const [leg] = (await readPost(world.relay, publisher, id)).legs;
+    const [leg] = (await publisher.read(id)).legs;
     expect(leg.error.code).toBe("app_misconfigured");
     expect(await statusesOf([owner])).toEqual(["active"]);
     expect(await toldTypes(world, owner)).not.toContain("connection.needs_reauth");

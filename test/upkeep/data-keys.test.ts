@@ -7,8 +7,9 @@ import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
-import { aLinkedOwner, openWholeWorld, storedConnection } from "./accounts.ts";
+import { aLinkedOwner, openWholeWorld } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
+import { connectionOf } from "../setup/stored.ts";
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString("base64");
 const OLD = { spring: key(1) };
@@ -60,7 +61,7 @@ async function sealSomething(): Promise<Sealed> {
 async function expectOpen(relay: Relay, { owners, endpointId, secrets, app }: Sealed) {
   const { services } = relay;
   for (const { owner, connection } of owners) {
-    const now = await storedConnection(world, owner, connection.network);
+    const now = await connectionOf(world.services, owner, connection.network);
     expect(await freshCredentials(services.connections, now)).toMatchObject({ kind: "usable" });
   }
   const [{ owner } = { owner: undefined }] = owners;
@@ -169,7 +170,7 @@ describe("a rotation of data keys", () => {
       network: "bluesky",
     });
     if (fresh.kind !== "usable") throw new Error("not renewed");
-    const now = await storedConnection(world, owner, "bluesky");
+    const now = await connectionOf(world.services, owner, "bluesky");
     expect(now.generation).toBe(connection.generation + 1);
     expect(await rotating.services.connections.stores.connections.openCredentials(now)).toEqual(
       fresh.credentials,

@@ -6,15 +6,9 @@ import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-ca
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import type { World } from "../connect/world.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
-import {
-  aLinkedOwner,
-  calls,
-  openWholeWorld,
-  passDays,
-  storedConnection,
-  toldTypes,
-} from "./accounts.ts";
+import { aLinkedOwner, calls, openWholeWorld, passDays, toldTypes } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
+import { connectionOf } from "../setup/stored.ts";
 
 let world: World;
 beforeEach(async () => {
@@ -48,13 +42,13 @@ describe("credentials of accounts that nobody publishes to", () => {
     expect(calls(world, REFRESH)).toHaveLength(0);
     await passDays(world, 2);
     expect(calls(world, REFRESH)).toHaveLength(1);
-    const renewed = await storedConnection(world, owner, "instagram");
+    const renewed = await connectionOf(world.services, owner, "instagram");
     expect(renewed.generation).toBe(connection.generation + 1);
     expect(Date.parse(renewed.expiresAt ?? "")).toBeGreaterThan(
       Date.parse(connection.expiresAt ?? ""),
     );
     await passDays(world, 60);
-    expect((await storedConnection(world, owner, "instagram")).status).toBe("active");
+    expect((await connectionOf(world.services, owner, "instagram")).status).toBe("active");
     expect(calls(world, REFRESH).length).toBeLessThanOrEqual(3);
     expect(await toldTypes(world, owner)).toEqual([]);
   });
@@ -72,13 +66,13 @@ describe("credentials of accounts that nobody publishes to", () => {
     expect(tries).toBeGreaterThanOrEqual(3);
     world.intercept(undefined);
     await passDays(world, 1);
-    expect((await storedConnection(world, owner, "instagram")).generation).toBe(2);
+    expect((await connectionOf(world.services, owner, "instagram")).generation).toBe(2);
   });
 
   test("a Bluesky session outlives its refresh token's 90 days, by one renewal a week", async () => {
     const { owner } = await aLinkedOwner(world, "bluesky");
     await passDays(world, 120);
-    expect((await storedConnection(world, owner, "bluesky")).status).toBe("active");
+    expect((await connectionOf(world.services, owner, "bluesky")).status).toBe("active");
     const renewals = calls(world, "refreshSession").length;
     expect(renewals).toBeGreaterThanOrEqual(4);
     expect(renewals).toBeLessThanOrEqual(18);
@@ -96,7 +90,7 @@ describe("credentials of accounts that nobody publishes to", () => {
         ),
       );
       expect(calls(world, network === "instagram" ? REFRESH : "refreshSession")).toHaveLength(1);
-      expect((await storedConnection(world, owner, network)).generation).toBe(2);
+      expect((await connectionOf(world.services, owner, network)).generation).toBe(2);
     },
   );
 });
@@ -116,7 +110,7 @@ describe("accounts that were taken back", () => {
       await passDays(world, 1);
       REVOKE[network]?.();
       await passDays(world, 8);
-      expect(await storedConnection(world, owner, network)).toMatchObject({
+      expect(await connectionOf(world.services, owner, network)).toMatchObject({
         status: "needs_reauth",
         lastError: { code: "connection_needs_reauth" },
       });
@@ -140,7 +134,7 @@ describe("accounts that were taken back", () => {
       for (let day = 0; day < 5; day += 1) {
         await passDays(world, 1);
         await world.services.connections.stores.connections.recordUse(
-          await storedConnection(world, owner, network),
+          await connectionOf(world.services, owner, network),
         );
       }
       expect(asked()).toBe(before);
@@ -173,7 +167,7 @@ describe("a network that tells nothing", () => {
     world.relay.advance(31 * 24 * 3_600_000);
     await checkAccounts(world.services);
     for (const { owner, connection } of all) {
-      const now = await storedConnection(world, owner, connection.network);
+      const now = await connectionOf(world.services, owner, connection.network);
       expect(now, connection.network).toEqual(connection);
       expect(await toldTypes(world, owner)).toEqual([]);
     }
@@ -189,9 +183,9 @@ describe("an end that nobody can put off", () => {
     expect(await toldTypes(world, owner)).toEqual(["connection.expiring"]);
     await passDays(world, 5);
     expect(await toldTypes(world, owner)).toEqual(["connection.expiring"]);
-    expect((await storedConnection(world, owner, "linkedin")).status).toBe("active");
+    expect((await connectionOf(world.services, owner, "linkedin")).status).toBe("active");
     await passDays(world, 3);
-    expect((await storedConnection(world, owner, "linkedin")).status).toBe("needs_reauth");
+    expect((await connectionOf(world.services, owner, "linkedin")).status).toBe("needs_reauth");
     expect(await toldTypes(world, owner)).toEqual([
       "connection.expiring",
       "connection.needs_reauth",
@@ -222,7 +216,7 @@ describe("limits that a network told", () => {
     const { owner } = await aLinkedOwner(world, "instagram");
     world.sandbox.networks.instagram.setQuotaTotal(25);
     await passDays(world, 1);
-    expect((await storedConnection(world, owner, "instagram")).limits).toEqual({
+    expect((await connectionOf(world.services, owner, "instagram")).limits).toEqual({
       postsPerDayMax: 25,
     });
     const path = `/v1/profiles/${owner.profileId}/connections`;
@@ -246,7 +240,7 @@ describe("limits that a network told", () => {
     await passDays(world, 1);
     expect(reads).toBe(1);
     for (const { owner } of owners)
-      expect((await storedConnection(world, owner, "mastodon")).limits).toMatchObject({
+      expect((await connectionOf(world.services, owner, "mastodon")).limits).toMatchObject({
         charactersMax: 11_000,
       });
   });

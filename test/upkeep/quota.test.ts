@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { World } from "../connect/world.ts";
 import { startRelay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
-import { aLinkedOwner, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";
+import { aLinkedOwner, DAY_MS, openWholeWorld } from "./accounts.ts";
 import type { Owner } from "../connect/world.ts";
+import { connectionOf, revokeConnection } from "../setup/stored.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ const validate = async (owner: Owner) =>
 
 /** As a leg does before it publishes. */
 async function use(owner: Owner, leg: string): Promise<boolean> {
-  const { account, network } = await storedConnection(world, owner, "linkedin");
+  const { account, network } = await connectionOf(world.services, owner, "linkedin");
   const real = { network, accountId: account.id };
   const { services } = world;
   return services.publishing.stores.networkAccounts.claimQuota(
@@ -76,8 +77,8 @@ describe("what is left of an account's quota", () => {
     const { owner, connection } = await aLinkedOwner(world, "mastodon");
     expect((await connections(owner))[0].quota).toBeNull();
     await linkSandboxAccount(world.services, owner, "linkedin");
-    const linked = await storedConnection(world, owner, "linkedin");
-    await world.services.connections.stores.connections.revoke(linked);
+    const linked = await connectionOf(world.services, owner, "linkedin");
+    await revokeConnection(world.services, linked);
     const listed = await connections(owner);
     expect(listed.map((shown: { platform: string; quota: unknown }) => shown.quota)).toEqual([
       null,

@@ -4,8 +4,9 @@ import { anOwner, openWorld, type Owner, type World } from "../connect/world.ts"
 import { dataOf } from "../setup/factories.ts";
 import { unique, uniqueKey } from "../setup/publisher.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
-import { DAY_MS, storedConnection, toldTypes } from "./accounts.ts";
+import { DAY_MS, toldTypes } from "./accounts.ts";
 import { checkAccounts, enqueueDuePosts } from "../setup/walks.ts";
+import { connectionOf } from "../setup/stored.ts";
 
 const ROUNDS_MAX = 20;
 
@@ -42,7 +43,7 @@ async function loseAccount(): Promise<string> {
   world.sandbox.networks.mastodon.revokeTokens(STRICT_HOST);
   world.relay.advance(4 * DAY_MS);
   await checkAccounts(world.services);
-  const { id, status } = await storedConnection(world, owner, "mastodon");
+  const { id, status } = await connectionOf(world.services, owner, "mastodon");
   expect(status).toBe("needs_reauth");
   return id;
 }
@@ -56,7 +57,7 @@ describe("an account that was linked anew after it was taken back", () => {
     );
     const id = await loseAccount();
     await linkSandboxAccount(world.services, owner, "mastodon", { id });
-    const linked = await storedConnection(world, owner, "mastodon");
+    const linked = await connectionOf(world.services, owner, "mastodon");
     expect(linked).toMatchObject({ id, status: "active", lastError: null });
     world.relay.advance(2 * DAY_MS);
     expect((await ended(post.id)).status).toBe("succeeded");

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
-import { newId } from "../../src/shared/runtime/ids.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
 import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
-import { calls, DAY_MS, openWholeWorld, storedConnection } from "./accounts.ts";
+import { calls, DAY_MS, openWholeWorld } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
+import { connectionOf, saveLinked } from "../setup/stored.ts";
 
 const LEASE_MS = 2 * 60 * 1000;
 /** So few that a round takes several runs. */
@@ -37,14 +37,8 @@ async function link({ platformId, applicationId, profileId }: Owner): Promise<vo
     limits: {},
     expiresAt: null,
   };
-  const id = newId("connection", services.clock.now());
   const owner = { platformId, applicationId, profileId };
-  await services.connections.stores.connections.saveLinked({
-    ...owner,
-    id,
-    network: "mastodon",
-    linked,
-  });
+  await saveLinked(services, owner, "mastodon", linked);
 }
 
 async function linkedOwners(): Promise<Owner[]> {
@@ -80,7 +74,7 @@ describe("the walk over all accounts", () => {
     expect(perRun.slice(0, 2).every((count) => count > 0)).toBe(true);
     expect(perRun.at(-1)).toBe(0);
     for (const owner of owners) {
-      const { checkedAt, createdAt } = await storedConnection(world, owner, "mastodon");
+      const { checkedAt, createdAt } = await connectionOf(world.services, owner, "mastodon");
       expect(Date.parse(checkedAt ?? "")).toBeGreaterThan(Date.parse(createdAt) + 4 * DAY_MS);
     }
     world.relay.advance(4 * DAY_MS);
@@ -124,7 +118,7 @@ describe("the walk over all accounts", () => {
       world.relay.advance(60_000);
     }
     for (const owner of owners) {
-      const { checkedAt, createdAt } = await storedConnection(world, owner, "mastodon");
+      const { checkedAt, createdAt } = await connectionOf(world.services, owner, "mastodon");
       expect(Date.parse(checkedAt ?? "")).toBeGreaterThan(Date.parse(createdAt) + 4 * DAY_MS);
     }
     // Those of the page that the dead run had in hand were noted as looked at.

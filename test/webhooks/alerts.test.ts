@@ -9,7 +9,7 @@ import {
   dataOf,
   type TestApplication,
 } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, uniqueKey } from "../setup/publisher.ts";
+import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
@@ -73,8 +73,8 @@ describe("a wallet that falls below the mark", () => {
     const platform = await aPlatform(relay, { tokens: 105 });
     const publisher = await aPublisher(relay, ["bluesky"], platform);
     const body = { text: unique("Low"), platforms: ["bluesky"] };
-    const post = dataOf(await submitPost(relay, publisher, body));
-    await settlePost(relay, publisher, post.id);
+    const post = await publisher.accept(body);
+    await publisher.settle(post.id);
     expect(await told(publisher, "billing.balance_low")).toMatchObject([
       { data: { balance: { tokenBalance: 105, tokenReserved: 10, available: 95 } } },
     ]);
@@ -110,12 +110,12 @@ describe("a daily budget that refuses something", () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const scheduleAt = new Date(relay.clock.now().getTime() + 10 * 60_000).toISOString();
     const body = { text: unique("Later"), platforms: ["bluesky"], scheduleAt };
-    const post = dataOf(await submitPost(relay, publisher, body));
+    const post = await publisher.accept(body);
     dataOf(await budget(publisher.application, 5));
     relay.advance(11 * 60_000);
     await enqueueDuePosts(relay.services);
     await relay.drain();
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({ status: "failed" });
+    expect(await publisher.settle(post.id)).toMatchObject({ status: "failed" });
     expect(await told(publisher, "billing.budget_reached")).toHaveLength(1);
   });
 
@@ -173,8 +173,8 @@ describe("a connection", () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const text = `${unique("Refused")} [fail:connection_needs_reauth]`;
     const body = { text, platforms: ["mastodon"] };
-    const post = dataOf(await submitPost(relay, publisher, body));
-    expect(await settlePost(relay, publisher, post.id)).toMatchObject({
+    const post = await publisher.accept(body);
+    expect(await publisher.settle(post.id)).toMatchObject({
       legs: [{ error: { code: "connection_needs_reauth" } }],
     });
     expect(await told(publisher, "connection.needs_reauth")).toMatchObject([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
-import { aPublisher, settlePost, submitPost, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
@@ -46,8 +46,8 @@ const waiting = (platformId: string) =>
 const hintFor = (platformId: string) => ({ platformId });
 
 async function published(publisher: Publisher, body: object) {
-  const post = dataOf(await submitPost(relay, publisher, { text: unique("Told"), ...body }));
-  return settlePost(relay, publisher, post.id);
+  const post = await publisher.accept({ text: unique("Told"), ...body });
+  return publisher.settle(post.id);
 }
 
 describe("a post", () => {
@@ -82,9 +82,8 @@ describe("a post", () => {
     const deliveries = await deliveriesOf(relay, endpoint);
     for (const delivery of deliveries)
       expect(delivery).toMatchObject({ postId: post.id, status: "succeeded" });
-    const { key, headers } = publisher;
     const path = `/v1/posts/${post.id}/timeline`;
-    const steps = dataOf(await relay.call("GET", path, { key, headers }));
+    const steps = dataOf(await publisher.call("GET", path));
     const sent = steps.filter(({ step }: { step: string }) => step === "webhook_sent");
     expect(sent).toHaveLength(4);
     for (const step of sent)
@@ -136,7 +135,7 @@ describe("a post", () => {
         await slow.promise;
         return request(asked);
       };
-      dataOf(await submitPost(relay, publisher, { text: unique("Slow"), platforms: ["bluesky"] }));
+      await publisher.accept({ text: unique("Slow"), platforms: ["bluesky"] });
       const draining = relay.drain();
       await vi.waitFor(() => expect(kinds).toEqual(["legs", "deliveries"]), 10_000);
       outbound.request = request;
@@ -182,18 +181,14 @@ describe("a post", () => {
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const scheduleAt = new Date(relay.clock.now().getTime() + 10 * MINUTE).toISOString();
     const body = { platforms: ["bluesky"], scheduleAt };
-    const submit = async () =>
-      dataOf(await submitPost(relay, publisher, { text: unique("Later"), ...body }));
+    const submit = async () => await publisher.accept({ text: unique("Later"), ...body });
     const [first, second] = [await submit(), await submit()];
     await relay.drain();
     expect(typesAt(endpoint)).toEqual(["post.scheduled", "post.scheduled"]);
-    const { key, headers } = publisher;
-    dataOf(await relay.call("DELETE", `/v1/posts/${second.id}`, { key, headers }));
+    dataOf(await publisher.cancel(second.id));
     await relay.drain();
     expect(typesAt(endpoint).at(-1)).toBe("post.canceled");
-    const path = `/v1/posts/${first.id}`;
-    const call = { key, headers, body: { text: unique("Changed") } };
-    const changed = dataOf(await relay.call("PATCH", path, call));
+    const changed = dataOf(await publisher.change(first.id, { text: unique("Changed") }));
     await relay.drain();
     expect(bodiesAt(endpoint).at(-1)).toMatchObject({
       type: "post.updated",
@@ -204,7 +199,7 @@ describe("a post", () => {
     });
     relay.advance(11 * MINUTE);
     await enqueueDuePosts(relay.services);
-    await settlePost(relay, publisher, first.id);
+    await publisher.settle(first.id);
     await relay.drain();
     expect(typesAt(endpoint).slice(4).toSorted()).toEqual([
       "leg.succeeded",
@@ -319,15 +314,14 @@ describe("an event", () => {
     const endpoint = await anEndpoint(relay, receiver, publisher.application);
     const scheduleAt = new Date(relay.clock.now().getTime() + 300 * MINUTE).toISOString();
     const body = { text: unique("Never"), platforms: ["bluesky"], scheduleAt };
-    const post = dataOf(await submitPost(relay, publisher, body));
+    const post = await publisher.accept(body);
     await relay.drain();
     for (let run = 0; run < 5; run += 1) {
       relay.advance(10 * MINUTE);
       await sweepStalledLegs(relay.services);
     }
     relay.queues.onSend = () => "lose";
-    const { key, headers } = publisher;
-    dataOf(await relay.call(method, `/v1/posts/${post.id}`, { key, headers, ...more }));
+    dataOf(await publisher.call(method, `/v1/posts/${post.id}`, { ...more }));
     relay.queues.onSend = () => "keep";
     relay.advance(MINUTE);
     await sweepStalledLegs(relay.services);

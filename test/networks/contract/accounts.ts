@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dataOf } from "../../setup/factories.ts";
-import { readPost, unique, type Publisher } from "../../setup/publisher.ts";
+import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, settle, submit, type Form } from "./leg-run.ts";
 import { DAY_MS, expectWholeLedger, sendingStep, stepsOf, TIMEOUT_MS } from "./steps.ts";
 import type { Trouble } from "./wire.ts";
 import { publishersOfOneAccount, type World } from "./world.ts";
+import { findConnection } from "../../setup/stored.ts";
 
 const POSTS = 20;
 const LEFT = 5;
@@ -42,7 +43,7 @@ async function publishAtOnce(
   const ends: string[] = [];
   for (const { publisher, id } of submitted) {
     await settle(world, publisher, id);
-    const [leg] = (await readPost(world.relay, publisher, id)).legs;
+    const [leg] = (await publisher.read(id)).legs;
     ends.push(leg.error?.code ?? leg.status);
   }
   return ends;
@@ -78,10 +79,7 @@ export function describeAccounts(
 
   const usedBy = async ({ owner }: Publisher): Promise<number> => {
     const { services, clock } = world.relay;
-    const connection = await services.connections.stores.connections.find({
-      ...owner,
-      network: world.network,
-    });
+    const connection = await findConnection(services, owner, world.network);
     const account = { network: world.network, accountId: connection?.account.id ?? "" };
     return (
       await services.publishing.stores.networkAccounts.readQuota(account, quota.kind, clock.now())

@@ -6,7 +6,7 @@ import { timeOfId } from "../../../src/shared/runtime/ids.ts";
 import { LEG_ERRORS, type LegErrorCode } from "../../../src/shared/networks/contract/errors.ts";
 import type { PostView } from "../../../src/shared/publishing/read/post-view.ts";
 import { dataOf } from "../../setup/factories.ts";
-import { readPost, submitPost, unique, type Publisher } from "../../setup/publisher.ts";
+import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { VisiblePost } from "./stand-in.ts";
 import type { MadeStep, Trouble } from "./wire.ts";
 import type { World } from "./world.ts";
@@ -143,7 +143,7 @@ export function submit(world: World, publisher: Publisher, text: string, form: F
   const { options, mediaUrls, ...fields } = form.body ?? {};
   const urls = form.isRemembered === true ? mediaUrls?.map(renewed) : mediaUrls;
   const body = urls === undefined ? fields : { ...fields, mediaUrls: urls };
-  return submitPost(world.relay, publisher, {
+  return publisher.submit({
     text,
     platforms: [world.network],
     ...body,
@@ -167,7 +167,7 @@ export async function runLeg(
     await settle(world, publisher, answered.id);
     return answered;
   });
-  const post = (await readPost(world.relay, publisher, accepted.id)) as PostView;
+  const post = (await publisher.read(accepted.id)) as PostView;
   const [leg] = post.legs;
   if (leg === undefined) throw new Error("the post has no leg");
   const after = await wallet();
@@ -183,15 +183,12 @@ export async function runLeg(
 
 /** Has a published post removed, with trouble at one step, and sees that through to its end. */
 export async function removeLeg(world: World, { post }: LegRun, form: Form, trouble?: Trouble) {
-  const { relay } = world;
   const publisher = world.lastPublisher(form.as);
-  const { key, headers } = publisher;
   await withTrouble(world, trouble, async () => {
-    const path = `/v1/posts/${post.id}/remove`;
-    dataOf(await relay.call("POST", path, { key, headers, body: {} }));
+    dataOf(await publisher.remove(post.id));
     await settle(world, publisher, post.id);
   });
-  const { legs } = (await readPost(relay, publisher, post.id)) as PostView;
+  const { legs } = (await publisher.read(post.id)) as PostView;
   return { leg: legs[0], told: await toldOf(world, publisher, post.id) };
 }
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
-import { newId } from "../../../src/shared/runtime/ids.ts";
 import { aProfile } from "../../setup/factories.ts";
 import { IS_LONG } from "../../setup/long-check.ts";
 import { allow, signIn } from "../../setup/sign-in.ts";
 import { priceOf } from "../../../src/shared/core/core.ts";
-import { submitPost, unique, type Publisher } from "../../setup/publisher.ts";
+import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { Answer } from "../../setup/relay.ts";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
 import { lengthened } from "./long-text.ts";
 import { expectWholeLedger, TIMEOUT_MS, troubledSteps, type LegStep } from "./steps.ts";
 import { publishersOfOneAccount, type World } from "./world.ts";
+import { saveLinked } from "../../setup/stored.ts";
 
 /** Not while the suite runs. */
 const LATER_MS = 200 * 24 * 3_600_000;
@@ -25,7 +25,7 @@ function schedule(
   const scheduleAt = new Date(relay.clock.now().getTime() + LATER_MS).toISOString();
   const { mediaUrls = [] } = files ?? {};
   const body = { text: unique("Neighbour"), platforms: [network], scheduleAt, mediaUrls };
-  return submitPost(relay, neighbour, body);
+  return neighbour.submit(body);
 }
 
 interface LongRun {
@@ -92,13 +92,7 @@ async function linkLong(world: World, as: Form["as"], nth: number): Promise<bool
     const { id: profileId } = await aProfile(relay, application);
     const platformId = application.platform.id;
     const owner = { platformId, applicationId: application.id, profileId };
-    const id = newId("connection", relay.clock.now());
-    await services.connections.stores.connections.saveLinked({
-      ...owner,
-      id,
-      network,
-      linked: outcome.linked,
-    });
+    await saveLinked(services, owner, network, outcome.linked);
     const path = `/v1/profiles/${profileId}/connections`;
     const { status } = await relay.call("GET", path, { key: application.key });
     expect([nth, status]).toEqual([nth, 200]);

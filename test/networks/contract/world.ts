@@ -1,15 +1,15 @@
 import { parseConfig } from "../../../src/shared/config/config.ts";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
-import { newId } from "../../../src/shared/runtime/ids.ts";
 import type { NetworkName } from "../../../src/shared/networks/lookup.ts";
 import type { LinkedAccount } from "../../../src/shared/networks/contract/link.ts";
 import { createOutbound } from "../../../src/shared/runtime/outbound.ts";
 import { aPlatform, aProfile, anApplication, type TestApplication } from "../../setup/factories.ts";
-import type { Publisher } from "../../setup/publisher.ts";
+import { publisherOf, type Publisher } from "../../setup/publisher.ts";
 import { startRelay, type Relay } from "../../setup/relay.ts";
 import { allow, signIn } from "../../setup/sign-in.ts";
 import type { StandIn } from "./stand-in.ts";
 import { Wire } from "./wire.ts";
+import { saveLinked } from "../../setup/stored.ts";
 
 const TOKENS = 1_000_000;
 /** No token that is younger has to be renewed: a leg's calls are the same each time. */
@@ -52,11 +52,9 @@ async function aLinkedPublisher(
   linked: LinkedAccount,
 ): Promise<Publisher> {
   const { id: profileId } = await aProfile(relay, application);
-  const owner = { platformId: application.platform.id, applicationId: application.id, profileId };
-  const id = newId("connection", relay.clock.now());
-  await relay.services.connections.stores.connections.saveLinked({ ...owner, id, network, linked });
-  const headers = { "x-profile-id": profileId };
-  return { application, key: application.key, profileId, headers, owner };
+  const publisher = publisherOf(relay, application, profileId);
+  await saveLinked(relay.services, publisher.owner, network, linked);
+  return publisher;
 }
 
 /** Several profiles of an application that all publish to the same real account. */
