@@ -26,7 +26,7 @@ describe("the caller's address", () => {
     ["IPv6 in brackets", "[2001:db8::1]", 1, "2001:db8::1"],
     ["IPv6 in brackets with a port", "1.2.3.4, [2001:db8::1]:443", 1, "2001:db8::1"],
     ["a port without an address", ":443", 1, "unknown"],
-  ])("%s", (_name, header, hops, expected) => {
+  ])("the caller's address: %s", (_name, header, hops, expected) => {
     expect(callerAddress(forwarded(header), hops)).toBe(expected);
   });
 });

@@ -55,7 +55,7 @@ describe("the operators' key set", () => {
     });
   });
 
-  test("is fetched once for many tokens", async () => {
+  test("the operators' key set is fetched once for many tokens", async () => {
     const { now } = standTime();
     const issuer = await createOperatorIssuer();
     const operators = operatorsOf(issuer, now);
@@ -90,7 +90,7 @@ describe("the operators' key set", () => {
     expect(await outcome(operators, old)).toBe("invalid_credentials");
   });
 
-  test("while it can't be had, the last keys stay in use for a day", async () => {
+  test("operators' last keys stay in use for a day while the key set can't be fetched", async () => {
     const { now, advance } = standTime();
     const issuer = await createOperatorIssuer();
     const operators = operatorsOf(issuer, now);
@@ -106,7 +106,7 @@ describe("the operators' key set", () => {
     expect(await outcome(operators, await issuer.token({}, now()))).toBe("operator-1");
   });
 
-  test("is renewed each hour in the background", async () => {
+  test("the operators' key set is renewed each hour in the background", async () => {
     const { now, advance } = standTime();
     const issuer = await createOperatorIssuer();
     const operators = operatorsOf(issuer, now);
@@ -119,7 +119,7 @@ describe("the operators' key set", () => {
     expect(issuer.fetches()).toBe(2);
   });
 
-  test("never had, nobody is let in", async () => {
+  test("no operator is admitted while the key set was never fetched", async () => {
     const { now } = standTime();
     const issuer = await createOperatorIssuer();
     issuer.setReachable(false);
@@ -179,7 +179,7 @@ describe("over a real connection", () => {
     expect(await verifyThrough(settings)).toBe("operator-1");
   });
 
-  test("without that, loopback is not dialled", async () => {
+  test("loopback is not dialled for the key set where the settings don't allow it", async () => {
     const settings = (origin: string) => ({ OPERATOR_JWKS_URL: `${origin}/keys` });
     expect(await verifyThrough(settings)).toBe("service_unavailable");
   });

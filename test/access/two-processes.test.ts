@@ -224,15 +224,18 @@ const CHANGES: readonly (readonly [
 ];
 
 describe("cached rows allow nothing in the next request once it was answered that", () => {
-  test.each(CHANGES)("%s", async (_what, change, by, [refusal, read]) => {
-    const customer = await aCustomer();
-    const changed = await change(customer);
-    expect(typeof changed === "string" || changed.status < 300).toBe(true);
-    expect(outcomeOf(await publish(branch, customer, by(customer)))).toBe(refusal);
-    const other = await aCustomer();
-    await change(other);
-    expect(outcomeOf(await readPost(branch, other, by(other)))).toBe(read);
-  });
+  test.each(CHANGES)(
+    "cached rows allow nothing more once it was answered that: %s",
+    async (_what, change, by, [refusal, read]) => {
+      const customer = await aCustomer();
+      const changed = await change(customer);
+      expect(typeof changed === "string" || changed.status < 300).toBe(true);
+      expect(outcomeOf(await publish(branch, customer, by(customer)))).toBe(refusal);
+      const other = await aCustomer();
+      await change(other);
+      expect(outcomeOf(await readPost(branch, other, by(other)))).toBe(read);
+    },
+  );
 
   test("a password was changed: the other sessions are refused", async () => {
     const customer = await aCustomer();

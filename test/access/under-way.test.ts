@@ -329,18 +329,21 @@ describe("a request whose later write was under way is applied as a whole or not
   useTwo();
   // These end the other session themselves, and so nobody is left to log out.
   const others = WRITES_IN_TURN.filter(([name]) => !/logout|password$/.test(name));
-  test.each(casesOf(others, 6))("%s", async (name) => {
-    if (LOG_OUT === undefined) throw new Error("nobody logs out");
-    let number = 2;
-    for (; number <= WRITES_MAX; number += 1) {
-      const { answer, seen, wasHeld, audited } = await holdUp(name, LOG_OUT, number);
-      if (!wasHeld) break;
-      const isRefused = outcomeOf(answer) === LOG_OUT.told;
-      expect(isRefused || answer.status < 300).toBe(true);
-      if (!isRefused) continue;
-      expect(seen.after).toEqual(seen.first);
-      expect(audited).toEqual([]);
-    }
-    expect(number).toBeLessThan(WRITES_MAX);
-  });
+  test.each(casesOf(others, 6))(
+    "a request under way is applied whole or not at all: %s",
+    async (name) => {
+      if (LOG_OUT === undefined) throw new Error("nobody logs out");
+      let number = 2;
+      for (; number <= WRITES_MAX; number += 1) {
+        const { answer, seen, wasHeld, audited } = await holdUp(name, LOG_OUT, number);
+        if (!wasHeld) break;
+        const isRefused = outcomeOf(answer) === LOG_OUT.told;
+        expect(isRefused || answer.status < 300).toBe(true);
+        if (!isRefused) continue;
+        expect(seen.after).toEqual(seen.first);
+        expect(audited).toEqual([]);
+      }
+      expect(number).toBeLessThan(WRITES_MAX);
+    },
+  );
 });

@@ -145,7 +145,7 @@ describe("a wallet shared by two processes", () => {
 });
 
 describe("a wallet", () => {
-  test("of a platform that never had tokens is empty, and refuses", async () => {
+  test("a wallet of a platform that never had tokens is empty, and refuses", async () => {
     const [first] = stores;
     expect(await first.read(PLATFORM)).toMatchObject({
       balance: 0,
@@ -157,7 +157,7 @@ describe("a wallet", () => {
     expect(await first.findEntry(PLATFORM, 1)).toBeUndefined();
   });
 
-  test("is another one for every platform", async () => {
+  test("each platform has a wallet of its own", async () => {
     const [first] = stores;
     await credit(first, "tokens", 10);
     await creditWallet(servicesOf(first), "plt_other", chargeOf("tokens", 3));

@@ -190,7 +190,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
         ["linkedin", "Continue to LinkedIn"],
         ["facebook", "Continue to Facebook"],
       ] as const),
-    )("when access is declined at %s", async (network, button) => {
+    )("the page tells the truth when access is declined at %s", async (network, button) => {
       await visitor.open([network, "mastodon"]);
       await visitor.openRow(button.replace("Continue to ", ""));
       await visitor.press(button);
@@ -200,7 +200,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.page.title()).toMatch(/^Error: /);
     });
 
-    test("about a connection that stays when access is declined", async () => {
+    test("the page tells the truth about a connection that stays when access is declined", async () => {
       await visitor.open(["instagram", "mastodon"]);
       for (const decision of ["allow", "deny"] as const) {
         await visitor.openRow("Instagram");
@@ -254,7 +254,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       ["not a server", "This is missing or not in the expected format"],
     ])("about the server %s, keeps it in the field and leads there", nameWrongServer);
 
-    test("about a password that is no app password, and never shows it again", async () => {
+    test("the page tells the truth about a password that is no app password, and never shows it again", async () => {
       await visitor.open(["bluesky", "mastodon"]);
       await visitor.openRow("Bluesky");
       await visitor.page.getByText("Use an app password instead").click();
@@ -273,7 +273,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.page.content()).not.toContain("hunter2");
     });
 
-    test("to another browser than the one that began", async () => {
+    test("the page tells the truth to another browser than the one that began", async () => {
       const { connectUrl } = await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
       await visitor.press("Continue to Instagram");
@@ -293,7 +293,7 @@ describe.skipIf(!hasChromium)(inBrowser("the hosted page"), () => {
       expect(await visitor.connections()).toMatchObject([{ platform: "instagram" }]);
     });
 
-    test("to who comes back to a step that is over", async () => {
+    test("the page tells the truth to a visitor who comes back to a step that is over", async () => {
       await visitor.open(["instagram", "mastodon"]);
       await visitor.openRow("Instagram");
       await visitor.press("Continue to Instagram");

@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)("the pages of one-time links", () => {
   });
 
   test.each(LOCALES)(
-    "are accessible in %s, on a light phone and a dark desk",
+    "pages of one-time links are accessible in %s",
     async (locale) => {
       for (const look of [LIGHT_PHONE, DARK_DESK]) {
         const { page, refused } = await openPage(browser, look);

@@ -65,7 +65,7 @@ describe("a request to close a platform", () => {
     expect(dataOf(await readPlatform(world.relay, customer)).status).toBe("active");
   });
 
-  test("is answered with the time of the end, which operators see too", async () => {
+  test("a request to close a platform is answered with the time of the end, which operators see too", async () => {
     const customer = await aCustomer(world);
     const erasedAt = await close(world.relay, customer);
     const shown = dataOf(await readPlatform(world.relay, customer));
@@ -103,7 +103,7 @@ describe("a platform that is closed", () => {
     await other.stop();
   });
 
-  test("has its scheduled posts canceled, its keys revoked and its connections ended", async () => {
+  test("a platform that is closed has its scheduled posts canceled, its keys revoked and its connections ended", async () => {
     const customer = await aCustomer(world);
     expect(await connectionsOf(world.relay.services, customer.owner)).toHaveLength(2);
     await close(world.relay, customer);
@@ -143,7 +143,7 @@ describe("a platform that is closed", () => {
     expect(canceled.map(({ data }) => data.post.id)).toEqual([scheduledId]);
   });
 
-  test("does not start a post that falls due before it is canceled", async () => {
+  test("a platform that is closed does not start a post that falls due before it is canceled", async () => {
     const customer = await aCustomer(world);
     const dueMs = 6 * 60 * MINUTE;
     world.relay.advance(dueMs - MINUTE);
@@ -160,7 +160,7 @@ describe("a platform that is closed", () => {
     expect(wakes.filter(({ id }) => id.includes(customer.scheduledId))).toEqual([]);
   });
 
-  test("can't be suspended or credited", async () => {
+  test("a platform that is closed can't be suspended or credited", async () => {
     const customer = await aCustomer(world);
     await close(world.relay, customer);
     const credit = { platformId: customer.platformId, tokens: 5 };
@@ -198,7 +198,7 @@ describe("a platform that is closed", () => {
 });
 
 describe("a closed platform that operators open again", () => {
-  test("has its staff, posts and tokens, and neither keys nor connections", async () => {
+  test("a closed platform that operators open again has its staff, posts and tokens, and neither keys nor connections", async () => {
     const customer = await aCustomer(world);
     const { key, headers, publishedId, application } = customer;
     const before = dataOf(await readPlatform(world.relay, customer)).tokenBalance;
@@ -236,7 +236,7 @@ describe("a closed platform that operators open again", () => {
     );
   });
 
-  test("is opened once no network is being called for it, and tells its owners", async () => {
+  test("a closed platform that operators open again is opened once no network is being called for it, and tells its owners", async () => {
     const customer = await aCustomer(world);
     const { email, mark, owner } = customer;
     const text = `Lost answer ${mark} [drop-answer]`;
@@ -268,7 +268,7 @@ describe("a closed platform that operators open again", () => {
     ]);
   });
 
-  test("can be closed once more, which counts seven days from then", async () => {
+  test("a closed platform that operators open again can be closed once more, which counts seven days from then", async () => {
     const customer = await aCustomer(world);
     await close(world.relay, customer);
     world.relay.advance(5 * DAY);
@@ -283,7 +283,7 @@ describe("a closed platform that operators open again", () => {
 });
 
 describe("a platform whose seven days are over", () => {
-  test("is erased with more profiles than are erased at a time", async () => {
+  test("a platform whose seven days are over is erased with more profiles than are erased at a time", async () => {
     const customer = await aCustomer(world);
     const { platformId, application, profileId } = customer;
     const { profiles } = world.relay.services.tenants.stores;

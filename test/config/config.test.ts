@@ -33,7 +33,7 @@ describe("settings", () => {
     expect(config.storage.data).toEqual(config.storage.host);
   });
 
-  test("without a word about it the environment is production", () => {
+  test("the environment is production where the settings don't name one", () => {
     expect(parseConfig(production).production).toBe(true);
   });
 
@@ -175,7 +175,7 @@ describe("operators", () => {
     });
   });
 
-  test("can be any OpenID Connect issuer", () => {
+  test("operators can be of any OpenID Connect issuer", () => {
     expect(
       operatorsOf({
         OPERATOR_ISSUER: "https://id.example.com",

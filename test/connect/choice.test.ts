@@ -122,7 +122,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(await balance(world, owner)).toBe(95);
   });
 
-  test("that has more than the page can show says so, and offers the first hundreds", async () => {
+  test("an authorisation for more accounts than the page can show says so, and offers the first hundreds", async () => {
     const page = (id: number) => ({ id: `${id}`, name: `Page ${id}`, access_token: "token" });
     let asked = 0;
     world.intercept(async (request, send) => {
@@ -135,7 +135,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(readable(shown.body)).toContain("Not all of your accounts fit on this page.");
   });
 
-  test("is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
+  test("an authorisation that covers several accounts is asked about with a choice for the eye and the keyboard, and nothing chosen beforehand", async () => {
     const { shown } = await visit();
     const [form = ""] = /<form\b[^>]*>(?:(?!<\/form>)[\s\S])*name="candidate"[\s\S]*?<\/form>/.exec(
       shown.body,
@@ -150,7 +150,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(`${locationOf(back)} ${shown.body}`).not.toMatch(/EAA\w{20}/);
   });
 
-  test("can be looked at again, but is used once", async () => {
+  test("an authorisation that covers several accounts can be looked at again, but is used once", async () => {
     const { browser, back, shown } = await visit();
     expect(choiceOf(await browser.follow(back))).toEqual(choiceOf(shown));
     expect((await choose(browser, shown, DEMO_PAGE)).status).toBe(303);
@@ -162,7 +162,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(readable(reloaded.body)).toContain("took too long or was already used");
   });
 
-  test("of two choices at once one counts", async () => {
+  test("of two choices at once in one authorisation, one counts", async () => {
     const { browser, shown } = await visit();
     const answers = await Promise.all(
       [DEMO_PAGE, SECOND_PAGE].map((page) => choose(browser, shown, page)),
@@ -205,7 +205,7 @@ describe("an authorisation that covers several accounts", () => {
     expect(await connections()).toEqual([]);
   });
 
-  test("is no way around the network's own state, nor the other way round", async () => {
+  test("an authorisation that covers several accounts is no way around the network's own state, nor the other way round", async () => {
     const { browser, callback, shown } = await visit();
     const url = new URL(callback);
     url.searchParams.set("state", choiceOf(shown).fields["choice"] ?? "");
@@ -254,7 +254,7 @@ describe("an authorisation that leads nowhere is told in words that help", () =>
     ["facebook", { account: FRIEND_USER }, "did not list any page that you can publish to"],
     ["facebook", { decision: "deny" }, "You did not give permission at Facebook"],
     ["instagram", { account: PERSONAL_ACCOUNT }, "Switch to a professional account"],
-  ])("%s %j", async (network, form, words) => {
+  ])("a useless authorisation is told in words that help: %s %j", async (network, form, words) => {
     const { shown } = await visit({ network, form });
     expect(shown.status).toBe(200);
     expect(readable(shown.body)).toContain(words);
@@ -274,7 +274,7 @@ describe("an account among others of one authorisation", () => {
     return answer.status === 200;
   };
 
-  test("is unlinked without ending the others, and the last one ends it", async () => {
+  test("an account among others of one authorisation is unlinked without ending the others, and the last one ends it", async () => {
     const other = await anotherProfile(world, owner);
     await link(DEMO_PAGE);
     await link(SECOND_PAGE, other);
@@ -296,7 +296,7 @@ describe("an account among others of one authorisation", () => {
     expect(await canPublish(owner)).toBe(true);
   });
 
-  test("that can't be paid for leaves the others as they are", async () => {
+  test("an account of several that can't be paid for leaves the others as they are", async () => {
     const poor = await anOwner(world, 9);
     const other = await anotherProfile(world, poor);
     await link(DEMO_PAGE, poor);
@@ -311,7 +311,7 @@ describe("an account among others of one authorisation", () => {
 });
 
 describe("a network whose app is not configured", () => {
-  test("is shown as not available, and a leg for it can't start", async () => {
+  test("a network whose app is not configured is shown as not available, and a leg for it can't start", async () => {
     const path = `/v1/profiles/${owner.profileId}/connect/sessions`;
     const body = { platforms: ["linkedin"] };
     const made = await world.relay.call("POST", path, { key: owner.key, body });

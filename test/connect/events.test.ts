@@ -201,7 +201,7 @@ describe("a process that dies", () => {
   );
 
   test.each(cases)(
-    "at any call to storage of %s (%s) leaves every event told, each under one id",
+    "a process that dies at any call of %s (%s) leaves every event told once",
     { timeout: 180_000 },
     async (_name, last, { before, act, isDone, tells }) => {
       await before();

@@ -33,7 +33,7 @@ function targetsOf({ headers }: Answer): string[] {
 const own = () => ["'self'", new URL(BASE).origin, world.sandbox.url];
 
 describe("the forms of the page lead", () => {
-  test("to the pages of the networks that are offered, and to no other address", async () => {
+  test("the forms of the page lead to the pages of the networks that are offered, and to no other address", async () => {
     const browser = new Browser(world);
     expect(targetsOf(await pageOf(browser, ["instagram"]))).toEqual([...own(), INSTAGRAM_STAND_IN]);
     const several = targetsOf(await pageOf(browser, ["facebook", "instagram", "linkedin"]));
@@ -63,7 +63,7 @@ describe("the forms of the page lead", () => {
     expect(targetsOf(page)).toContain(new URL(locationOf(started)).origin);
   });
 
-  test("to our own pages and the customer's where nothing but a form of ours is filled in", async () => {
+  test("the forms of the page lead to our own pages and the customer's where nothing but a form of ours is filled in", async () => {
     const hosted = "https://relay.example.com/api";
     const withoutApp = await openWorld({ ...DEMO_APPS, PUBLIC_BASE_URL: hosted });
     expect(withoutApp.services.config.networkApps["bluesky"]).toBeUndefined();

@@ -61,7 +61,7 @@ const refreshes = () =>
   world.sandbox.requests().filter(({ path }) => isRefresh(path.split("?")[0] ?? ""));
 
 describe("credentials that last", () => {
-  test("are opened without a call and without a write", async () => {
+  test("credentials that last are opened without a call and without a write", async () => {
     const fresh = await freshCredentials(world.services.connections, connection);
     expect(fresh).toMatchObject({ kind: "usable", connection });
     expect(refreshes()).toEqual([]);
@@ -72,7 +72,7 @@ describe("credentials that last", () => {
 describe("credentials that are about to end", () => {
   beforeEach(() => world.relay.advance(TWO_HOURS));
 
-  test("are renewed once for twenty who ask at once, and stored before they are used", async () => {
+  test("credentials that are about to end are renewed once for twenty who ask at once, and stored before they are used", async () => {
     const all = await Promise.all(
       Array.from({ length: 20 }, () => freshCredentials(world.services.connections, connection)),
     );
@@ -84,7 +84,7 @@ describe("credentials that are about to end", () => {
       expect(fresh).toMatchObject({ kind: "usable", credentials, connection: { id: now.id } });
   });
 
-  test("are renewed once for several processes", async () => {
+  test("credentials that are about to end are renewed once for several processes", async () => {
     const processes = await Promise.all(Array.from({ length: 4 }, () => world.anotherProcess()));
     const all = await Promise.all(
       processes.flatMap((services) => [
@@ -210,13 +210,13 @@ test("calls for one thing are joined while it is under way, and not after", asyn
 });
 
 describe("credentials that can't be had", () => {
-  test("of a connection that was removed", async () => {
+  test("the credentials of a connection that was removed can't be had", async () => {
     await revokeConnection(world.services, connection);
     const outcome = await freshCredentials(world.services.connections, connection);
     expect(outcome).toMatchObject({ kind: "rejected", failure: { code: "connection_missing" } });
   });
 
-  test("of another account than the one that was asked for", async () => {
+  test("the credentials of another account than the one that was asked for can't be had", async () => {
     const linked = await signIn();
     const other = { ...linked, account: { ...linked.account, id: "did:plc:other" } };
     await saveLinked(world.services, owner, "bluesky", other);
@@ -224,7 +224,7 @@ describe("credentials that can't be had", () => {
     expect(outcome).toMatchObject({ kind: "try_later" });
   });
 
-  test("whose sealing key is gone: the account has to be linked again", async () => {
+  test("credentials whose sealing key is gone can't be had: the account has to be linked again", async () => {
     const DATA_KEYS = JSON.stringify({ another: Buffer.alloc(32, 9).toString("base64") });
     const services = await world.anotherProcess({ settings: { DATA_KEYS } });
     const outcome = await freshCredentials(services.connections, connection);

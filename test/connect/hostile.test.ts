@@ -128,7 +128,7 @@ describe("a customer's branding that means no good is refused", () => {
     [{ name: "x".repeat(81) }],
     [{ name: "" }],
     [{ backLabel: "a\nb" }],
-  ])("%j", async (branding) => {
+  ])("a customer's branding that means no good is refused: %j", async (branding) => {
     expect((await start({ branding })).status).toBe(400);
   });
 
@@ -151,7 +151,7 @@ describe("a customer's branding that means no good is refused", () => {
 });
 
 describe("what a browser sends", () => {
-  test("can't choose where it is led to, nor put words on the page", async () => {
+  test("what a browser sends can't choose where it is led to, nor put words on the page", async () => {
     const url = `${await connectUrl()}&returnUrl=https://evil.test&problem=Call+me&network=%3Cb%3E&linked=mastodon&choice=x`;
     const page = await new Browser(world).get(url);
     expect(page.status).toBe(200);
@@ -159,7 +159,7 @@ describe("what a browser sends", () => {
     expect(readable(page.body)).not.toContain("Mastodon is connected");
   });
 
-  test("of a language changes the language and nothing else", async () => {
+  test("a language that a browser sends changes the language and nothing else", async () => {
     const url = await connectUrl();
     const answers = [`de"><script>`, "de\u00e9", "fr;q=1;q=0", ";;;,,,"].map((language) =>
       world.page("GET", url, { headers: { "accept-language": language } }),
@@ -191,7 +191,7 @@ describe("what a browser sends", () => {
     },
   );
 
-  test("of ten megabytes with a good token is refused as well", async () => {
+  test("a body of ten megabytes with a good token is refused as well", async () => {
     const [form] = formsOf((await new Browser(world).get(await connectUrl())).body);
     const instance = "x".repeat(HUGE_BYTES);
     const answer = await world.page("POST", `${BASE}/v1/connect/ui/mastodon`, {

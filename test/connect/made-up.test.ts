@@ -51,7 +51,7 @@ describe("an address that is made up asks storage for nothing", () => {
     ["no token", () => [session(), ""]],
     ["no id", () => ["", token()]],
     ["an id of another form", () => [`${session()}'`, token()]],
-  ])("%s", async (_name, made) => {
+  ])("an address that is made up asks storage for nothing: %s", async (_name, made) => {
     const [id = "", secret = ""] = made();
     const query = new URLSearchParams({ session: id, token: secret }).toString();
     const form = { headers: FORM, body: query };

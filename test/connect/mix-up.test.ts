@@ -130,7 +130,7 @@ describe("a server that sends people on to another one with its own state", () =
     expect(await connectionsOf(victim)).toEqual([]);
   });
 
-  test("can't have the other server lead back to the address of its own", async () => {
+  test("a server that sends people on to another one with its own state can't have the other server lead back to the address of its own", async () => {
     const own = await startAt(attacker, HONEST);
     const theirs = await startAt(victim, HOSTILE);
     const page = lure(own, theirs);
@@ -154,7 +154,7 @@ describe("a server that sends people on to another one with its own state", () =
 });
 
 describe("the address that a server leads back to", () => {
-  test("is the server's own, and the only one that is registered there", async () => {
+  test("the address that a server leads back to is the server's own, and the only one that is registered there", async () => {
     const { url } = await startAt(victim, HONEST);
     const redirect = `${CALLBACK}/mastodon/${HONEST}`;
     expect(url.searchParams.get("redirect_uri")).toBe(redirect);
@@ -172,7 +172,7 @@ describe("the address that a server leads back to", () => {
     "https://mastodon.sandbox.test:443/@demo",
     "mastodon.sandbox.test.",
     "@demo@mastodon.sandbox.test",
-  ])("is the same for %s", async (typed) => {
+  ])("the address that a server leads back to is the same for %s", async (typed) => {
     const { url } = await startAt(victim, typed);
     expect(url.searchParams.get("redirect_uri")).toBe(`${CALLBACK}/mastodon/${HONEST}`);
   });
@@ -183,7 +183,7 @@ describe("the address that a server leads back to", () => {
     ["a part of the server", "mastodon/sandbox.test"],
     ["more than the server", `mastodon/${HONEST}_443`],
     ...OTHERS.map((name): [string, string] => [`the network ${name}`, name]),
-  ])("with %s instead is refused, and nothing is sent anywhere", async (_what, path) => {
+  ])("an answer at the address of %s is refused, and nothing is sent", async (_what, path) => {
     const { browser, url } = await startAt(victim, HONEST);
     const callback = new URL(await decide(url.href, "allow"));
     const at = new URL(`${CALLBACK}/${path}`);
@@ -197,7 +197,7 @@ describe("the address that a server leads back to", () => {
 });
 
 describe("an attempt that the attacker began", () => {
-  test("is not finished by the victim's browser, and the code stays unused", async () => {
+  test("an attempt that the attacker began is not finished by the victim's browser, and the code stays unused", async () => {
     const own = await startAt(attacker, HONEST);
     const callback = await decide(own.url.href, "allow");
     const theirs = await startAt(victim, HONEST);
@@ -220,7 +220,7 @@ describe("an attempt that the attacker began", () => {
     expect(await connectionsOf(attacker)).toEqual([]);
   });
 
-  test("is not begun by a form on the attacker's page", async () => {
+  test("an attempt that the attacker began is not begun by a form on the attacker's page", async () => {
     const path = `/v1/profiles/${attacker.profileId}/connect/sessions`;
     const body = { platforms: ["mastodon"] };
     const made = dataOf(await world.relay.call("POST", path, { ...as(attacker), body }));

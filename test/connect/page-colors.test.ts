@@ -20,7 +20,7 @@ describe("contrast", () => {
     ["#ffffff", "#ffffff", 1],
     ["#777777", "#ffffff", 4.48],
     ["#0000ff", "#ffffff", 8.59],
-  ])("of %s and %s is %d, either way round", (one, other, expected) => {
+  ])("the contrast of %s and %s is %d, either way round", (one, other, expected) => {
     expect(contrast(one, other)).toBeCloseTo(expected, 2);
     expect(contrast(other, one)).toBeCloseTo(expected, 2);
   });
@@ -34,7 +34,7 @@ describe("any accent colour at all", () => {
     );
   });
 
-  test.each(["light", "dark"] as const)("can be read as text in %s", (scheme) => {
+  test.each(["light", "dark"] as const)("any accent colour can be read as text in %s", (scheme) => {
     fc.assert(
       fc.property(color, (accent) => {
         const ink = readableOn(accent, GROUNDS[scheme]);

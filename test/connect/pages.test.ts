@@ -69,7 +69,7 @@ describe("the page", () => {
     expect(text).not.toMatch(/\p{Bidi_Control}/u);
   });
 
-  test("never gives a secret back, even when it is handed one", () => {
+  test("the page never gives a secret back, even when it is handed one", () => {
     const typed = { identifier: `a"b`, appPassword: "hunter2" };
     const problem = { problem: "wrong_credentials", way: "other", typed } as const;
     const text = renderConnectPage(aPage({ cards: [aCard("bluesky", { problem })] }), "n");
@@ -118,7 +118,7 @@ describe("the page", () => {
     expect(readProblem(code)).toBe(code);
   });
 
-  test("has an icon of the customer's colour and initial, without one of the customer's", () => {
+  test("the page has an icon of the customer's colour and initial, without one of the customer's", () => {
     const iconOf = (branding: Branding) => {
       const [, icon = ""] =
         /rel="icon" href="data:image\/svg\+xml,([^"]*)"/.exec(
@@ -175,7 +175,7 @@ describe("a session", () => {
   const link = (of: ConnectSession, network: "bluesky" | "mastodon", connectionId: string) =>
     withLinked(of, { network, connectionId });
 
-  test("is complete only when every network asked for has an account", () => {
+  test("a session is complete only when every network asked for has an account", () => {
     const first = link(session, "bluesky", "con_1");
     expect(first.status).toBe("open");
     expect(link(first, "mastodon", "con_2").status).toBe("completed");
@@ -214,7 +214,7 @@ describe("the browser's mark", () => {
       PUBLIC_BASE_URL,
     });
 
-  test("is a cookie that only our own host can set, where there is https", () => {
+  test("the browser's mark is a cookie that only our own host can set, where there is https", () => {
     const config = at("https://relay.test/api");
     const flags = "Path=/; HttpOnly; SameSite=Lax; Secure";
     expect(browserCookie(config, id)).toEqual(["set-cookie", `__Host-cx=${id}; ${flags}`]);
@@ -240,7 +240,7 @@ describe("what a server says of an account", () => {
     kind: "person",
   };
 
-  test("is kept as it is when it is sound", () => {
+  test("what a server says of an account is kept as it is when it is sound", () => {
     expect(boundedAccount(account)).toEqual(account);
   });
 

@@ -178,7 +178,7 @@ describe.each(Object.entries(ORIGINS))("a connect session of %s", (_name, makeOr
     expect(await balance(world, owner)).toBe(100);
   });
 
-  test("is canceled when it is read, not listed, and can't be canceled again", async () => {
+  test("a connect session whose origin is gone is canceled when it is read, not listed, and can't be canceled again", async () => {
     const { call, end } = await makeOrigin();
     const made = await start(call);
     expect(await openIds()).toEqual([made.id]);
@@ -223,7 +223,7 @@ describe("a session whose origin goes while an account is being linked", () => {
 });
 
 describe("a session stays open", () => {
-  test("after its user has logged out everywhere", async () => {
+  test("a session stays open after its user has logged out everywhere", async () => {
     const { call } = await aColleague();
     const made = await start(call);
     await take("POST", "/v1/auth/logout", call);
@@ -231,13 +231,13 @@ describe("a session stays open", () => {
     expect(await openIds()).toEqual([made.id]);
   });
 
-  test("after the grant has expired under which it was started", async () => {
+  test("a session stays open after the grant has expired under which it was started", async () => {
     const made = await start(await withGrant(withOwnKey()));
     world.relay.advance(3 * 3_600_000);
     expect((await new Browser(world).get(made.connectUrl)).status).toBe(200);
   });
 
-  test("when other keys are revoked", async () => {
+  test("a session stays open when other keys are revoked", async () => {
     const [mine, other] = [await key(), await key()];
     const made = await start(asKey(mine));
     await take("POST", `/v1/keys/${other.id}/revoke?descendants=true`);
@@ -250,7 +250,7 @@ describe("a session stays open", () => {
 });
 
 describe("the list of open sessions", () => {
-  test("has them newest first, page by page, without their addresses", async () => {
+  test("the list of open sessions has them newest first, page by page, without their addresses", async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       made.unshift((await start(withOwnKey())).id);
@@ -297,7 +297,7 @@ describe("the list of open sessions", () => {
     expect(await openIds()).toEqual([]);
   });
 
-  test("is of one profile, and for those alone who may act for it", async () => {
+  test("the list of open sessions is of one profile, and for those alone who may act for it", async () => {
     const other = await anotherProfile(world, owner);
     const made = await start(withOwnKey());
     const theirs = await world.relay.call("POST", sessionsPath(other), {

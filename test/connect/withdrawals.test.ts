@@ -112,7 +112,7 @@ describe("a person who removed the app at Meta", () => {
     expect(await told(bystander)).toEqual([["connection.linked", undefined]]);
   });
 
-  test("is named by Instagram as its app alone knows the account", async () => {
+  test("a person who removed the app at Meta is named by Instagram as its app alone knows the account", async () => {
     const { owner, connection } = await aLinkedOwner(world, "instagram");
     const scoped = connection.grantId ?? "";
     expect(scoped).not.toBe(connection.account.id);
@@ -120,7 +120,7 @@ describe("a person who removed the app at Meta", () => {
     expect(await statusOf(owner, "instagram")).toBe("revoked");
   });
 
-  test("is found by an id that is a number longer than numbers are exact", async () => {
+  test("a person who removed the app at Meta is found by an id that is a number longer than numbers are exact", async () => {
     const [owner, neighbour] = [await anOwner(world), await anOwner(world)];
     await link(owner, { grantId: "17841405793187219" });
     await link(neighbour, { grantId: "17841405793187220" });
@@ -129,7 +129,7 @@ describe("a person who removed the app at Meta", () => {
     expect(await statusOf(neighbour)).toBe("active");
   });
 
-  test("may link again: the same notice ends nothing more, a new one does", async () => {
+  test("a person who removed the app at Meta may link again: the same notice ends nothing more, a new one does", async () => {
     const owner = await anOwner(world);
     await link(owner);
     const notice = signed();
@@ -142,7 +142,7 @@ describe("a person who removed the app at Meta", () => {
     expect(await statusOf(owner)).toBe("revoked");
   });
 
-  test("may have linked more profiles than are looked at together", async () => {
+  test("a person who removed the app at Meta may have linked more profiles than are looked at together", async () => {
     const owner = await anOwner(world);
     const others = Array.from({ length: 60 }, (_, index) => ({
       ...owner,
@@ -155,7 +155,7 @@ describe("a person who removed the app at Meta", () => {
     );
   });
 
-  test("is heard even when the process ends before it is done", async () => {
+  test("a person who removed the app at Meta is heard even when the process ends before it is done", async () => {
     const owner = await anOwner(world);
     await link(owner);
     const key = "a".repeat(34) + person.slice(-6);
@@ -207,14 +207,14 @@ describe("a notice", () => {
     expect(await statusOf(owner)).toBe("active");
   });
 
-  test("of a day's age still counts", async () => {
+  test("a notice of a day's age still counts", async () => {
     const owner = await anOwner(world);
     await link(owner);
     await send(DEAUTHORIZE, signed({ ageSeconds: DAY_SECONDS - 60 }));
     expect(await statusOf(owner)).toBe("revoked");
   });
 
-  test("is refused where there is no app, and limited by address as signing in is", async () => {
+  test("a notice is refused where there is no app, and limited by address as signing in is", async () => {
     const bare = await startRelay({ settings: { AUTH_RATE_PER_MINUTE: "3" } });
     try {
       const headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -251,7 +251,7 @@ describe("a request for deletion", () => {
     expect(answers[0]?.body.confirmation_code).not.toBe(answers[1]?.body.confirmation_code);
   });
 
-  test("can be looked up for 90 days, and is purged then", async () => {
+  test("a request for deletion can be looked up for 90 days, and is purged then", async () => {
     const { body } = await send(DELETE, signed());
     const look = async () =>
       (await world.relay.call("GET", BASE_PATH + body.confirmation_code)).status;

@@ -83,11 +83,11 @@ describe("an answer that its route does not declare", () => {
     ],
     ["a success without what is left", uncounted(list()), "RateLimit"],
     ["a 401 that names no scheme", answered(401, error("unauthenticated")), "WWW-Authenticate"],
-  ])("is refused: %s", (_name, answer, named) => {
+  ])("an answer that its route does not declare is refused: %s", (_name, answer, named) => {
     expect(check("GET", "v1/keys", answer)).toThrow(named);
   });
 
-  test("is refused without the headers that every answer has", () => {
+  test("an answer that its route does not declare is refused without the headers that every answer has", () => {
     const answer = answered(200, { data: [], page });
     for (const name of Object.keys(STANDARD)) {
       if (name === "content-type") continue;
@@ -97,7 +97,7 @@ describe("an answer that its route does not declare", () => {
     }
   });
 
-  test("is refused where nothing may be said", () => {
+  test("an answer that its route does not declare is refused where nothing may be said", () => {
     expect(check("DELETE", "v1/keys/key_1", answered(204, { data: null }))).toThrow("a body");
   });
 });

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 describe("the reference page", () => {
-  test("has every operation, with its place and who may call", () => {
+  test("the reference page has every operation, with its place and who may call", () => {
     for (const { method, path, spec } of routes) {
       const start = text.indexOf(`<article id="${spec.operationId}"`);
       expect(start, spec.operationId).toBeGreaterThan(0);
@@ -61,12 +61,12 @@ describe("the reference page", () => {
     }
   });
 
-  test("has every error code that can be answered, once", () => {
+  test("the reference page has every error code that can be answered, once", () => {
     const codes = new Set(routes.flatMap((route) => errorsOfRoute(route)));
     for (const code of codes) expect(ids.filter((id) => id === `error-${code}`)).toHaveLength(1);
   });
 
-  test("has the paragraph that each code's docUrl names", () => {
+  test("the reference page has the paragraph that each code's docUrl names", () => {
     const base = "https://relay.example.net/api";
     const found = (address: string) => ids.filter((id) => `${base}/docs#${id}` === address);
     for (const code of ERROR_CODES) expect(found(docUrl(base, "request", code))).toHaveLength(1);
@@ -74,7 +74,7 @@ describe("the reference page", () => {
       expect(found(docUrl(base, "leg", code))).toHaveLength(1);
   });
 
-  test("is where refusals send their readers, on a route and beside all routes", async () => {
+  test("the reference page is where refusals send their readers, on a route and beside all routes", async () => {
     const address = (code: string) => `${relay.services.config.publicBaseUrl}/docs#error-${code}`;
     const unknown = await relay.call("GET", "/nowhere");
     expect(unknown.body.error.docUrl).toBe(address("not_found"));
@@ -82,7 +82,7 @@ describe("the reference page", () => {
     expect(nobody.body.error.docUrl).toBe(address("unauthenticated"));
   });
 
-  test("has a chapter for what holds everywhere", () => {
+  test("the reference page has a chapter for what holds everywhere", () => {
     for (const id of ["authentication", "idempotency", "pagination", "rate-limits", "errors"])
       expect(ids).toContain(id);
   });
@@ -110,7 +110,7 @@ describe("the reference page", () => {
     }
   });
 
-  test("has each call in three languages, which a parser of each reads", () => {
+  test("the reference page has each call in three languages, which a parser of each reads", () => {
     for (const { spec } of routes) {
       const start = text.indexOf(`<article id="${spec.operationId}"`);
       const section = text.slice(start, text.indexOf("</article>", start));
@@ -149,7 +149,7 @@ describe("the reference page", () => {
 });
 
 describe("the reference as text", () => {
-  test("has every call, field and code of the page, and one sample of each call", () => {
+  test("the reference as text has every call, field and code of the page, and one sample of each call", () => {
     const { markdown } = rendered;
     for (const { method, path } of routes) expect(markdown).toContain(`${method} \`/${path}\``);
     for (const code of ERROR_CODES) expect(markdown).toContain(`\`${code}\``);
@@ -159,7 +159,7 @@ describe("the reference as text", () => {
     expect(markdown).toContain("\n[OpenAPI document](v1/openapi.json) · [Markdown](docs.md)");
   });
 
-  test("has an index in the form of llmstxt.org, with this relay's address and name", async () => {
+  test("the reference as text has an index in the form of llmstxt.org, with this relay's address and name", async () => {
     const { headers, body } = await relay.call("GET", "/llms.txt");
     const { publicBaseUrl } = relay.services.config;
     expect(headers.get("content-type")).toBe("text/markdown; charset=utf-8");
@@ -194,7 +194,7 @@ describe("documents of the reference", () => {
     expect(plain.headers.get("vary")).toBe("Accept-Encoding");
   });
 
-  test("are the only answers that are ever compressed", () => {
+  test("documents of the reference are the only answers that are ever compressed", () => {
     const declaring = routes.filter(({ spec }) => spec.answerHeaders?.includes("Content-Encoding"));
     expect(declaring.map(({ path }) => `/${path}`).toSorted()).toEqual(DOCUMENTS.toSorted());
     // An answer whose headers its route does not declare never comes out of a test: see `checkDeclared`.

@@ -20,13 +20,13 @@ interface Example {
 const example = JSON.parse(readFileSync("local.settings.json.example", "utf8")) as Example;
 
 describe("local.settings.json.example", () => {
-  test("is a settings file of the host for a Node app, whose values are texts", () => {
+  test("local.settings.json.example is a settings file of the host for a Node app, whose values are texts", () => {
     expect(example.IsEncrypted).toBe(false);
     expect(example.Values["FUNCTIONS_WORKER_RUNTIME"]).toBe("node");
     for (const value of Object.values(example.Values)) expect(value).toBeTypeOf("string");
   });
 
-  test("is accepted as a whole", () => {
+  test("local.settings.json.example is accepted as a whole", () => {
     const config = parseConfig(example.Values);
     expect(config.production).toBe(false);
     expect(config.publicBaseUrl).toBe("http://localhost:7071/api");
@@ -42,7 +42,7 @@ describe("local.settings.json.example", () => {
     expect(Object.keys(example.Values).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test("is refused in production", () => {
+  test("local.settings.json.example is refused in production", () => {
     expect(() =>
       parseConfig({ ...example.Values, AZURE_FUNCTIONS_ENVIRONMENT: "Production" }),
     ).toThrow("OUTBOUND_HOST_MAP: must not be given in production");

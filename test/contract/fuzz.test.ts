@@ -245,13 +245,13 @@ beforeAll(async () => {
 afterAll(() => relay.stop());
 
 describe("whatever is asked, the answer is a declared one and no failure of ours", () => {
-  test("in more than 5,000 requests", () => {
+  test("each of more than 5,000 requests gets a declared answer and no failure of ours", () => {
     expect(routes.length * RUNS_PER_ROUTE).toBeGreaterThan(5_000);
   });
 
   const named = routes.map((route) => [`${route.method} ${route.path}`, route] as const);
   test.each(named)(
-    "%s",
+    "any request gets a declared answer: %s",
     async (_name, route) => {
       const world = await aWorld(relay);
       const property = fc.asyncProperty(requestsOf(route), async (request) => {
@@ -271,7 +271,7 @@ describe("whatever is asked, the answer is a declared one and no failure of ours
     TEST_MS_MAX,
   );
 
-  test("of which many were let through, and the others refused for reasons of every kind", () => {
+  test("many of the random requests are let through, and the others refused for reasons of every kind", () => {
     const counts = [...statuses];
     const all = counts.reduce((sum, [, count]) => sum + count, 0);
     const successes = counts.filter(([status]) => status < 300);

@@ -52,7 +52,7 @@ describe("the document as a whole", () => {
   describe("to a linter", () => {
     beforeAll(() => toolsFolder().then(() => undefined), TOOLS_MS_MAX);
 
-    test("is valid OpenAPI and keeps the recommended rules, a few on purpose excepted", async () => {
+    test("a linter finds the document valid OpenAPI that keeps the recommended rules, a few on purpose excepted", async () => {
       expect(await lintDocument(JSON.stringify(document))).toEqual([
         // These take nothing that could be wrong with a request.
         "operation-4xx-response #/paths/~1health/get/responses",
@@ -68,7 +68,7 @@ describe("the document as a whole", () => {
     });
   });
 
-  test("has every route and nothing else", () => {
+  test("the document as a whole has every route and nothing else", () => {
     const described = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.slice(1)}`),
     );

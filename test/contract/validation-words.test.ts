@@ -113,9 +113,12 @@ describe("a refused request is told in whole sentences what each field has to be
         `"platformOptions.bluesky.linkCard.colour" is not a field here: leave it out, or use "url", "title", "description" or "thumbnailUrl".`,
       ],
     ],
-  ])("%s", async (_name, body, sentences) => {
-    expect(await told(...POSTS, body)).toEqual(sentences);
-  });
+  ])(
+    "a refusal says in whole sentences what each field has to be: %s",
+    async (_name, body, sentences) => {
+      expect(await told(...POSTS, body)).toEqual(sentences);
+    },
+  );
 
   test("a limit out of range", async () => {
     const sentence = `"limit" must be a whole number from 1 to 100`;
@@ -157,14 +160,14 @@ function bodies(route: Route): fc.Arbitrary<unknown> {
 }
 
 describe("no message is the schemas' library's", () => {
-  test.each(withBody)("of a body: %s", async (_name, route) => {
+  test.each(withBody)("no message about a body is the library's: %s", async (_name, route) => {
     const property = fc.asyncProperty(bodies(route), async (body) => {
       expect(foreignWords((await refusalOf(route, body))?.issues)).toEqual([]);
     });
     await fc.assert(property, { numRuns: RUNS_PER_ROUTE, seed: SEED });
   });
 
-  test.each(withQuery)("of a query: %s", async (_name, route) => {
+  test.each(withQuery)("no message about a query is the library's: %s", async (_name, route) => {
     const parameters = Object.keys(
       (route.spec.query?.().def as { shape?: object } | undefined)?.shape ?? {},
     );

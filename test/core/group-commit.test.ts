@@ -211,7 +211,7 @@ describe("a transaction whose answer can't be believed", () => {
 });
 
 describe("a refusal", () => {
-  test("is never told on a wallet that is older than the request", async () => {
+  test("a refusal is never told on a wallet that is older than the request", async () => {
     const partition = new MemoryPartition();
     const first = instanceOf(partition, CALM);
     const other = instanceOf(partition, CALM);
@@ -260,7 +260,7 @@ describe("a refusal", () => {
     );
   });
 
-  test("is never told on rows that were known before: what another process accepted is a replay", async () => {
+  test("a refusal is never told on rows that were known before: what another process accepted is a replay", async () => {
     const partition = new MemoryPartition();
     const first = instanceOf(partition, CALM);
     const other = instanceOf(partition, CALM);
@@ -272,7 +272,7 @@ describe("a refusal", () => {
     expect(answer.postId).toBe(theirs.post.id);
   });
 
-  test("is never told on such rows either that can't be with the wallet, however long it was in doubt", async () => {
+  test("a refusal is never told on rows that can't be with the wallet, however long it was in doubt", async () => {
     const { instance } = start(faults("error_before", "error_before", "error_before"));
     let tries = 0;
     const operation: CoreOperation<string> = {
@@ -295,34 +295,31 @@ describe("a refusal", () => {
     [5, "ok"],
     // Told to the first, who waits no longer for the sake of others.
     [10_000, "insufficient_tokens"],
-  ])(
-    "is not told to a request that came %i ms after the wallet was read",
-    async (ms, toldFirst) => {
-      vi.useFakeTimers({ toFake: ["performance"] });
-      const partition = new MemoryPartition();
-      const other = instanceOf(partition, CALM);
-      const first = instanceOf(partition, CALM);
-      const reading = Promise.withResolvers<void>();
-      const goOn = Promise.withResolvers<void>();
-      const commit = new GroupCommit({
-        ...first.partition,
-        async find(rowKey) {
-          reading.resolve();
-          await goOn.promise;
-          return await first.partition.find(rowKey);
-        },
-      });
-      const joined = through(first.partition, commit);
-      const early = codeOf(charge(joined, "same", 5));
-      await reading.promise;
-      await credit(other, "tokens", 5);
-      vi.advanceTimersByTime(ms);
-      const late = codeOf(charge(joined, "same", 5));
-      goOn.resolve();
-      expect(await Promise.all([early, late])).toEqual([toldFirst, "ok"]);
-      expect(partition.wallet.balance).toBe(0);
-    },
-  );
+  ])("no refusal is told %i ms after the wallet was read", async (ms, toldFirst) => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    const partition = new MemoryPartition();
+    const other = instanceOf(partition, CALM);
+    const first = instanceOf(partition, CALM);
+    const reading = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const commit = new GroupCommit({
+      ...first.partition,
+      async find(rowKey) {
+        reading.resolve();
+        await goOn.promise;
+        return await first.partition.find(rowKey);
+      },
+    });
+    const joined = through(first.partition, commit);
+    const early = codeOf(charge(joined, "same", 5));
+    await reading.promise;
+    await credit(other, "tokens", 5);
+    vi.advanceTimersByTime(ms);
+    const late = codeOf(charge(joined, "same", 5));
+    goOn.resolve();
+    expect(await Promise.all([early, late])).toEqual([toldFirst, "ok"]);
+    expect(partition.wallet.balance).toBe(0);
+  });
 });
 
 describe("what goes wrong with one operation", () => {
@@ -339,7 +336,7 @@ describe("what goes wrong with one operation", () => {
     }),
   });
 
-  test("does not reach the others: more rows than a transaction holds", async () => {
+  test("an operation with more rows than a transaction holds fails alone", async () => {
     const { instance } = start();
     const outcomes = await Promise.all(
       [write("busy", 1), write("before", 1), write("huge", 90), write("after", 1)].map(
@@ -354,7 +351,7 @@ describe("what goes wrong with one operation", () => {
     ]);
   });
 
-  test("does not reach the others: a rule that it finds broken", async () => {
+  test("an operation that breaks a rule fails alone", async () => {
     const { instance } = start();
     const broken: CoreOperation<string> = {
       id: "broken",
@@ -371,7 +368,7 @@ describe("what goes wrong with one operation", () => {
     expect(outcomes).toEqual(["ok", "ok", "Error: a post lost rows", "ok"]);
   });
 
-  test("does not reach the others: rows that can't be read", async () => {
+  test("an operation whose rows can't be read fails alone", async () => {
     const { instance } = start();
     const commit = new GroupCommit({
       ...instance.partition,

@@ -54,7 +54,7 @@ describe("two writes of one row in a transaction become one", () => {
     ["merged, replaced", merge, replace, [{ kind: "replace", row: row("A", { x: 2 }), etag }]],
     ["merged, deleted", merge, remove, [remove]],
     ["deleted, created", remove, create, [{ kind: "replace", row: create.row, etag: "*" }]],
-  ])("%s", (_, first, second, wanted) => {
+  ])("two writes of one row in a transaction become one: %s", (_, first, second, wanted) => {
     const overlay = createOverlay();
     overlay.add([first]);
     overlay.add([second]);
@@ -67,7 +67,7 @@ describe("two writes of one row in a transaction become one", () => {
     ["is merged after it was deleted", remove, merge],
     ["is replaced after it was deleted", remove, replace],
     ["is deleted twice", remove, remove],
-  ])("but a row that %s is a defect", (_, first, second) => {
+  ])("a row that %s in a transaction is a defect", (_, first, second) => {
     const overlay = createOverlay();
     overlay.add([first]);
     expect(() => overlay.add([second])).toThrow("invariant broken");
@@ -99,7 +99,7 @@ describe("a row as the next operation sees it", () => {
       { row: row("A", { x: 5, y: 1 }), etag: before.etag },
     ],
     ["deleted", [{ kind: "delete", rowKey: "A" }], before, undefined],
-  ])("%s", (_, writes, read, seen) => {
+  ])("a row as the next operation sees it: %s", (_, writes, read, seen) => {
     const overlay = createOverlay();
     overlay.add(writes);
     expect(overlay.see("A", read)).toEqual(seen);
@@ -172,7 +172,7 @@ describe("any operations in one transaction", () => {
     );
   });
 
-  test("are refused together when another process changed a row in between", async () => {
+  test("any operations in one transaction are refused together when another process changed a row in between", async () => {
     const { memory, view } = partition();
     await view.transact([{ kind: "create", row: row("A", { x: 1 }) }]);
     const overlay = createOverlay();

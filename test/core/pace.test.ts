@@ -20,13 +20,13 @@ describe("a platform's pace", () => {
     expect(waits.at(-1)).toBeCloseTo(5);
   });
 
-  test("is forgotten after a rest", () => {
+  test("a platform's pace is forgotten after a rest", () => {
     const tired = { ...EMPTY_WALLET, paceUntil: at(60_000).toISOString() };
     expect(paced(tired, 1, at(0), 10).startAt).toEqual(at(55_100).toISOString());
     expect(paced(tired, 1, at(60_000), 10).startAt).toBeNull();
   });
 
-  test("never lets more start in any second than it says, however they are asked for", () => {
+  test("a platform's pace never lets more start in any second than it says, however they are asked for", () => {
     const asked = array(record({ afterMs: nat(2_000), legs: integer({ min: 1, max: 5 }) }), {
       minLength: 1,
       maxLength: 120,

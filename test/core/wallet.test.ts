@@ -216,7 +216,7 @@ describe("a movement", () => {
     ["reserve", 10, { balance: 100, reserved: 40 }, 10],
     ["settle", 10, { balance: 90, reserved: 20 }, -10],
     ["release", 10, { balance: 100, reserved: 20 }, -10],
-  ])("of %s changes what it should, with its sign in the entry", (type, amount, after, signed) => {
+  ])("a movement of %s changes what it should", (type, amount, after, signed) => {
     const applied = applyMovement(rich, movement(type, amount), now);
     expect(applied.wallet).toMatchObject({ ...after, sequence: 1 });
     expect(applied.entry).toMatchObject({ type, tokens: signed, sequence: 1 });
@@ -233,7 +233,7 @@ describe("a movement", () => {
     ["is not whole", "debit", 1.5],
     ["is not a number", "debit", Number.NaN],
     ["leaves the range of a wallet", "credit", 2_000_000_000],
-  ])("that %s is stopped", (_, type, amount) => {
+  ])("a movement that %s is stopped", (_, type, amount) => {
     expect(() => applyMovement(rich, movement(type, amount), now)).toThrow("invariant broken");
   });
 
@@ -248,7 +248,7 @@ describe("a credit", () => {
   test.each<[number, boolean]>([
     [1_999_999_900, true],
     [1_999_999_901, false],
-  ])("of %i on a balance of 100 fits: %s", (amount, fits) => {
+  ])("a credit of %i on a balance of 100 fits: %s", (amount, fits) => {
     expect(canCredit(rich, amount)).toBe(fits);
   });
 });
@@ -278,7 +278,7 @@ describe("a refusal", () => {
       "daily_budget_reached",
     ],
     ["too much for wallet and budget", { dailyBudget: 5 }, 71, "insufficient_tokens"],
-  ])("of %s", (_, changes, amount, code) => {
+  ])("a refusal of %s", (_, changes, amount, code) => {
     expect(refusal({ ...rich, ...changes }, amount, now)?.code).toBe(code);
   });
 
@@ -299,7 +299,7 @@ describe("the UTC day", () => {
     ["2030-01-31T23:59:59.999Z", "2030-01-31", "2030-02-01T00:00:00.000Z"],
     ["2028-02-28T00:00:00.000Z", "2028-02-28", "2028-02-29T00:00:00.000Z"],
     ["2030-12-31T12:00:00.000Z", "2030-12-31", "2031-01-01T00:00:00.000Z"],
-  ])("of %s is %s and ends at %s", (at, day, end) => {
+  ])("the UTC day of %s is %s and ends at %s", (at, day, end) => {
     expect(utcDay(new Date(at))).toBe(day);
     expect(nextUtcDay(new Date(at))).toBe(end);
   });

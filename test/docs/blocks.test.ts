@@ -28,7 +28,7 @@ const NOT_RUN = [
 ];
 
 describe("code in documents", () => {
-  test("is run, held against a schema, or says why not", () => {
+  test("code in documents is run, held against a schema, or says why not", () => {
     const unknown = blocks.filter((block) => treatmentOf(block).kind === "unknown");
     expect(unknown.map(nameOf)).toEqual([]);
     const listed = blocks.flatMap((block) => {

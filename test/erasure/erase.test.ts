@@ -91,7 +91,7 @@ describe("a profile that is erased", () => {
     expect(created.status).toBe(201);
   });
 
-  test("has its authorisations ended at the networks and its secrets purged by the first run", async () => {
+  test("a profile that is erased has its authorisations ended at the networks and its secrets purged by the first run", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     await erase(relay, profile);
     await runOnce(relay);
@@ -104,7 +104,7 @@ describe("a profile that is erased", () => {
     }
   });
 
-  test("can't be brought back, published for, linked or retried", async () => {
+  test("a profile that is erased can't be brought back, published for, linked or retried", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     const { key, headers, profileId } = profile;
     await erase(relay, profile);
@@ -144,7 +144,7 @@ describe("a profile that is erased", () => {
     expect((await traces(profile)).words).toEqual([]);
   });
 
-  test("is erased once, however often it is asked for", async () => {
+  test("a profile that is erased is erased once, however often it is asked for", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     expect((await erase(relay, profile)).status).toBe(202);
     expect((await erase(relay, profile)).status).toBe(202);
@@ -179,7 +179,7 @@ describe("a profile that is erased", () => {
     expect(linked).toMatchObject([{ network: "bluesky", status: "active" }]);
   });
 
-  test("is asked for by a restricted key in vain", async () => {
+  test("a restricted key asks in vain for the erasure of a profile", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     const scope = { scope: "restricted", allowedProfileIds: [profile.profileId] };
     const { secret } = await aKey(relay, profile.application, scope);

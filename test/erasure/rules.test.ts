@@ -26,7 +26,7 @@ describe("an erasure that closes the profile", () => {
     ["waits while a post is open, however long ago it was asked for", 1, 10 * QUIET_MS, "closing"],
     ["waits until whatever was under way at the request has ended", 0, QUIET_MS - 1, "closing"],
     ["goes on when neither holds", 0, QUIET_MS, "clearing"],
-  ] as const)("%s", (_name, open, ms, stage) => {
+  ] as const)("an erasure that closes the profile: %s", (_name, open, ms, stage) => {
     const after = afterClosing({ ...erasure, cursor: "page" }, open, at(ms));
     expect(after).toMatchObject({ stage, cursor: "" });
     if (stage === "closing") expect(after.notBefore).toBe(at(ms + CLOSING_CHECK_MS).toISOString());
@@ -48,7 +48,7 @@ describe("an erasure that clears rows", () => {
     ],
     ["lets the posts go when its round found nothing", { step: 2 }, page(0), { stage: "removing" }],
     ["counts what it removed", { removed: 7, foundInRound: 2 }, page(3), { removed: 10 }],
-  ])("%s", (_name, before, found, after) => {
+  ])("an erasure that clears rows: %s", (_name, before, found, after) => {
     expect(afterPage({ ...clearing, ...before }, found, steps, START)).toMatchObject(after);
   });
 });

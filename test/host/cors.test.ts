@@ -55,7 +55,7 @@ describe("CORS of the local host, as Core Tools have it", () => {
     expect((await ask("echo", { method: "OPTIONS", headers: { origin: DASHBOARD } }))[0]).toBe(404);
   });
 
-  test("is off without the setting", async () => {
+  test("CORS of the local host is off without the setting", async () => {
     const { url } = await startHostProcess({ localSettings: { Values: {} } });
     const asked = await fetch(`${url}/echo`, preflight(DASHBOARD));
     expect([asked.status, permissionsOf(asked)]).toEqual([404, {}]);

@@ -63,7 +63,7 @@ describe("an HTTP function of the local host", () => {
     );
   });
 
-  test("that throws is answered with an empty 500, and the error is in the log", async () => {
+  test("an HTTP function of the local host that throws is answered with an empty 500, and the error is in the log", async () => {
     const host = await startHostProcess();
     const response = await fetch(`${host.url}/boom`);
     expect(response.status).toBe(500);
@@ -86,7 +86,7 @@ describe("an HTTP function of the local host", () => {
     ["outlives functionTimeout", "hold", "Timeout value of 0.5 s exceeded by function 'hold'"],
     ["leaves an exception uncaught", "uncaught", "uncaught exception: Error: nobody caught this"],
     ["leaves a rejection unhandled", "unhandled", "uncaught exception: Error: nobody handled this"],
-  ])("that %s takes everything that runs with it", async (_what, path, reason) => {
+  ])("a function that %s takes everything that runs with it", async (_what, path, reason) => {
     const host = await startHostProcess({
       env: { FIXTURE_RUN_MS: "60000" },
       hostJson: { version: "2.0", functionTimeout: "00:00:00.5" },

@@ -84,7 +84,7 @@ describe("a queue function of the local host", () => {
     await until(async () => (await count(queue)) === 0 || undefined);
   });
 
-  test("that fails is run again, dequeueCount growing to the limit, and then the message is poison", async () => {
+  test("a queue function of the local host that fails is run again, dequeueCount growing to the limit, and then the message is poison", async () => {
     const { queue, poison, runs, host } = await startWithQueue({
       hostJson: queueOptions({ maxDequeueCount: 5, visibilityTimeout: "00:00:00" }),
     });
@@ -96,7 +96,7 @@ describe("a queue function of the local host", () => {
     expect(host.output()).toContain("Error: the message fails");
   });
 
-  test("that fails waits for visibilityTimeout before it is run again", async () => {
+  test("a queue function of the local host that fails waits for visibilityTimeout before it is run again", async () => {
     const { queue, runs } = await startWithQueue({
       hostJson: queueOptions({ visibilityTimeout: "00:00:01" }),
     });
@@ -111,7 +111,7 @@ describe("a queue function of the local host", () => {
   test.each([
     ["JSON that was not encoded", JSON.stringify({ a: 1 })],
     ["base64 of what is no UTF-8", Buffer.from([0xff, 0xfe, 0x80]).toString("base64")],
-  ])("never sees %s: that is poison as it came", async (_what, text) => {
+  ])("a queue function never sees %s: that is poison as it came", async (_what, text) => {
     const { queue, poison, runs } = await startWithQueue();
     await queue.sendMessage(text);
     expect(await poisoned(poison)).toBe(text);
@@ -119,7 +119,7 @@ describe("a queue function of the local host", () => {
     await until(async () => (await count(queue)) === 0 || undefined);
   });
 
-  test("never sees a message that was taken more often than allowed: a crash loop ends", async () => {
+  test("a queue function of the local host never sees a message that was taken more often than allowed: a crash loop ends", async () => {
     const name = `crash-${randomUUID()}`.slice(0, 40);
     const service = QueueServiceClient.fromConnectionString(inject("azurite"));
     const queue = service.getQueueClient(name);

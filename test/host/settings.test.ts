@@ -14,7 +14,7 @@ async function folderWith(name: string, content: string): Promise<string> {
 }
 
 describe("host.json", () => {
-  test("of this app is read", () => {
+  test("host.json of this app is read", () => {
     const { functionTimeout, extensions } = readHostJson(resolve("."), {});
     expect(functionTimeout).toBe(300_000);
     expect(extensions.queues).toEqual({
@@ -27,7 +27,7 @@ describe("host.json", () => {
     });
   });
 
-  test("is overridden by settings, as text or as a number", () => {
+  test("host.json is overridden by settings, as text or as a number", () => {
     const { extensions } = readHostJson(resolve("."), {
       AzureFunctionsJobHost__extensions__queues__maxPollingInterval: "00:00:02",
       AzureFunctionsJobHost__extensions__queues__batchSize: "7",

@@ -35,7 +35,7 @@ describe("a timer function of the local host", () => {
     expect(host.output()).toContain("Error: the tick fails");
   });
 
-  test("is run by one of two hosts, and by the other one soon after the first was killed", async () => {
+  test("a timer function of the local host is run by one of two hosts, and by the other one soon after the first was killed", async () => {
     const LOCAL_FOLDER = await mkdtemp(join(tmpdir(), "timers-"));
     onTestFinished(() => rm(LOCAL_FOLDER, { recursive: true, force: true }));
     const env = { TICK_SCHEDULE: "*/1 * * * * *", LOCAL_FOLDER };
@@ -94,7 +94,7 @@ describe("a timer", () => {
     }
   }
 
-  test("of each minute has its status kept", () =>
+  test("a timer of each minute has its status kept", () =>
     withClock(at("10:20:30"), async () => {
       const { timer, written, invoked } = start("0 * * * * *", undefined);
       await vi.advanceTimersByTimeAsync(MINUTE_MS);
@@ -128,7 +128,7 @@ describe("a timer", () => {
       await timer.stop();
     }));
 
-  test("that outlives its interval is never run twice at a time", () =>
+  test("a timer that outlives its interval is never run twice at a time", () =>
     withClock(at("10:20:00"), async () => {
       const { timer, invoked } = start("*/1 * * * * *", undefined, 2_500);
       await vi.advanceTimersByTimeAsync(3_400);

@@ -184,7 +184,7 @@ describe("the purge", () => {
     expect(await keysOf("deliveries", endpointId, "D|")).toEqual([]);
   });
 
-  test("that storage interrupts passes over the platform and says so, and the next run has it", async () => {
+  test("the purge that storage interrupts passes over the platform and says so, and the next run has it", async () => {
     const { publisher, endpointId } = await aPast();
     const { applicationId } = publisher.owner;
     relay.advance(100 * DAY);

@@ -408,25 +408,28 @@ function call(route: Route, caller: CallOptions, whose: "the owner's" | "nobody'
 describe("access", () => {
   const guarded = routes.filter((route) => ruleOf(route) !== "anyone");
 
-  test.each(guarded.map((route) => [nameOf(route), route] as const))("%s", async (name, route) => {
-    const answers: Record<string, string> = {};
-    const wanted: Record<string, string> = {};
-    for (const [caller, options] of Object.entries(world.callers)) {
-      if (name === ENDS_THE_SESSION && options.session !== undefined) continue;
-      const expectation = expected(route, caller);
-      wanted[caller] = expectation;
-      // Let through to an object that exists, a writing route would change the world under the cases that follow.
-      const whose =
-        expectation === "through" && route.method !== "GET" ? "nobody's" : "the owner's";
-      const outcome = outcomeOf(await call(route, options, whose));
-      const isUnknownObject = whose === "nobody's" && outcome === "404 not_found";
-      const isUnknownPart =
-        expectation === "through" && /\{(postId|connectionId)\}/.test(route.path);
-      answers[caller] =
-        isUnknownObject || (isUnknownPart && outcome === "404 not_found") ? "through" : outcome;
-    }
-    expect(answers).toEqual(wanted);
-  });
+  test.each(guarded.map((route) => [nameOf(route), route] as const))(
+    "access: %s",
+    async (name, route) => {
+      const answers: Record<string, string> = {};
+      const wanted: Record<string, string> = {};
+      for (const [caller, options] of Object.entries(world.callers)) {
+        if (name === ENDS_THE_SESSION && options.session !== undefined) continue;
+        const expectation = expected(route, caller);
+        wanted[caller] = expectation;
+        // Let through to an object that exists, a writing route would change the world under the cases that follow.
+        const whose =
+          expectation === "through" && route.method !== "GET" ? "nobody's" : "the owner's";
+        const outcome = outcomeOf(await call(route, options, whose));
+        const isUnknownObject = whose === "nobody's" && outcome === "404 not_found";
+        const isUnknownPart =
+          expectation === "through" && /\{(postId|connectionId)\}/.test(route.path);
+        answers[caller] =
+          isUnknownObject || (isUnknownPart && outcome === "404 not_found") ? "through" : outcome;
+      }
+      expect(answers).toEqual(wanted);
+    },
+  );
 
   const open = routes.filter((route) => ruleOf(route) === "anyone");
   test.each(open.map((route) => [nameOf(route), route] as const))(

@@ -33,27 +33,30 @@ function fieldsOf({ status, body }: Answer): string[] {
 const PHOTO = "https://media.sandbox.test/photo.jpg";
 
 describe("one answer names everything that is wrong", () => {
-  test.each(["/v1/posts", "/v1/posts/validate"])("with a new post: %s", async (path) => {
-    const body = {
-      text: 1,
-      platforms: ["bluesky"],
-      mediaUrls: [PHOTO],
-      altTexts: ["a", "b"],
-      platformOptions: { mastodon: { colour: 1 } },
-      colour: "red",
-    };
-    for (const days of [-1, 366])
-      expect(fieldsOf(await call("POST", path, { ...body, scheduleAt: inDays(days) }))).toEqual([
-        "altTexts",
-        "colour",
-        "platformOptions.mastodon",
-        "platformOptions.mastodon.colour",
-        "scheduleAt",
-        "text",
-      ]);
-  });
+  test.each(["/v1/posts", "/v1/posts/validate"])(
+    "one answer names all that is wrong with a post: %s",
+    async (path) => {
+      const body = {
+        text: 1,
+        platforms: ["bluesky"],
+        mediaUrls: [PHOTO],
+        altTexts: ["a", "b"],
+        platformOptions: { mastodon: { colour: 1 } },
+        colour: "red",
+      };
+      for (const days of [-1, 366])
+        expect(fieldsOf(await call("POST", path, { ...body, scheduleAt: inDays(days) }))).toEqual([
+          "altTexts",
+          "colour",
+          "platformOptions.mastodon",
+          "platformOptions.mastodon.colour",
+          "scheduleAt",
+          "text",
+        ]);
+    },
+  );
 
-  test("with networks of which one is repeated and another unknown", async () => {
+  test("one answer names everything that is wrong with networks of which one is repeated and another unknown", async () => {
     const platforms = ["mastodon", "mastodon", "zzz"];
     expect(fieldsOf(await call("POST", "/v1/posts", { text: "Twice", platforms }))).toEqual([
       "platforms",
@@ -61,7 +64,7 @@ describe("one answer names everything that is wrong", () => {
     ]);
   });
 
-  test("with a new post whose fields are right, but not together and not now", async () => {
+  test("one answer names everything that is wrong with a new post whose fields are right, but not together and not now", async () => {
     const body = {
       platforms: ["bluesky"],
       altTexts: ["a"],
@@ -75,7 +78,7 @@ describe("one answer names everything that is wrong", () => {
     ]);
   });
 
-  test("with the query as well", async () => {
+  test("one answer names everything that is wrong with the query as well", async () => {
     const body = { text: "x", platforms: [], scheduleAt: inDays(-1) };
     expect(fieldsOf(await call("POST", "/v1/posts/validate?media=maybe", body))).toEqual([
       "media",
@@ -84,7 +87,7 @@ describe("one answer names everything that is wrong", () => {
     ]);
   });
 
-  test("with text that can't be stored as well", async () => {
+  test("one answer names everything that is wrong with text that can't be stored as well", async () => {
     const body = { text: "a\u0000b", platforms: [], scheduleAt: inDays(-1) };
     expect(fieldsOf(await call("POST", "/v1/posts", body))).toEqual([
       "platforms",
@@ -93,7 +96,7 @@ describe("one answer names everything that is wrong", () => {
     ]);
   });
 
-  test("with a change of a scheduled post, judged with what stays of it", async () => {
+  test("one answer names everything that is wrong with a change of a scheduled post, judged with what stays of it", async () => {
     const scheduled = { text: unique("Later"), platforms: ["bluesky"], mediaUrls: [PHOTO] };
     const { id } = await publisher.accept({ ...scheduled, scheduleAt: inDays(1) });
     const patch = (body: object) => call("PATCH", `/v1/posts/${id}`, body);
@@ -107,7 +110,7 @@ describe("one answer names everything that is wrong", () => {
     expect(fieldsOf(await patch({ ...apart, text: 1 }))).toEqual([...named, "text"]);
   });
 
-  test("with a retry", async () => {
+  test("one answer names everything that is wrong with a retry", async () => {
     const { id } = await publisher.accept({
       text: unique("Later"),
       platforms: ["bluesky"],
@@ -120,12 +123,12 @@ describe("one answer names everything that is wrong", () => {
     ]);
   });
 
-  test("with a key that has ended before it begins", async () => {
+  test("one answer names everything that is wrong with a key that has ended before it begins", async () => {
     const body = { name: 1, scope: "all", expiresAt: inDays(-1) };
     expect(fieldsOf(await call("POST", "/v1/keys", body))).toEqual(["expiresAt", "name", "scope"]);
   });
 
-  test("with the address of a webhook that is refused", async () => {
+  test("one answer names everything that is wrong with the address of a webhook that is refused", async () => {
     const url = "http://192.168.0.1/hook";
     const body = { url, events: ["post.eaten"], colour: "red" };
     const named = ["colour", "events.0", "url"];
@@ -152,7 +155,7 @@ describe("legs stand in the order in which the request names their networks", ()
   const orderOf = ({ legs }: { legs: { platform: string }[] }) =>
     legs.map(({ platform }) => platform);
 
-  test("in the answer, in reads and lists, and in a replay", async () => {
+  test("legs stand in the order in which the request names their networks in the answer, in reads and lists, and in a replay", async () => {
     const body = { text: unique("In order"), platforms: REVERSED };
     const key = unique("in-order").replaceAll(" ", "-");
     const { key: secret, headers } = publisher;
@@ -163,7 +166,7 @@ describe("legs stand in the order in which the request names their networks", ()
     expect(posts.map(orderOf)).toEqual(posts.map(() => REVERSED));
   });
 
-  test("in the answers to a change and to its end, in the order that it asks for", async () => {
+  test("legs stand in the order in which the request names their networks in the answers to a change and to its end, in the order that it asks for", async () => {
     const asked = { text: unique("Turned"), platforms: ["bluesky", "mastodon"] };
     const { id } = await publisher.accept({ ...asked, scheduleAt: inDays(1) });
     const answers = [

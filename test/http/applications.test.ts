@@ -38,7 +38,7 @@ describe("creating an application", () => {
     expect(JSON.stringify(listed.body)).not.toContain(apiKey.secret);
   });
 
-  test("without a default key there is none", async () => {
+  test("an application without a default key is created without one", async () => {
     const { id, apiKey } = dataOf(await create({ name: "Bare", createDefaultKey: false }));
     expect(apiKey).toBeNull();
     const headers = { "x-application-id": id };
@@ -68,7 +68,7 @@ describe("creating an application", () => {
     ["a key name of 80 characters", { name: "a", defaultKeyName: "k".repeat(80) }, 201],
     ["a key name of 81 characters", { name: "a", defaultKeyName: "k".repeat(81) }, 400],
     ["a text as a flag", { name: "a", createDefaultKey: "yes" }, 400],
-  ])("%s", async (_name, body, expected) => {
+  ])("creating an application: %s", async (_name, body, expected) => {
     expect((await create(body)).status).toBe(expected);
   });
 

@@ -52,7 +52,7 @@ describe("signing up", () => {
     expect(await statusWith(token)).toBe("ok");
   });
 
-  test("is refused where it is switched off", async () => {
+  test("signing up is refused where it is switched off", async () => {
     const closed = await startRelay({ settings: { ALLOW_SIGNUP: "false" } });
     const { status, body } = await signUp({}, closed);
     expect([status, body.error.code]).toEqual([403, "signup_disabled"]);
@@ -112,7 +112,7 @@ describe("logging in", () => {
     platform = await aPlatform(relay);
   });
 
-  test("with e-mail and password starts a session", async () => {
+  test("logging in with e-mail and password starts a session", async () => {
     const { status, body } = await logIn(platform.email.toUpperCase());
     expect(status).toBe(200);
     expect(body.data.platform.id).toBe(platform.id);
@@ -309,22 +309,22 @@ describe("session tokens", () => {
     ["a user id that is none", { claims: { sub: "P" } }],
     ["a platform id that is none", { claims: { plt: "platforms" } }],
   ];
-  test.each(forgeries)("with %s are refused", async (_name, forgery) => {
+  test.each(forgeries)("session tokens with %s are refused", async (_name, forgery) => {
     expect(await statusWith(await forge(forgery))).toBe("401 invalid_credentials");
   });
 
-  test("that run longer than we ever issue are refused", async () => {
+  test("session tokens that run longer than we ever issue are refused", async () => {
     const now = Math.floor(relay.clock.now().getTime() / 1000);
     const token = await forge({ claims: { iat: now - 13 * 3600, exp: now + 3600 } });
     expect(await statusWith(token)).toBe("401 session_expired");
   });
 
-  test("without a signature are refused", async () => {
+  test("session tokens without a signature are refused", async () => {
     const token = new UnsecuredJWT(decodeJwt(platform.session)).encode();
     expect(await statusWith(token)).toBe("401 invalid_credentials");
   });
 
-  test("that were changed are refused", async () => {
+  test("session tokens that were changed are refused", async () => {
     const [header, , signature] = platform.session.split(".");
     const claims = { ...decodeJwt(platform.session), sub: `usr_${"0".repeat(26)}` };
     const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");

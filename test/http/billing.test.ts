@@ -54,7 +54,7 @@ describe("a credit", () => {
     expect(new Set(at_once.map((answer) => dataOf(answer).tokenBalance))).toEqual(new Set([1_500]));
   });
 
-  test("under a reference that has credited another amount is refused and adds nothing", async () => {
+  test("a credit under a reference that has credited another amount is refused and adds nothing", async () => {
     const platform = await aPlatform(relay, { tokens: 0 });
     const body = { platformId: platform.id, tokens: 50, reference: "inv-1" };
     const { entry } = dataOf(await credit(body));
@@ -73,13 +73,13 @@ describe("a credit", () => {
     [{ platformId: "app_x" }, "platformId"],
     [{ reference: "" }, "reference"],
     [{ extra: 1 }, "extra"],
-  ])("of %j is refused", async (change, path) => {
+  ])("a credit of %j is refused", async (change, path) => {
     const answer = await credit({ platformId: application.platform.id, tokens: 1, ...change });
     expect(answer.status).toBe(400);
     expect(answer.body.error.details.issues[0].path).toBe(path);
   });
 
-  test("to a platform that is not there is not found", async () => {
+  test("a credit to a platform that is not there is not found", async () => {
     const answer = await credit({ platformId: "plt_01KJW4MGA9S2K1PDW2EX703RV9", tokens: 1 });
     expect(answer.status).toBe(404);
   });
@@ -114,7 +114,7 @@ describe("usage", () => {
     expect((await get("/v1/billing/usage?operation=bribe")).status).toBe(400);
   });
 
-  test("of a key shows its own application's entries alone", async () => {
+  test("usage of a key shows its own application's entries alone", async () => {
     const other = await anApplication(relay, application.platform);
     await spend(5, { applicationId: other.id });
     const seen = dataOf(await get(`/v1/billing/usage?applicationId=${application.id}`));
@@ -127,7 +127,7 @@ describe("usage", () => {
     expect(theirs.map((entry: { tokens: number }) => entry.tokens)).toEqual([-5]);
   });
 
-  test("with groupBy adds up what changed the balance", async () => {
+  test("usage with groupBy adds up what changed the balance", async () => {
     const own = await anApplication(relay);
     application = own;
     await spend(3, { profileId: "prf_a" });
@@ -190,7 +190,7 @@ describe("the daily budget", () => {
     [{ dailyTokenBudget: -1 }],
     [{ dailyTokenBudget: 1.5 }],
     [{ dailyTokenBudget: "9" }],
-  ])("of %j is refused", async (body) => {
+  ])("the daily budget of %j is refused", async (body) => {
     const answer = await relay.call("PATCH", "/v1/billing/limits", { key: application.key, body });
     expect(answer.status).toBe(400);
     expect(answer.body.error.details.issues[0].path).toBe("dailyTokenBudget");

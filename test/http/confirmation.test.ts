@@ -26,7 +26,7 @@ async function aStolenSession() {
 }
 
 describe("a stolen session", () => {
-  test("can't take the platform over: each way asks for the password", async () => {
+  test("a stolen session can't take the platform over: each way asks for the password", async () => {
     const { session, userId, application, email } = await aStolenSession();
     const headers = { "x-application-id": application.id };
     const colleague = { email: `thief-${userId}@example.com`, password: PASSWORD, role: "owner" };
@@ -54,7 +54,7 @@ describe("a stolen session", () => {
     expect(outcomeOf(await relay.call("POST", "/v1/applications", { session, body }))).toBe("201");
   });
 
-  test("can't guess the password to confirm: failures count as those of log-ins, and lock the owner's device out of nothing", async () => {
+  test("a stolen session can't guess the password to confirm: failures count as those of log-ins, and lock the owner's device out of nothing", async () => {
     const { session, email } = await aStolenSession();
     const device = dataOf(
       await relay.call("POST", "/v1/auth/login", { body: { email, password: PASSWORD } }),
@@ -78,7 +78,7 @@ describe("a stolen session", () => {
     expect(outcomeOf(await relay.call("POST", "/v1/auth/totp", { session: token }))).toBe("201");
   });
 
-  test("can't lengthen itself: a confirmed token ends when the session would have", async () => {
+  test("a stolen session can't lengthen itself: a confirmed token ends when the session would have", async () => {
     const { session } = await aStolenSession();
     const confirmed = dataOf(await confirm(session));
     const [before, after] = [decodeJwt(session), decodeJwt(confirmed.token)];
@@ -121,7 +121,7 @@ describe("a confirmation", () => {
     expect(outcomeOf(await confirm(session, { totpCode: app.recoveryCodes[0] }))).toBe("200");
   });
 
-  test("of API keys is not asked for", async () => {
+  test("API keys are not asked for a confirmation", async () => {
     const { application } = await aStolenSession();
     const made = await relay.call("POST", "/v1/keys", { key: application.key, body: {} });
     expect(outcomeOf(made)).toBe("201");

@@ -49,7 +49,7 @@ describe("linking by OAuth", () => {
     expect(readable(replayed.body)).toContain("This step is over");
   });
 
-  test("of two callbacks at once one is heard", async () => {
+  test("of two OAuth callbacks at once, one is accepted", async () => {
     const { connectUrl } = await aSession();
     const { browser, callback } = await towardsCallback(connectUrl);
     const answers = await Promise.all([1, 2, 3, 4].map(() => browser.get(callback)));

@@ -41,7 +41,7 @@ describe("connect sessions", () => {
     expect(JSON.stringify(read)).not.toContain(new URL(made.connectUrl).searchParams.get("token"));
   });
 
-  test("without a list of networks all are offered", async () => {
+  test("a connect session without a list of networks offers all", async () => {
     const { platforms } = await aSession();
     expect(platforms).toEqual(NETWORK_NAMES);
   });
@@ -147,7 +147,7 @@ describe("connect sessions", () => {
     expect([answer.status, answer.body.error.code]).toEqual([403, "profile_not_allowed"]);
   });
 
-  test("without a credential nothing is told", async () => {
+  test("connect sessions tell nothing without a credential", async () => {
     const made = await aSession();
     const answer = await world.relay.call("GET", `/v1/connect/sessions/${made.id}`);
     expect(answer.status).toBe(401);

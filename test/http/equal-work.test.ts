@@ -87,12 +87,15 @@ describe("a log-in that is refused asks storage for the same as one with an unkn
     ["a wrong password where TOTP is on", withTotp, {}],
     ["a wrong password and a code where TOTP is on", withTotp, { totpCode: "123456" }],
     ["a wrong code", withTotp, { password: PASSWORD, totpCode: "123456" }],
-  ])("%s", async (_, owner, body) => {
-    const unknown = await leastOf(`nobody-${Math.random()}@example.com`, body);
-    expect(unknown?.outcome).toBe("401 invalid_credentials");
-    expect(unknown?.calls).not.toEqual([]);
-    expect(await leastOf((await owner()).email, body)).toEqual(unknown);
-  });
+  ])(
+    "a refused log-in asks storage for the same as an unknown e-mail: %s",
+    async (_, owner, body) => {
+      const unknown = await leastOf(`nobody-${Math.random()}@example.com`, body);
+      expect(unknown?.outcome).toBe("401 invalid_credentials");
+      expect(unknown?.calls).not.toEqual([]);
+      expect(await leastOf((await owner()).email, body)).toEqual(unknown);
+    },
+  );
 
   test("up to the limit of failures, and when it is reached", async () => {
     const { email } = await aPlatform(relay);

@@ -49,7 +49,7 @@ describe("an e-mail that is taken", () => {
     expect(countOf(added, 409)).toBeGreaterThan(0);
   });
 
-  test("is free again when there was no room for its hash", async () => {
+  test("an e-mail that is taken is free again when there was no room for its hash", async () => {
     const team = await aPlatform(relay, { tokens: 0 });
     const email = "no-room@example.com";
     const hash = vi.spyOn(relay.services.tenants.secrets.passwords, "hash");
@@ -74,7 +74,7 @@ describe("an e-mail that is taken", () => {
 });
 
 describe("new passwords", () => {
-  test("of a platform's staff are 30 a minute, over all instances, and told when more are", async () => {
+  test("new passwords of a platform's staff are 30 a minute, over all instances, and told when more are", async () => {
     const [team, other] = [
       await aPlatform(relay, { tokens: 0 }),
       await aPlatform(relay, { tokens: 0 }),
@@ -95,7 +95,7 @@ describe("new passwords", () => {
     expect((await addUser(relay, team, "staff-later@example.com")).status).toBe(201);
   });
 
-  test("of a user are ten a minute", async () => {
+  test("new passwords of a user are ten a minute", async () => {
     const { session } = await aPlatform(relay, { tokens: 0 });
     const body = { currentPassword: PASSWORD, newPassword: PASSWORD };
     const answers: Answer[] = [];
@@ -106,7 +106,7 @@ describe("new passwords", () => {
 });
 
 describe("a log-in", () => {
-  test("is served next while sixty new users wait", async () => {
+  test("a log-in is served next while sixty new users wait", async () => {
     const slow = await startRelay({ settings: { BCRYPT_COST: "9" } });
     const teams = await Promise.all(many(3, () => aPlatform(slow, { tokens: 0 })));
     const [first] = teams;

@@ -50,7 +50,7 @@ async function setStatus(platformId: string, status: string) {
 }
 
 describe("an invitation", () => {
-  test("is a link to hand over where there is no mail, with which a colleague signs in", async () => {
+  test("an invitation is a link to hand over where there is no mail, with which a colleague signs in", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const answer = await invite(team.session, { email: ` ${email} `, locale: "fr" });
@@ -118,7 +118,7 @@ describe("an invitation", () => {
     expect([user.role, user.email]).toEqual(["owner", first.email]);
   });
 
-  test("of one address is one, also when it is asked for twice at the same time", async () => {
+  test("an invitation of one address is one, also when it is asked for twice at the same time", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const answers = await Promise.all([
@@ -210,7 +210,7 @@ describe("an invitation", () => {
     expect(outcomeOf(await accept(tokenOf(again.url)))).toBe("201");
   });
 
-  test("is refused while the platform is suspended, and ended by it", async () => {
+  test("an invitation is refused while the platform is suspended, and ended by it", async () => {
     const team = await aTeam();
     const { token, email } = await anInvitation(team);
     await setStatus(team.id, "suspended");
@@ -232,7 +232,7 @@ describe("an invitation", () => {
     expect(dataOf(await accept(token)).user.email).toBe(other.email);
   });
 
-  test("of a colleague is a conflict that names them", async () => {
+  test("an invitation of a colleague is a conflict that names them", async () => {
     const team = await aTeam();
     const { status, body } = await invite(team.session, { email: team.email.toUpperCase() });
     expect([status, body.error.code]).toEqual([409, "conflict"]);
@@ -251,7 +251,7 @@ describe("an invitation", () => {
     expect(outcomeOf(await accept(token))).toBe("201");
   });
 
-  test("is none of the other kinds of links, and none of them is one", async () => {
+  test("an invitation is none of the other kinds of links, and none of them is one", async () => {
     const team = await aTeam();
     const { token } = await anInvitation(team);
     for (const [path, body] of [
@@ -280,7 +280,7 @@ describe("an invitation", () => {
 });
 
 describe("invitations", () => {
-  test("are listed newest first, page by page, and to their own platform alone", async () => {
+  test("invitations are listed newest first, page by page, and to their own platform alone", async () => {
     const team = await aTeam();
     const made = [];
     for (let count = 0; count < 5; count += 1) made.push((await anInvitation(team)).id);
@@ -300,7 +300,7 @@ describe("invitations", () => {
     expect(await listed(team.session)).toHaveLength(5);
   });
 
-  test("are fifty a day for a platform", async () => {
+  test("invitations are fifty a day for a platform", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const outcomes = [];

@@ -63,7 +63,7 @@ describe("a key that a key makes", () => {
     expect(dataOf(await create(maker.secret, { expiresAt })).expiresAt).toBe(expiresAt);
   });
 
-  test("may not outlive it, nor may what it makes in turn", async () => {
+  test("a key that a key makes may not outlive its maker, nor may what it makes in turn", async () => {
     const maker = await madeBy(application.key, { expiresAt: inHours(2) });
     const child = await madeBy(maker.secret);
     for (const key of [maker.secret, child.secret]) {
@@ -103,7 +103,7 @@ describe("a key that a key makes", () => {
     ).toEqual([maker.id]);
   });
 
-  test("is bound by nothing when its maker is not, and a person's is a person's", async () => {
+  test("a key that a key makes is bound by nothing when its maker is not, and a person's is a person's", async () => {
     expect(dataOf(await create(application.key)).expiresAt).toBeNull();
     const own = dataOf(await relay.call("POST", "/v1/keys", { ...session(), body: {} }));
     expect(own.createdBy).toEqual({ kind: "session", id: application.platform.userId });
@@ -140,7 +140,7 @@ describe("ending a key", () => {
     expect(await works(third.secret)).toBe("401 api_key_revoked");
   });
 
-  test("by deleting takes descendants along without a trace", async () => {
+  test("deleting a key takes its descendants along without a trace", async () => {
     const { first, second, third, sibling } = await aLine();
     await revoke(third.id);
     expect((await remove(first.id, "?descendants=true")).status).toBe(204);
@@ -150,7 +150,7 @@ describe("ending a key", () => {
     expect((await remove(first.id, "?descendants=true")).status).toBe(404);
   });
 
-  test("is recorded for each that it takes along", async () => {
+  test("ending a key is recorded for each that it takes along", async () => {
     const { first, second, third } = await aLine();
     await revoke(first.id, "?descendants=true");
     const audit = dataOf(await relay.call("GET", "/v1/audit?limit=100", session()));

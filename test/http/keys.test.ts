@@ -29,7 +29,7 @@ async function statusOf(key: string, on: Relay = relay): Promise<string> {
 }
 
 describe("creating a key", () => {
-  test("with nothing but defaults makes an app_admin key without expiry", async () => {
+  test("creating a key with nothing but defaults makes an app_admin key without expiry", async () => {
     const { status, body } = await create({});
     expect(status).toBe(201);
     expect(body.data).toEqual({
@@ -81,7 +81,7 @@ describe("creating a key", () => {
     ["an expiry in the past", { expiresAt: "2020-06-01T12:00:00Z" }, 400],
     ["an expiry that is no time", { expiresAt: "soon" }, 400],
     ["a secret of one's own", { secret: "sk_live_mine" }, 400],
-  ])("%s", async (_name, body, expected) => {
+  ])("creating a key: %s", async (_name, body, expected) => {
     expect((await create(body)).status).toBe(expected);
   });
 
@@ -93,7 +93,7 @@ describe("creating a key", () => {
     expect(key.allowedProfileIds).toEqual(allowedProfileIds);
   });
 
-  test("for another application a key is refused, whether that exists or not", async () => {
+  test("creating a key for another application is refused, whether that exists or not", async () => {
     const sibling = await anApplication(relay, application.platform);
     for (const applicationId of [sibling.id, `app_${"0".repeat(26)}`]) {
       const { status, body } = await create({ applicationId });

@@ -148,7 +148,7 @@ describe("every answer", () => {
     ["a caller's own request id is used", "my-request.0001", "my-request.0001"],
     ["one that is too short is replaced", "short", undefined],
     ["one that would break a header is replaced", "bad id with spaces", undefined],
-  ])("%s", async (_name, given, expected) => {
+  ])("every answer: %s", async (_name, given, expected) => {
     const { headers, body } = await relay.call("GET", "/v1/me", {
       headers: { "x-request-id": given },
     });

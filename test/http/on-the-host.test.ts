@@ -24,7 +24,7 @@ const incoming = (method: string, headers: Record<string, string>) => ({
 });
 
 describe("a body in chunks", () => {
-  test("is answered length_required, with the way out, by every route that takes a body", async () => {
+  test("a body in chunks is answered length_required, with the way out, by every route that takes a body", async () => {
     const withBody = routes.filter(({ spec }) => spec.body !== undefined);
     expect(withBody.length).toBeGreaterThan(20);
     const chunked = { "transfer-encoding": "chunked", "content-type": "application/json" };
@@ -39,7 +39,7 @@ describe("a body in chunks", () => {
     }
   });
 
-  test("is 411 in the envelope", async () => {
+  test("a body in chunks is 411 in the envelope", async () => {
     const headers = { "transfer-encoding": "chunked", "content-type": "application/json" };
     const { status, body } = await relay.call("POST", "/v1/auth/login", { headers, rawBody: "" });
     expect([status, body.error.code]).toEqual([411, "length_required"]);
@@ -47,7 +47,7 @@ describe("a body in chunks", () => {
 });
 
 describe("a response header", () => {
-  test("that is not ASCII goes out percent-encoded, and the answer stays what it was", async () => {
+  test("a response header that is not ASCII goes out percent-encoded, and the answer stays what it was", async () => {
     const [health] = routes.filter(({ path }) => path === "health");
     if (health === undefined) throw new Error("there is no route health");
     const location = "https://a.test/für?x=€\r\nx-evil: 1";
@@ -61,7 +61,7 @@ describe("a response header", () => {
     ]);
   });
 
-  test("of any text is visible ASCII, and of ASCII the same", () => {
+  test("a response header of any text is visible ASCII, and of ASCII the same", () => {
     assert(
       property(string({ unit: "binary" }), (text) => {
         expect(headerText(text)).toMatch(/^[\t\x20-\x7e]*$/);

@@ -83,7 +83,7 @@ describe("operators", () => {
       { name: "a", ownerEmail: "a@example.com", ownerPassword: PASSWORD, initialTokens: 1.5 },
     ],
     ["a short password", { name: "a", ownerEmail: "a@example.com", ownerPassword: "short" }],
-  ])("can't create one with %s", async (_name, body) => {
+  ])("operators can't create a platform with %s", async (_name, body) => {
     const { status } = await relay.call("POST", "/v1/admin/platforms", { operator, body });
     expect(status).toBe(400);
   });
@@ -106,7 +106,7 @@ describe("what operators look at", () => {
       return audit === undefined ? [] : [audit];
     });
 
-  test("is recorded, whichever route they ask", async () => {
+  test("what operators look at is recorded, whichever route they ask", async () => {
     expect(readRoutes.length).toBeGreaterThan(2);
     for (const { path } of readRoutes) {
       const own = await startRelay();
@@ -126,7 +126,7 @@ describe("what operators look at", () => {
     }
   });
 
-  test("is recorded where there was nothing to see", async () => {
+  test("what operators look at is recorded where there was nothing to see", async () => {
     const own = await startRelay();
     const unknown = `plt_${"0".repeat(26)}`;
     for (const id of [unknown, "x".repeat(500)])
@@ -138,7 +138,7 @@ describe("what operators look at", () => {
     await own.stop();
   });
 
-  test("again and again is in the log each time, and in the list once a minute", async () => {
+  test("what operators look at again and again is in the log each time, and in the list once a minute", async () => {
     const own = await startRelay();
     const list = async () => {
       const { body } = await own.call("GET", "/v1/admin/audit?limit=100", { operator: ["Admin"] });
@@ -168,7 +168,7 @@ describe("operator tokens", () => {
     ["another case", ["admin"], "403 role_required"],
     ["no roles", undefined, "403 role_required"],
     ["roles as text", "Admin", "403 role_required"],
-  ])("with %s", async (_name, roles, expected) => {
+  ])("operator tokens with %s", async (_name, roles, expected) => {
     expect(await outcome({ roles })).toBe(expected);
   });
 
@@ -193,7 +193,7 @@ describe("operator tokens", () => {
       { roles: ["Admin"], more: { nbf: 4_000_000_000 } },
       "401 invalid_credentials",
     ],
-  ])("with %s", async (_name, claims, expected) => {
+  ])("operator tokens with %s", async (_name, claims, expected) => {
     expect(await outcome(claims)).toBe(expected);
   });
 

@@ -52,7 +52,7 @@ describe("changing the password", () => {
     expect(await sessionWith(other.session, instance)).toBe("200");
   });
 
-  test("again by another session ends the one that was kept before", async () => {
+  test("changing the password again by another session ends the session that was kept before", async () => {
     const { email, session } = await aUser();
     await change(session);
     const second = dataOf(await logIn(email, NEW_PASSWORD)).token;
@@ -63,7 +63,7 @@ describe("changing the password", () => {
     expect(await sessionWith(second)).toBe("200");
   });
 
-  test("can be repeated by the session that was kept, and a log-out ends that too", async () => {
+  test("changing the password can be repeated by the session that was kept, and a log-out ends that too", async () => {
     const { email, session } = await aUser();
     await change(session);
     const back = { currentPassword: NEW_PASSWORD, newPassword: PASSWORD };
@@ -97,7 +97,7 @@ describe("changing the password", () => {
     expect(outcomeOf(await change(session))).toBe("204");
   });
 
-  test("does not clear what was counted of wrong codes", async () => {
+  test("changing the password does not clear what was counted of wrong codes", async () => {
     const { email, session } = await aUser();
     const app = await enabledTotp(relay, session);
     const guess = () =>
@@ -124,7 +124,7 @@ describe("changing the password", () => {
     expect(answer.error.details.issues[0].path).toBe(path);
   });
 
-  test("of changes at once, by two sessions on two instances, one is made", async () => {
+  test("of password changes at once, by two sessions on two instances, one is made", async () => {
     const { email, session } = await aUser();
     const second = dataOf(await logIn(email)).token;
     const wanted = ["the first new password", "the second new password"] as const;
@@ -156,7 +156,7 @@ describe("changing the password", () => {
     expect(await sessionWith(session)).toBe("200");
   });
 
-  test("is on record, refusals too", async () => {
+  test("changing the password is on record, refusals too", async () => {
     const { session } = await aUser();
     await change(session, { currentPassword: "not the password" });
     await change(session);
@@ -240,7 +240,7 @@ describe("hashing", () => {
   });
 
   test.each(["log_in", "other"] as const)(
-    "of 300 at once (%s) 258 are done, the rest is refused at once",
+    "of 300 hashes at once (%s), 258 are done",
     async (urgency) => {
       const task = { kind: "hash", text: "text", cost: 4 } as const;
       const outcomes = await Promise.all(
@@ -258,7 +258,7 @@ describe("hashing", () => {
     },
   );
 
-  test("has room for log-ins while others fill their places", async () => {
+  test("hashing has room for log-ins while others fill their places", async () => {
     const task = { kind: "hash", text: "text", cost: 4 } as const;
     const others = Array.from({ length: 300 }, () => hashingThreads.run(task, "other"));
     const outcomes = Promise.allSettled(others);

@@ -187,7 +187,7 @@ describe("POST /v1/posts/validate", () => {
     expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 2);
   });
 
-  test("with ?media=true looks at every file, for a token each", async () => {
+  test("POST /v1/posts/validate with ?media=true looks at every file, for a token each", async () => {
     const before = await publisher.balance();
     const mediaUrls = [MEDIA, "https://media.sandbox.test/none.jpg"];
     const answer = await post("/v1/posts/validate?media=true", { ...BLUESKY, mediaUrls });
@@ -201,7 +201,7 @@ describe("POST /v1/posts/validate", () => {
     expect((await publisher.balance()).tokenBalance).toBe(before.tokenBalance - 3);
   });
 
-  test("of a wallet that is empty is refused before any work", async () => {
+  test("POST /v1/posts/validate with an empty wallet is refused before any work", async () => {
     const poor = await aPublisher(relay, []);
     const { tokenBalance } = await poor.balance();
     const usage = { session: poor.application.platform.session, body: { dailyTokenBudget: 0 } };
@@ -278,7 +278,7 @@ describe("GET /v1/posts", () => {
 });
 
 describe("another profile's post", () => {
-  test("is not found, whether it exists or not, and can't be retried", async () => {
+  test("another profile's post is not found, whether it exists or not, and can't be retried", async () => {
     const own = await publisher.accept({ text: unique("Own"), ...BLUESKY });
     const neighbour = await aProfile(relay, publisher.application);
     const headers = { "x-profile-id": neighbour.id };
@@ -294,7 +294,7 @@ describe("another profile's post", () => {
 });
 
 describe("POST /v1/posts/{id}/retry", () => {
-  test("of a network that is not the post's is 400, of a leg that did not fail 409", async () => {
+  test("POST /v1/posts/{id}/retry of a network that is not the post's is 400, of a leg that did not fail 409", async () => {
     const own = await publisher.accept({ text: unique("Retry"), ...BLUESKY });
     const path = `/v1/posts/${own.id}/retry`;
     expect(await post(path, { platforms: ["mastodon"] })).toMatchObject({

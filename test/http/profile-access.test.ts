@@ -209,7 +209,7 @@ describe("profile grants", () => {
     if (expected === 201) expect(body.data.expiresIn).toBe(expiresIn);
   });
 
-  test("are minted for own profiles only, by a session too", async () => {
+  test("profile grants are minted for own profiles only, by a session too", async () => {
     const sibling = await aProfile(relay, await anApplication(relay, application.platform));
     const foreign = await aProfile(relay, await anApplication(relay));
     for (const { id } of [sibling, foreign, { id: `prf_${"0".repeat(26)}` }])
@@ -235,7 +235,7 @@ describe("profile grants", () => {
     expect(await outcome(key, profile.id, token)).toBe("401 invalid_grant_token");
   });
 
-  test("of another application or tenant are refused", async () => {
+  test("profile grants of another application or tenant are refused", async () => {
     const sibling = await anApplication(relay, application.platform);
     const foreign = await anApplication(relay);
     const key = await restrictedKey();
@@ -248,7 +248,7 @@ describe("profile grants", () => {
     }
   });
 
-  test("that are no grants are refused, even for a profile of the allowlist", async () => {
+  test("profile grants that are no grants are refused, even for a profile of the allowlist", async () => {
     const profile = await aProfile(relay, application);
     const body = { scope: "restricted", allowedProfileIds: [profile.id] };
     const { secret } = await aKey(relay, application, body);
@@ -257,13 +257,13 @@ describe("profile grants", () => {
       expect(await outcome(secret, profile.id, grant)).toBe("401 invalid_grant_token");
   });
 
-  test("are ignored for app_admin keys and sessions", async () => {
+  test("profile grants are ignored for app_admin keys and sessions", async () => {
     const profile = await aProfile(relay, application);
     expect(await outcome(application.key, profile.id, "garbage")).toBe("ok");
     expect(await outcome(application.platform.session, profile.id, "garbage")).toBe("ok");
   });
 
-  test("are no credential", async () => {
+  test("profile grants are no credential", async () => {
     const profile = await aProfile(relay, application);
     const { token } = (await mint(profile.id)).body.data;
     const alone = await relay.call("GET", `/v1/profiles/${profile.id}`, {

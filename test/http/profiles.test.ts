@@ -71,7 +71,7 @@ describe("creating a profile", () => {
     ["an array as metadata", { title: "t", metadata: [] }, 400],
     ["a status", { title: "t", status: "disabled" }, 400],
     ["an id of one's own", { title: "t", id: "prf_1" }, 400],
-  ])("%s", async (_name, body, expected) => {
+  ])("creating a profile: %s", async (_name, body, expected) => {
     expect((await create(body)).status).toBe(expected);
   });
 
@@ -107,7 +107,7 @@ describe("external ids", () => {
     expect(body.error.details).toEqual({ existingId: first.id });
   });
 
-  test("are unique within the application, not beyond it", async () => {
+  test("external ids are unique within the application, not beyond it", async () => {
     const sibling = await anApplication(relay, application.platform);
     const foreign = await anApplication(relay);
     await aProfile(relay, application, { externalId: "shared" });
@@ -115,7 +115,7 @@ describe("external ids", () => {
       expect((await create({ title: "Other", externalId: "shared" }, key)).status).toBe(201);
   });
 
-  test("of twenty concurrent creates with one, one is made and all others name it", async () => {
+  test("of twenty profiles created at once with one external id, one is made and all others name it", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => create({ title: "Race", externalId: "race" })),
     );

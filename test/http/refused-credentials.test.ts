@@ -160,7 +160,7 @@ describe("an operator's token that is refused", () => {
     expect(answers.size).toBe(1);
   });
 
-  test("is named as a tenant's when the tenant is another", async () => {
+  test("an operator's token that is refused is named as a tenant's when the tenant is another", async () => {
     const own = await startRelay({ settings: { ENTRA_TENANT_ID: "tenant-1" } });
     const session = await own.issuer.token({ more: { tid: "tenant-2" } }, own.clock.now());
     const { failedCheck } = await refused(ADMIN_PATH, { session }, own);
@@ -168,7 +168,7 @@ describe("an operator's token that is refused", () => {
     await own.stop();
   });
 
-  test("is refused by the settings where none are given for operators", async () => {
+  test("an operator's token is refused by the settings where none are given for operators", async () => {
     const own = await startRelay({
       settings: { OPERATOR_ISSUER: "", OPERATOR_AUDIENCE: "", OPERATOR_JWKS_URL: "" },
     });
@@ -188,7 +188,7 @@ describe("an operator's token that is refused", () => {
     });
   });
 
-  test("is no token's fault while the issuer's keys can't be had, or are no keys", async () => {
+  test("an operator's token that is refused is no token's fault while the issuer's keys can't be had, or are no keys", async () => {
     for (const keys of ["unreachable", "not json", '{"keys":"none"}']) {
       const own = await startRelay();
       if (keys === "unreachable") own.issuer.setReachable(false);

@@ -78,7 +78,7 @@ async function events(count: number, profileIdOf: (index: number) => string | nu
 const inTurn = (index: number) => [mine.id, other.id, null][index % 3] ?? null;
 
 describe("a restricted key lists", () => {
-  test("of keys itself, and an app_admin key all", async () => {
+  test("a restricted key lists itself alone among the keys, and an app_admin key all", async () => {
     const { body } = await relay.call("GET", "/v1/keys?limit=1", { key: restricted.secret });
     expect(body.data.map(({ id }: Listed) => id)).toEqual([restricted.id]);
     expect(body.page).toMatchObject({ hasMore: false, nextCursor: null });
@@ -86,7 +86,7 @@ describe("a restricted key lists", () => {
     expect(all.map(({ id }) => id)).toEqual([restricted.id, application.keyId]);
   });
 
-  test("of the ledger its profiles' entries, by page, in totals and by any filter", async () => {
+  test("a restricted key lists its profiles' entries of the ledger, by page, in totals and by any filter", async () => {
     const post = { text: "Priced", platforms: ["bluesky"] };
     for (const { id } of [mine, other, mine, other, mine])
       await relay.call("POST", "/v1/posts/validate", {
@@ -108,7 +108,7 @@ describe("a restricted key lists", () => {
     );
   });
 
-  test("of events its profiles', and gets through a thousand others' page by page", async () => {
+  test("a restricted key lists its profiles' events, and gets through a thousand others' page by page", async () => {
     const made = [
       ...(await events(7, inTurn)),
       ...(await events(1_000, () => other.id)),
@@ -126,14 +126,14 @@ describe("a restricted key lists", () => {
     expect(all.filter(({ profileId }) => profileId === other.id).length).toBeGreaterThan(1_000);
   });
 
-  test("of events in one read each, however many are there", async () => {
+  test("a restricted key lists events in one read each, however many there are", async () => {
     const reads = vi.spyOn(relay.services.webhooks.stores.events, "listAfter");
     await relay.call("GET", "/v1/events?limit=100", { key: restricted.secret });
     expect(reads).toHaveBeenCalledTimes(1);
     reads.mockRestore();
   });
 
-  test("of deliveries those about its profiles", async () => {
+  test("a restricted key lists the deliveries about its profiles", async () => {
     const { platform } = application;
     const endpoint = await relay.services.webhooks.stores.endpoints.find(platform.id, webhookId);
     if (endpoint === undefined) throw new Error("no endpoint");
@@ -147,7 +147,7 @@ describe("a restricted key lists", () => {
     expect(await list(`${path}&status=dead`)).toEqual([]);
   });
 
-  test("endpoints without their addresses and hints", async () => {
+  test("a restricted key lists endpoints without their addresses and hints", async () => {
     const [shown] = dataOf(await relay.call("GET", "/v1/webhooks", { key: restricted.secret }));
     expect(shown).toMatchObject({ id: webhookId, url: null, secretHint: null, status: "active" });
     const [whole] = dataOf(await relay.call("GET", "/v1/webhooks", { key: application.key }));
@@ -155,7 +155,7 @@ describe("a restricted key lists", () => {
     expect(whole.secretHint).toMatch(/^whsec_/);
   });
 
-  test("of the audit what is about its profiles and what it did itself", async () => {
+  test("a restricted key lists of the audit what is about its profiles and what it did itself", async () => {
     for (const { id } of [mine, other])
       await relay.call("PATCH", `/v1/profiles/${id}`, {
         key: application.key,
@@ -197,7 +197,7 @@ describe("a restricted key lists", () => {
     expect(await list("/v1/billing/usage?groupBy=day", secret)).toEqual([]);
   });
 
-  test("by its own cursors alone", async () => {
+  test("a restricted key lists by its own cursors alone", async () => {
     const { body } = await relay.call("GET", "/v1/billing/usage?limit=1", { key: application.key });
     const path = `/v1/billing/usage?limit=1&cursor=${body.page.nextCursor}`;
     expect(outcomeOf(await relay.call("GET", path, { key: restricted.secret }))).toBe(
@@ -205,7 +205,7 @@ describe("a restricted key lists", () => {
     );
   });
 
-  test("and sees the balance and itself as before", async () => {
+  test("a restricted key sees the balance and itself as before", async () => {
     for (const path of ["/v1/me", "/v1/billing/balance", "/v1/billing/limits", "/v1/rate-card"])
       expect(outcomeOf(await relay.call("GET", path, { key: restricted.secret }))).toBe("200");
   });

@@ -42,7 +42,7 @@ const listed = async (session: string): Promise<readonly string[]> => {
 const DENIED = "403 owner_required";
 
 describe("a member", () => {
-  test("is what a colleague is unless they are made an owner; the first user is one", async () => {
+  test("a colleague is a member unless they are made an owner; the first user is one", async () => {
     const platform = await aPlatform(relay);
     expect((await aColleague(platform)).role).toBe("member");
     expect((await aColleague(platform, "owner")).role).toBe("owner");
@@ -97,7 +97,7 @@ describe("a member", () => {
     ]);
   });
 
-  test("who was an owner is one no more on any instance once that is answered", async () => {
+  test("a member who was an owner is one no more on any instance once that is answered", async () => {
     const platform = await aPlatform(relay);
     const other = await aColleague(platform, "owner");
     const application = await anApplication(relay, platform);

@@ -46,14 +46,17 @@ const ONCE: readonly (readonly [name: string, joined: string, refusal: string])[
 ];
 
 describe("a header that has one value and comes twice is refused before the credential", () => {
-  test.each(READING.map((route) => [nameOf(route), route] as const))("%s", async (_name, route) => {
-    for (const [name, joined, refusal] of ONCE) {
-      const headers = { [name]: joined };
-      const answer = await relay.call(route.method, pathOf(route), { headers });
-      if (isPage(route)) expect(answer.status, name).toBe(400);
-      else expect(refusalOf(answer), name).toBe(refusal);
-    }
-  });
+  test.each(READING.map((route) => [nameOf(route), route] as const))(
+    "a header that comes twice is refused before the credential: %s",
+    async (_name, route) => {
+      for (const [name, joined, refusal] of ONCE) {
+        const headers = { [name]: joined };
+        const answer = await relay.call(route.method, pathOf(route), { headers });
+        if (isPage(route)) expect(answer.status, name).toBe(400);
+        else expect(refusalOf(answer), name).toBe(refusal);
+      }
+    },
+  );
 
   test("all that came twice is named in one answer", async () => {
     const headers = {
@@ -92,12 +95,15 @@ test.each(["X-Request-Id", "traceparent", "Accept", "X-Forwarded-For", "User-Age
 );
 
 describe("a query parameter that comes twice is refused", () => {
-  test.each(READING.map((route) => [nameOf(route), route] as const))("%s", async (_name, route) => {
-    const path = `${pathOf(route)}?limit=1&cursor=a&limit=1&%63ursor=b`;
-    const answer = await relay.call(route.method, path, {});
-    if (isPage(route)) expect(answer.status).toBe(400);
-    else expect(refusalOf(answer)).toBe("400 validation_failed limit cursor");
-  });
+  test.each(READING.map((route) => [nameOf(route), route] as const))(
+    "a parameter that comes twice is refused: %s",
+    async (_name, route) => {
+      const path = `${pathOf(route)}?limit=1&cursor=a&limit=1&%63ursor=b`;
+      const answer = await relay.call(route.method, path, {});
+      if (isPage(route)) expect(answer.status).toBe(400);
+      else expect(refusalOf(answer)).toBe("400 validation_failed limit cursor");
+    },
+  );
 
   test.each(["session", "token", "linked"])("%s of the hosted page", async (name) => {
     const answer = await relay.call("GET", `/v1/connect/ui?${name}=a&${name}=a`);
@@ -141,11 +147,11 @@ describe("a field of a body that comes twice is refused", () => {
       "platformOptions.bluesky.text",
     ],
     ['{"text":"a","platforms":["bluesky"],"metadata":{"a":"1","a":"2"}}', "metadata.a"],
-  ])("%s", async (body, path) => {
+  ])("a field of a body that comes twice is refused: %s", async (body, path) => {
     expect(refusalOf(await send(body))).toBe(`400 validation_failed ${path}`);
   });
 
-  test("of a form of the hosted page", async () => {
+  test("a field of a form of the hosted page that comes twice is refused", async () => {
     const answer = await relay.call("POST", "/v1/connect/ui/done", {
       headers: { "content-type": "application/x-www-form-urlencoded" },
       rawBody: "session=a&session=a&token=b",

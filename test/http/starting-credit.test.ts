@@ -32,7 +32,7 @@ test.each([
 });
 
 describe("the starting credit", () => {
-  test("is made at the sign-up, and shown in the ledger", async () => {
+  test("the starting credit is made at the sign-up, and shown in the ledger", async () => {
     const answer = await signUp("first@example.com");
     expect(await balanceOf(answer)).toBe(500);
     const { token: session, platform } = dataOf(answer);
@@ -50,14 +50,14 @@ describe("the starting credit", () => {
     expect(await balanceOf(answer)).toBe(500);
   });
 
-  test("is made once per mailbox, however it is spelled, and at once", async () => {
+  test("the starting credit is made once per mailbox, however it is spelled, and at once", async () => {
     const spellings = ["b.o.b@gmail.com", "bob@gmail.com", "bob+1@gmail.com", "BOB@googlemail.com"];
     const answers = await Promise.all(spellings.map((email) => signUp(email)));
     const balances = await Promise.all(answers.map((answer) => balanceOf(answer)));
     expect(balances.toSorted((one, other) => one - other)).toEqual([0, 0, 0, 500]);
   });
 
-  test("is made once, also when its user was removed and signs up again, and with a new pepper", async () => {
+  test("the starting credit is made once, also when its user was removed and signs up again, and with a new pepper", async () => {
     const email = "again@example.com";
     const first = await signUp(email);
     expect(await balanceOf(first)).toBe(500);
@@ -76,7 +76,7 @@ describe("the starting credit", () => {
     await rotated.stop();
   });
 
-  test("is nothing unless the operators say so, and stores no address", async () => {
+  test("the starting credit is nothing unless the operators say so, and stores no address", async () => {
     const own = await startRelay();
     expect(await balanceOf(await signUp("plain@example.com", own), own)).toBe(0);
     await own.stop();
@@ -87,7 +87,7 @@ describe("the starting credit", () => {
 });
 
 describe("sign-ups of an address", () => {
-  test("are five a day, those that fail included, side by side too; the next day five more", async () => {
+  test("sign-ups of an address are five a day, those that fail included, side by side too; the next day five more", async () => {
     const own = await startRelay({ settings: { SIGNUPS_PER_ADDRESS_DAY: "5" } });
     dataOf(await signUp("taken@example.com", own));
     expect(outcomeOf(await signUp("taken@example.com", own))).toBe("409 conflict");

@@ -46,7 +46,7 @@ describe("what integrators' tools send with a body", () => {
     ["a list in place of the object", JSON_TYPE, `[${BODY}]`, 400],
     ["nothing", JSON_TYPE, "", 400],
     ["white space alone", JSON_TYPE, "  ", 400],
-  ])("%s", async (_what, type, rawBody, status) => {
+  ])("what integrators' tools send with a body: %s", async (_what, type, rawBody, status) => {
     const headers = { "content-type": type };
     const answer = await call("POST", "/v1/posts/validate", { headers, rawBody });
     expect(answer.status, JSON.stringify(answer.body)).toBe(status);

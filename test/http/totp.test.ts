@@ -76,7 +76,7 @@ describe("switching TOTP on", () => {
     expect(outcomeOf(await confirm(session, second.code()))).toBe("200");
   });
 
-  test("can't be confirmed before it was started, twice, or started again while it is on", async () => {
+  test("TOTP can't be confirmed before it was started, twice, or started again while it is on", async () => {
     const { session } = await aPlatform(relay, { tokens: 0 });
     expect(outcomeOf(await confirm(session, "123456"))).toBe("409 invalid_state");
     const { code } = await startedTotp(relay, session);
@@ -86,7 +86,7 @@ describe("switching TOTP on", () => {
     expect(outcomeOf(again)).toBe("409 invalid_state");
   });
 
-  test("of two confirmations at once one shows codes, and those are the ones that work", async () => {
+  test("of two confirmations of TOTP at once, one shows codes, and those are the ones that work", async () => {
     const { session, email } = await aPlatform(relay, { tokens: 0 });
     const { code } = await startedTotp(relay, session);
     const answers = await Promise.all([confirm(session, code()), confirm(session, code())]);
@@ -121,14 +121,17 @@ describe("logging in with TOTP on", () => {
     ["no code", {}],
     ["an empty code", { totpCode: "" }],
     ["a code of space alone", { totpCode: "  " }],
-  ])("with %s says that one is needed, once the password is right", async (_name, body) => {
-    const { email } = await aGuardedPlatform();
-    const right = await logIn(email, body);
-    expect(outcomeOf(right)).toBe("401 totp_required");
-    expect(right.body.data).toBeUndefined();
-    const wrong = await logIn(email, { ...body, password: "another password" });
-    expect(outcomeOf(wrong)).toBe("401 invalid_credentials");
-  });
+  ])(
+    "logging in with %s says that a code is needed, once the password is right",
+    async (_name, body) => {
+      const { email } = await aGuardedPlatform();
+      const right = await logIn(email, body);
+      expect(outcomeOf(right)).toBe("401 totp_required");
+      expect(right.body.data).toBeUndefined();
+      const wrong = await logIn(email, { ...body, password: "another password" });
+      expect(outcomeOf(wrong)).toBe("401 invalid_credentials");
+    },
+  );
 
   test("a wrong code, a wrong password and an unknown e-mail get the same answer", async () => {
     const { email, app } = await aGuardedPlatform();

@@ -64,7 +64,7 @@ const guarded = routes.filter((route) => !isOfNobody(route) && !ALLOWED.has(name
 describe("a user whose e-mail is not verified", () => {
   const writes = guarded.filter(({ method }) => method !== "GET");
   test.each(writes.map((route) => [nameOf(route), route] as const))(
-    "is refused %s, which writes nothing",
+    "an unverified user is refused %s, which writes nothing",
     async (_name, route) => {
       const before = await rowsKept();
       // Another platform's object is not there, for any caller.
@@ -79,13 +79,13 @@ describe("a user whose e-mail is not verified", () => {
 
   const reads = guarded.filter(({ method }) => method === "GET");
   test.each(reads.map((route) => [nameOf(route), route] as const))(
-    "is told the same by %s as anybody",
+    "an unverified user is told the same by %s as anybody",
     async (_name, route) => {
       expect(outcomeOf(await call(route))).not.toBe("403 email_unverified");
     },
   );
 
-  test("is admitted by the routes that say so, which there are", async () => {
+  test("a user whose e-mail is not verified is admitted by the routes that say so, which there are", async () => {
     const found = routes.filter((route) => ALLOWED.has(nameOf(route)));
     expect(found).toHaveLength(ALLOWED.size);
     for (const route of found.toReversed())

@@ -54,7 +54,7 @@ async function aColleague({ session }: TestPlatform): Promise<Colleague> {
 }
 
 describe("staff", () => {
-  test("are added with an e-mail and a password, and sign in to the same platform", async () => {
+  test("staff are added with an e-mail and a password, and sign in to the same platform", async () => {
     const team = await aTeam();
     const email = uniqueEmail();
     const { status, body } = await invite(team.session, ` ${email} `);
@@ -76,7 +76,7 @@ describe("staff", () => {
     expect((await relay.call("POST", "/v1/applications", name)).status).toBe(201);
   });
 
-  test("are listed newest first, page by page, with what they may show", async () => {
+  test("staff are listed newest first, page by page, with what they may show", async () => {
     const team = await aTeam();
     const colleagues = [await aColleague(team), await aColleague(team), await aColleague(team)];
     await enabledTotp(relay, team.session);
@@ -231,7 +231,7 @@ describe("removing staff", () => {
     },
   );
 
-  test("of two who remove each other at once, on two instances, one stays", async () => {
+  test("of two users who remove each other at once, on two instances, one stays", async () => {
     for (let round = 0; round < 5; round += 1) {
       const team = await aTeam();
       const colleague = await aColleague(team);
@@ -250,7 +250,7 @@ describe("removing staff", () => {
     }
   });
 
-  test("of many who remove themselves at once one stays", async () => {
+  test("of many users who remove themselves at once, one stays", async () => {
     const team = await aTeam();
     const all: readonly Pick<Colleague, "id" | "email" | "session">[] = [
       { id: team.userId, email: team.email, session: team.session },

@@ -31,7 +31,7 @@ describe("a password that is set", () => {
     ["the platform's name", "Corner Bakery 12", "the platform's name"],
     ["the platform's name in one word", "cornerbakery1!", "the platform's name"],
     ["the service's name", "PublishingRelay1", "the service's name"],
-  ])("may not be %s", async (_name, password, reason) => {
+  ])("a password that is set may not be %s", async (_name, password, reason) => {
     const { status, body } = await signUp(password);
     expect([status, body.error.code]).toEqual([400, "validation_failed"]);
     expect(body.error.details.issues).toEqual([
@@ -39,7 +39,7 @@ describe("a password that is set", () => {
     ]);
   });
 
-  test("may not be the e-mail", async () => {
+  test("a password that is set may not be the e-mail", async () => {
     const { body } = await signUp("ann.baker@bakery.example", {
       email: "ann.baker@bakery.example",
     });
@@ -54,11 +54,11 @@ describe("a password that is set", () => {
     PASSWORD,
     "Tr8bZ-q9Lw2-mmVx0",
     "vier Schnecken im Regen",
-  ])("may be %s", async (password) => {
+  ])("a password that is set may be %s", async (password) => {
     expect(outcomeOf(await signUp(password))).toBe("201");
   });
 
-  test("is refused together with everything else that is wrong", async () => {
+  test("a password that is set is refused together with everything else that is wrong", async () => {
     const { body } = await signUp("password1234", { email: "none", platformName: "", more: 1 });
     const issues: readonly Issue[] = body.error.details.issues;
     expect(issues.map(({ path }) => path).toSorted()).toEqual([
@@ -69,7 +69,7 @@ describe("a password that is set", () => {
     ]);
   });
 
-  test("is checked wherever one is set, and never at a log-in", async () => {
+  test("a password that is set is checked wherever one is set, and never at a log-in", async () => {
     const { session, email } = await aPlatform(relay);
     const weak = "password1234";
     const tries = [
@@ -94,7 +94,7 @@ describe("a password that is set", () => {
     );
   });
 
-  test("that takes long to estimate holds nobody else up", async () => {
+  test("a password that takes long to estimate holds nobody else up", async () => {
     const slow = signUp("p4ssw0rd".repeat(16));
     let isDone = false;
     const noteEnd = async () => {

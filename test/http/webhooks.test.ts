@@ -69,7 +69,7 @@ describe("an endpoint at a name that name servers are asked for", () => {
     await servers.stop();
   });
 
-  test("is refused before it is charged where there is no such name", async () => {
+  test("an endpoint at a name that name servers are asked for is refused before it is charged where there is no such name", async () => {
     const { key } = await anApplication(asking);
     const balance = async () =>
       dataOf(await asking.call("GET", "/v1/billing/balance", { key })).tokenBalance;
@@ -83,16 +83,19 @@ describe("an endpoint at a name that name servers are asked for", () => {
     expect(await balance()).toBe(before);
   });
 
-  test.each(["here", "half", "broken", "bare"])("is taken otherwise: %s", async (name) => {
-    const { key } = await anApplication(asking);
-    const body = { url: `https://${name}.example.org/relay` };
-    expect((await asking.call("POST", "/v1/webhooks", { key, body })).status).toBe(201);
-  });
+  test.each(["here", "half", "broken", "bare"])(
+    "an endpoint at a name is taken otherwise: %s",
+    async (name) => {
+      const { key } = await anApplication(asking);
+      const body = { url: `https://${name}.example.org/relay` };
+      expect((await asking.call("POST", "/v1/webhooks", { key, body })).status).toBe(201);
+    },
+  );
 });
 
 describe("registering an endpoint", () => {
   test.each(["inside", "half-inside"])(
-    "at a name that leads to a private address (%s) is refused with everything else that is wrong",
+    "an endpoint at a private address (%s) is refused with everything else",
     async (name) => {
       const application = await anApplication(relay);
       const url = `https://${name}.example.org/`;
@@ -106,7 +109,7 @@ describe("registering an endpoint", () => {
     },
   );
 
-  test("at a public name, or one that nobody can tell anything of yet, is taken, and may not be moved inside", async () => {
+  test("registering an endpoint at a public name, or one that nobody can tell anything of yet, is taken, and may not be moved inside", async () => {
     const application = await anApplication(relay);
     for (const name of ["outside", "not-yet"]) {
       const answer = await create(application, { url: `https://${name}.example.org/` });
@@ -116,7 +119,7 @@ describe("registering an endpoint", () => {
     }
   });
 
-  test("with nothing but its address makes an active one for every event, with its secret", async () => {
+  test("registering an endpoint with nothing but its address makes an active one for every event, with its secret", async () => {
     const application = await anApplication(relay);
     const answer = await create(application);
     expect(answer.status).toBe(201);
@@ -175,7 +178,7 @@ describe("registering an endpoint", () => {
     expect(entry).toMatchObject({ operation: "webhooks.create", tokens: -5, type: "debit" });
   });
 
-  test("that can't be paid for leaves nothing behind", async () => {
+  test("an endpoint that can't be paid for leaves nothing behind", async () => {
     const platform = await aPlatform(relay, { tokens: 4 });
     const application = await anApplication(relay, platform);
     expect(await create(application)).toMatchObject({
@@ -185,7 +188,7 @@ describe("registering an endpoint", () => {
     expect(dataOf(await list(application))).toEqual([]);
   });
 
-  test("and every change of it, is made once when storage's answer is lost", async () => {
+  test("registering an endpoint, and every change of it, is made once when storage's answer is lost", async () => {
     let losesAnswer = false;
     const faulted = await startRelay({
       settings,
@@ -235,7 +238,7 @@ describe("registering an endpoint", () => {
     expect(await balanceOf(application)).toBe(3);
   });
 
-  test("is possible 20 times, however many come at once, and again after one is deleted", async () => {
+  test("registering an endpoint is possible 20 times, however many come at once, and again after one is deleted", async () => {
     const application = await anApplication(relay);
     const before = await balanceOf(application);
     const answers = await Promise.all(Array.from({ length: 26 }, () => create(application)));
@@ -292,7 +295,7 @@ describe("registering an endpoint", () => {
     ["https://metadata.google.internal/", "must lead to a public host name"],
     ["https://intranet/", "must lead to a public host name"],
     ["https://hooks.example.com/#part", "must not have a fragment (#…): no server gets to see it"],
-  ])("at %s is refused with the reason", async (url, reason) => {
+  ])("registering an endpoint at %s is refused with the reason", async (url, reason) => {
     const application = await anApplication(relay);
     const answer = await create(application, { url });
     expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed" } } });
@@ -319,13 +322,13 @@ describe("registering an endpoint", () => {
     ["an event twice", { url: URL, events: ["*", "*"] }, "events"],
     ["a long description", { url: URL, description: "x".repeat(501) }, "description"],
     ["a secret of its own", { url: URL, secret: "whsec_mine" }, "secret"],
-  ])("with %s is refused", async (_, body, path) => {
+  ])("registering an endpoint with %s is refused", async (_, body, path) => {
     const answer = await create(await anApplication(relay), body);
     expect(answer.status).toBe(400);
     expect(issuesOf(answer).map((issue) => issue.path)).toContain(path);
   });
 
-  test("by a session names the application; by a restricted key it is refused", async () => {
+  test("registering an endpoint by a session names the application; by a restricted key it is refused", async () => {
     const application = await anApplication(relay);
     const { session } = application.platform;
     const body = { url: URL, events: [...EVENT_TYPES] };
@@ -345,7 +348,7 @@ describe("registering an endpoint", () => {
 });
 
 describe("the list", () => {
-  test("is the application's for its key, and the platform's for a session that names none", async () => {
+  test("the list of endpoints is the application's for its key, and the platform's for a session that names none", async () => {
     const platform = await aPlatform(relay);
     const [one, two] = [await anApplication(relay, platform), await anApplication(relay, platform)];
     const first = dataOf(await create(one)).id;
@@ -416,7 +419,7 @@ describe("a change", () => {
     });
   });
 
-  test("does not bring back what the service disabled, nor hide why, unless it says so", async () => {
+  test("a change does not bring back what the service disabled, nor hide why, unless it says so", async () => {
     const application = await anApplication(relay);
     const { id } = dataOf(await create(application));
     const { platform } = application;
@@ -430,7 +433,7 @@ describe("a change", () => {
     expect(dataOf(await patch(application, id, { status: "disabled" }))).toMatchObject(kept);
   });
 
-  test("and a rotation and a deletion of another application's endpoint find nothing", async () => {
+  test("a change, a rotation and a deletion of another application's endpoint find nothing", async () => {
     const application = await anApplication(relay);
     const sibling = await anApplication(relay, application.platform);
     const { id } = dataOf(await create(application));
@@ -460,7 +463,7 @@ test("a deleted endpoint is gone for every call", async () => {
 });
 
 describe("the deliveries of an endpoint", () => {
-  test("are listed newest first, page after page, by status and event", async () => {
+  test("the deliveries of an endpoint are listed newest first, page after page, by status and event", async () => {
     const application = await anApplication(relay);
     const { id } = dataOf(await create(application));
     const { key } = application;
@@ -493,7 +496,7 @@ describe("the list of events", () => {
   const events = ({ key }: Pick<TestApplication, "key">, query = "") =>
     relay.call("GET", `/v1/events${query}`, { key });
 
-  test("is the application's, oldest first, and goes on after the last one read", async () => {
+  test("the list of events is the application's, oldest first, and goes on after the last one read", async () => {
     const platform = await aPlatform(relay);
     const application = await anApplication(relay, platform);
     const sibling = await anApplication(relay, platform);
@@ -547,7 +550,7 @@ describe("the list of events", () => {
     expect(dataOf(await events(application))).toEqual([]);
   });
 
-  test("is empty for a restricted key that has no profile", async () => {
+  test("the list of events is empty for a restricted key that has no profile", async () => {
     const application = await anApplication(relay);
     const { secret } = await aKey(relay, application, { scope: "restricted" });
     expect(dataOf(await events({ key: secret }))).toEqual([]);

@@ -87,7 +87,7 @@ describe.each(alerts)("the alert $name", (alert) => {
     expect(unknownFields(query, alert.events)).toEqual([]);
   });
 
-  test("is looked at in periods that Azure takes, none of which is passed over", () => {
+  test("an alert is looked at in periods that Azure takes, none of which is passed over", () => {
     expect(PERIODS).toContain(alert.every);
     expect(PERIODS).toContain(alert.window);
     expect(minutesOf(alert.every)).toBeLessThanOrEqual(minutesOf(alert.window));
@@ -96,7 +96,7 @@ describe.each(alerts)("the alert $name", (alert) => {
 });
 
 describe("the runbook", () => {
-  test("has a section for every alert, and none for what is no alert", () => {
+  test("the runbook has a section for every alert, and none for what is no alert", () => {
     const sections = [...runbook.matchAll(/^## (.+)$/gm)].map((match) => match[1] ?? "");
     const names = [...alerts.map(({ name }) => name), ...new Set(metricAlerts)];
     expect(sections.toSorted()).toEqual(names.toSorted());

@@ -60,7 +60,7 @@ const addPackages = (integrity = "sha512-right") =>
   });
 
 describe("what is packaged on any system", () => {
-  test("has the Linux packages of the lock file beside the system's own", async () => {
+  test("what is packaged on any system has the Linux packages of the lock file beside the system's own", async () => {
     await addPackages();
     expect(await Promise.all([GLIBC, LIBVIPS, OWN].map(versionOf))).toEqual([
       "1.2.3",

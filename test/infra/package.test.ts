@@ -57,12 +57,12 @@ describe.runIf(HAS_PACKAGES)("what is deployed", () => {
     sent = await filesSent();
   });
 
-  test("is the app and nothing else at the top", () => {
+  test("what is deployed is the app and nothing else at the top", () => {
     const top = new Set(sent.map((path) => path.split("/", 1).join()));
     expect([...top].toSorted()).toEqual(["dist", "host.json", "node_modules", "package.json"]);
   });
 
-  test("has what the bundle loads beside itself, and no other package", () => {
+  test("what is deployed has what the bundle loads beside itself, and no other package", () => {
     const installed = /INSTALLED = \[([^\]]*)\]/.exec(read("dev/build.ts"))?.[1] ?? "";
     const names = [...installed.matchAll(/"([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(names).toContain("sharp");
@@ -86,11 +86,11 @@ describe.runIf(HAS_PACKAGES)("what is deployed", () => {
       expect(sent).toContain(path);
   });
 
-  test("is the same by the rules of azd and by those of Git", async () => {
+  test("what is deployed is the same by the rules of azd and by those of Git", async () => {
     expect(await filesSentByGit()).toEqual(sent);
   });
 
-  test("is named by patterns that mean one place", async () => {
+  test("what is deployed is named by patterns that mean one place", async () => {
     for (const pattern of await readPatterns()) {
       expect(pattern).toMatch(/^!?\//);
       const name = pattern.replace(/^!?\//, "").replace(/\/$/, "");

@@ -49,7 +49,7 @@ describe("the settings of the app", () => {
   const known = Object.keys(SETTINGS);
   const set = Object.keys(everySetting).filter((name) => !hostSettings.includes(name));
 
-  test("are each set or offered by the template, or never set in Azure", () => {
+  test("the settings of the app are each set or offered by the template, or never set in Azure", () => {
     expect([...set, ...Object.keys(NEVER)].toSorted()).toEqual(known.toSorted());
   });
 
@@ -64,7 +64,7 @@ describe("the settings of the app", () => {
     expect(new Set(secrets.values()).size).toBe(secrets.size);
   });
 
-  test("are all that a first deployment needs", () => {
+  test("the settings of the app are all that a first deployment needs", () => {
     const own = alwaysSet.filter((name) => !hostSettings.includes(name));
     expect(own.toSorted()).toEqual(Object.keys(PRODUCTION).toSorted());
   });
@@ -78,7 +78,7 @@ describe("the app", () => {
     expect(storage.data).toEqual({ kind: "identity", accountName: "stdataexample", clientId });
   });
 
-  test("does not start with a reference to the vault that was not resolved", () => {
+  test("the app does not start with a reference to the vault that was not resolved", () => {
     const reference =
       "@Microsoft.KeyVault(SecretUri=https://kv-example.vault.azure.net/secrets/session-secret)";
     expect(() => parseConfig({ ...PRODUCTION, SESSION_SECRET: reference })).toThrow(

@@ -53,14 +53,14 @@ describe("what the deployment grants", () => {
     "kv: Key Vault Secrets User",
   ];
 
-  test("is these roles and no other", () => {
+  test("what the deployment grants is these roles and no other", () => {
     expect(granted(small).toSorted()).toEqual(appRoles.toSorted());
     expect(granted(large).toSorted()).toEqual(appRoles.toSorted());
     const withDeployer = [...appRoles, "kv: Key Vault Secrets Officer"];
     expect(granted(everyOption).toSorted()).toEqual(withDeployer.toSorted());
   });
 
-  test.each(SNAPSHOTS)("is known before %s is deployed, for what-if to show", (name) => {
+  test.each(SNAPSHOTS)("what is granted is known before %s is deployed", (name) => {
     for (const { id } of ofType(readSnapshot(name), ROLE)) expect(id).not.toContain("[");
   });
 });
@@ -73,7 +73,7 @@ describe.each([
   const site = onlyOne(resources, SITE).properties;
   const accounts = ofType(resources, STORAGE);
 
-  test("has storage that takes no shared key, shows no blobs and speaks TLS 1.2 over HTTPS", () => {
+  test("the storage takes no shared key, shows no blobs and speaks TLS 1.2 over HTTPS", () => {
     expect(accounts).toHaveLength(2);
     for (const { properties } of accounts)
       expect(properties).toMatchObject({
@@ -84,7 +84,7 @@ describe.each([
       });
   });
 
-  test("has an app on Flex Consumption and Node 24 that speaks HTTPS alone", () => {
+  test("the app is on Flex Consumption and Node 24, and speaks HTTPS alone", () => {
     expect(onlyOne(resources, "Microsoft.Web/serverfarms")).toMatchObject({
       sku: { name: "FC1", tier: "FlexConsumption" },
     });
@@ -104,7 +104,7 @@ describe.each([
     ]);
   });
 
-  test("has a vault that goes by roles and can't be purged", () => {
+  test("the vault goes by roles and can't be purged", () => {
     expect(onlyOne(resources, VAULT).properties).toMatchObject({
       enableRbacAuthorization: true,
       enableSoftDelete: true,
@@ -112,7 +112,7 @@ describe.each([
     });
   });
 
-  test("has telemetry that takes no key", () => {
+  test("telemetry takes no key", () => {
     const insights = onlyOne(resources, "Microsoft.Insights/components");
     expect(insights.properties.DisableLocalAuth).toBe(true);
   });
@@ -124,7 +124,7 @@ describe.each([
     for (const { name } of alwaysReady) expect(["http", ...known]).toContain(name);
   });
 
-  test("has every queue that the host asks", () => {
+  test("a deployment has every queue that the host asks", () => {
     const made = ofType(resources, "Microsoft.Storage/storageAccounts/queueServices/queues");
     const prefix = resources === everyOption ? "tuned" : "";
     expect(made.map(({ name }) => name.split("/").slice(-1).join()).toSorted()).toEqual(

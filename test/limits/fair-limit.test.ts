@@ -57,7 +57,7 @@ describe("slots", () => {
     expect(at.begun).toEqual(["heavy", "light", "second"]);
   });
 
-  test("are kept free for heavy work that is next, whatever light work comes behind it", async () => {
+  test("slots are kept free for heavy work that is next, whatever light work comes behind it", async () => {
     const at = works(new FairLimit({ capacity: 3, perOwner: 2, waitingMax: 8 }));
     await at.start("a1", "a");
     await at.start("b1", "b");
@@ -80,7 +80,7 @@ describe("slots", () => {
     expect(at.begun).toEqual(["a1", "a2", "a3", "b1"]);
   });
 
-  test("are not waited for for more than a minute", async () => {
+  test("slots are not waited for for more than a minute", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const at = works(new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 }));
     await at.start("a1", "a");
@@ -93,7 +93,7 @@ describe("slots", () => {
     vi.useRealTimers();
   });
 
-  test("are given back by what fails", async () => {
+  test("slots are given back by what fails", async () => {
     const slots = new FairLimit({ capacity: 1, perOwner: 1, waitingMax: 4 });
     const failing = slots.run("a", 1, () => Promise.reject(new Error("no")));
     const next = slots.run("b", 1, () => Promise.resolve("went on"));

@@ -48,11 +48,11 @@ describe("tries from one group", () => {
     ["five that take longer than 15 minutes block nothing", [0, 4, 8, 12, 16], 16, 0],
     ["the block ends", [0, 0, 0, 0, 0], 15, 0],
     ["and one more failure is one of five again", [0, 0, 0, 0, 0, 15], 15, 0],
-  ])("%s", (_name, minutes, now, seconds) => {
+  ])("tries from one group: %s", (_name, minutes, now, seconds) => {
     expect(blocked(failing(minutes), now)).toBe(seconds);
   });
 
-  test("are not blocked by another group's failures, up to a hundred in an hour from all together", () => {
+  test("tries from one group are not blocked by another group's failures, up to a hundred in an hour from all together", () => {
     let history = NO_FAILURES;
     for (let index = 0; index < 99; index += 1)
       history = failing([index / 10], { from: history, group: `g${index % 20}` });
@@ -80,11 +80,11 @@ describe("codes of the second factor", () => {
     expect(codeBlockedSeconds(ten, START + 60 * MINUTE)).toBe(0);
   });
 
-  test("are not counted by wrong passwords", () => {
+  test("codes of the second factor are not counted by wrong passwords", () => {
     expect(codeBlockedSeconds(failing(Array<number>(30).fill(0)), START)).toBe(0);
   });
 
-  test("from a known device don't block strangers, whose own count does", () => {
+  test("codes of the second factor from a known device don't block strangers, whose own count does", () => {
     const history = failing(Array<number>(9).fill(0), { kind: "device_code" });
     expect(blocked(history, 0)).toBe(0);
   });

@@ -34,7 +34,7 @@ describe("below the strict zone no request waits, and counts are exchanged besid
     ["with more than eight instances, the last below 50 %", { instances: 9, count: 149 }, GRANT],
     ["so many at once that the others' view would be wrong", { unseen: 20 }, WAIT],
   ];
-  test.each(cases)("%s", (_name, known, expected) => {
+  test.each(cases)("below the strict zone no request waits: %s", (_name, known, expected) => {
     expect(admissionStep({ ...QUIET, ...known })).toEqual(expected);
   });
 });
@@ -52,7 +52,7 @@ describe("in the strict zone", () => {
     ["a refusal needs no exchange when the counts are fresh", { count: 300 }, DENY],
     ["a refusal needs one when they are not", { count: 300, isFresh: false }, WAIT],
   ];
-  test.each(cases)("%s", (_name, known, expected) => {
+  test.each(cases)("in the strict zone: %s", (_name, known, expected) => {
     expect(admissionStep({ ...QUIET, ...known })).toEqual(expected);
   });
 });
@@ -65,7 +65,7 @@ describe("while storage fails nobody waits and the same limit holds", () => {
     ["at the limit, long after the last try", { count: 300, isFresh: false }, DENY],
     ["storage is tried again after a second", { count: 100, isFresh: false }, GRANT_BESIDE],
   ];
-  test.each(cases)("%s", (_name, known, expected) => {
+  test.each(cases)("while storage fails the same limit holds: %s", (_name, known, expected) => {
     expect(admissionStep({ ...QUIET, failing: true, ...known })).toEqual(expected);
   });
 });

@@ -79,7 +79,7 @@ describe("a key", () => {
     },
   );
 
-  test("that waits as long as it was told is served", async () => {
+  test("a key that waits as long as it was told is served", async () => {
     const relay = await aRelay({ settings: { RATE_LIMIT_PER_MINUTE: "50" } });
     const { key } = await anApplication(relay);
     for (let round = 0; round < 5; round += 1) {
@@ -89,7 +89,7 @@ describe("a key", () => {
     }
   });
 
-  test("does not pay for requests that were refused", async () => {
+  test("a key does not pay for requests that were refused", async () => {
     const relay = await aRelay({ settings: { RATE_LIMIT_PER_MINUTE: "60" } });
     const { key } = await anApplication(relay);
     expect(statuses(await ask(relay, key, 180))).toEqual({ 200: 60, 429: 120 });
@@ -101,7 +101,7 @@ describe("a key", () => {
     expect(served).toBeLessThan(40);
   });
 
-  test("that used up its limit leaves another key, a session and an operator theirs", async () => {
+  test("a key that used up its limit leaves another key, a session and an operator theirs", async () => {
     const relay = await aRelay({ settings: { RATE_LIMIT_PER_MINUTE: "20" } });
     const application = await anApplication(relay);
     const { secret: other } = await aKey(relay, application);
@@ -114,7 +114,7 @@ describe("a key", () => {
     expect([operator.status, operator.headers.get("ratelimit-limit")]).toEqual([200, "120"]);
   });
 
-  test("is counted on all instances together", async () => {
+  test("a key is counted on all instances together", async () => {
     const settings = { RATE_LIMIT_PER_MINUTE: "100" };
     const relay = await aRelay({ settings });
     const second = await aRelay({ sameDeploymentAs: relay, settings });
@@ -205,7 +205,7 @@ describe("all keys of a platform", () => {
     },
   );
 
-  test("are told of the bucket with less left", async () => {
+  test("all keys of a platform are told of the bucket with less left", async () => {
     const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "50" } });
     const application = await anApplication(relay);
     const { secret } = await aKey(relay, application);
@@ -228,7 +228,7 @@ describe("all keys of a platform", () => {
     expect(statuses(await ask(relay, secret, 40))).toEqual({ 200: 40 });
   });
 
-  test("do not lose their own limits to one that the platform refused", async () => {
+  test("all keys of a platform do not lose their own limits to one that the platform refused", async () => {
     const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "40" } });
     const application = await anApplication(relay);
     const { secret } = await aKey(relay, application);
@@ -241,7 +241,7 @@ describe("all keys of a platform", () => {
     expect(statuses(await ask(relay, secret, 40))).toEqual({ 200: 40 });
   });
 
-  test("are counted on all instances together", HEAVY, async () => {
+  test("all keys of a platform are counted on all instances together", HEAVY, async () => {
     const relay = await aRelay({ settings });
     const second = await aRelay({ sameDeploymentAs: relay, settings });
     const application = await anApplication(relay);
@@ -257,7 +257,7 @@ describe("all keys of a platform", () => {
     expect(served).toBeLessThanOrEqual(110);
   });
 
-  test("have at least what one of them may have", async () => {
+  test("all keys of a platform have at least what one of them may have", async () => {
     const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "5" } });
     const { key } = await anApplication(relay);
     expect(statuses(await ask(relay, key, 41))).toEqual({ 200: 40, 429: 1 });
@@ -343,7 +343,7 @@ describe("wrong credentials", () => {
     return statuses(answers);
   }
 
-  test("are refused unseen after 60 a minute from one address, and no other", async () => {
+  test("wrong credentials are refused unseen after 60 a minute from one address, and no other", async () => {
     expect(await guess("203.0.113.1", 70)).toEqual({ 401: 60, 429: 10 });
     const refused = await from("203.0.113.1", wrong);
     expect(refused.body.error.code).toBe("rate_limited");
@@ -353,7 +353,7 @@ describe("wrong credentials", () => {
     expect(await guess("203.0.113.1", 1)).toEqual({ 401: 1 });
   });
 
-  test("of the right form are looked at once each, 240 a minute from one address", async () => {
+  test("wrong credentials of the right form are looked at once each, 240 a minute from one address", async () => {
     await guess("203.0.113.8", 60);
     const reads = vi.spyOn(relay.services.tenants.stores.keys, "findWithHash");
     const secrets = Array.from(
@@ -369,7 +369,7 @@ describe("wrong credentials", () => {
     reads.mockRestore();
   });
 
-  test("are not what nobody could look at, because storage was away", async () => {
+  test("wrong credentials are not what nobody could look at, because storage was away", async () => {
     const reads = vi.spyOn(relay.services.tenants.stores.keys, "findWithHash");
     reads.mockRejectedValue(serviceUnavailable());
     const { secret } = newApiKey(newId("key", relay.clock.now()));
@@ -379,7 +379,7 @@ describe("wrong credentials", () => {
     expect((await from("203.0.113.9", secret)).status).toBe(401);
   });
 
-  test("of any kind count: keys, tokens, operators' tokens", async () => {
+  test("wrong credentials of any kind count: keys, tokens, operators' tokens", async () => {
     const address = { "x-forwarded-for": "203.0.113.3" };
     const unsound = { headers: { ...address, authorization: "Bearer a.b.c" } };
     const answers: Answer[] = [];
@@ -391,13 +391,13 @@ describe("wrong credentials", () => {
     expect(statuses(answers)).toEqual({ 401: 60, 429: 30 });
   });
 
-  test("do not lock out a credential that was right before, behind the same address", async () => {
+  test("wrong credentials do not lock out a credential that was right before, behind the same address", async () => {
     expect((await from("203.0.113.4", good)).status).toBe(200);
     await guess("203.0.113.4", 70);
     expect((await from("203.0.113.4", good)).status).toBe(200);
   });
 
-  test("do not lock out a good key or session that this process never saw", async () => {
+  test("wrong credentials do not lock out a good key or session that this process never saw", async () => {
     await guess("203.0.113.10", 70);
     const { secret } = await aKey(relay, await anApplication(relay));
     expect((await from("203.0.113.10", secret)).status).toBe(200);
@@ -408,7 +408,7 @@ describe("wrong credentials", () => {
     expect(await guess("203.0.113.10", 1)).toEqual({ 429: 1 });
   });
 
-  test("do not let a credential through that has been revoked since", async () => {
+  test("wrong credentials do not let a credential through that has been revoked since", async () => {
     const application = await anApplication(relay);
     const { id, secret } = await aKey(relay, application);
     expect((await from("203.0.113.5", secret)).status).toBe(200);
@@ -418,7 +418,7 @@ describe("wrong credentials", () => {
     expect((await from("203.0.113.5", secret)).status).toBe(429);
   });
 
-  test("are not what a request without any has", async () => {
+  test("wrong credentials are not what a request without any has", async () => {
     const answers: Answer[] = [];
     for (let index = 0; index < 70; index += 1) answers.push(await from("203.0.113.6", undefined));
     expect(statuses(answers)).toEqual({ 401: 70 });

@@ -73,14 +73,14 @@ describe("log-ins of one e-mail", () => {
     expectToWait(await logIn(email, PASSWORD, relay, "198.51.100.1"), QUARTER);
   });
 
-  test("are counted for an e-mail that nobody has, so that the two can't be told apart", async () => {
+  test("log-ins of one e-mail are counted for an e-mail that nobody has, so that the two can't be told apart", async () => {
     const [unknown, { email }] = [unknownEmail(), await aPlatform(relay)];
     expect(await failing(unknown, 6)).toEqual(await failing(email, 6));
     const [first, other] = [await logIn(unknown, WRONG), await logIn(email, WRONG)];
     expect([first.status, first.body.error.code]).toEqual([other.status, other.body.error.code]);
   });
 
-  test("are counted on all instances, in any case and with any space around the e-mail", async () => {
+  test("log-ins of one e-mail are counted on all instances, in any case and with any space around the e-mail", async () => {
     const { email } = await aPlatform(relay);
     expect(await failing(email, 3)).toEqual([401, 401, 401]);
     expect(await failing(email.toUpperCase(), 2, second)).toEqual([401, 401]);
@@ -106,13 +106,13 @@ describe("log-ins of one e-mail", () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(19);
   });
 
-  test("with the right password may run side by side as often as they like", async () => {
+  test("log-ins of one e-mail with the right password may run side by side as often as they like", async () => {
     const { email } = await aPlatform(relay);
     const answers = await Promise.all(Array.from({ length: 12 }, () => logIn(email, PASSWORD)));
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(200));
   });
 
-  test("are as many as the setting says", async () => {
+  test("log-ins of one e-mail are as many as the setting says", async () => {
     const strict = await startRelay({
       sameDeploymentAs: relay,
       settings: { LOGIN_ATTEMPTS: "2" },
@@ -138,7 +138,7 @@ describe("a stranger who guesses", () => {
   // A thousand guesses for every change, and ten thousand in the long check.
   const rounds = IS_LONG ? 100 : 10;
 
-  test("from 50 networks learns of a hundred an hour, while the owner signs in from a known device", async () => {
+  test("a stranger who guesses from 50 networks learns of a hundred an hour, while the owner signs in from a known device", async () => {
     const { email } = await aPlatform(relay);
     let device = await deviceOf(email);
     const startedAt = relay.clock.now().getTime();
@@ -161,7 +161,7 @@ describe("a stranger who guesses", () => {
     expect(signedIn).toBe(10);
   });
 
-  test("does lock out a device that nobody knows: it waits until fewer failed within the hour", async () => {
+  test("a stranger who guesses does lock out a device that nobody knows: it waits until fewer failed within the hour", async () => {
     const { email } = await aPlatform(relay);
     for (let index = 0; index < 100; index += 1)
       await logIn(email, WRONG, relay, from(100 + (index % 20)));
@@ -182,7 +182,7 @@ describe("a stranger who guesses", () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
   });
 
-  test("with a stolen device token gets five tries in 15 minutes, and stops nobody else", async () => {
+  test("a stranger who guesses with a stolen device token gets five tries in 15 minutes, and stops nobody else", async () => {
     const { email } = await aPlatform(relay);
     const [stolen, kept] = [await deviceOf(email), await deviceOf(email)];
     const statuses: number[] = [];
@@ -193,7 +193,7 @@ describe("a stranger who guesses", () => {
     expect((await logIn(email, PASSWORD)).status).toBe(200);
   });
 
-  test("and knows the password gets ten codes an hour, from any number of networks and devices", async () => {
+  test("a stranger who knows the password gets ten codes an hour, from any number of networks and devices", async () => {
     const { email, session } = await aPlatform(relay);
     const { code } = await enabledTotp(relay, session);
     const right = code();
@@ -211,7 +211,7 @@ describe("a stranger who guesses", () => {
     expect((await tryCode(code(), 41)).status).toBe(200);
   });
 
-  test("of codes side by side learns of ten at most", async () => {
+  test("a stranger who guesses codes side by side learns of ten at most", async () => {
     const { email, session } = await aPlatform(relay);
     await enabledTotp(relay, session);
     const answers = await Promise.all(
@@ -262,7 +262,7 @@ describe("a try outside the log-in, with a password or a code", () => {
     expectToWait(await logIn(email, PASSWORD), QUARTER);
   });
 
-  test("that was begun in time and was right is refused when others used up the limit meanwhile", async () => {
+  test("a try that was begun in time and was right is refused when others used up the limit meanwhile", async () => {
     const { email } = await aPlatform(relay);
     const attempt = await begin(email);
     await failing(email, 5);
@@ -309,7 +309,7 @@ describe("one address", () => {
     await one.stop();
   });
 
-  test("is the one that our proxy saw: inventing others before it gains nothing", async () => {
+  test("the address that counts is the one that our proxy saw: inventing others before it gains nothing", async () => {
     const one = await startRelay({
       sameDeploymentAs: relay,
       settings: { AUTH_RATE_PER_MINUTE: "3" },

@@ -33,7 +33,7 @@ const countRows = (of: Relay) =>
   );
 
 describe("counts by subject and minute", () => {
-  test("of any number of processes that write at once none is lost", async () => {
+  test("of counts that any number of processes write at once, none is lost", async () => {
     const { windows } = storesOf(relay);
     const subject = unique("key");
     const columns = Array.from({ length: 60 }, (_, index) => `column${index}`);
@@ -82,7 +82,7 @@ describe("failed log-ins", () => {
     expect(await storesOf(relay).logins.find(of(unique("nobody")))).toEqual(NO_FAILURES);
   });
 
-  test("are found again by the e-mail in any case, with the space around it", async () => {
+  test("failed log-ins are found again by the e-mail in any case, with the space around it", async () => {
     const { logins } = storesOf(relay);
     const email = `${unique("somebody")}@example.com`;
     const kinds = ["password", "code", "device_code"] as const;
@@ -92,13 +92,13 @@ describe("failed log-ins", () => {
     expect(await logins.find({ kind: "device", deviceId: email })).toEqual(NO_FAILURES);
   });
 
-  test("of any number that are counted at once none is lost", async () => {
+  test("of failed log-ins that are counted at once, none is lost", async () => {
     const email = unique("crowd");
     await Promise.all(Array.from({ length: 8 }, () => fail(email)));
     expect(await storesOf(relay).logins.find(of(email))).toHaveLength(8);
   });
 
-  test("can be read without a change, and be forgotten", async () => {
+  test("failed log-ins can be read without a change, and be forgotten", async () => {
     const { logins } = storesOf(relay);
     const email = unique("forgiven");
     await fail(email);

@@ -33,7 +33,7 @@ describe("very many expired rows", () => {
   // Safe: the keys are those of the table.
   const kinds = Object.keys(EXPIRED) as (keyof typeof EXPIRED)[];
 
-  test.each(kinds)("of kind %s are purged", LONG, async (kind) => {
+  test.each(kinds)("very many expired rows of kind %s are purged", LONG, async (kind) => {
     const count = FEWER.has(kind) ? 100_000 : 1_000_000;
     const startedAt = performance.now();
     const purged = await purge([kind], count);

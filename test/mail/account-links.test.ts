@@ -46,7 +46,7 @@ describe("a change of the e-mail", () => {
     expect((await post("/v1/auth/signup", free)).status).toBe(201);
   });
 
-  test("is refused without the right password, and for a taken address once it is followed", async () => {
+  test("a change of the e-mail is refused without the right password, and for a taken address once it is followed", async () => {
     const [user, other] = [await aUser(), await aUser()];
     const wrong = { newEmail: newEmail(), password: "not the right one" };
     expect((await post("/v1/auth/email", wrong, user.session)).status).toBe(401);
@@ -119,7 +119,7 @@ describe("an operator's reset link", () => {
     expect(await lastTo(other.email)).toBeUndefined();
   });
 
-  test("is for admins, and for users that there are", async () => {
+  test("an operator's reset link is for admins, and for users that there are", async () => {
     const user = await aUser();
     const path = `/v1/admin/platforms/${user.platformId}/users/${user.id}/reset-link`;
     const call = { operator: ["Operator"], body: {} };

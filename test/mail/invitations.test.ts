@@ -29,7 +29,7 @@ const accept = (token: string, password = PASSWORD) =>
   post("/v1/auth/invitations/accept", { token, password });
 
 describe("an invitation by mail", () => {
-  test("has its link in the mail alone, in the language asked for", async () => {
+  test("an invitation by mail has its link in the mail alone, in the language asked for", async () => {
     const owner = await anOwner();
     const email = newEmail();
     const made = await post("/v1/invitations", { email, locale: "de" }, owner.session);
@@ -46,7 +46,7 @@ describe("an invitation by mail", () => {
     expect(mailed.relay.logLines.join("\n")).not.toContain(token);
   });
 
-  test("is mailed again with a new link, at most three times an hour", async () => {
+  test("an invitation by mail is mailed again with a new link, at most three times an hour", async () => {
     const owner = await anOwner();
     const email = newEmail();
     const ask = () => post("/v1/invitations", { email }, owner.session);
@@ -74,7 +74,7 @@ describe("an invitation by mail", () => {
     expect((await mailed.relay.call("GET", platform, { operator: ["Admin"] })).status).toBe(404);
   });
 
-  test("is how users are made, unless users with a password are allowed, who verify first", async () => {
+  test("an invitation by mail is how users are made, unless users with a password are allowed, who verify first", async () => {
     const owner = await anOwner();
     const email = newEmail();
     const call = { session: owner.session, body: { email, password: PASSWORD } };

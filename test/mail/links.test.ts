@@ -102,7 +102,7 @@ describe("reset", () => {
     expect(again.body.error.code).toBe("invalid_link");
   });
 
-  test("of two uses at the same time one wins", async () => {
+  test("of two uses of a reset link at the same time, one wins", async () => {
     const { email } = await verified();
     const token = await askedForReset(email);
     const uses = await Promise.all(

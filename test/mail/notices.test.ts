@@ -118,7 +118,7 @@ describe("a notice", () => {
     expect(last?.text).toContain("con_later");
   });
 
-  test("is found by the hourly look where its mark is gone", async () => {
+  test("a notice is found by the hourly look where its mark is gone", async () => {
     const owner = await aPlatform(plain);
     await happen(owner.id, refused("forgotten"));
     const { wakes } = mailed.relay.services.background.mail;
@@ -130,7 +130,7 @@ describe("a notice", () => {
     expect(await after(MINUTE, owner)).toHaveLength(1);
   });
 
-  test("is in the language of each owner, and for verified owners alone", async () => {
+  test("a notice is in the language of each owner, and for verified owners alone", async () => {
     const owner = await aPlatform(plain);
     const make = async (role: string, locale: string) => {
       const email = `${role}-${locale}-${owner.userId.slice(-6)}@example.com`;
@@ -160,7 +160,7 @@ describe("switching notices off", () => {
     outcomeUnknown: true,
   };
 
-  test("is done for each kind, and drops what waits", async () => {
+  test("switching notices off is done for each kind, and drops what waits", async () => {
     const owner = await aPlatform(plain);
     expect(await read(owner)).toEqual(ALL);
     await happen(owner.id, refused("waits"), lost("waits"));
@@ -182,7 +182,7 @@ describe("switching notices off", () => {
       expect(outcomeOf(await change(owner, body))).toBe("400 validation_failed");
   });
 
-  test("is done by the button of a mail program, and not by opening the link", async () => {
+  test("switching notices off is done by the button of a mail program, and not by opening the link", async () => {
     const owner = await aPlatform(plain);
     await happen(owner.id, refused("one"));
     const [mail] = await after(MINUTE, owner);
@@ -214,7 +214,7 @@ describe("switching notices off", () => {
     expect(await read(owner)).toEqual({ ...ALL, connectionNeedsReauth: false });
   });
 
-  test("is not done by the link of one who is no owner any more", async () => {
+  test("switching notices off is not done by the link of one who is no owner any more", async () => {
     const owner = await aPlatform(plain);
     const email = `second-${owner.userId.slice(-6)}@example.com`;
     const body = { email, password: PASSWORD, role: "owner" };

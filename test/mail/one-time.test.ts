@@ -40,7 +40,7 @@ const pageOf = (method: string, page: string, query: string) =>
   });
 
 describe.each(Object.entries(LINKS))("a link of the kind %s", (_kind, make) => {
-  test("is followed by scanners as often as they like, and then works for its reader", async () => {
+  test("a link is followed by scanners as often as they like, and then works for its reader", async () => {
     const link = await make(mailed);
     await mailed.relay.drain();
     const before = await rowsOf(mailed.relay);
@@ -60,7 +60,7 @@ describe.each(Object.entries(LINKS))("a link of the kind %s", (_kind, make) => {
     expect(await link.isUsed()).toBe(true);
   });
 
-  test("of six uses at the same time on two processes one wins", async () => {
+  test("of six uses of a link at the same time on two processes, one wins", async () => {
     const link = await make(mailed);
     const uses = Array.from({ length: 6 }, (_, nth) =>
       link.use(nth % 2 === 0 ? mailed.relay : second, nth),
@@ -73,7 +73,7 @@ describe.each(Object.entries(LINKS))("a link of the kind %s", (_kind, make) => {
     expect(await link.isUsed()).toBe(true);
   });
 
-  test("is none of another kind, on any page and any route", async () => {
+  test("a link is none of another kind, on any page and any route", async () => {
     const link = await make(mailed);
     const { token } = link;
     for (const page of LINK_PAGES.filter((one) => one !== link.page))
@@ -96,14 +96,14 @@ describe("two people and one address", () => {
     return (on: Relay) => post(on, "/v1/auth/verify", { token, password: PASSWORD });
   }
 
-  test("who follow their links at the same time: one has it", async () => {
+  test("of two people who follow their links to one address at the same time, one has it", async () => {
     const to = newEmail();
     const [one, other] = [await asking(to), await asking(to)];
     const statuses = (await Promise.all([one(mailed.relay), other(second)])).map(outcomeOf);
     expect(statuses.toSorted()).toEqual(["204", "409 conflict"]);
   });
 
-  test("who sign up at the same time: one has it, and no second account is left", async () => {
+  test("of two people who sign up with one address at the same time, one has it, and no second account is left", async () => {
     const email = newEmail();
     const passwords = [PASSWORD, NEW_PASSWORD];
     const answers = await Promise.all(
@@ -119,7 +119,7 @@ describe("two people and one address", () => {
     expect(users.filter(({ rowKey }) => rowKey.startsWith("U|"))).toHaveLength(1);
   });
 
-  test("of whom one verifies while the other signs up: either has it, and not both", async () => {
+  test("of two people of whom one verifies an address while the other signs up with it, one has it, and not both", async () => {
     const ends = new Set<string>();
     for (let round = 0; round < 12; round += 1) {
       const email = newEmail();
@@ -213,7 +213,7 @@ describe("somebody who guesses links", () => {
     await counted.stop();
   });
 
-  test("from one address is told to wait, on the pages too", async () => {
+  test("somebody who guesses links from one address is told to wait, on the pages too", async () => {
     const counted = await startRelay({
       sameDeploymentAs: mailed.relay,
       settings: { AUTH_RATE_PER_MINUTE: String(PER_MINUTE) },

@@ -56,7 +56,7 @@ describe("a log-in", () => {
       body: { email, password: PASSWORD, ...more },
     });
 
-  test("from a device and a network that are both unknown is told, once a day", async () => {
+  test("a log-in from a device and a network that are both unknown is told, once a day", async () => {
     const { email } = await aPlatform(plain);
     const { deviceToken } = dataOf(await logIn(email, "203.0.113.7"));
     const [mail, ...others] = await mailed.mailsTo(email);
@@ -76,7 +76,7 @@ describe("a log-in", () => {
     expect(await subjects(email)).toHaveLength(2);
   });
 
-  test("of two at one time one is told", async () => {
+  test("of two log-ins from unknown devices at one time, one is told", async () => {
     const { email } = await aPlatform(plain);
     const answers = await Promise.all(
       ["203.0.113.7", "198.51.100.7", "192.0.2.7"].map((address) => logIn(email, address)),
@@ -100,7 +100,7 @@ describe("a log-in", () => {
     expect(first).toBeLessThanOrEqual(9);
   });
 
-  test("of an e-mail that is not verified is told to nobody", async () => {
+  test("a log-in of an e-mail that is not verified is told to nobody", async () => {
     const email = `unverified-${(count += 1)}@example.com`;
     const body = { email, password: PASSWORD, platformName: "Example" };
     dataOf(await post("/v1/auth/signup", body));
@@ -110,7 +110,7 @@ describe("a log-in", () => {
 });
 
 describe("five wrong codes after the right password", () => {
-  test("are told once a day, at log-in and elsewhere", async () => {
+  test("five wrong codes after the right password are told once a day, at log-in and elsewhere", async () => {
     const { email, session } = await aPlatform(plain);
     const { code } = await enabledTotp(plain, session);
     const tries = (times: number, path: string, own?: string) =>

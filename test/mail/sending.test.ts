@@ -49,24 +49,27 @@ async function pass(seconds: number): Promise<void> {
 }
 
 describe("a mail server that ends the connection", () => {
-  test.each(CUTS)("at %s loses no mail, and gets none twice within a minute", async (cut) => {
-    server.cut = cut;
-    expect((await ask()).status).toBe(202);
-    await relay.drain();
-    expect(await waiting()).toHaveLength(1);
-    const before = server.taken.length;
-    server.cut = undefined;
-    await pass(59);
-    // A connection that was reset before a greeting has certainly brought nothing.
-    if (cut !== "connect") expect(server.taken.length).toBe(before);
-    await pass(60);
-    expect(server.taken.length).toBe(before + 1);
-    const ids = server.taken.map((mail) => /^Message-ID: .*$/m.exec(mail)?.[0]);
-    expect(new Set(ids).size).toBe(1);
-    expect(await waiting()).toEqual([]);
-    await pass(3_600);
-    expect(server.taken.length).toBe(before + 1);
-  });
+  test.each(CUTS)(
+    "a server that hangs up at %s loses no mail, and gets none twice",
+    async (cut) => {
+      server.cut = cut;
+      expect((await ask()).status).toBe(202);
+      await relay.drain();
+      expect(await waiting()).toHaveLength(1);
+      const before = server.taken.length;
+      server.cut = undefined;
+      await pass(59);
+      // A connection that was reset before a greeting has certainly brought nothing.
+      if (cut !== "connect") expect(server.taken.length).toBe(before);
+      await pass(60);
+      expect(server.taken.length).toBe(before + 1);
+      const ids = server.taken.map((mail) => /^Message-ID: .*$/m.exec(mail)?.[0]);
+      expect(new Set(ids).size).toBe(1);
+      expect(await waiting()).toEqual([]);
+      await pass(3_600);
+      expect(server.taken.length).toBe(before + 1);
+    },
+  );
 });
 
 test("a mail server that ends the connection at QUIT has the mail, and gets it once", async () => {
@@ -97,7 +100,7 @@ test("mails that are refused for the moment keep none of the others waiting, how
 
 describe("a mail server that answers", () => {
   test.each(CUTS.slice(4).filter((cut) => cut !== "body"))(
-    "for the moment no at %s gets the mail again",
+    "a server that says no for now at %s gets the mail again",
     async (cut) => {
       server.cut = cut;
       server.answer = "451 not now";

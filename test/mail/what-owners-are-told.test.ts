@@ -28,7 +28,7 @@ describe("owners get a mail", () => {
   });
   afterAll(() => mailed?.stop());
 
-  test("about a balance that fell below the mark", async () => {
+  test("owners get a mail about a balance that fell below the mark", async () => {
     const platform = await aPlatform(plain, { tokens: 105 });
     await charge(mailed.relay.services.billing, platform.id, {
       operationId: uniqueKey(),
@@ -47,7 +47,7 @@ describe("owners get a mail", () => {
     expect(mail?.text).toContain("95 tokens available");
   });
 
-  test("about a connection that its network refuses", async () => {
+  test("owners get a mail about a connection that its network refuses", async () => {
     const platform = await aPlatform(plain);
     const publisher = (await aPublisher(plain, ["mastodon"], platform)).at(mailed.relay);
     const text = `${unique("Refused")} [fail:connection_needs_reauth]`;
@@ -59,7 +59,7 @@ describe("owners get a mail", () => {
     expect(mail?.text).toContain(`mastodon, profile ${publisher.profileId}, connection con_`);
   });
 
-  test("about a post whose outcome is unknown", async () => {
+  test("owners get a mail about a post whose outcome is unknown", async () => {
     const platform = await aPlatform(plain);
     const publisher = (await aPublisher(plain, ["bluesky"], platform)).at(mailed.relay);
     const body = { text: unique("Deadly"), platforms: ["bluesky"] };

@@ -144,26 +144,29 @@ function withSegment(jpeg: Buffer, marker: number, content: string): Buffer {
 }
 
 describe("nothing is published but the picture that is shown", () => {
-  test.each(Object.entries(WITH_MORE))("of %s", async (name, make) => {
-    const bytes = await make();
-    expect(bytes.includes(SECRET)).toBe(true);
-    const network = name.startsWith("a bitmap") ? "facebook" : "bluesky";
-    const file = await open(bytes);
-    // Where nothing moves the result would be a still, which is encoded again anyway.
-    const target = { ...targetsOf(network).image, plays: ["image/gif"] };
-    const fitted = await fitImage(file, target);
-    expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
-    expect(fitted.repairs).toHaveLength(1);
-    expect(fitted.repairs[0]).toMatch(/^(?:metadata|extras)Removed$/);
-    expect(fitted.contentType).toBe(file.contentType);
-    if (name.startsWith("a bitmap")) return;
-    const pixels = (image: Uint8Array) => sharp(image).raw().toBuffer();
-    expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
-    // What was made of it has nothing left to be removed.
-    expect((await fitImage(await open(fitted.bytes), target)).repairs).toEqual([]);
-  });
+  test.each(Object.entries(WITH_MORE))(
+    "only the picture that is shown is published of %s",
+    async (name, make) => {
+      const bytes = await make();
+      expect(bytes.includes(SECRET)).toBe(true);
+      const network = name.startsWith("a bitmap") ? "facebook" : "bluesky";
+      const file = await open(bytes);
+      // Where nothing moves the result would be a still, which is encoded again anyway.
+      const target = { ...targetsOf(network).image, plays: ["image/gif"] };
+      const fitted = await fitImage(file, target);
+      expect(Buffer.from(fitted.bytes).includes(SECRET)).toBe(false);
+      expect(fitted.repairs).toHaveLength(1);
+      expect(fitted.repairs[0]).toMatch(/^(?:metadata|extras)Removed$/);
+      expect(fitted.contentType).toBe(file.contentType);
+      if (name.startsWith("a bitmap")) return;
+      const pixels = (image: Uint8Array) => sharp(image).raw().toBuffer();
+      expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
+      // What was made of it has nothing left to be removed.
+      expect((await fitImage(await open(fitted.bytes), target)).repairs).toEqual([]);
+    },
+  );
 
-  test("and its colour profile keeps its effect", async () => {
+  test("a picture's colour profile keeps its effect in what is published", async () => {
     const bytes = await flag().withIccProfile("p3").jpeg().toBuffer();
     const fitted = await fitImage(
       await open(Buffer.concat([bytes, Buffer.from(SECRET)])),
@@ -200,13 +203,13 @@ describe("a file that another program wrote", () => {
     expect((await open(without)).contentType).toBe("application/octet-stream");
   });
 
-  test("of a film that does not state its length is of unknown length", async () => {
+  test("a film that does not state its length is of unknown length", async () => {
     const film = Buffer.from(written("ffmpeg.mov"));
     film.writeUInt32BE(0xffff_ffff, film.indexOf("mdhd") + 20);
     expect(await open(film)).toMatchObject({ width: 64, height: 48, durationSeconds: null });
   });
 
-  test("without the box of its type is QuickTime, with its length and its frame", async () => {
+  test("a film without the box of its type is QuickTime, with its length and its frame", async () => {
     const film = written("ffmpeg.mov");
     for (const box of ["wide", "skip", "free", "mdat"]) {
       const bytes = Buffer.from(film);

@@ -84,7 +84,7 @@ describe("an image that fits", () => {
     expect(await planOf(bytes, target)).toEqual([]);
   });
 
-  test("and tells where it was taken loses that and nothing of the picture", async () => {
+  test("an image that fits and tells where it was taken loses that and nothing of the picture", async () => {
     const bytes = await photoWithPlace();
     const fitted = await fit(bytes, bluesky);
     expect(fitted.repairs).toEqual(["metadataRemoved"]);
@@ -106,7 +106,7 @@ describe("an image that fits", () => {
         .withExif({ IFD3: { GPSLatitudeRef: "N" } })
         .webp(),
     ],
-  ])("and is a %s that tells where it was taken loses that too", async (_type, picture) => {
+  ])("a %s that fits and tells its place loses that too", async (_type, picture) => {
     const fitted = await fit(await picture.toBuffer(), bluesky);
     expect(fitted.repairs).toContain("metadataRemoved");
     expect((await sharp(fitted.bytes).metadata()).exif).toBeUndefined();
@@ -137,20 +137,23 @@ const PNG_PLACES: Readonly<Record<string, () => Promise<Buffer>>> = {
 describe("a place that is told behind the picture", () => {
   const pixels = (image: Uint8Array) => sharp(image).raw().toBuffer();
 
-  test.each(Object.entries(PNG_PLACES))("of a PNG as %s is left out", async (_way, chunk) => {
-    const plain = await noisePng(300, 200);
-    const bytes = pngWith(plain, await chunk());
-    expect(bytes.length).toBeGreaterThan(SAMPLE_BYTES);
-    for (const target of [bluesky, mastodon, linkedin, facebook]) {
-      const fitted = await fit(bytes, target);
-      expect([fitted.contentType, fitted.repairs]).toEqual(["image/png", ["metadataRemoved"]]);
-      expect(Buffer.from(fitted.bytes).equals(plain)).toBe(true);
-      // Facebook would fetch the file itself if it seemed to fit.
-      expect(await planOf(bytes, target)).toEqual(["metadataRemoved"]);
-    }
-  });
+  test.each(Object.entries(PNG_PLACES))(
+    "a place behind the picture of a PNG as %s is left out",
+    async (_way, chunk) => {
+      const plain = await noisePng(300, 200);
+      const bytes = pngWith(plain, await chunk());
+      expect(bytes.length).toBeGreaterThan(SAMPLE_BYTES);
+      for (const target of [bluesky, mastodon, linkedin, facebook]) {
+        const fitted = await fit(bytes, target);
+        expect([fitted.contentType, fitted.repairs]).toEqual(["image/png", ["metadataRemoved"]]);
+        expect(Buffer.from(fitted.bytes).equals(plain)).toBe(true);
+        // Facebook would fetch the file itself if it seemed to fit.
+        expect(await planOf(bytes, target)).toEqual(["metadataRemoved"]);
+      }
+    },
+  );
 
-  test("of a PNG is left out together with all other words", async () => {
+  test("a place that is told behind the picture of a PNG is left out together with all other words", async () => {
     const words = pngChunk("tEXt", keyed("Comment", "a flag"));
     const plain = await noisePng(30, 20);
     const fitted = await fit(pngWith(plain, words), bluesky);
@@ -161,7 +164,7 @@ describe("a place that is told behind the picture", () => {
   test.each([
     ["EXIF", async () => webpChunk("EXIF", await exifWithPlace())],
     ["XMP", () => Promise.resolve(webpChunk("XMP ", Buffer.from(`${XMP} `)))],
-  ])("of a WebP as %s is left out", async (_way, chunk) => {
+  ])("a place that is told behind the picture of a WebP as %s is left out", async (_way, chunk) => {
     const plain = await flag(600, 400).withIccProfile("p3").webp({ lossless: true }).toBuffer();
     const bytes = webpWith(plain, await chunk());
     const fitted = await fit(bytes, bluesky);
@@ -171,7 +174,7 @@ describe("a place that is told behind the picture", () => {
     expect((await pixels(fitted.bytes)).equals(await pixels(bytes))).toBe(true);
   });
 
-  test("of a WebP that moves is left out, and it goes on moving where it does", async () => {
+  test("a place that is told behind the picture of a WebP that moves is left out, and it goes on moving where it does", async () => {
     const bytes = webpWith(await animatedWebp(), webpChunk("EXIF", await exifWithPlace()));
     const fitted = await fit(bytes, { ...mastodon, plays: ["image/webp"] });
     expect([fitted.contentType, fitted.repairs]).toEqual(["image/webp", ["metadataRemoved"]]);
@@ -179,7 +182,7 @@ describe("a place that is told behind the picture", () => {
     expect([pages, exif]).toEqual([2, undefined]);
   });
 
-  test("in a damaged chunk does not stop the picture", async () => {
+  test("a place that is told behind the picture in a damaged chunk does not stop the picture", async () => {
     const broken = pngChunk("zTXt", keyed("Raw profile type exif", "\0", "not packed at all"));
     const bytes = pngWith(await noisePng(30, 20), broken);
     expect((await fit(bytes, bluesky)).repairs).toEqual(["metadataRemoved"]);
@@ -209,7 +212,7 @@ describe("a photo that was taken with the camera turned", () => {
     expect(await planOf(bytes, bluesky)).toEqual(fitted.repairs);
   });
 
-  test("is left to a network that turns it itself, also when the rest of its EXIF has to go", async () => {
+  test("a photo that was taken with the camera turned is left to a network that turns it itself, also when the rest of its EXIF has to go", async () => {
     const turned = await flag().withMetadata({ orientation: 6 }).jpeg().toBuffer();
     expect((await fit(turned, mastodon)).repairs).toEqual([]);
     const place = { IFD3: { GPSLatitudeRef: "N" }, IFD0: { Orientation: "6" } };
@@ -342,7 +345,7 @@ describe("what a network does not take", () => {
 });
 
 describe("an image with too many bytes", () => {
-  test("of 30 MB of noise comes below Bluesky's limit, the same each time", async () => {
+  test("an image with too many bytes of 30 MB of noise comes below Bluesky's limit, the same each time", async () => {
     const bytes = await noisePng(3_400, 3_000);
     expect(bytes.length).toBeGreaterThan(30_000_000);
     const fitted = await fit(bytes, bluesky);
@@ -358,7 +361,7 @@ describe("an image with too many bytes", () => {
     expect(Buffer.from(again.bytes).equals(fitted.bytes)).toBe(true);
   }, 180_000);
 
-  test("is refused beyond what is downloaded at all", async () => {
+  test("an image with too many bytes is refused beyond what is downloaded at all", async () => {
     const huge = { ...fileOf(await flag().jpeg().toBuffer()), size: 60_000_000 };
     expect(await failureOf(fitImage(huge, bluesky))).toMatchObject({ reason: "size" });
   });

@@ -37,7 +37,7 @@ describe("frames", () => {
     ["more bytes than are taken", frameHead({}, 10_001)],
     ["lengths of any size", Buffer.alloc(8, 0xff)],
     ["what is no JSON", Buffer.concat([Buffer.from([0, 0, 0, 2, 0, 0, 0, 0]), Buffer.from("{x")])],
-  ])("of %s are refused", (_what, bytes) => {
+  ])("frames of %s are refused", (_what, bytes) => {
     expect(() => new FrameReader(LIMITS).push(bytes)).toThrow();
   });
 });
@@ -88,7 +88,7 @@ describe("a process that a file has taken over", () => {
       "answers before it is asked",
       `process.stdin.pause(); process.stdout.write(Buffer.alloc(900)); setInterval(() => 0, 1000);`,
     ],
-  ])("and %s is ended, and does its parent no harm", async (_what, script) => {
+  ])("a process that is taken over and %s does its parent no harm", async (_what, script) => {
     const { ReadingProcess } = await import("../../src/shared/media/reading-process.ts");
     spawned.script = script;
     const child = new ReadingProcess();

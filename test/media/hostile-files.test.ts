@@ -79,7 +79,7 @@ const BOMBS: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = 
 
 describe("a hostile file", () => {
   test.each(Object.entries(BOMBS))(
-    "is refused, and nothing else stands still for it: %s",
+    "a hostile file is refused, and blocks nothing else: %s",
     async (_name, make) => {
       const bytes = await make();
       await publishable(photo);
@@ -95,20 +95,17 @@ describe("a hostile file", () => {
     60_000,
   );
 
-  test("of chunks without end says what it can, in time", async () => {
+  test("a hostile file of chunks without end says what it can, in time", async () => {
     const startedAt = performance.now();
     await refusalOf(publishable(endlessChunks(clip)));
     expect(performance.now() - startedAt).toBeLessThan(30_000);
   }, 180_000);
 
-  test.each(["webp", "avif", "plain"] as const)(
-    "that is a drawing is no image (as %s)",
-    async (as) => {
-      expect(await refusalOf(publishable(drawing(as)))).toBe("media_rejected type");
-    },
-  );
+  test.each(["webp", "avif", "plain"] as const)("a drawing is no image (as %s)", async (as) => {
+    expect(await refusalOf(publishable(drawing(as)))).toBe("media_rejected type");
+  });
 
-  test("that begins as one type and is another is refused", async () => {
+  test("a hostile file that begins as one type and is another is refused", async () => {
     const gif = await animatedGif(40, 40);
     const jpeg = Buffer.concat([Buffer.from("RIFF\0\0\0\0WEBP", "latin1"), gif]);
     expect(await refusalOf(publishable(jpeg))).toBe("media_rejected damaged");
@@ -129,7 +126,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     vi.useRealTimers();
   });
 
-  test("is given nothing of the service's settings", async () => {
+  test("a process that reads files is given nothing of the service's settings", async () => {
     await publishable(photo);
     const [pid] = readers();
     const names = readFileSync(`/proc/${pid}/environ`, "latin1")
@@ -140,7 +137,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     expect(names.filter((name) => !harmless.includes(name ?? ""))).toEqual([]);
   });
 
-  test("is used again, and ended when there was nothing to read for half a minute", async () => {
+  test("a process that reads files is used again, and ended when there was nothing to read for half a minute", async () => {
     await publishable(photo);
     const [before] = readers();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -152,7 +149,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     expect(readers()).not.toContain(before);
   });
 
-  test("that is ended from outside is replaced, and its file read by the next", async () => {
+  test("a process that reads files that is ended from outside is replaced, and its file read by the next", async () => {
     await publishable(photo);
     const big = await noisePng(1_500, 1_500);
     const fitting = publishable(big);
@@ -161,7 +158,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     expect(await fitting).toMatchObject({ contentType: "image/jpeg" });
   });
 
-  test("is stopped when it computes for longer than it may", async () => {
+  test("a process that reads files is stopped when it computes for longer than it may", async () => {
     const child = new ReadingProcess();
     const bytes = await noisePng(3_000, 2_000);
     const job = { kind: "fit", target: target() } as const;
@@ -170,7 +167,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     expect(child.isUsable).toBe(false);
   });
 
-  test("is stopped when it holds more memory than it may", async () => {
+  test("a process that reads files is stopped when it holds more memory than it may", async () => {
     const child = new ReadingProcess();
     // Small as it comes, so that the limit is met by what it decodes to.
     const bytes = interlacedPng(4_000, 3_000);
@@ -179,7 +176,7 @@ describe.skipIf(process.platform !== "linux")("a process that reads files", () =
     expect(await child.run(job, [bytes], limits)).toEqual({ kind: "stopped", reason: "memory" });
   });
 
-  test("does not outlive the process that started it", async () => {
+  test("a process that reads files does not outlive the process that started it", async () => {
     const program = `
       import { ReadingProcess } from ${JSON.stringify(new URL("../../src/shared/media/reading-process.ts", import.meta.url).href)};
       const child = new ReadingProcess();

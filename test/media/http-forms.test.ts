@@ -98,12 +98,12 @@ describe("a file that its server compresses whatever it is asked for", () => {
       "gzip",
       (bytes) => Buffer.concat([gzipSync(bytes.subarray(0, 99)), gzipSync(bytes.subarray(99))]),
     ],
-  ])("is decoded: %s (%#)", async (coding, encode) => {
+  ])("a compressed file is decoded: %s (%#)", async (coding, encode) => {
     expect((await allOf(coded(coding, encode(photo)))).equals(photo)).toBe(true);
   });
 
   test.each(["utf-8", "none", "aws-chunked", "binary", ""])(
-    "is taken as it is where the header means nothing: %j",
+    "a file is taken as it is where the coding is nothing: %j",
     async (coding) => {
       const serve: Serve = (request, response) => {
         response.setHeader("content-encoding", coding);
@@ -114,14 +114,14 @@ describe("a file that its server compresses whatever it is asked for", () => {
   );
 
   test.each(["compress", "aes128gcm", "gzip, compress", "gzip, gzip, gzip, gzip"])(
-    "is refused with the coding's name where it is unknown: %s",
+    "an unknown coding is refused by its name: %s",
     async (coding) => {
       const message = `The media file is sent with the unknown Content-Encoding "${coding}".`;
       expect(await refused(coded(coding, noise(1_000)))).toBe(message);
     },
   );
 
-  test("is requested as a whole where a part of the compressed file came", async () => {
+  test("a file that its server compresses whatever it is asked for is requested as a whole where a part of the compressed file came", async () => {
     const bytes = gzipSync(LARGE);
     const part = send(
       206,
@@ -149,14 +149,14 @@ describe("a file that its server compresses whatever it is asked for", () => {
     ["gzip", gzipSync],
     ["gzip, gzip", (bytes) => gzipSync(gzipSync(bytes))],
     ["zstd", zstdCompressSync],
-  ])("is not decoded beyond the limit of its size: %s", async (coding, encode) => {
+  ])("a compressed file is not decoded beyond its limit: %s", async (coding, encode) => {
     const bytes = bomb(encode);
     expect(bytes.length).toBeLessThan(MEGABYTE);
     expect(await refused(coded(coding, bytes), MEGABYTE)).toBe("larger than 1000000 bytes");
     expect(await refused(coded(coding, bytes), 900 * MEGABYTE)).toMatch(/states no size.* 32 MiB/);
   });
 
-  test("is given up when what comes decodes to nothing", async () => {
+  test("a file that its server compresses whatever it is asked for is given up when what comes decodes to nothing", async () => {
     let sent = 0;
     const endless: Serve = (_request, response) => {
       response.writeHead(200, { "content-encoding": "deflate" });
@@ -206,7 +206,7 @@ describe("a server's answer to the request for a part", () => {
     expect((await allOf(serve)).equals(LARGE)).toBe(true);
   });
 
-  test("has less than was asked for: the rest is requested", async () => {
+  test("a server's answer to the request for a part has less than was asked for: the rest is requested", async () => {
     const serve: Serve = (request, response) => {
       const first = Number(/\d+/.exec(request.headers.range ?? "")?.[0]);
       part(first, Math.min(first + 99_999, LARGE.length - 1), LARGE.length)(request, response);
@@ -224,7 +224,7 @@ describe("a server's answer to the request for a part", () => {
     expect(server.asked.length - before).toBeLessThan(50);
   });
 
-  test("has more than was asked for", async () => {
+  test("a server's answer to the request for a part has more than was asked for", async () => {
     const later: Serve = (request, response) => {
       const first = Number(/\d+/.exec(request.headers.range ?? "")?.[0]);
       part(first - 10, LARGE.length - 1, "*")(request, response);
@@ -252,7 +252,7 @@ describe("a server's answer to the request for a part", () => {
     ["another size", '"two"', part(131_072, LARGE.length - 1, LARGE.length + 1)],
     ["a whole file with another tag", '"two"', whole(LARGE, '"three"')],
     ["a file that is shorter now", '"one"', send(416, { "content-range": "bytes */200000" })],
-  ])("has %s: the file has changed", async (what, tag, later) => {
+  ])("an answer for a part has %s: the file has changed", async (what, tag, later) => {
     const first = what === "another tag" ? '"zero"' : tag;
     const failure = await failureOf(allOf(split(ranged(LARGE, first), later)));
     expect(failure).toMatchObject({ code: "media_unreachable", reason: "changed" });
@@ -265,7 +265,7 @@ describe("a server's answer to the request for a file", () => {
     ["has no Content-Type", whole(LARGE)],
     ["has a wrong Content-Type", send(200, { "content-type": "text/html; x=1" }, LARGE)],
     ["states no size", send(200, { "transfer-encoding": "chunked" }, LARGE)],
-  ])("%s", async (_what, serve) => {
+  ])("a server's answer to the request for a file: %s", async (_what, serve) => {
     expect((await allOf(serve)).equals(LARGE)).toBe(true);
   });
 
@@ -286,11 +286,11 @@ describe("a server's answer to the request for a file", () => {
     [503, /HTTP 503/],
     [300, /redirects without a valid Location/],
     [302, /redirects without a valid Location/],
-  ])("is %s without anything else: the cause is named", async (status, message) => {
+  ])("an answer that is only %s is given up with its cause", async (status, message) => {
     expect(await refused(send(status, {}))).toMatch(message);
   });
 
-  test("is nothing: the cause is named", async () => {
+  test("a server's answer to the request for a file is nothing: the cause is named", async () => {
     expect(await refused(send(200, { "content-length": 0 }))).toBe("The media file is empty.");
   });
 });
@@ -318,7 +318,7 @@ describe("redirects", () => {
     ["by preferred choice (300)", () => moved("/there.jpg", 300), "/there.jpg"],
     ["by 303", () => moved("/there.jpg", 303), "/there.jpg"],
     ["by 308", () => moved("/there.jpg", 308), "/there.jpg"],
-  ])("are followed: %s", async (_what, serve, path) => {
+  ])("redirects are followed: %s", async (_what, serve, path) => {
     routes[path] = ranged(photo);
     expect((await allOf(serve())).equals(photo)).toBe(true);
   });

@@ -161,7 +161,7 @@ describe("a file that is opened", () => {
     },
   );
 
-  test("of a video fetches its head and its index, not what lies between", async () => {
+  test("opening a video fetches its head and its index, not what lies between", async () => {
     const before = server.asked.length;
     await open("clip.mp4");
     const ranges = server.asked
@@ -191,13 +191,13 @@ describe("a file that is opened", () => {
     },
   );
 
-  test("that changes while it is read is given up", async () => {
+  test("a file that changes while it is read is given up", async () => {
     const file = await open("changing");
     const failure = await failureOf(all(file.chunks()));
     expect(failure).toMatchObject({ code: "media_unreachable", reason: "changed" });
   });
 
-  test("that breaks off each time is unreachable", async () => {
+  test("a file that breaks off each time is unreachable", async () => {
     const file = await open("dead");
     const failure = await failureOf(file.read(MEGABYTE, 2 * MEGABYTE));
     expect(failure).toMatchObject({
@@ -206,7 +206,7 @@ describe("a file that is opened", () => {
     });
   });
 
-  test("that ends too early is unreachable, and not a shorter file", async () => {
+  test("a file that ends too early is unreachable, and not a shorter file", async () => {
     const file = await open("short");
     expect(await failureOf(all(file.chunks()))).toMatchObject({ code: "media_unreachable" });
     expect(await failureOf(file.read(2 * MEGABYTE, 3 * MEGABYTE))).toMatchObject({
@@ -260,7 +260,7 @@ describe("a file that is opened", () => {
     expect(await failureOf(open(name, bytesMax))).toMatchObject({ code, message });
   });
 
-  test("that never ends and tells no size is given up after a bounded number of bytes", async () => {
+  test("a file that never ends and tells no size is given up after a bounded number of bytes", async () => {
     const failure = await failureOf(open("endless", 1_000 * MEGABYTE));
     expect(failure).toMatchObject({ code: "media_unreachable" });
   }, 180_000);
@@ -303,7 +303,7 @@ describe("a look at a file", () => {
   });
 
   test.each(["inside.jpg", "circle.jpg", "silent", "missing.jpg", "endless"])(
-    "at %s says that it can't be had",
+    "a look at %s says that it can't be had",
     async (name) => {
       expect(await failureOf(probe(name))).toMatchObject({ code: "media_unreachable" });
     },

@@ -115,7 +115,7 @@ describe("images that do not fit", () => {
     altTexts: ALT_TEXTS,
   };
 
-  test("are published on all five, repaired and described, and every repair is told", async () => {
+  test("images that do not fit are published on all five, repaired and described, and every repair is told", async () => {
     sandbox.reset();
     publisher = await aPublisher(relay, NETWORK_NAMES);
     const post = await publish(body);
@@ -138,7 +138,7 @@ describe("images that do not fit", () => {
     }
   });
 
-  test("are told of by validation in the same words", async () => {
+  test("images that do not fit are told of by validation in the same words", async () => {
     const result = await validate(body);
     expect(result.valid).toBe(true);
     for (const network of NETWORK_NAMES) {
@@ -154,7 +154,7 @@ describe("images that do not fit", () => {
     }
   });
 
-  test("by their bytes come below Bluesky's limit", async () => {
+  test("images that do not fit by their bytes come below Bluesky's limit", async () => {
     const post = await publish({ platforms: ["bluesky"], mediaUrls: [at("noise.png")] });
     const [published] = sandbox.posts("bluesky")[0]?.media ?? [];
     expect(published?.bytes).toBeLessThanOrEqual(2_000_000);
@@ -165,7 +165,7 @@ describe("images that do not fit", () => {
     });
   });
 
-  test("and can't be made to fit fail their leg, and validation says so before", async () => {
+  test("images that do not fit and can't be made to fit fail their leg, and validation says so before", async () => {
     const wide = { platforms: ["instagram", "bluesky"], mediaUrls: [at("wide.jpg")] };
     const post = await publish(wide);
     const [instagram, bluesky] = post.legs;
@@ -244,12 +244,12 @@ describe("an address of ours for a network", () => {
     ],
     ["is far too long", () => `/v1/media/${"x".repeat(7_000)}`],
     ["leads to no file", () => pathOf(address("page.jpg"))],
-  ])("whose token %s is not found", async (_name, path) => {
+  ])("an address of ours for a network whose token %s is not found", async (_name, path) => {
     const answer = await relay.call("GET", path());
     expect(answer).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
   });
 
-  test("whose file can't be had now may be asked for again", async () => {
+  test("an address of ours for a network whose file can't be had now may be asked for again", async () => {
     const answer = await relay.call("GET", pathOf(address("missing.jpg")));
     expect(answer).toMatchObject({ status: 503, body: { error: { code: "service_unavailable" } } });
   });
@@ -262,7 +262,7 @@ describe("an address of ours for a network", () => {
     expect((await relay.call("GET", path)).status).toBe(404);
   });
 
-  test("that fifty posts have at once is given out as it was made, without its server", async () => {
+  test("an address of ours for a network that fifty posts have at once is given out as it was made, without its server", async () => {
     const fitted = { bytes: await flag(900, 600).jpeg().toBuffer(), contentType: "image/jpeg" };
     const addresses = Array.from({ length: 50 }, () => address("scan.webp", fitted));
     const before = files.asked.length;
@@ -273,7 +273,7 @@ describe("an address of ours for a network", () => {
     expect(files.asked).toHaveLength(before);
   });
 
-  test("is made again where others have taken its memory", async () => {
+  test("an address of ours for a network is made again where others have taken its memory", async () => {
     const megabytes = (count: number) => Buffer.alloc(count * 1024 * 1024);
     const first = address("scan.webp", { bytes: megabytes(8), contentType: "image/jpeg" });
     const later = Array.from({ length: 8 }, () =>

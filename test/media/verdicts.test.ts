@@ -238,7 +238,7 @@ describe("what validation says of a file is what publishing does with it", () =>
   });
 
   test.runIf(IS_LONG)(
-    "by the names of other files, and with other files",
+    "validation and publishing agree by other names and with other files",
     { timeout: 240_000 },
     async () => {
       const on = (mediaUrls: readonly string[], more: object = {}) => ({
@@ -285,7 +285,7 @@ describe("what validation says of a file is what publishing does with it", () =>
       ]);
   });
 
-  test("and in the network's own words where it has some", async () => {
+  test("validation uses the network's own words where it has some", async () => {
     const told = await validate({ platforms: ["linkedin"], mediaUrls: [at("html")] });
     expect(told.linkedin.errors).toMatchObject([
       {

@@ -16,14 +16,14 @@ describe.each(NETWORK_NAMES)("alternative texts at %s", (name) => {
   const network = networkOf(name);
   const max = LIMITS[name];
 
-  test("may be as long as the network takes them", () => {
+  test("alternative texts may be as long as the network takes them", () => {
     expect(network.altTextMax?.({})).toBe(max);
     const whole = described("x".repeat(max), null);
     expect(network.check(whole, {})).toEqual([]);
     expect(withShortAltTexts(whole, max)).toEqual(whole);
   });
 
-  test("are cut behind a word beyond that, which is told and is no error", () => {
+  test("alternative texts are cut behind a word beyond that, which is told and is no error", () => {
     const long = described(null, words(max + 1));
     const found = network.check(long, {});
     expect(found).toMatchObject([

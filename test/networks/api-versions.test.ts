@@ -31,7 +31,7 @@ describe("the look at the versions of networks' APIs", () => {
     ["says nothing while a version lives for more than 60 days", "2027-07-02", 0],
     ["warns from 60 days before its year is over", "2027-07-04", 1],
     ["goes on to warn when it is over", "2028-01-01", 1],
-  ])("%s", async (_name, day, warnings) => {
+  ])("the look at the versions of networks' APIs: %s", async (_name, day, warnings) => {
     const lines = await linesOn(day);
     expect(lines).toHaveLength(warnings);
     for (const line of lines)

@@ -111,7 +111,7 @@ describe("the setting of the key", () => {
     expect(() => parse(JSON.stringify(rest))).toThrow(/BLUESKY_OAUTH_KEY: .*kid/);
   });
 
-  test("without one there is no OAuth, but on the developer's machine", () => {
+  test("without the setting of the key there is no OAuth, but on the developer's machine", () => {
     expect(parse("")).toBeUndefined();
     expect(parse("", "http://relay.internal/api")).toBeUndefined();
     expect(parse("", "http://localhost:7071/api")).toMatchObject({ secret: "" });

@@ -180,14 +180,14 @@ describe("linking a Bluesky account", () => {
         `alice.${host}`,
       ],
       ["text that is no handle", "<b>alice</b>", {}, DID],
-    ])("is %s only if that can be vouched for", async (_what, handle, more, expected) => {
+    ])("the name is %s only if that can be vouched for", async (_what, handle, more, expected) => {
       const form = { identifier: DID };
       const { outcome } = await signIn(form, script({ ...calls(handle), ...more }));
       expect(outcome).toMatchObject({ linked: { account: { id: DID, username: expected } } });
     });
   });
 
-  test("does not believe a server about an account that is on another one", async () => {
+  test("linking a Bluesky account does not believe a server about an account that is on another one", async () => {
     const rogue = "https://rogue.example";
     const { outcome } = await signIn(
       { identifier: "alice.test", server: rogue },
@@ -196,7 +196,7 @@ describe("linking a Bluesky account", () => {
     expect(failure(outcome)).toBe("instance_unsupported");
   });
 
-  test("does not believe a server that answers for another account", async () => {
+  test("linking a Bluesky account does not believe a server that answers for another account", async () => {
     const other = { ...session, did: `did:plc:${"b".repeat(24)}` };
     const { outcome } = await signIn(
       { identifier: "alice.test" },
@@ -403,7 +403,7 @@ describe("Bluesky credentials", () => {
     return bluesky.freshen(data, PDS, tools);
   };
 
-  test("of an account that has moved are not renewed at the server that it left", async () => {
+  test("Bluesky credentials of an account that has moved are not renewed at the server that it left", async () => {
     const left = answer(200, { ...renewed, active: false, status: "deactivated" });
     const http = { [REFRESH]: left };
     expect(await freshen(expiring(30), { http })).toMatchObject({ kind: "refreshed" });
@@ -442,11 +442,11 @@ describe("Bluesky credentials", () => {
     expect(still).toMatchObject({ kind: "refreshed", credentials: { pds: own.pds } });
   });
 
-  test("are left alone while the token lasts", async () => {
+  test("Bluesky credentials are left alone while the token lasts", async () => {
     expect(await freshen(expiring(301), {})).toEqual({ kind: "usable" });
   });
 
-  test("are renewed with the refresh token, never by a log-in", async () => {
+  test("Bluesky credentials are renewed with the refresh token, never by a log-in", async () => {
     const tools = scriptedTools({ http: { [REFRESH]: answer(200, renewed) } });
     expect(await bluesky.freshen(expiring(299), PDS, tools)).toEqual({
       kind: "refreshed",
@@ -462,7 +462,7 @@ describe("Bluesky credentials", () => {
     expect(tools.calls[0]?.body).toBeUndefined();
   });
 
-  test("of opaque tokens are renewed soon", async () => {
+  test("Bluesky credentials of opaque tokens are renewed soon", async () => {
     const opaque = { ...renewed, accessJwt: "opaque", refreshJwt: "opaque" };
     const outcome = await freshen(expiring(0), { http: { [REFRESH]: answer(200, opaque) } });
     expect(outcome).toMatchObject({
@@ -493,7 +493,7 @@ describe("Bluesky credentials", () => {
     expect(await freshen(expiring(200), { http: { [REFRESH]: lost } })).toEqual({ kind: "usable" });
   });
 
-  test("are renewed before their time once the server refused the token", async () => {
+  test("Bluesky credentials are renewed before their time once the server refused the token", async () => {
     const tools = scriptedTools({
       http: {
         [PUT]: answer(400, { error: "ExpiredToken", message: "Token has expired" }),
@@ -530,7 +530,7 @@ describe("Bluesky credentials", () => {
     });
   });
 
-  test("are given back to the network, which may be away", async () => {
+  test("Bluesky credentials are given back to the network, which may be away", async () => {
     const END = xrpc("POST", "com.atproto.server.deleteSession");
     for (const reply of [answer(200), answer(400, { error: "ExpiredToken" }), lost]) {
       const tools = scriptedTools({ http: { [END]: reply } });

@@ -270,7 +270,7 @@ describe("authorising at Bluesky's own page", () => {
     );
   });
 
-  test("without any client of ours it is not offered", async () => {
+  test("authorising at Bluesky's own page is not offered without any client of ours", async () => {
     const by = sandboxTools(sandbox);
     expect(
       await bluesky.link.start({ identifier: DEMO_HANDLE }, oauthStart(LOCAL), by),

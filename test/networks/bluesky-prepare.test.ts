@@ -293,7 +293,7 @@ describe("a Bluesky link card", () => {
     (record["embed"] as { external?: unknown } | undefined)?.external;
   const upload = { [UPLOAD]: (request: HttpRequest) => blobOf(request) };
 
-  test("is made of the first link's page", async () => {
+  test("a Bluesky link card is made of the first link's page", async () => {
     const record = await preparedRecord(
       { text },
       { http: { [PAGE]: page, ...upload }, media: { [THUMB]: image() } },
@@ -329,7 +329,7 @@ describe("a Bluesky link card", () => {
     ["is no HTML", answer(200, "%PDF", { "content-type": "application/pdf" })],
     ["moves for ever", answer(302, "", { location: "/post" })],
     ["moves nowhere", answer(302, "", { location: "http://" })],
-  ])("is left out when the page %s", async (_what, reply) => {
+  ])("a Bluesky link card is left out when the page %s", async (_what, reply) => {
     expect(external(await preparedRecord({ text }, { http: { [PAGE]: reply } }))).toBeUndefined();
   });
 
@@ -358,7 +358,7 @@ describe("a Bluesky link card", () => {
         options: { linkCard: { url: "https://other.example", title: "Mine", thumbnailUrl: THUMB } },
       },
     ],
-  ])("has its picture made to fit, as any image: one %s", async (_whose, draft) => {
+  ])("a link card's picture is made to fit: one %s", async (_whose, draft) => {
     const tools = scriptedTools({
       http: { [PAGE]: page, ...upload },
       media: { [THUMB]: image({ bytes: Buffer.alloc(3_000_000) }) },
@@ -378,11 +378,11 @@ describe("a Bluesky link card", () => {
     expect(asked).toEqual([1_000_000, 400_000]);
   });
 
-  test("can be turned off", async () => {
+  test("a Bluesky link card can be turned off", async () => {
     expect(external(await preparedRecord({ text, options: { linkCard: false } }))).toBeUndefined();
   });
 
-  test("can be given, and then no page is asked", async () => {
+  test("a Bluesky link card can be given, and then no page is asked", async () => {
     const linkCard = { url: "https://other.example", title: "Mine", description: "D" };
     const record = await preparedRecord({ text, options: { linkCard } });
     expect(external(record)).toEqual({
@@ -395,7 +395,7 @@ describe("a Bluesky link card", () => {
   test.each([
     [new MediaFailure("media_unreachable", "404"), "try_later", "media_unreachable"],
     [image({ contentType: "text/html" }), "rejected", "media_rejected"],
-  ])("that was given is not shown without its picture (%#)", async (thumbnail, kind, code) => {
+  ])("a given card is not shown without its picture (%#)", async (thumbnail, kind, code) => {
     const linkCard = { url: "https://other.example", title: "Mine", thumbnailUrl: THUMB };
     const outcome = await bluesky.calls.publish.prepare(
       leg({ options: { linkCard } }),

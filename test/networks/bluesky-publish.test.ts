@@ -47,7 +47,7 @@ describe("publishing to Bluesky", () => {
     expect(moved).not.toHaveProperty("failure.remediation");
   });
 
-  test("has the session renewed of an account that has moved behind the log-in host", async () => {
+  test("publishing to Bluesky has the session renewed of an account that has moved behind the log-in host", async () => {
     const [old, server] = ["old", "new"].map((name) => `https://${name}.us-east.host.bsky.network`);
     const put = xrpc("POST", "com.atproto.repo.putRecord", old);
     const http = { [PLC]: documentAt(server ?? ""), [put]: answer(400, { error: "RepoNotFound" }) };
@@ -81,7 +81,7 @@ describe("publishing to Bluesky", () => {
     ["a 200 that names another record", answer(200, { uri: `${uri}2`, cid: "bafy" })],
     ["a 200 that names a like", answer(200, { uri: uri.replace("post", "like"), cid: "bafy" })],
     ["a taken key", answer(400, { error: "InvalidSwap" })],
-  ])("is in doubt after %s", async (_what, reply) => {
+  ])("publishing to Bluesky is in doubt after %s", async (_what, reply) => {
     expect(await publish({ http: { [PUT]: reply } })).toMatchObject({
       kind: "in_doubt",
       failure: { code: "outcome_unknown" },
@@ -109,7 +109,7 @@ describe("publishing to Bluesky", () => {
     });
   });
 
-  test("is a defect without a record", async () => {
+  test("publishing to Bluesky without a record is a defect", async () => {
     await expect(bluesky.calls.publish.perform(leg(), scriptedTools())).rejects.toThrow(
       "not prepared",
     );
@@ -120,7 +120,7 @@ describe("an unknown outcome at Bluesky", () => {
   const lookUp = (http: NonNullable<Script["http"]>) =>
     bluesky.calls.publish.lookUp(leg({}, { sentAt: NOW }), scriptedTools({ http }));
 
-  test("is a published post when the record is there", async () => {
+  test("an unknown outcome at Bluesky is a published post when the record is there", async () => {
     const tools = scriptedTools({ http: { [GET]: answer(200, { uri, cid: "bafy", value: {} }) } });
     expect(await bluesky.calls.publish.lookUp(leg({}, { sentAt: NOW }), tools)).toEqual(published);
     expect(tools.calls[0]?.headers).toBeUndefined();
@@ -130,11 +130,11 @@ describe("an unknown outcome at Bluesky", () => {
   test.each([
     answer(400, { error: "RecordNotFound", message: "Could not locate record" }),
     answer(400, { error: "InvalidRequest", message: "Could not locate record: at://x" }),
-  ])("may be repeated when there is no record (%#)", async (reply) => {
+  ])("a post without a record may be repeated (%#)", async (reply) => {
     expect(await lookUp({ [GET]: reply })).toEqual({ kind: "may_perform", isAbsent: false });
   });
 
-  test("is known not to be published only when no call can be on its way any more", async () => {
+  test("an unknown outcome at Bluesky is known not to be published only when no call can be on its way any more", async () => {
     const reply = answer(400, { error: "RecordNotFound", message: "Could not locate record" });
     const after = (seconds: number) => {
       const sentAt = new Date(NOW.getTime() - seconds * 1000);
@@ -157,7 +157,7 @@ describe("an unknown outcome at Bluesky", () => {
     answer(200, "ok"),
     answer(200, { uri: `at://${DID}/app.bsky.feed.post/3mbd3542k2222`, value: {} }),
     answer(429, { error: "RateLimitExceeded" }, { "ratelimit-reset": "7" }),
-  ])("is asked again when the server does not say (%#)", async (reply) => {
+  ])("the outcome is asked again when Bluesky does not say (%#)", async (reply) => {
     expect(await lookUp({ [GET]: reply })).toMatchObject({
       kind: "ask_again",
       failure: { code: "outcome_unknown" },

@@ -139,7 +139,7 @@ describe("a record key", () => {
     [newYear, 1023, "3mbd3542k22zz"],
     [newYear + 1n, 0, "3mbd3542k2322"],
     [0n, 0, "2222222222222"],
-  ])("of %s µs and clock %s is %s", (microseconds, clockId, expected) => {
+  ])("a record key of %s µs and clock %s is %s", (microseconds, clockId, expected) => {
     expect(timestampId(microseconds, clockId)).toBe(expected);
   });
 
@@ -153,7 +153,7 @@ describe("a record key", () => {
     );
   });
 
-  test("is the same for the same leg and another for another leg of the same moment", () => {
+  test("a record key is the same for the same leg and another for another leg of the same moment", () => {
     const now = new Date("2026-11-20T09:00:00.123Z");
     const first = begin({ key: "leg-1", now });
     expect(begin({ key: "leg-1", now })).toEqual(first);

@@ -80,7 +80,7 @@ describe.each([
     expect(shownVideo()).toMatchObject([{ kind: "video", alt: "Dough in the oven" }]);
   });
 
-  test("is made of a moving GIF, which goes on moving", async () => {
+  test("a video is made of a moving GIF, which goes on moving", async () => {
     const linked = await link();
     const url = "https://media.sandbox.test/animation.gif";
     const walk = await walkLeg(
@@ -101,7 +101,7 @@ describe.each([
     ["video/quicktime", "mov"],
     ["video/webm", "webm"],
     ["video/mpeg", "mpeg"],
-  ])("is made of %s, by its bytes", async (contentType, extension) => {
+  ])("a video is made of %s, by its bytes", async (contentType, extension) => {
     const linked = await link();
     const asOpened: typeof tools = {
       ...tools,
@@ -123,7 +123,7 @@ describe.each([
     expect(shownVideo()).toMatchObject([{ kind: "video" }]);
   });
 
-  test("that was handed over before is not worked on again", async () => {
+  test("a video that was handed over before is not worked on again", async () => {
     const linked = await link();
     publishedBy(await walkLeg(bluesky, linked, { ...clip, text: "First" }, tools));
     const again = await walkLeg(bluesky, linked, { ...clip, text: "Second" }, tools);
@@ -142,7 +142,7 @@ describe("a video that the service does not make playable", () => {
       "account_restricted",
       "account_restricted",
     ],
-  ])("that it %s ends the leg as it says", async (_what, route, fault, code) => {
+  ])("a video that %s ends the leg as the service says", async (_what, route, fault, code) => {
     const linked = await linkByOAuth();
     sandbox.fault("bluesky", route, `fail:${fault}`);
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);
@@ -176,7 +176,7 @@ describe("a video that the service does not make playable", () => {
     expect(uploads).toBe(1);
   });
 
-  test("is handed over again once, if the service could not process it", async () => {
+  test("a video that the service does not make playable is handed over again once, if the service could not process it", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "uploadVideo", "fail:media_processing_failed", 2);
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);
@@ -188,7 +188,7 @@ describe("a video that the service does not make playable", () => {
     shownVideo();
   });
 
-  test("is handed over again when the service lost the job", async () => {
+  test("a video that the service does not make playable is handed over again when the service lost the job", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "getJobStatus", "fail:invalid_request");
     const walk = await walkLeg(bluesky, linked, clip, tools);
@@ -197,7 +197,7 @@ describe("a video that the service does not make playable", () => {
     shownVideo();
   });
 
-  test("is asked for again by the job's id where a status leaves that empty", async () => {
+  test("a video that the service does not make playable is asked for again by the job's id where a status leaves that empty", async () => {
     const linked = await linkByPassword();
     sandbox.fault("bluesky", "uploadVideo", "processing:2");
     let looks = 0;
@@ -225,7 +225,7 @@ describe("a video that the service does not make playable", () => {
     expect(callsTo("uploadBlob")).toBe(1);
   });
 
-  test("is refused when only the account's own server is left and that takes no file so large", async () => {
+  test("a video that the service does not make playable is refused when only the account's own server is left and that takes no file so large", async () => {
     const linked = { ...(await linkByPassword()), limits: { blobBytesMax: 1000 } };
     sandbox.fault("bluesky", "uploadVideo", "html-502", 3);
     const { outcome } = await walkLeg(bluesky, linked, clip, tools);

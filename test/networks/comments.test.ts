@@ -132,7 +132,7 @@ describe.each(Object.entries(CASES))("%s", (_name, given) => {
     ["a server that failed", answer(500, {})],
     ["a page of a proxy", htmlPage(502)],
     ["an answer without a comment", answer(200, {})],
-  ] as const)("does not know the outcome after %s", async (_, reply) => {
+  ] as const)("the outcome of a comment is not known after %s", async (_, reply) => {
     expect(await perform(reply)).toMatchObject({
       kind: "in_doubt",
       failure: { code: "outcome_unknown" },
@@ -189,7 +189,7 @@ describe.each(Object.entries(CASES))("%s", (_name, given) => {
     expect(await lookUp(list([{}]), 6, state)).toMatchObject({ kind: "done" });
   });
 
-  test("may send what was never sent", async () => {
+  test("a comment that was never sent may be sent", async () => {
     expect(await comment.lookUp(call, tools())).toEqual({ kind: "may_perform" });
   });
 });
@@ -200,12 +200,12 @@ describe("a member at linkedin", () => {
   const perform = (reply: Reply) =>
     onUpdate.perform(call, li.tools({ http: { [`POST ${path}`]: reply } }));
 
-  test("is not asked for comments, which nobody may list", async () => {
+  test("a member at linkedin is not asked for comments, which nobody may list", async () => {
     expect(await perform(lost)).toMatchObject({ kind: "in_doubt" });
     expect(await onUpdate.lookUp(call, li.tools())).toMatchObject({ kind: "unknowable" });
   });
 
-  test("is refused where the app may not comment, without another address being tried", async () => {
+  test("a member at linkedin is refused where the app may not comment, without another address being tried", async () => {
     const message = "Not enough permissions to access: partnerApiSocialActions.CREATE.20260901";
     const refusal = answer(403, { status: 403, code: "ACCESS_DENIED", message });
     expect(await perform(refusal)).toMatchObject({
@@ -218,7 +218,7 @@ describe("a member at linkedin", () => {
     ["throttled", answer(429, { status: 429, message: "Comment create throttled" }), "try_later"],
     ["not there yet", answer(404, { status: 404 }), "not_there_yet"],
     ["refused", answer(400, { status: 400, code: "INVALID_URN_ID" }), "rejected"],
-  ] as const)("is told at once that a comment is %s", async (_, reply, kind) => {
+  ] as const)("a member is told immediately that a comment is %s", async (_, reply, kind) => {
     expect(await perform(reply)).toMatchObject({ kind });
   });
 });

@@ -139,7 +139,7 @@ describe("a signal with a way out of its own", () => {
       "e-mail address",
     ],
     ["mastodon", 403, { error: "Your login is currently pending approval" }, "moderators"],
-  ])("of %s (%i %j) names it on the leg", (network, status, body, words) => {
+  ])("a signal of %s (%i %j) names its own way out", (network, status, body, words) => {
     const { remediation, code } = problemOf(
       legFailure(classifiers[network](answer(status, body), NOW)),
     );
@@ -149,7 +149,7 @@ describe("a signal with a way out of its own", () => {
   });
 
   test.each([2207082, 2207085])(
-    "of a video that Instagram could not process is the file's",
+    "a signal of a video that Instagram could not process is the file's",
     (of) => {
       const status = instagram.classifyStatus(
         `Error: Media upload has failed with error code ${of}`,
@@ -158,7 +158,7 @@ describe("a signal with a way out of its own", () => {
     },
   );
 
-  test("is told of a file's status as well, and any other has the code's", () => {
+  test("a signal with a way out of its own is told of a file's status as well, and any other has the code's", () => {
     const { remediation } = problemOf(legFailure(facebook.classify(answer(400, graph(190)), NOW)));
     expect(remediation).toBe(LEG_ERRORS.connection_needs_reauth.remediation);
     const status = facebook.classifyStatus("failed with 1404078");
@@ -184,7 +184,7 @@ describe.each(Object.entries(tables))("the table of %s", (network, table) => {
     }
   });
 
-  test("has no row that an earlier one hides", () => {
+  test("a table of errors has no row that an earlier one hides", () => {
     const seen = new Set<string>();
     for (const { signal } of table) {
       const shown = JSON.stringify(
@@ -197,7 +197,7 @@ describe.each(Object.entries(tables))("the table of %s", (network, table) => {
 });
 
 describe("unmapped signals", () => {
-  test("are one line each, with what names them and nothing that the network said", () => {
+  test("unmapped signals are one line each, with what names them and nothing that the network said", () => {
     const lines: unknown[] = [];
     const log = createLog({ level: "info", sink: (_level, line) => lines.push(JSON.parse(line)) });
     const signals = new UnmappedSignals(log, new Metrics(log));

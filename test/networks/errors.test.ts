@@ -23,7 +23,7 @@ describe("Bluesky's answers", () => {
     });
   });
 
-  test.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 403, 502])("a proxy's answer for Bluesky (%s) proves nothing", (status) => {
     expect(classifyBluesky(htmlPage(status), NOW).effect).toBe("doubt");
   });
 });
@@ -41,16 +41,13 @@ describe("Mastodon's answers", () => {
   test.each([
     ["Mastodon", classifyMastodon, "x-ratelimit-reset"],
     ["Bluesky", classifyBluesky, "ratelimit-reset"],
-  ])(
-    "of %s that is down are waited for as long as it says, not until a limit's reset",
-    (_name, classify, header) => {
-      const reset = new Date(NOW.getTime() + 3_600_000).toISOString();
-      const down = answer(503, "", { [header]: reset });
-      expect(classify(down, NOW).retryAfterSeconds).toBeNull();
-      const stated = answer(503, "", { [header]: reset, "retry-after": "20" });
-      expect(classify(stated, NOW).retryAfterSeconds).toBe(20);
-    },
-  );
+  ])("%s that is down is waited for as long as it says", (_name, classify, header) => {
+    const reset = new Date(NOW.getTime() + 3_600_000).toISOString();
+    const down = answer(503, "", { [header]: reset });
+    expect(classify(down, NOW).retryAfterSeconds).toBeNull();
+    const stated = answer(503, "", { [header]: reset, "retry-after": "20" });
+    expect(classify(stated, NOW).retryAfterSeconds).toBe(20);
+  });
 
   test("wait for no reset where nothing was limited", () => {
     const reset = new Date(NOW.getTime() + 90_000).toISOString();
@@ -64,11 +61,11 @@ describe("Mastodon's answers", () => {
     [{ error: "words" }, "words"],
     [{ error: { message: "deep" } }, "deep"],
     [{ message: "other" }, "other"],
-  ])("in the form %j give the words %s", (body, note) => {
+  ])("Mastodon's answers in the form %j give the words %s", (body, note) => {
     expect(classifyMastodon(answer(422, body), NOW).note).toBe(note);
   });
 
-  test.each([403, 404, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([403, 404, 502])("a proxy's answer for Mastodon (%s) proves nothing", (status) => {
     expect(classifyMastodon(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
   });
 
@@ -94,7 +91,7 @@ describe("a note", () => {
     expect(noteOf(text)).toBe(expected);
   });
 
-  test("has at most 500 characters", () => {
+  test("a note has at most 500 characters", () => {
     expect(noteOf("x".repeat(5000))).toHaveLength(500);
   });
 });
@@ -110,7 +107,7 @@ describe("a time to wait", () => {
     ["999999", 86_400],
     ["soon", null],
     ["", null],
-  ])("is read from %j as %s", (value, seconds) => {
+  ])("a time to wait is read from %j as %s", (value, seconds) => {
     expect(waitSeconds(answer(429, "", { "retry-after": value }), ["retry-after"], NOW)).toBe(
       seconds,
     );
@@ -126,7 +123,7 @@ describe("a call that shows nothing", () => {
     ["at_once", { kind: "try_later", retryAfterSeconds: 0 }],
     ["doubt", { kind: "try_later", failure: { code: "network_unavailable" } }],
     ["prepare_again", { kind: "try_later", failure: { code: "rate_limited" } }],
-  ] as const)("and means %s leaves the leg unpublished", (effect, outcome) => {
+  ] as const)("a call that means %s leaves the leg unpublished", (effect, outcome) => {
     expect(unpublished({ ...base, effect })).toMatchObject(outcome);
   });
 });

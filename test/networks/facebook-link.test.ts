@@ -260,7 +260,7 @@ describe("linking a Facebook page", () => {
     [["PROFILE_PLUS_FULL_CONTROL"], "linked"],
     [["PROFILE_PLUS_ANALYZE", "PROFILE_PLUS_MESSAGING", "MODERATE"], "failed"],
     [[], "failed"],
-  ])("of a page with the tasks %s is %s", async (tasks, kind) => {
+  ])("a page with the tasks %s is %s", async (tasks, kind) => {
     const only = { [ACCOUNTS]: answer(200, { data: [page("1", { tasks })] }) };
     expect((await finish(only)).outcome).toMatchObject({ kind });
   });

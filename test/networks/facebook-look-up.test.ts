@@ -33,7 +33,7 @@ describe("an unknown outcome at Facebook", () => {
   const list = (...posts: readonly Record<string, unknown>[]) => answer(200, { data: posts });
   const empty = { [POSTS]: list(), [FEED_LIST]: list() };
 
-  test("is nothing when nothing was sent", async () => {
+  test("an unknown outcome at Facebook is nothing when nothing was sent", async () => {
     const used = tools();
     expect(await facebook.calls.publish.lookUp(leg(), used)).toEqual({
       kind: "may_perform",
@@ -42,7 +42,7 @@ describe("an unknown outcome at Facebook", () => {
     expect(used.calls).toEqual([]);
   });
 
-  test("is looked for since two minutes before the call, in both lists", async () => {
+  test("an unknown outcome at Facebook is looked for since two minutes before the call, in both lists", async () => {
     const used = tools({
       http: { [POSTS]: list(), [FEED_LIST]: list({ id: "42_5", message: " Hello\n" }) },
     });
@@ -143,12 +143,12 @@ describe("an unknown outcome at Facebook", () => {
     ],
     ["a video, after a minute", { form: "video", photos: [] }, 60, { kind: "ask_again" }],
     ["a video, after half an hour", { form: "video", photos: [] }, 1800, { kind: "unknowable" }],
-  ])("in no list: %s", async (_what, remote, seconds, expected) => {
+  ])("an unknown outcome at Facebook in no list: %s", async (_what, remote, seconds, expected) => {
     expect(await lookUp(empty, remote, seconds)).toMatchObject(expected as object);
   });
 
   test.each([lost, htmlPage(502), error(2, undefined, 500), error(190), answer(200, "ok")])(
-    "is asked again when the list is not to be had (%#)",
+    "the outcome is asked again without Facebook's list (%#)",
     async (reply) => {
       expect(await lookUp({ [POSTS]: reply }, asText, 3600)).toMatchObject({
         kind: "ask_again",
@@ -194,7 +194,7 @@ describe("an unknown outcome at Facebook", () => {
     ["a failed feed video", failed, 5, { form: "video", postedVideoId: "9" }, { kind: "rejected" }],
     ["not to be read", error(100, 33), 5, asReel, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, asReel, { kind: "ask_again" }],
-  ])("of a video: %s", async (...[, look, seconds, remote, expected]) => {
+  ])("an unknown outcome of a video: %s", async (...[, look, seconds, remote, expected]) => {
     const outcome = await lookUp({ [LOOK]: look }, remote, seconds, { media: files(CLIP) });
     expect(outcome).toMatchObject(expected as object);
   });
@@ -214,13 +214,13 @@ describe("an unknown outcome at Facebook", () => {
     ],
     ["absent", answer(200, { data: [] }), 60, { kind: "may_perform", isAbsent: true }],
     ["not told", answer(500, ""), 60, { kind: "ask_again" }],
-  ])("of a story: %s", async (_what, stories, seconds, expected) => {
+  ])("an unknown outcome at Facebook of a story: %s", async (_what, stories, seconds, expected) => {
     const story = { form: "photo_story", photos: ["1"], photosSince: ago(100).toISOString() };
     const outcome = await lookUp({ [STORIES]: stories }, story, seconds);
     expect(outcome).toMatchObject(expected as object);
   });
 
-  test("never sends anything", async () => {
+  test("an unknown outcome at Facebook never sends anything", async () => {
     const seen: HttpRequest[] = [];
     for (const remote of [asText, asPhotos, asReel, { form: "photo_story", photos: ["1"] }]) {
       const used = tools({ http: { ...empty, [LOOK]: live, [STORIES]: list() } });

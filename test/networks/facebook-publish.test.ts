@@ -175,7 +175,7 @@ describe("publishing to Facebook", () => {
     ["a 502 of a proxy", htmlPage(502)],
     ["a 403 of a firewall", htmlPage(403)],
     ["a 200 that is none", answer(200, "ok")],
-  ])("is in doubt after %s", async (_what, reply) => {
+  ])("publishing to Facebook is in doubt after %s", async (_what, reply) => {
     expect(await publish({ [FEED]: reply })).toMatchObject({
       kind: "in_doubt",
       failure: { code: "outcome_unknown" },
@@ -217,7 +217,7 @@ describe("publishing to Facebook", () => {
     const empty = answer(200, { data: [] });
     const duplicate = error(506);
 
-    test("is our own post, when an earlier call may have made it", async () => {
+    test("what Facebook calls a duplicate is our own post, when an earlier call may have made it", async () => {
       const http = { [FEED]: duplicate, [POSTS]: listed };
       expect(await checked(http, asText, ago(90))).toMatchObject({
         kind: "done",
@@ -225,7 +225,7 @@ describe("publishing to Facebook", () => {
       });
     });
 
-    test("is somebody else's, when no list shows one of ours after a minute", async () => {
+    test("what Facebook calls a duplicate is somebody else's, when no list shows one of ours after a minute", async () => {
       const others = answer(200, {
         data: [{ id: "42_4", message: "Hello", created_time: ago(300).toISOString() }],
       });
@@ -240,14 +240,14 @@ describe("publishing to Facebook", () => {
       });
     });
 
-    test("is ours by its photos, which nobody else has", async () => {
+    test("what Facebook calls a duplicate is ours by its photos, which nobody else has", async () => {
       const attachments = { data: [{ media_type: "photo", target: { id: "2" } }] };
       const found = answer(200, { data: [{ id: "42_5", attachments }] });
       const http = { [FEED]: error(100, 1366051), [POSTS]: found };
       expect(await checked(http, asPhotos)).toMatchObject({ kind: "done" });
     });
 
-    test("is ours by the story's photo", async () => {
+    test("what Facebook calls a duplicate is ours by the story's photo", async () => {
       const story = { form: "photo_story", photos: ["1"] };
       const stories = answer(200, { data: [{ post_id: "6", media_id: "1" }] });
       const http = { [PHOTO_STORIES]: error(100, 1366051), [STORIES]: stories };

@@ -181,7 +181,7 @@ describe("Facebook's answers", () => {
     expect(classify(answer(400, graph(506), usage(600)), NOW).code).toBe("duplicate_content");
   });
 
-  test.each([400, 403, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 403, 502])("a proxy's answer for Facebook (%s) proves nothing", (status) => {
     expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
   });
 });
@@ -216,7 +216,7 @@ describe("the app at Facebook or Instagram", () => {
       "INSTAGRAM_APP_ID, INSTAGRAM_APP_SECRET: must be given both or neither",
     ],
     [{ GRAPH_VERSION: "26" }, "GRAPH_VERSION: must be a version such as v26.0"],
-  ])("that is half set is refused: %j", (given, message) => {
+  ])("the app at Facebook or Instagram that is half set is refused: %j", (given, message) => {
     expect(() => at(given)).toThrow(message);
   });
 });
@@ -301,7 +301,7 @@ describe("a video's status", () => {
       { publishing_phase: { status: "in_progress", publish_status: "error" } },
       { kind: "failed" },
     ],
-  ])("%s", async (_what, fields, expected) => {
+  ])("a video's status: %s", async (_what, fields, expected) => {
     expect(await look(status(fields))).toMatchObject(expected as object);
   });
 

@@ -21,7 +21,7 @@ const NOTHINGS = [null, 7, "", [], {}, false];
 describe.each(NOTHINGS.map((nothing) => [nothing]))(
   "a field that is not needed and holds %j",
   (nothing) => {
-    test("does not hide Bluesky's error or profile", async () => {
+    test("a field that is not needed does not hide Bluesky's error or profile", async () => {
       const reply = answer(400, { error: "ExpiredToken", message: nothing });
       expect(classify(reply, NOW)).toMatchObject({ networkCode: "ExpiredToken" });
       const { DID, PDS, PLC, documentAt } = blueskyScript;
@@ -39,7 +39,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       expect(account).toMatchObject({ displayName: "Alice", avatarUrl: null });
     });
 
-    test("does not hide Bluesky's renewed session, or the server in a document", async () => {
+    test("a field that is not needed does not hide Bluesky's renewed session, or the server in a document", async () => {
       const { DID, PDS, PLC, credentials, xrpc } = blueskyScript;
       const session = { did: DID, accessJwt: "new", refreshJwt: "next", active: true };
       const service = [nothing, { id: "#atproto_pds", serviceEndpoint: "https://new.example" }];
@@ -61,7 +61,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       expect(await resolveServer(DID, tools)).toBe("https://new.example");
     });
 
-    test("does not hide the software of a server, or an account's own posts", async () => {
+    test("a field that is not needed does not hide the software of a server, or an account's own posts", async () => {
       const { ORIGIN, begun, credentials, leg } = mastodonScript;
       const nodeinfo = `${ORIGIN}/nodeinfo/2.0`;
       const link = { rel: "http://nodeinfo.diaspora.software/ns/schema/2.0", href: nodeinfo };
@@ -82,12 +82,12 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       });
     });
 
-    test("does not hide Mastodon's error", () => {
+    test("a field that is not needed does not hide Mastodon's error", () => {
       const reply = answer(400, { error: "invalid_grant", error_description: nothing });
       expect(errorText(reply)).toBe("invalid_grant");
     });
 
-    test("does not hide a post of Facebook's lists", async () => {
+    test("a field that is not needed does not hide a post of Facebook's lists", async () => {
       const { GRAPH, asPhotos, leg, tools } = facebookScript;
       const attachment = { media_type: nothing, target: { id: "2" }, subattachments: nothing };
       const post = { id: "42_5", message: nothing, attachments: { data: [attachment] } };
@@ -102,7 +102,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       });
     });
 
-    test("does not hide the other entries of its list", async () => {
+    test("a field that is not needed does not hide the other entries of its list", async () => {
       const { GRAPH, asPhotos, leg, tools } = facebookScript;
       const attachments = { data: [nothing, { media_type: "photo", target: { id: "2" } }] };
       const http = {
@@ -114,7 +114,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       expect(await facebook.calls.publish.lookUp(sent, tools({ http }))).toMatchObject(found);
     });
 
-    test("does not hide Instagram's token, its container or a post", async () => {
+    test("a field that is not needed does not hide Instagram's token, its container or a post", async () => {
       const { LOOK, anImage, credentials, at, DAY, leg, tools } = instagramScript;
       const token = answer(200, { access_token: "new", expires_in: nothing });
       const http = {
@@ -144,7 +144,7 @@ describe.each(NOTHINGS.map((nothing) => [nothing]))(
       });
     });
 
-    test("does not hide a LinkedIn organisation", async () => {
+    test("a field that is not needed does not hide a LinkedIn organisation", async () => {
       const { REST, tools } = linkedinScript;
       const role = {
         organization: nothing,

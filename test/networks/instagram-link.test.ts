@@ -207,7 +207,7 @@ describe("an Instagram token", () => {
     ["young, though it ends soon", 0.9, 5],
     ["a day old", 1, 59],
     ["of half its life", 30, 30],
-  ])("is left alone when it is %s", async (_what, age, left) => {
+  ])("an Instagram token is left alone when it is %s", async (_what, age, left) => {
     expect(await freshen(token(age, left))).toEqual({ kind: "usable" });
   });
 
@@ -215,7 +215,7 @@ describe("an Instagram token", () => {
     ["beyond half its life", 31, 29],
     ["old, whatever is left", 31, 40],
     ["a day old and ends within thirty days", 1, 29],
-  ])("is renewed when it is %s", async (_what, age, left) => {
+  ])("an Instagram token is renewed when it is %s", async (_what, age, left) => {
     const used = tools({ http: { [REFRESH]: renewed } });
     expect(await instagram.freshen(token(age, left), null, used)).toEqual({
       kind: "refreshed",
@@ -233,7 +233,7 @@ describe("an Instagram token", () => {
     });
   });
 
-  test("that has ended is not even tried", async () => {
+  test("an Instagram token that has ended is not even tried", async () => {
     expect(await freshen(token(60, 0))).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth" },
@@ -250,7 +250,7 @@ describe("an Instagram token", () => {
     },
   );
 
-  test("that is renewed without a permission that publishing needs is refused", async () => {
+  test("an Instagram token that is renewed without a permission that publishing needs is refused", async () => {
     const reply = (permissions: unknown) =>
       answer(200, { access_token: "new", expires_in: 5_184_000, permissions });
     const renew = (permissions: unknown) =>
@@ -264,7 +264,7 @@ describe("an Instagram token", () => {
       expect(await renew(named)).toMatchObject({ kind: "refreshed" });
   });
 
-  test("that was taken back is found when it is renewed", async () => {
+  test("an Instagram token that was taken back is found when it is renewed", async () => {
     expect(await freshen(token(31, 29), { [REFRESH]: error(190, 460) })).toMatchObject({
       kind: "rejected",
       failure: { code: "connection_needs_reauth" },

@@ -44,7 +44,7 @@ describe("publishing to Instagram", () => {
   });
 
   test.each([lost, answer(500, ""), answer(200, {}), error(190)])(
-    "is published even when the address can't be read (%#)",
+    "a post is published without a readable address (%#)",
     async (reply) => {
       const http = { [PUBLISH]: answer(200, { id: "5" }), [LOOK("5")]: reply };
       expect(await publish(http)).toEqual({ kind: "done", externalId: "5", url: null });
@@ -105,7 +105,7 @@ describe("publishing to Instagram", () => {
       });
     });
 
-    test("is checked no more than needed: a proof is none", async () => {
+    test("a refusal that proves nothing is checked no more than needed: a proof is none", async () => {
       const used = tools({ http: { [PUBLISH]: error(190, 460) } });
       expect(
         await network.calls.publish.perform(leg({}, { remote: anImage, sentAt: NOW }), used),
@@ -116,7 +116,7 @@ describe("publishing to Instagram", () => {
     });
   });
 
-  test("does not call for a container that is published already", async () => {
+  test("publishing to Instagram does not call for a container that is published already", async () => {
     const done = { ...anImage, container: container("1", { isPublished: true }) };
     const used = tools({ http: { [LIST]: answer(200, { data: [] }) } });
     expect(
@@ -161,7 +161,7 @@ describe("an unknown outcome at Instagram", () => {
     [LIST]: answer(200, { data: items }),
   });
 
-  test("is nothing when nothing was sent", async () => {
+  test("an unknown outcome at Instagram is nothing when nothing was sent", async () => {
     const used = tools();
     expect(await instagram.calls.publish.lookUp(leg({}, { remote: anImage }), used)).toEqual({
       kind: "may_perform",
@@ -170,7 +170,7 @@ describe("an unknown outcome at Instagram", () => {
     expect(used.calls).toEqual([]);
   });
 
-  test("is the account's post with the same words", async () => {
+  test("an unknown outcome at Instagram is the account's post with the same words", async () => {
     const others = [
       item({ id: "6", caption: "Other" }),
       item({ id: "7", media_type: "VIDEO" }),
@@ -184,7 +184,7 @@ describe("an unknown outcome at Instagram", () => {
     });
   });
 
-  test("of several without words is none of them: it goes by its container's id", async () => {
+  test("an unknown outcome at Instagram of several without words is none of them: it goes by its container's id", async () => {
     const both = [item({ id: "6", caption: undefined }), item({ caption: undefined })];
     expect(await lookUp(published(...both), 5, anImage, { text: "" })).toMatchObject({
       externalId: "1",
@@ -192,7 +192,7 @@ describe("an unknown outcome at Instagram", () => {
     });
   });
 
-  test("is a story by its kind and time", async () => {
+  test("an unknown outcome at Instagram is a story by its kind and time", async () => {
     const story = { ...anImage, form: "image_story" };
     const http = {
       [LOOK("1")]: state("PUBLISHED"),
@@ -202,7 +202,7 @@ describe("an unknown outcome at Instagram", () => {
   });
 
   test.each([lost, answer(500, ""), answer(200, { data: [] })])(
-    "is known to be published even when no list shows it (%#)",
+    "an outcome is known even when no list shows it (%#)",
     async (reply) => {
       const http = { [LOOK("1")]: state("PUBLISHED"), [LIST]: reply };
       expect(await lookUp(http)).toEqual({ kind: "done", externalId: "1", url: null });
@@ -219,7 +219,7 @@ describe("an unknown outcome at Instagram", () => {
     ["not known", error(100, 33), 5, { kind: "ask_again" }],
     ["not told", answer(503, ""), 5, { kind: "ask_again" }],
     ["not told to us", error(190), 5, { kind: "ask_again", failure: { code: "outcome_unknown" } }],
-  ])("of a container that is %s", async (_what, look, seconds, expected) => {
+  ])("the outcome of a container that is %s", async (_what, look, seconds, expected) => {
     expect(await lookUp({ [LOOK("1")]: look }, seconds)).toMatchObject(expected as object);
   });
 });

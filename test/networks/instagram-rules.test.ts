@@ -127,7 +127,7 @@ describe("Instagram's rules", () => {
 });
 
 describe("Instagram's answers", () => {
-  test.each([400, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
+  test.each([400, 502])("a proxy's answer for Instagram (%s) proves nothing", (status) => {
     expect(classify(htmlPage(status), NOW).effect).toBe("doubt");
   });
 });
@@ -142,7 +142,7 @@ describe("a container's status", () => {
     ["PUBLISHED", { kind: "published" }],
     ["EXPIRED", { kind: "failed", classified: { code: "media_processing_failed" } }],
     ["ERROR", { kind: "failed", classified: { code: "media_processing_failed" } }],
-  ])("%s", async (status_code, expected) => {
+  ])("a container's status: %s", async (status_code, expected) => {
     expect(await look(answer(200, { id: "1", status_code }))).toMatchObject(expected);
   });
 

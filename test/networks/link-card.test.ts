@@ -12,7 +12,7 @@ const titleOf = (html: string | Uint8Array, contentType?: string) =>
   pageCard(html, PAGE, contentType)?.title;
 
 describe("a page's card", () => {
-  test("is what the page says for cards", () => {
+  test("a page's card is what the page says for cards", () => {
     const html = `<!doctype html><html><head><title>Plain</title>
       <meta property="og:title" content="Tom &amp; Jerry&#39;s &quot;day&quot;">
       <META content='About it' name='description'/>
@@ -43,11 +43,11 @@ describe("a page's card", () => {
     ['<meta property="og:title" content="">', undefined],
     ["<p>no head at all</p>", undefined],
     ["", undefined],
-  ])("of %j is %j", (html, card) => {
+  ])("a page's card of %j is %j", (html, card) => {
     expect(pageCard(html, PAGE)).toEqual(card);
   });
 
-  test("is cut to what a card shows, without half characters", () => {
+  test("a page's card is cut to what a card shows, without half characters", () => {
     const card = pageCard(`<title>${"👋".repeat(500)}</title>`, PAGE);
     expect(card?.title.length).toBeLessThanOrEqual(301);
     expect(card?.title.isWellFormed()).toBe(true);
@@ -103,13 +103,13 @@ describe("a page's title", () => {
       "<xmp><title>Wrong</title></xmp><noframes><title>Wrong</title></noframes><title>Right</title>",
       "Right",
     ],
-  ])("of %j is %j", (html, title) => {
+  ])("a page's title of %j is %j", (html, title) => {
     expect(titleOf(html)).toBe(title);
   });
 });
 
 describe("a page's other facts", () => {
-  test("are those of Twitter where there are no others", () => {
+  test("a page's other facts are those of Twitter where there are no others", () => {
     const html = `<meta name="twitter:title" content="T"><meta name="twitter:description" content="D">
       <meta name="twitter:image:src" content="//cdn.example.com/a.png">`;
     expect(pageCard(html, PAGE)).toEqual({
@@ -128,7 +128,7 @@ describe("a page's other facts", () => {
     ['<base target=_top><base href="../">', "https://example.com/a.png"],
     ['<base href="javascript:x">', "https://example.com/blog/a.png"],
     ["", "https://example.com/blog/a.png"],
-  ])("have a picture relative to %j", (base, imageUrl) => {
+  ])("a page's other facts have a picture relative to %j", (base, imageUrl) => {
     const html = `${base}<title>T</title><meta property="og:image" content=" a.png ">`;
     expect(pageCard(html, PAGE)?.imageUrl).toBe(imageUrl);
   });
@@ -151,7 +151,7 @@ describe("a page's other facts", () => {
       null,
     ],
     [`<meta itemprop="image"><link rel="image_src">`, null],
-  ])("have the picture of %j", (html, imageUrl) => {
+  ])("a page's other facts have the picture of %j", (html, imageUrl) => {
     expect(pageCard(`<title>T</title>${html}`, PAGE)?.imageUrl).toBe(imageUrl);
   });
 });
@@ -245,7 +245,7 @@ describe("a page's encoding", () => {
       "text/html",
       "日本",
     ],
-  ])("is found: %s", (_what, page, contentType, title) => {
+  ])("a page's encoding is found: %s", (_what, page, contentType, title) => {
     expect(titleOf(page, contentType)).toBe(title);
   });
 });
@@ -254,7 +254,7 @@ describe("a page behind a link", () => {
   const html = { "content-type": "text/html" };
   const at = (path: string) => `GET https://example.com${path}`;
 
-  test("is found behind five redirects, raw ones too, and says what pictures are relative to", async () => {
+  test("a page behind a link is found behind five redirects, raw ones too, and says what pictures are relative to", async () => {
     const raw = Buffer.from("/bücher/").toString("latin1");
     const moved = (location: string) => answer(302, "", { location });
     const tools = scriptedTools({
@@ -285,7 +285,7 @@ describe("a page behind a link", () => {
     ["status 404", answer(404, "<title>T</title>", html), false],
     ["a loop", answer(302, "", { location: "/0" }), false],
     ["a redirect to nowhere", answer(302, "<title>Moved</title>", html), false],
-  ])("has a card: %s", async (_what, reply, isCard) => {
+  ])("a page behind a link has a card: %s", async (_what, reply, isCard) => {
     const tools = scriptedTools({ http: { [at("/0")]: reply } });
     expect((await fetchPageCard("https://example.com/0", tools)) !== undefined).toBe(isCard);
   });

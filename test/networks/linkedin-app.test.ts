@@ -23,7 +23,7 @@ describe("LinkedIn's apps", () => {
     expect(findAvailable("linkedin", appsOf(member))?.name).toBe(linkedin.name);
   });
 
-  test("are read with the version of the API", () => {
+  test("LinkedIn's apps are read with the version of the API", () => {
     const app = { id: "member-app", secret: "member-secret", version: "202609" };
     expect(appsOf(member).linkedin).toEqual(app);
     expect(appsOf({ ...member, ...organization, LINKEDIN_VERSION: "202701" }).linkedin).toEqual({
@@ -44,7 +44,7 @@ describe("LinkedIn's apps", () => {
     ],
     [organization, "LINKEDIN_CLIENT_ID: must be given"],
     [{ ...member, LINKEDIN_VERSION: "202613" }, "LINKEDIN_VERSION: must be a month"],
-  ])("that are set up by half are refused (%#)", (settings, message) => {
+  ])("LinkedIn's apps that are set up by half are refused (%#)", (settings, message) => {
     expect(() => appsOf(settings)).toThrow(message);
   });
 });

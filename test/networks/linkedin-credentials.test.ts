@@ -31,7 +31,7 @@ describe("LinkedIn credentials", () => {
     ["a fresh token", member],
     ["a fresh token that could be renewed", renewable],
     ["a token of the last week that can't be renewed", { ...ending(60), refreshToken: undefined }],
-  ])("are left alone with %s", async (_what, credentials) => {
+  ])("LinkedIn credentials are left alone with %s", async (_what, credentials) => {
     const scripted = tools();
     expect(await linkedin.freshen(credentials, null, scripted)).toEqual({ kind: "usable" });
     expect(scripted.calls).toEqual([]);
@@ -47,7 +47,7 @@ describe("LinkedIn credentials", () => {
     });
   });
 
-  test("are renewed in the last week; the refresh token stays and ends no later", async () => {
+  test("LinkedIn credentials are renewed in the last week; the refresh token stays and ends no later", async () => {
     const scripted = tools({ http: { [TOKEN]: renewal } });
     expect(await linkedin.freshen(ending(6 * 24 * 60), null, scripted)).toEqual({
       kind: "refreshed",
@@ -83,14 +83,14 @@ describe("LinkedIn credentials", () => {
     [answer(429, ""), "try_later", "rate_limited"],
     [htmlPage(502), "try_later", "network_unavailable"],
     [lost, "try_later", "network_unavailable"],
-  ])("that can't be renewed serve until their end (%#)", async (reply, kind, code) => {
+  ])("credentials serve until their end (%#)", async (reply, kind, code) => {
     const script = { http: { [TOKEN]: reply } };
     expect(await freshen(ending(60), script)).toEqual({ kind: "usable" });
     expect(await freshen(ending(5), script)).toMatchObject({ kind, failure: { code } });
   });
 
   test.each(["openid profile", "openid,profile"])(
-    "that are renewed with fewer scopes than publishing needs are refused (%s)",
+    "credentials renewed with too few scopes are refused (%s)",
     async (scope) => {
       const reply = answer(200, { access_token: "new", expires_in: 100, scope });
       expect(await freshen(ending(60), { http: { [TOKEN]: reply } })).toMatchObject({
@@ -100,7 +100,7 @@ describe("LinkedIn credentials", () => {
     },
   );
 
-  test("of an organisation are renewed with its own app, and not without it", async () => {
+  test("LinkedIn credentials of an organisation are renewed with its own app, and not without it", async () => {
     const credentials = { ...ending(5), kind: "organization" };
     const scripted = tools({ http: { [TOKEN]: renewal } });
     await linkedin.freshen(credentials, null, scripted);
@@ -111,7 +111,7 @@ describe("LinkedIn credentials", () => {
     });
   });
 
-  test("that LinkedIn refuses before their time are renewed once", async () => {
+  test("LinkedIn credentials that LinkedIn refuses before their time are renewed once", async () => {
     const scripted = tools({ http: { [POST]: revoked, [TOKEN]: renewal } });
     const attempt = (credentials: NetworkData) =>
       linkedin.calls.publish.perform(leg({}, { credentials, sentAt: NOW }), scripted);

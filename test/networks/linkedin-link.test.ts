@@ -58,7 +58,7 @@ describe("linking a LinkedIn account", () => {
     ["", "member-app", "openid profile w_member_social"],
     ["member", "member-app", "openid profile w_member_social"],
     ["organization", "org-app", orgScopes],
-  ])("as %j leads to LinkedIn in the name of the right app", async (kind, id, scope) => {
+  ])("linking as %j leads to LinkedIn for the right app", async (kind, id, scope) => {
     const outcome = await link.start({ kind }, oauth, tools());
     if (outcome.kind !== "redirect") throw new Error("not started");
     const url = new URL(outcome.url);
@@ -264,7 +264,7 @@ describe("linking a LinkedIn account", () => {
     ["organization", ACLS, answer(426, {}), "network_unavailable"],
     ["organization", ACLS, lost, "network_unavailable"],
     ["organization", ACLS, answer(200, { elements: [] }), "nothing_to_choose"],
-  ])("as a %s tells why it failed (%#)", async (kind, call, reply, code) => {
+  ])("linking as a %s tells why it failed (%#)", async (kind, call, reply, code) => {
     const { outcome } = await finish(kind, {
       [TOKEN]: kind === "member" ? memberGrant : grant(orgScopes),
       [call]: reply,
@@ -276,9 +276,11 @@ describe("linking a LinkedIn account", () => {
   test.each([
     [member, "client_id=member-app&client_secret=member-secret&token=token"],
     [organization, "client_id=org-app&client_secret=org-secret&token=token"],
-  ])("can be undone, with the app that it was made with (%#)", async (credentials, body) => {
+  ])("a link is undone with its own app (%#)", async (credentials, body) => {
     for (const reply of [answer(200, ""), answer(404, ""), lost]) {
-      const scripted = tools({ http: { "POST https://www.linkedin.com/oauth/v2/revoke": reply } });
+      const scripted = tools({
+        http: { "POST https://www.linkedin.com/oauth/v2/revoke": reply },
+      });
       await linkedin.revoke(credentials, null, scripted);
       expect(scripted.calls[0]?.body).toBe(body);
     }

@@ -30,7 +30,7 @@ const oneImage = {
 };
 
 describe("preparing a LinkedIn post", () => {
-  test("has nothing to do without files", async () => {
+  test("preparing a LinkedIn post has nothing to do without files", async () => {
     expect(await prepare({}, { media: [] })).toEqual({ kind: "ready", remote: begun });
   });
 

@@ -82,7 +82,7 @@ describe("publishing to LinkedIn", () => {
   });
 
   test.each(["", "null", "urn:li:person:A", "urn:li:share:"])(
-    "is in doubt after an answer that names no post (%j)",
+    "a post is in doubt after an answer that names none (%j)",
     async (id) => {
       const outcome = await publish({ [POST]: answer(201, "", { "x-restli-id": id }) });
       expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
@@ -162,7 +162,7 @@ describe("publishing to LinkedIn", () => {
     expect(await publish({ [POST]: duplicate }, { remote })).toEqual(published);
   });
 
-  test("does so after a crash, too, that left nothing but the time of sending", async () => {
+  test("publishing to LinkedIn takes the duplicate for its own post after a crash, too, that left nothing but the time of sending", async () => {
     const sentAt = ago(120);
     const prepared = await linkedin.calls.publish.prepare(leg({}, { sentAt }), tools());
     if (prepared.kind !== "ready") throw new Error("not ready");
@@ -220,7 +220,7 @@ describe("an unknown outcome at LinkedIn", () => {
       tools({ http }),
     );
 
-  test("is nothing when nothing was sent", async () => {
+  test("an unknown outcome at LinkedIn is nothing when nothing was sent", async () => {
     const nothing = { kind: "may_perform", isAbsent: true };
     expect(await lookUp({})).toEqual(nothing);
     expect(await lookUp({ credentials: organization })).toEqual(nothing);
@@ -234,7 +234,7 @@ describe("an unknown outcome at LinkedIn", () => {
       [540, 1, { kind: "may_perform", isAbsent: false }],
       [541, 1, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
       [60, 2, { kind: "unknowable", failure: { code: "outcome_unknown" } }],
-    ])("after %s s and %s doubts", async (seconds, doubts, expected) => {
+    ])("a member's outcome after %s s and %s doubts", async (seconds, doubts, expected) => {
       const remote = { ...begun, isRepeat: doubts > 0, doubts };
       expect(await lookUp({ remote, sentAt: ago(seconds) })).toMatchObject(expected);
     });
@@ -245,7 +245,7 @@ describe("an unknown outcome at LinkedIn", () => {
         "a picture of a link",
         { options: { link: { url: "https://a.example", title: "A", thumbnailUrl: FILE } } },
       ],
-    ])("is not sent again with %s, of which no duplicate may be noticed", async (_what, draft) => {
+    ])("a member's post with %s is not sent again", async (_what, draft) => {
       const remote = { ...uploaded(asset("image", "A")), isRepeat: true, doubts: 1 };
       const sent = { remote, sentAt: ago(60) };
       expect(await lookUp(sent, {}, draft)).toMatchObject({ kind: "unknowable" });
@@ -269,7 +269,7 @@ describe("an unknown outcome at LinkedIn", () => {
       draft: Partial<LegDraft> = {},
     ) => lookUp({ credentials: organization, sentAt: ago(100), ...overrides }, http, draft);
 
-    test("is looked up among its posts", async () => {
+    test("an unknown outcome at LinkedIn of an organisation is looked up among its posts", async () => {
       const scripted = tools({ http: listed(post()) });
       const sent = leg({ text: "Hi (all) #AI" }, { credentials: organization, sentAt: ago(100) });
       expect(await linkedin.calls.publish.lookUp(sent, scripted)).toEqual(published);
@@ -283,23 +283,28 @@ describe("an unknown outcome at LinkedIn", () => {
     test.each([
       ["nothing else", true, "rejected"],
       ["an earlier call whose answer was lost", false, "unknowable"],
-    ])("is refused after %s: %s, where no list tells", async (_what, isUnpublished, end) => {
-      const forbidden = answer(403, { code: "SOMETHING_NEW" });
-      const scripted = tools({ http: { [POST]: answer(422, { code: "NEW" }), [LIST]: forbidden } });
-      const first = { credentials: organization, sentAt: NOW, isUnpublished };
-      const network = checkingRefusals(networkOf("linkedin"));
-      const outcome = await network.calls.publish.perform(leg({}, first), scripted);
-      expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
-      const { remote = {} } = outcome as { remote?: NetworkData };
-      const later = leg({}, { credentials: organization, sentAt: ago(100), remote });
-      expect(await network.calls.publish.lookUp(later, scripted)).toMatchObject({ kind: end });
-    });
+    ])(
+      "an organisation's post is refused after %s: %s, where no list tells",
+      async (_what, isUnpublished, end) => {
+        const forbidden = answer(403, { code: "SOMETHING_NEW" });
+        const scripted = tools({
+          http: { [POST]: answer(422, { code: "NEW" }), [LIST]: forbidden },
+        });
+        const first = { credentials: organization, sentAt: NOW, isUnpublished };
+        const network = checkingRefusals(networkOf("linkedin"));
+        const outcome = await network.calls.publish.perform(leg({}, first), scripted);
+        expect(outcome).toMatchObject({ kind: "in_doubt", failure: { code: "outcome_unknown" } });
+        const { remote = {} } = outcome as { remote?: NetworkData };
+        const later = leg({}, { credentials: organization, sentAt: ago(100), remote });
+        expect(await network.calls.publish.lookUp(later, scripted)).toMatchObject({ kind: end });
+      },
+    );
 
     test.each([
       ["other words", post({ commentary: "Hi all" })],
       ["an older post", post({ createdAt: ago(300).getTime() })],
       ["a post that failed", post({ lifecycleState: "PUBLISH_FAILED" })],
-    ])("is not %s", async (_what, found) => {
+    ])("an unknown outcome at LinkedIn of an organisation is not %s", async (_what, found) => {
       expect(await ask(listed(found))).toEqual({ kind: "may_perform", isAbsent: true });
     });
 
@@ -308,7 +313,7 @@ describe("an unknown outcome at LinkedIn", () => {
       ["several", { multiImage: { images: [{ id: "urn:li:image:X" }, { id: "urn:li:image:A" }] } }],
       ["one beside an odd entry", { multiImage: { images: [null, { id: "urn:li:image:A" }] } }],
       ["a card's picture", { article: { source: "x", thumbnail: "urn:li:image:A" } }],
-    ])("is the post with the same file (%s), whatever its words", async (_what, content) => {
+    ])("the post with the same file (%s) is the organisation's", async (_what, content) => {
       const remote = uploaded(asset("image", "A"));
       const twin = post({ id: "urn:li:share:1" });
       const found = await ask(listed(twin, post({ commentary: "", content })), { remote });
@@ -323,7 +328,7 @@ describe("an unknown outcome at LinkedIn", () => {
         { options: { link: { url: "https://a.example", title: "A" } } },
         { content: { article: { source: "https://b.example" } } },
       ],
-    ])("is not proven by a post of the same words %s, and not sent again", async (...given) => {
+    ])("a post of the same words %s proves nothing, and is not sent again", async (...given) => {
       const [, draft, overrides] = given;
       const found = listed(post(overrides));
       expect(await ask(found, {}, draft)).toMatchObject({ kind: "unknowable" });
@@ -332,7 +337,7 @@ describe("an unknown outcome at LinkedIn", () => {
     });
 
     test.each([{ createdAt: "yesterday" }, { id: 7 }, null])(
-      "is not proven absent by a list with an entry that can't be read (%j)",
+      "a list with an unreadable entry proves no absence (%j)",
       async (odd) => {
         const entry = odd === null ? null : post({ commentary: "x", ...odd });
         expect(await ask(listed(entry))).toEqual({ kind: "may_perform", isAbsent: false });
@@ -343,7 +348,7 @@ describe("an unknown outcome at LinkedIn", () => {
       },
     );
 
-    test("is waited for while the list may not show it yet", async () => {
+    test("an unknown outcome at LinkedIn of an organisation is waited for while the list may not show it yet", async () => {
       const early = await ask(listed(), { sentAt: ago(59) });
       expect(early).toMatchObject({ kind: "ask_again", failure: { code: "outcome_unknown" } });
       expect(await ask(listed(), { sentAt: ago(60) })).toEqual({
@@ -353,7 +358,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(await ask(listed(post()), { sentAt: ago(5) })).toMatchObject({ kind: "ask_again" });
     });
 
-    test("is looked for on later pages, but not for ever", async () => {
+    test("an unknown outcome at LinkedIn of an organisation is looked for on later pages, but not for ever", async () => {
       const others = (age: number) =>
         answer(200, {
           elements: Array.from({ length: 10 }, () =>
@@ -378,7 +383,7 @@ describe("an unknown outcome at LinkedIn", () => {
       expect(beyond.calls).toHaveLength(1);
     });
 
-    test("that may not be listed is one of a member's", async () => {
+    test("an unknown outcome at LinkedIn of an organisation that may not be listed is one of a member's", async () => {
       const http = { [LIST]: denied };
       expect(await ask(http)).toEqual({ kind: "may_perform", isAbsent: false });
       expect(await ask(http, { sentAt: ago(3600) })).toMatchObject({ kind: "unknowable" });
@@ -392,14 +397,14 @@ describe("an unknown outcome at LinkedIn", () => {
       answer(500, { message: "oops" }),
       answer(200, "ok"),
       answer(429, { message: "throttle" }, { "retry-after": "7" }),
-    ])("is asked again when LinkedIn does not say (%#)", async (reply) => {
+    ])("an organisation's outcome is asked again (%#)", async (reply) => {
       expect(await ask({ [LIST]: reply })).toMatchObject({
         kind: "ask_again",
         failure: { code: "outcome_unknown" },
       });
     });
 
-    test("is asked again with a renewed token", async () => {
+    test("an unknown outcome at LinkedIn of an organisation is asked again with a renewed token", async () => {
       const credentials = { ...renewable, kind: "organization" };
       expect(await ask({ [LIST]: revoked }, { credentials })).toMatchObject({ kind: "ask_again" });
     });

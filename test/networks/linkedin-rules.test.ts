@@ -136,9 +136,12 @@ describe("LinkedIn's answers", () => {
     });
   });
 
-  test.each([400, 401, 403, 422, 502])("from a proxy (%s, HTML) prove nothing", (status) => {
-    expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
-  });
+  test.each([400, 401, 403, 422, 502])(
+    "a proxy's answer for LinkedIn (%s) proves nothing",
+    (status) => {
+      expect(classify(htmlPage(status), NOW)).toMatchObject({ effect: "doubt", note: "" });
+    },
+  );
 
   test("name the post that this one repeats", () => {
     const named = (message: string) => duplicateUrn(answer(422, { message }));

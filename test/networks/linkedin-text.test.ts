@@ -80,7 +80,7 @@ describe("LinkedIn's little text", () => {
     expect(plainText(expected)).toBe(text);
   });
 
-  test("is read back as the original text, cut off nowhere", () => {
+  test("LinkedIn's little text is read back as the original text, cut off nowhere", () => {
     const piece = fc.oneof(
       fc.constantFrom(...RESERVED.split("")),
       fc.constantFrom(
@@ -120,7 +120,7 @@ describe("LinkedIn's little text", () => {
     ["{hashtag|#|Tech} and more", "#Tech and more"],
     ["{hashtag|＃|技術}", "＃技術"],
     [String.raw`a\_b {hashtag|\#|c\_d}`, "a_b #c_d"],
-  ])("is read from %j, as the network may write it, as %j", (commentary, text) => {
+  ])("little text is read from %j as %j", (commentary, text) => {
     expect(plainText(commentary)).toBe(text);
   });
 });

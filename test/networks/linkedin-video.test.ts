@@ -98,7 +98,7 @@ describe("preparing a LinkedIn post", () => {
       expect(scripted.asked).toEqual([PART(1), PART(2), `POST ${REST}/videos`, LOOK("video", "V")]);
     });
 
-    test("is only put together when all that failed was putting it together", async () => {
+    test("a video is only put together when all that failed was putting it together", async () => {
       const first = await prepare({ ...videos(answer(503)), ...parts }, draft);
       if (first.kind !== "try_later" || first.remote === undefined) throw new Error("not kept");
       const { remote } = first;
@@ -146,7 +146,7 @@ describe("preparing a LinkedIn post", () => {
       [answer(403, ""), "rejected", "invalid_request"],
       [answer(503, ""), "try_later", "network_unavailable"],
       [refusedToConnect, "try_later", "network_unavailable"],
-    ])("is not there without its first receipt (%#)", async (reply, kind, code) => {
+    ])("a video is not there without its first receipt (%#)", async (reply, kind, code) => {
       const outcome = await prepare({ ...videos(), [PART(0)]: reply }, draft);
       expect(outcome).toMatchObject({ kind, failure: { code } });
     });

@@ -481,7 +481,7 @@ describe("linking a Mastodon account", () => {
       ["text that is no domain", "javascript:alert(1)", {}, HOST],
       ["marks of direction", "\u202enodotsam", {}, HOST],
       ["the server itself", HOST, {}, HOST],
-    ])("has %s only if that can be vouched for", async (_what, domain, more, expected) => {
+    ])("the name has %s only if that can be vouched for", async (_what, domain, more, expected) => {
       expect((await named(domain, more)).username).toBe(`alice@${expected}`);
     });
 
@@ -494,7 +494,7 @@ describe("linking a Mastodon account", () => {
       ]);
     });
 
-    test("has one at sign, whatever the account is called", async () => {
+    test("the name that people see has one at sign, whatever the account is called", async () => {
       const account = await named(HOST, {}, { username: `alice@${BIG}` });
       expect(account.username).toBe(`alice@${HOST}`);
     });
@@ -621,7 +621,7 @@ describe("linking a Mastodon account", () => {
     },
   );
 
-  test("can be undone at the instance, which may be away", async () => {
+  test("linking a Mastodon account can be undone at the instance, which may be away", async () => {
     for (const reply of [answer(200, {}), answer(403, { error: "unauthorized_client" }), lost]) {
       const tools = scriptedTools({ http: { [`POST ${ORIGIN}/oauth/revoke`]: reply } });
       await mastodon.revoke(credentials, ORIGIN, tools);
@@ -646,11 +646,14 @@ describe("linking a Mastodon account", () => {
         "read write",
       ],
       ["lists none", unlisted, "read:accounts write:statuses write:media"],
-    ])("that %s asks for what it has", async (_what, http, scope) => {
-      expect(asked((await start(script(http))).outcome)).toBe(scope);
-    });
+    ])(
+      "a server with coarse scopes that %s is asked for what it has",
+      async (_what, http, scope) => {
+        expect(asked((await start(script(http))).outcome)).toBe(scope);
+      },
+    );
 
-    test("that says so too late tries once more, and only once", async () => {
+    test("linking at a server that says too late that its scopes are coarse tries once more, and only once", async () => {
       const { outcome } = await finish(script(), { error: "invalid_scope" });
       expect(outcome).toEqual({
         kind: "restart",
@@ -723,7 +726,7 @@ describe("linking a Mastodon account", () => {
     const freshen = (data: NetworkData, reply: Script["http"] = {}) =>
       mastodon.freshen(data, ORIGIN, scriptedTools({ http: reply }));
 
-    test("is linked as one that is renewed", async () => {
+    test("a token that ends is linked as one that is renewed", async () => {
       const { outcome } = await finish(script({ [TOKEN]: answer(200, issued) }), { code: "c" });
       expect(outcome).toMatchObject({
         kind: "linked",
@@ -734,7 +737,7 @@ describe("linking a Mastodon account", () => {
       });
     });
 
-    test("is renewed in the last third of its life", async () => {
+    test("a token that ends is renewed in the last third of its life", async () => {
       expect(await freshen(credentials)).toEqual({ kind: "usable" });
       expect(await freshen(ending(6))).toEqual({ kind: "usable" });
       const tools = scriptedTools({ http: { [TOKEN]: answer(200, issued) } });
@@ -762,7 +765,7 @@ describe("linking a Mastodon account", () => {
       [answer(401, { error: "invalid_client" }), "rejected", "app_misconfigured"],
       [answer(200, { ...issued, scope: "read" }), "rejected", "permission_missing"],
       [lost, "try_later", "network_unavailable"],
-    ])("that can't be renewed (%#) serves while it lasts", async (reply, kind, code) => {
+    ])("a token that can't be renewed (%#) serves while it lasts", async (reply, kind, code) => {
       const http = { [TOKEN]: reply };
       expect(await freshen(ending(0), http)).toMatchObject({ kind, failure: { code } });
       if (kind === "try_later") expect(await freshen(ending(1), http)).toEqual({ kind: "usable" });

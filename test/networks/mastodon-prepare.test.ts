@@ -31,7 +31,7 @@ describe("preparing a Mastodon post", () => {
     );
   const both = { [FILE]: image(), [CLIP]: image({ contentType: "video/mp4" }) };
 
-  test("has nothing to do without files", async () => {
+  test("preparing a Mastodon post has nothing to do without files", async () => {
     expect(await prepare({}, {}, { media: [] })).toEqual({
       kind: "ready",
       remote: { ...begun, keepsKeys: true },
@@ -245,7 +245,7 @@ describe("what is noted before the visible call", () => {
   const prepare = (http: NonNullable<Script["http"]>, overrides: Partial<LegToPublish>) =>
     mastodon.calls.publish.prepare(leg({}, overrides), scriptedTools({ http }));
 
-  test("is the account's list, where the server keeps no keys", async () => {
+  test("what is noted before the visible call is the account's list, where the server keeps no keys", async () => {
     const before = { newestAt: at(60), ids: ["8", "9"] };
     const expected = { kind: "ready", remote: { ...begun, keepsKeys: false, before } };
     expect(await prepare({ [LIST]: list }, { credentials: elsewhere })).toEqual(expected);
@@ -256,7 +256,7 @@ describe("what is noted before the visible call", () => {
     expect(await prepare({}, sent)).toEqual({ kind: "ready", remote: earlier });
   });
 
-  test("is not had from a list that can't be read, and waited for where it may come", async () => {
+  test("what is noted before the visible call is not had from a list that can't be read, and waited for where it may come", async () => {
     const refused = await prepare({ [LIST]: answer(403) }, { credentials: elsewhere });
     expect(refused).toEqual({ kind: "ready", remote: { ...begun, keepsKeys: false } });
     const later = await prepare({ [LIST]: lost }, { credentials: elsewhere });

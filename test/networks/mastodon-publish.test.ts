@@ -87,7 +87,7 @@ describe("publishing to Mastodon", () => {
     ],
     ["a 403 of a firewall", htmlPage(403)],
     ["a 200 that is none", answer(200, "ok")],
-  ])("is in doubt after %s", async (_what, reply) => {
+  ])("publishing to Mastodon is in doubt after %s", async (_what, reply) => {
     expect(await publish({ [POST]: reply })).toMatchObject({
       kind: "in_doubt",
       failure: { code: "outcome_unknown" },
@@ -169,12 +169,12 @@ describe("an unknown outcome at Mastodon", () => {
     ...overrides,
   });
 
-  test("is nothing when nothing was sent", async () => {
+  test("an unknown outcome at Mastodon is nothing when nothing was sent", async () => {
     expect(await lookUp({}, { sentAt: null })).toMatchObject({ kind: "may_perform" });
   });
 
   test.each([minutes(1), minutes(120)])(
-    "is the post with the same words (sent %s)",
+    "the outcome is the post with the same words (sent %s)",
     async (sentAt) => {
       const list = answer(200, [listed({ id: "8", content: "<p>Other</p>" }), listed()]);
       expect(await lookUp({ [LIST]: list }, { sentAt })).toEqual(published);
@@ -185,13 +185,13 @@ describe("an unknown outcome at Mastodon", () => {
     ["other words", listed({ content: "<p>Something else</p>" })],
     ["an older post", listed({ created_at: minutes(10).toISOString() })],
     ["another content warning", listed({ spoiler_text: "cw" })],
-  ])("is not %s", async (_what, found) => {
+  ])("an unknown outcome at Mastodon is not %s", async (_what, found) => {
     expect(await lookUp({ [LIST]: answer(200, [found]) })).toMatchObject({
       kind: "may_perform",
     });
   });
 
-  test("is the post with the same files, whatever its words", async () => {
+  test("an unknown outcome at Mastodon is the post with the same files, whatever its words", async () => {
     const list = answer(200, [
       listed(),
       listed({ id: "9", content: "", media_attachments: [{ id: "1" }] }),
@@ -220,7 +220,7 @@ describe("an unknown outcome at Mastodon", () => {
   });
 
   test.each(["mastodon", "hometown"])(
-    "is asked under the same key at once where a lock is held for it: %s",
+    "the outcome is asked under the same key while a lock is held: %s",
     async (software) => {
       // The list shows another post, but the attempt on its way may still make this one.
       const list = answer(200, [listed({ content: "<p>Other</p>", visibility: "public" })]);
@@ -234,7 +234,7 @@ describe("an unknown outcome at Mastodon", () => {
     },
   );
 
-  test("is asked under the same key when the same words are from before the call", async () => {
+  test("an unknown outcome at Mastodon is asked under the same key when the same words are from before the call", async () => {
     const earlier = listed({ created_at: new Date(minutes(1).getTime() - 20_000).toISOString() });
     expect(await lookUp({ [LIST]: answer(200, [earlier]) })).toEqual({
       kind: "may_perform",
@@ -242,7 +242,7 @@ describe("an unknown outcome at Mastodon", () => {
     });
   });
 
-  test("is looked for on later pages, but not for ever", async () => {
+  test("an unknown outcome at Mastodon is looked for on later pages, but not for ever", async () => {
     const page = (from: number) =>
       answer(
         200,
@@ -258,7 +258,7 @@ describe("an unknown outcome at Mastodon", () => {
     expect(tools.calls[1]?.url).toContain("max_id=80");
   });
 
-  test("is read as a stranger where the token may not read", async () => {
+  test("an unknown outcome at Mastodon is read as a stranger where the token may not read", async () => {
     const tools = scriptedTools({
       http: {
         [LIST]: [
@@ -287,7 +287,7 @@ describe("an unknown outcome at Mastodon", () => {
     });
   });
 
-  test("of files, late, is nothing when the list shows another post of the same visibility", async () => {
+  test("an unknown outcome at Mastodon of files, late, is nothing when the list shows another post of the same visibility", async () => {
     const other = listed({ id: "5", visibility: "public", created_at: minutes(300).toISOString() });
     const options = { visibility: "public" };
     const late = { sentAt: minutes(120), remote: uploaded("1") };
@@ -306,7 +306,7 @@ describe("an unknown outcome at Mastodon", () => {
     ["the file may not be read", {}, answer(401, {}), "unknowable"],
     ["the server does not say", {}, answer(503, {}), "ask_again"],
     ["the server is away", {}, lost, "ask_again"],
-  ])("of files, late: %s", async (_what, options, look, kind) => {
+  ])("an unknown outcome at Mastodon of files, late: %s", async (_what, options, look, kind) => {
     const outcome = await lookUp(
       { [LIST]: answer(200, []), [LOOK("1")]: look },
       { sentAt: minutes(120), remote: uploaded("1") },
@@ -318,7 +318,7 @@ describe("an unknown outcome at Mastodon", () => {
   test.each([
     answer(200, "ok"),
     answer(429, { error: "Too many requests" }, { "retry-after": "7" }),
-  ])("is asked again when the server does not say (%#)", async (reply) => {
+  ])("the outcome is asked again when the server does not say (%#)", async (reply) => {
     expect(await lookUp({ [LIST]: reply })).toMatchObject({
       kind: "ask_again",
       failure: { code: "outcome_unknown" },
@@ -356,11 +356,11 @@ describe("an unknown outcome at a server without keys", () => {
       scriptedTools({ http: { [LIST]: Array.isArray(list) ? answer(200, list) : answer(403) } }),
     );
 
-  test("is the new post with the same words, by whatever clock", async () => {
+  test("an unknown outcome at a server without keys is the new post with the same words, by whatever clock", async () => {
     expect(await run([made({ created_at: minutes(59).toISOString() }), old])).toEqual(published);
   });
 
-  test("is never an earlier post of the same words", async () => {
+  test("an unknown outcome at a server without keys is never an earlier post of the same words", async () => {
     const nothing = { kind: "may_perform", isAbsent: true };
     expect(await run([old])).toEqual(nothing);
     const slid = made({ created_at: minutes(90).toISOString() });
@@ -392,7 +392,7 @@ describe("an unknown outcome at a server without keys", () => {
       expect(await run(list, { sentAt: NOW })).toMatchObject({ kind: "ask_again" });
   });
 
-  test("is told by words and files together, which keep their id or their address", async () => {
+  test("an unknown outcome at a server without keys is told by words and files together, which keep their id or their address", async () => {
     const file = { id: "1", kind: "image", isReady: true, url: `${ORIGIN}/a.jpg` };
     const withFile = { remote: { ...noted, media: [file] } };
     const draft = { media: files(FILE) };
@@ -406,7 +406,7 @@ describe("an unknown outcome at a server without keys", () => {
       expect(await run(list, withFile, draft)).toMatchObject({ kind: "unknowable" });
   });
 
-  test("is the post whose Markdown was rendered", async () => {
+  test("an unknown outcome at a server without keys is the post whose Markdown was rendered", async () => {
     const content =
       "<p><b>Bold</b>, <i>slanted</i> and <a href='https://a.example/'>linked</a></p>";
     const text = "**Bold**, _slanted_ and [linked](https://a.example/)";

@@ -58,7 +58,7 @@ describe.each(MIXING)("an image and a video in one post at %s", (host) => {
     ]);
   });
 
-  test("are one post at the most when the answer is lost", async () => {
+  test("an image and a video in one post are one post at the most when the answer is lost", async () => {
     const text = unique("Album [drop-answer]");
     await publish(host, unique("First"));
     expect(await publish(host, text)).toMatchObject({ status: "succeeded" });
@@ -67,7 +67,7 @@ describe.each(MIXING)("an image and a video in one post at %s", (host) => {
 });
 
 describe("an image and a video in one post at Mastodon", () => {
-  test("are refused by their names before anything is sent", async () => {
+  test("an image and a video in one post at Mastodon are refused by their names before anything is sent", async () => {
     const answer = await publish(STRICT_HOST, unique("Album"));
     expect(answer).toMatchObject({ status: 422 });
     expect(JSON.stringify(answer)).toContain("mastodon.media.mixed");
@@ -75,20 +75,20 @@ describe("an image and a video in one post at Mastodon", () => {
 });
 
 describe("an account at a Pixelfed server", () => {
-  test("is told beforehand that a post needs a file", async () => {
+  test("an account at a Pixelfed server is told beforehand that a post needs a file", async () => {
     const answer = await publish(PIXELFED_HOST, unique("Words alone"), []);
     expect(answer).toMatchObject({ status: 422 });
     expect(JSON.stringify(answer)).toContain("mastodon.media.required");
   });
 
-  test("is told beforehand that the server has no direct posts", async () => {
+  test("an account at a Pixelfed server is told beforehand that the server has no direct posts", async () => {
     const platformOptions = { mastodon: { visibility: "direct" } };
     const answer = await publish(PIXELFED_HOST, unique("For you"), ALBUM, { platformOptions });
     expect(answer).toMatchObject({ status: 422 });
     expect(JSON.stringify(answer)).toContain("mastodon.visibility.direct");
   });
 
-  test("is renewed for as long as it is used", async () => {
+  test("an account at a Pixelfed server is renewed for as long as it is used", async () => {
     const publisher = await publisherAt(PIXELFED_HOST);
     for (let month = 0; month < 3; month += 1) {
       relay.advance(14 * 24 * 3_600_000);
@@ -105,7 +105,7 @@ describe("a server of Misskey's, which answers 401 to whatever it refuses", () =
     ["permission_missing", "permission_missing"],
     ["text_invalid", "invalid_request"],
     ["connection_needs_reauth", "connection_needs_reauth"],
-  ])("is understood by the code of its answer: %s is %s", async (words, code) => {
+  ])("an answer of Misskey's is understood: %s is %s", async (words, code) => {
     const publisher = await publisherAt(SHARKEY_HOST);
     const body = { text: unique(`Refused [fail:${words}]`), platforms: ["mastodon"] };
     const { id } = await publisher.accept(body);

@@ -32,7 +32,7 @@ describe("a Mastodon text's length", () => {
     expect(countCharacters("https://a.com", "", 30)).toBe(30);
   });
 
-  test("is told of any text, whatever the server counts for a link", () => {
+  test("a Mastodon text's length is told of any text, whatever the server counts for a link", () => {
     const links = "https://a.com ".repeat(1000);
     expect(countCharacters(links, "", 2_000_000_000)).toBe(2_000_000_001_000);
     const measured = (charactersPerUrl: number) =>
@@ -62,7 +62,7 @@ describe("a Mastodon text's length", () => {
     expect(countedText(text).text).toBe(counted);
   });
 
-  test("is told in time for any text", () => {
+  test("a Mastodon text's length is told in time for any text", () => {
     const nasty = fc.constantFrom("https://", "a.a", "(", "@", "a", "/", "?", "_", ".");
     fc.assert(
       fc.property(fc.array(nasty, { maxLength: 200 }), (pieces) => {
@@ -81,7 +81,7 @@ const COUNTED = readFileSync(join(import.meta.dirname, "mastodon-counts.jsonl"),
 const PLACEHOLDER = "x".repeat(23);
 
 describe("a Mastodon server's own count", () => {
-  test("is ours for every text, neither more nor less", () => {
+  test("a Mastodon server's own count is ours for every text, neither more nor less", () => {
     expect(COUNTED.length).toBeGreaterThan(1_000);
     const others = COUNTED.flatMap(([text, length, counted]) => {
       const ours = { counted: countedText(text).text, length: countCharacters(text, "", 23) };
@@ -98,7 +98,7 @@ describe("a Mastodon server's own count", () => {
     ["with a query, too", "https://a.com/?".padEnd(4_097, "a"), 4_097],
     ["a host counts as it is encoded", "https://é.com/".padEnd(4_091, "a"), 4_091],
     ["its path does not", "https://a.com/".padEnd(4_096, "é"), 23],
-  ])("%s", (_name, text, length) => {
+  ])("a Mastodon server's own count: %s", (_name, text, length) => {
     expect(countCharacters(text, "", 23)).toBe(length);
   });
 
@@ -129,7 +129,7 @@ describe("a status' content", () => {
     expect(comparable(textOfHtml(content))).toBe(comparable(text));
   });
 
-  test("is not the text of another post", () => {
+  test("a status' content is not the text of another post", () => {
     expect(comparable(textOfHtml("<p>Hello</p>"))).not.toBe(comparable("Hello!"));
   });
 });

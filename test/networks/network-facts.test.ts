@@ -33,7 +33,7 @@ describe("what people are asked for at Facebook", () => {
     return { scope: searchParams.get("scope"), config: searchParams.get("config_id") };
   };
 
-  test("is a list, with what finds pages of businesses", async () => {
+  test("what people are asked for at Facebook is a list, with what finds pages of businesses", async () => {
     const { scope, config } = await asked({});
     expect(scope?.split(",")).toContain("business_management");
     expect(config).toBeNull();
@@ -44,7 +44,7 @@ describe("what people are asked for at Facebook", () => {
     expect(scope).toBe("pages_show_list,pages_read_engagement,pages_manage_posts");
   });
 
-  test("is a configuration of Facebook Login for Business in place of a list", async () => {
+  test("what people are asked for at Facebook is a configuration of Facebook Login for Business in place of a list", async () => {
     const found = await asked({ FACEBOOK_LOGIN_CONFIG_ID: "1234567890" });
     expect(found).toEqual({ scope: null, config: "1234567890" });
   });
@@ -58,7 +58,7 @@ describe("the check of an account doubts", () => {
     ["nothing while the app may read the person's data", unix(1), undefined],
     ["nothing where there is no such end", 0, undefined],
     ["what follows when that has ended", unix(-1), ["data_access_expired"]],
-  ])("%s", async (_what, endsAt, doubts) => {
+  ])("the check of an account doubts: %s", async (_what, endsAt, doubts) => {
     const used = facebookTools({
       http: { [DEBUG]: answer(200, { data: { data_access_expires_at: endsAt } }) },
     });

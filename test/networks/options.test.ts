@@ -7,7 +7,7 @@ import { NETWORKS } from "../../src/shared/networks/registry.ts";
 const accepts = (value: unknown) => platformOptionsSchema().safeParse(value).success;
 
 describe("platformOptions", () => {
-  test.each(NETWORK_NAMES)("of %s take the shared fields and nothing unknown", (name) => {
+  test.each(NETWORK_NAMES)("options of %s take the shared fields and nothing unknown", (name) => {
     const shared = { text: "x", mediaUrls: ["https://a.example/b.jpg"], altTexts: [null] };
     expect(accepts({ [name]: shared })).toBe(true);
     expect(accepts({ [name]: {} })).toBe(true);
@@ -18,7 +18,7 @@ describe("platformOptions", () => {
     ["facebook", 8_000],
     ["instagram", 2_200],
     ["linkedin", 1_250],
-  ])("of %s take a first comment of 1 to %s characters", (name, max) => {
+  ])("platformOptions of %s take a first comment of 1 to %s characters", (name, max) => {
     const comment = (length: number) => accepts({ [name]: { firstComment: "x".repeat(length) } });
     expect([0, 1, max, max + 1].map(comment)).toEqual([false, true, true, false]);
     expect(accepts({ bluesky: { firstComment: "x" } })).toBe(false);
@@ -57,7 +57,7 @@ describe("platformOptions", () => {
     ],
     [{ labels: ["nudity", "!no-unauthenticated"] }, true],
     [{ labels: ["spam"] }, false],
-  ])("of bluesky: %j is %s", (options, expected) => {
+  ])("platformOptions of bluesky: %j is %s", (options, expected) => {
     expect(accepts({ bluesky: options })).toBe(expected);
   });
 
@@ -66,11 +66,11 @@ describe("platformOptions", () => {
     [{ visibility: "everyone" }, false],
     [{ language: "english!" }, false],
     [{ sensitive: "yes" }, false],
-  ])("of mastodon: %j is %s", (options, expected) => {
+  ])("platformOptions of mastodon: %j is %s", (options, expected) => {
     expect(accepts({ mastodon: options })).toBe(expected);
   });
 
-  test("can be written as a JSON schema", () => {
+  test("platformOptions can be written as a JSON schema", () => {
     const schema = z.toJSONSchema(platformOptionsSchema());
     expect(Object.keys(schema.properties ?? {})).toEqual([...NETWORK_NAMES]);
   });

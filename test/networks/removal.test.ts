@@ -131,7 +131,7 @@ describe("facebook", () => {
     ["that ended", facebook.error(190, 460, 401), "connection_needs_reauth"],
     ["without the permission", facebook.error(200, undefined, 403), "permission_missing"],
     ["that does not see the page either", gone, "permission_missing"],
-  ] as const)("does not count it with a token %s", async (_, page, code) => {
+  ] as const)("Facebook's removal does not count with a token %s", async (_, page, code) => {
     const http = { [at("DELETE", POST)]: gone, [at("GET", "42")]: page };
     expect(await remove(facebook.asText, POST, http)).toMatchObject({
       kind: "rejected",
@@ -161,7 +161,7 @@ describe("facebook", () => {
     expect(await remove(facebook.asReel, "9", http)).toMatchObject(permission);
   });
 
-  test("can't remove stories", () => {
+  test("Facebook can't remove stories", () => {
     const { account } = facebook.leg();
     const isSupported = (form: string) =>
       removeFromPage.isSupported?.({ account, limits: {}, remote: { form } });

@@ -22,14 +22,14 @@ function namedIn(network: string): readonly string[] {
 }
 
 describe("the rules of the networks", () => {
-  test("are listed, each once, under the network that has them", () => {
+  test("the rules of the networks are listed, each once, under the network that has them", () => {
     const ids = described.map(({ rule }) => rule);
     expect(new Set(ids).size).toBe(ids.length);
     expect(new Set(described.map(({ network }) => network))).toEqual(new Set(NETWORK_NAMES));
     for (const { network, rule } of described) expect(rule.startsWith(`${network}.`)).toBe(true);
   });
 
-  test.each(NETWORK_NAMES)("of %s are all that its files name", (network) => {
+  test.each(NETWORK_NAMES)("the rules of %s are all that its files name", (network) => {
     const named = namedIn(network);
     expect(named.length).toBeGreaterThan(0);
     const known = described.map(({ rule }) => rule);
@@ -60,7 +60,7 @@ describe("a broken rule", () => {
     },
   } as const;
 
-  test("is told in the table's words, with its numbers", () => {
+  test("a broken rule is told in the table's words, with its numbers", () => {
     expect(breach(table, "toy.text.length", { used: 12, field: "text" })).toEqual({
       severity: "error",
       code: "text_too_long",
@@ -72,7 +72,7 @@ describe("a broken rule", () => {
     });
   });
 
-  test("may have a limit of the account's own, and be no more than a warning", () => {
+  test("a broken rule may have a limit of the account's own, and be no more than a warning", () => {
     const at = { used: 6, limit: 5, severity: "warning", mediaIndex: 2 } as const;
     expect(breach(table, "toy.text.length", at)).toMatchObject({
       severity: "warning",
@@ -85,7 +85,7 @@ describe("a broken rule", () => {
     [9, []],
     [10, ["The text uses 10 of 10 characters."]],
     [11, ["The text has 11 characters; Toy allows 10."]],
-  ])("is warned of above nine tenths: %s of 10", (usedCharacters, messages) => {
+  ])("a broken rule is warned of above nine tenths: %s of 10", (usedCharacters, messages) => {
     const measured = { usedCharacters, maxCharacters: 10 };
     const toy = { network: "toy", title: "Toy", id: "length", limit: 10 } as const;
     const ofText = textRules({ ...toy, unit: "characters" });

@@ -63,7 +63,7 @@ describe("a text's length", () => {
     expect(found(max + 1)).toEqual([`error ${rule}`]);
   });
 
-  test("is 3,000 bytes at most on Bluesky, however few characters they are", () => {
+  test("a text's length is 3,000 bytes at most on Bluesky, however few characters they are", () => {
     const check = (text: string) =>
       networkOf("bluesky")
         .check(draftOf("bluesky", text), {})
@@ -103,7 +103,7 @@ describe.each(NETWORKS)("what a reader of %s sees", (name) => {
   });
   afterAll(() => sandbox.stop());
 
-  test.each(TEXTS)("of %s is every character", async (_what, text) => {
+  test.each(TEXTS)("what a reader sees of %s is every character", async (_what, text) => {
     const walk = await walkLeg(networkOf(name), link.linked, draftOf(name, text), link.tools);
     const { externalId } = publishedBy(walk);
     const post = sandbox.posts(name).find(({ id }) => id === externalId);

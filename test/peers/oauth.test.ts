@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       expect(session.status).toBe("completed");
     }, WALK_MS);
 
-    test("is the owner's, and none of its secrets are shown", async () => {
+    test("an account that was linked there is the owner's, and none of its secrets are shown", async () => {
       const connection = await connectionOf(owner);
       expect(connection).toMatchObject({
         platform: "bluesky",
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
     });
 
     test.runIf(IS_LONG)(
-      "is gone from the owner's settings when it is disconnected",
+      "an account that was linked there is gone from the owner's settings when it is disconnected",
       async () => {
         const fresh = await anOwner("carol.test");
         await link(fresh);
@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
     );
 
     test.runIf(IS_LONG)(
-      "has to be linked again once its owner ended it there, and then a retry goes out",
+      "an account that its owner ended there has to be linked again before a retry",
       async () => {
         const fresh = await anOwner("dora.test");
         await link(fresh);
@@ -244,7 +244,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
 
     // A refresh token that is used twice ends the whole session there: whoever renews twice loses the account. The last
     // test, because a clock that was put forward ends the operator's tokens as well.
-    test("is renewed once for all legs that find its token ended, and again when the next one ends", async () => {
+    test("an account that was linked there is renewed once for all legs that find its token ended, and again when the next one ends", async () => {
       for (const round of casesOf(["first", "second"])) {
         await later(2 * HOUR_MS);
         const texts = [1, 2, 3, 4].map((number) => `After the ${round} end, post ${number}`);

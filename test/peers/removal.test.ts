@@ -141,7 +141,7 @@ describe.each(PEERS)("a removal on %s", (_name, start, isHere) => {
     ["loses its request", "request", 1],
     ["loses its answer", "answer", 1],
     ["loses three answers", "answer", 3],
-  ] as const)("that %s takes the post down once and for all", async (_, what, left) => {
+  ] as const)("a removal that %s takes the post down once and for all", async (_, what, left) => {
     const { network, linked, isThere } = peer;
     const { remove } = network.calls;
     if (remove === undefined) throw new Error("there is no removal");

@@ -91,7 +91,7 @@ const textOf = (name: string) =>
 describe.skipIf(!hasSnac)(
   "a real small server that speaks Mastodon's API and keeps no keys",
   () => {
-    test("has the account linked over its own log-in page", async () => {
+    test("a real small server that speaks Mastodon's API and keeps no keys has the account linked over its own log-in page", async () => {
       const path = `/v1/profiles/${customer.profileId}/connections`;
       const [connection] = dataOf(await relay.call("GET", path, { bearer: customer.key }));
       expect(connection).toMatchObject({
@@ -120,7 +120,7 @@ describe.skipIf(!hasSnac)(
     // Half a minute each: that a post is not there is believed only once it would be.
     const troubles = cases.filter(({ isQuick }) => isQuick || IS_LONG);
     test.each(troubles)(
-      "never shows a post twice, and tells what is true: $name, $fault",
+      "a real small server without keys never shows a post twice: $name, $fault",
       async ({ name, form, fault }) => {
         const words = `${name} after ${fault}`;
         const sprung = wire.next("statuses", fault, "POST");
@@ -139,7 +139,7 @@ describe.skipIf(!hasSnac)(
       60_000,
     );
 
-    test("is paid for once for each post that is there", async () => {
+    test("a real small server that speaks Mastodon's API and keeps no keys is paid for once for each post that is there", async () => {
       const entries = await ledgerOf(relay, customer);
       const paid = entries.filter(({ type, tokens }) => type === "settle" && tokens < 0);
       const posts = await snac.postsWith("Fresh ");

@@ -57,11 +57,11 @@ describe("a call", () => {
       withdrawn(removal({ sentAt: at }), NOW),
       { state: "unknown" },
     ],
-  ])("%s", (_, call, expected) => {
+  ])("a call: %s", (_, call, expected) => {
     expect(call).toMatchObject(expected);
   });
 
-  test("has words of its own where those of publishing would be wrong", () => {
+  test("a call has words of its own where those of publishing would be wrong", () => {
     const { error } = endedCall(
       removal(),
       { kind: "failed", failure: { code: "network_unavailable", networkCode: null } },
@@ -96,7 +96,7 @@ describe("a call", () => {
 });
 
 describe("a leg with calls", () => {
-  test("that has ended is busy until its calls are final, and keeps its own state", () => {
+  test("a leg with calls that has ended is busy until its calls are final, and keeps its own state", () => {
     const leg = publishedWith(removal());
     expect([isBusy(leg), isBeingRemoved(leg)]).toEqual([true, true]);
     expect(nextLegStep(leg, NOW)).toEqual({ kind: "claim", afterCrash: false });

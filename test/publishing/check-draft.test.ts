@@ -104,7 +104,7 @@ describe("the draft of one leg", () => {
       { platformOptions: { bluesky: { langs: ["en"] } } },
       { options: { langs: ["en"] } },
     ],
-  ])("%s", (_, draft, wanted) => {
+  ])("the draft of one leg: %s", (_, draft, wanted) => {
     expect(legDraft(draftOf(draft), "bluesky")).toMatchObject(wanted);
   });
 });

@@ -134,7 +134,7 @@ describe("two processes that change a post", () => {
     expect((await publisher.read(post.id)).externalId).toBeNull();
   });
 
-  test("of many changes of the same version one wins, and that change alone is reported", async () => {
+  test("of many changes of the same version by two processes, one wins, and that change alone is reported", async () => {
     const publisher = await aPublisher(relay, ["bluesky"]);
     const post = await schedule(publisher);
     const expectedUpdatedAt = post.updatedAt;

@@ -106,7 +106,7 @@ async function ended(postId: string) {
 }
 
 describe("a first comment", () => {
-  test("is written after the leg has settled, is free, and is reported", async () => {
+  test("a first comment is written after the leg has settled, is free, and is reported", async () => {
     const id = await commented();
     expect((await publisher.read(id)).legs[0].firstComment).toMatchObject({
       status: "pending",
@@ -142,7 +142,7 @@ describe("a first comment", () => {
     ]);
   });
 
-  test("is repeated for ten minutes while the network does not show the post, then has failed", async () => {
+  test("a first comment is repeated for ten minutes while the network does not show the post, then has failed", async () => {
     outcomes.push(notThereYet, notThereYet, notThereYet);
     expect((await ended(await commented())).legs[0].firstComment.status).toBe("succeeded");
     expect(calls).toHaveLength(4);
@@ -165,14 +165,14 @@ describe("a first comment", () => {
     expect(await publisher.eventTypes(post.id)).toContain("comment.failed");
   });
 
-  test("is not sent again after a lost answer until the network was asked", async () => {
+  test("a first comment is not sent again after a lost answer until the network was asked", async () => {
     outcomes.push(lost);
     lookUps.push({ kind: "ask_again", failure: lost.failure, pollAfterSeconds: 5 }, written);
     expect((await ended(await commented())).legs[0].firstComment.status).toBe("succeeded");
     expect(calls).toHaveLength(1);
   });
 
-  test("of which nobody can tell is unknown, and is not sent again", async () => {
+  test("a first comment whose outcome nobody can tell is unknown, and is not sent again", async () => {
     outcomes.push(lost);
     lookUps.push({ kind: "unknowable", failure: lost.failure });
     const post = await ended(await commented());
@@ -185,7 +185,7 @@ describe("a first comment", () => {
     expect(await publisher.eventTypes(post.id)).toContain("comment.failed");
   });
 
-  test("whose worker died over the call is looked up before anything else", async () => {
+  test("a first comment whose worker died over the call is looked up before anything else", async () => {
     outcomes.push("crash");
     const id = await commented();
     await relay.drain().catch(() => undefined);
@@ -196,7 +196,7 @@ describe("a first comment", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("for which a permission is missing fails, with a warning", async () => {
+  test("a first comment for which a permission is missing fails, with a warning", async () => {
     const forbidden = { code: "permission_missing", networkCode: "403" } as const;
     outcomes.push({ kind: "rejected", failure: forbidden });
     const post = await ended(await commented());
@@ -208,7 +208,7 @@ describe("a first comment", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("of an authorisation without the permission is not sent", async () => {
+  test("a first comment of an authorisation without the permission is not sent", async () => {
     missing = ["write:comments"];
     const post = await ended(await commented());
     missing = [];
@@ -219,7 +219,7 @@ describe("a first comment", () => {
     expect(calls).toHaveLength(0);
   });
 
-  test("that waits for its post is dropped when the post is removed", async () => {
+  test("a first comment that waits for its post is dropped when the post is removed", async () => {
     outcomes.push(...Array.from({ length: 99 }, () => notThereYet));
     const id = await commented();
     await relay.drain();
@@ -232,7 +232,7 @@ describe("a first comment", () => {
     expect((await publisher.read(id)).legs[0].removal.status).toBe("removed");
   });
 
-  test("of a post without one is null", async () => {
+  test("a first comment of a post without one is null", async () => {
     const { id } = await publisher.accept({ text: unique("Plain"), platforms: ["mastodon"] });
     expect((await ended(id)).legs[0].firstComment).toBeNull();
     expect(calls).toHaveLength(0);

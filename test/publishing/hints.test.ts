@@ -34,7 +34,7 @@ describe("what a change of a post leaves to do", () => {
     ["no leg that was on its way before", {}, { notBefore: LATER }, 0],
     ["no leg that ends", {}, { state: "failed", reservation: { ...open, state: "released" } }, 0],
     ["no leg that nothing is reserved for", { reservation: none }, { reservation: none }, 0],
-  ])("is %s", (_what, before, after, count) => {
+  ])("what a change of a post leaves to do is %s", (_what, before, after, count) => {
     const [first] = both({});
     const legsOf = (leg: GivenLeg) => [first, legOf({ network: "mastodon", ...leg })];
     const known = { post: processing, legs: legsOf(before).filter((leg) => leg !== undefined) };
@@ -48,7 +48,7 @@ describe("what a change of a post leaves to do", () => {
     ["of a post that is moved", scheduled(LATER), scheduled(DUE), DUE],
     ["but not of one that keeps its time", scheduled(DUE), scheduled(DUE), null],
     ["nor of one that starts", scheduled(DUE), { ...scheduled(DUE), ...processing }, null],
-  ] as const)("is the start %s", (_what, before, after, dueAt) => {
+  ] as const)("a change leaves to do the start %s", (_what, before, after, dueAt) => {
     const legs = both({ reservation: none });
     const known = before && { post: before, legs };
     expect(hintsAfter(known, { post: after, legs }, 0)).toEqual({ ...NO_HINTS, dueAt });

@@ -79,7 +79,7 @@ describe("a claimed leg", () => {
       false,
       { state: "sent", sentAt: earlier, resend: true, attempts: 4, lastAttemptAt: at },
     ],
-  ])("%s", (_, leg, afterCrash, after) => {
+  ])("a claimed leg: %s", (_, leg, afterCrash, after) => {
     const taken = claimed(legOf(leg), { ...claim, afterCrash });
     expect(partsOf(taken)).toMatchObject({
       ...after,
@@ -251,7 +251,7 @@ describe("a leg that waits", () => {
       after(sent(0, 4), "look", true),
       { state: "sent", retries: 0, notBefore: seconds(4) },
     ],
-  ])("%s", (_, leg, expected) => {
+  ])("a leg that waits: %s", (_, leg, expected) => {
     const parts = leg && partsOf(leg);
     if (expected === undefined) expect(parts).toBeUndefined();
     else expect(parts).toMatchObject({ ...expected, claimId: null, leaseUntil: null });
@@ -329,7 +329,7 @@ describe("the delay before a retry", () => {
       3_600,
     ],
     ["is none when none is needed", { retries: 4, random: 0.5, asked: 0 }, 0],
-  ])("%s", (_, { retries, random, asked }, seconds) => {
+  ])("the delay before a retry: %s", (_, { retries, random, asked }, seconds) => {
     const delay = nextRetrySeconds(SCHEDULE, retries, random, asked);
     if (seconds === null) expect(delay).toBeNull();
     else expect(delay).toBeCloseTo(seconds, 3);

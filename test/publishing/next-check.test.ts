@@ -19,7 +19,7 @@ describe("the next check of open work", () => {
     ["goes by the first of several", [{ leaseUntil: at(40) }, { notBefore: at(10) }, {}], 0, 20],
     ["takes no notice of legs that have ended", [{ state: "failed", notBefore: at(5) }, {}], 0, 60],
     ["takes no notice of what is over", [{ leaseUntil: at(-30) }], 0, 60],
-  ])("%s", (_, legs, checks, seconds) => {
+  ])("the next check of open work: %s", (_, legs, checks, seconds) => {
     expect(
       nextCheck(
         legs.map((leg) => legOf(leg)),

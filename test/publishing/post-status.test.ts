@@ -91,7 +91,7 @@ describe("what a worker may do with a leg", () => {
     ["succeeded", { state: "done", leaseUntil: past }, { kind: "ended" }],
     ["failed", { state: "failed", notBefore: past }, { kind: "ended" }],
     ["skipped", { state: "skipped" }, { kind: "ended" }],
-  ])("that is %s", (_, leg, step) => {
+  ])("what a worker may do with a leg that is %s", (_, leg, step) => {
     expect(nextLegStep(legOf(leg), NOW)).toEqual(step);
   });
 });

@@ -223,7 +223,7 @@ async function run(fault: string | undefined, asksAt: number, endsAfter: number)
 
 describe.each(TROUBLES)("a removal during a first comment that %s", (_, fault) => {
   test(
-    "is made, and tells the truth of both, whenever it comes and whenever the worker dies",
+    "a removal during a first comment is made, and tells the truth of both, whenever it comes and whenever the worker dies",
     { timeout: 300_000 },
     async () => {
       // The worker of one trouble dies after each of its writes, that of the others after the one before which it is asked.

@@ -88,7 +88,7 @@ describe("removing a post", () => {
     expect(steps).toMatchObject([{ outcome: "asked" }, { outcome: "done", platform: "mastodon" }]);
   });
 
-  test("is made again after a lost answer, and ends as one removal", async () => {
+  test("removing a post is made again after a lost answer, and ends as one removal", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     deletions.next.push("lost_before", "down", "lost");
@@ -100,7 +100,7 @@ describe("removing a post", () => {
     expect(events.filter((type: string) => type === "leg.removed")).toHaveLength(1);
   });
 
-  test("is given up after an hour, and can be asked for again", async () => {
+  test("removing a post is given up after an hour, and can be asked for again", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id, status } = await published(publisher, ["mastodon"]);
     deletions.next.push(...Array.from({ length: 200 }, () => "down" as const));
@@ -125,7 +125,7 @@ describe("removing a post", () => {
     expect((await removed(publisher, id)).legs[0].removal.status).toBe("removed");
   });
 
-  test("that the network forbids fails, and is the end user's to solve", async () => {
+  test("removing a post that the network forbids fails, and is the end user's to solve", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     deletions.next.push("forbidden");
@@ -147,7 +147,7 @@ describe("removing a post", () => {
     expect((await again()).status).toBe(202);
   });
 
-  test("is waited for when its profile is erased, before its account is unlinked", async () => {
+  test("removing a post is waited for when its profile is erased, before its account is unlinked", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await published(publisher, ["mastodon"]);
     deletions.next.push("down");
@@ -284,7 +284,7 @@ describe("a post of unknown outcome", () => {
     return post;
   }
 
-  test("is looked for before it is removed", async () => {
+  test("a post of unknown outcome is looked for before it is removed", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await unknown(publisher, "after");
     await publisher.remove(id);
@@ -293,7 +293,7 @@ describe("a post of unknown outcome", () => {
     expect(deletions.calls).toHaveLength(1);
   });
 
-  test("that is not there needs no removal", async () => {
+  test("a post of unknown outcome that is not there needs no removal", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await unknown(publisher, "before");
     await publisher.remove(id);
@@ -302,7 +302,7 @@ describe("a post of unknown outcome", () => {
     expect(deletions.calls).toEqual([]);
   });
 
-  test("can't be retried while it is removed, nor removed while it is retried", async () => {
+  test("a post of unknown outcome can't be retried while it is removed, nor removed while it is retried", async () => {
     const publisher = await aPublisher(relay, ["mastodon"]);
     const { id } = await unknown(publisher, "after");
     const retry = () => publisher.call("POST", `/v1/posts/${id}/retry`, { body: {} });

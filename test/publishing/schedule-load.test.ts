@@ -24,7 +24,7 @@ const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOSt
 
 describe("2,500 posts of one minute", () => {
   test(
-    "are all hinted in one run of the timer, once each, and none again while they are on time",
+    "2,500 posts of one minute are all hinted in one run of the timer, once each, and none again while they are on time",
     { timeout: 120_000 },
     async () => {
       // Of its own: rows that nothing stands behind would be hinted in the other tests too.

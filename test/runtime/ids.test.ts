@@ -75,7 +75,7 @@ describe("ids", () => {
 describe("inverted", () => {
   const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
-  test("has sixteen digits and sorts the other way round", () => {
+  test("inverted has sixteen digits and sorts the other way round", () => {
     fc.assert(
       fc.property(time, time, (left, right) => {
         expect(inverted(left)).toMatch(/^\d{16}$/);

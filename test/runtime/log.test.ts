@@ -14,7 +14,7 @@ const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMSJ9.c2lnbmF0dXJl";
 const signing = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 describe("log lines", () => {
-  test("are one JSON object each, with the fields of their log", () => {
+  test("log lines are one JSON object each, with the fields of their log", () => {
     const { log, lines } = capture();
     log.with({ requestId: "req_1" }).with({ route: "GET v1/me" }).info("request", { status: 200 });
     expect(lines).toHaveLength(1);
@@ -37,7 +37,7 @@ describe("log lines", () => {
     expect(lines.map(({ level }) => level)).toEqual(["warn", "error"]);
   });
 
-  test("can't be split by a line break in a value", () => {
+  test("log lines can't be split by a line break in a value", () => {
     const { log, lines } = capture();
     log.info("request", { path: "a\nb\u2028c" });
     expect(lines[0]?.line.split("\n")).toHaveLength(1);

@@ -77,7 +77,7 @@ async function failureOf(name: string, by = outbound): Promise<Partial<HttpFailu
 
 describe("a host that a customer chose", () => {
   test.each(["here.example.test", "here.example.test.", "alias.example.test", "deaf.example.test"])(
-    "is dialled where its name server says: %s",
+    "a host is dialled where its name server says: %s",
     async (name) => {
       const before = connections;
       await failureOf(name);
@@ -91,7 +91,7 @@ describe("a host that a customer chose", () => {
     "half-inside.example.test",
     "hidden.example.test",
     "alias-inside.example.test",
-  ])("is not dialled when one of its addresses is private: %s", async (name) => {
+  ])("a host with a private address is not dialled: %s", async (name) => {
     const before = connections;
     expect(await failureOf(name)).toMatchObject({
       delivery: "not_sent",
@@ -100,7 +100,7 @@ describe("a host that a customer chose", () => {
     expect(connections).toBe(before);
   });
 
-  test("is resolved again for each connection, and not dialled once its name leads inside", async () => {
+  test("a host that a customer chose is resolved again for each connection, and not dialled once its name leads inside", async () => {
     const before = connections;
     await failureOf("turning.example.test");
     expect(connections).toBe(before + 1);
@@ -117,16 +117,19 @@ describe("a host that a customer chose", () => {
     "silent.example.test",
     // More than a label may have.
     `${"x".repeat(64)}.example.test`,
-  ])("can't be reached when its name can't be resolved: %s", async (name) => {
-    expect(await failureOf(name)).toMatchObject({ delivery: "not_sent", reason: "connect_failed" });
+  ])("a host whose name can't be resolved can't be reached: %s", async (name) => {
+    expect(await failureOf(name)).toMatchObject({
+      delivery: "not_sent",
+      reason: "connect_failed",
+    });
   });
 
-  test("is asked for by its whole name alone, whatever search domains the machine has", () => {
+  test("a host that a customer chose is asked for by its whole name alone, whatever search domains the machine has", () => {
     const asked = new Set(names.asked.map((name) => name.toLowerCase()));
     expect([...asked].filter((name) => !name.endsWith(".example.test"))).toEqual([]);
   });
 
-  test("can't be reached on a machine without a name server", async () => {
+  test("a host that a customer chose can't be reached on a machine without a name server", async () => {
     const spare = await startNameServer(() => "silence");
     await spare.stop();
     const alone = outboundWith(spare.address);

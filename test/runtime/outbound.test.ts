@@ -202,7 +202,7 @@ describe("a call", () => {
     throw new Error("the call did not fail as it should", { cause: failure });
   }
 
-  test("to a mapped host keeps path and query and tells the host that was meant", async () => {
+  test("a call to a mapped host keeps path and query and tells the host that was meant", async () => {
     const answer = await get("https://api.example.test/a/b?c=d", { headers: { "x-own": "1" } });
     expect(answer).toMatchObject({ status: 200, headers: { "x-twice": "a, b" } });
     expect(answer.json()).toEqual({ ok: true });
@@ -227,7 +227,7 @@ describe("a call", () => {
     expect(seen?.path).toBe("/redirect");
   });
 
-  test("with a form sends its fields and files with an exact length", async () => {
+  test("a call with a form sends its fields and files with an exact length", async () => {
     const form = new FormData();
     form.append("description", "Ein Foto ✓");
     form.append("file", new File(["bytes"], "photo.jpg", { type: "image/jpeg" }));
@@ -248,11 +248,11 @@ describe("a call", () => {
     ["https://api.example.test/drop", {}, "in_doubt", "connection_lost"],
     ["https://api.example.test/cut", {}, "in_doubt", "connection_lost"],
     ["https://api.example.test/large", { bytesMax: 1_000 }, "in_doubt", "too_large"],
-  ])("to %s fails and tells whether it may have arrived", async (url, more, delivery, reason) => {
+  ])("a call to %s tells whether it may have arrived", async (url, more, delivery, reason) => {
     expect(await failureOf(get(url, more))).toMatchObject({ delivery, reason });
   });
 
-  test("by a browser goes to the stand-in of a mapped host, else where it was meant to", () => {
+  test("a call by a browser goes to the stand-in of a mapped host, else where it was meant to", () => {
     expect(outbound.browserUrl("https://api.example.test/x?y")).toMatch(/^http:\/\/127.*\/x\?y$/);
     expect(outbound.browserUrl("https://example.com/x")).toBe("https://example.com/x");
   });

@@ -35,7 +35,7 @@ describe("cursors", () => {
     expect(cursors.read(undefined, query)).toBeUndefined();
   });
 
-  test("can stand in a query as they are", () => {
+  test("cursors can stand in a query as they are", () => {
     expect(cursors.make("F|0000|prf_1", query)).toMatch(/^[\w-]+$/);
   });
 
@@ -43,18 +43,18 @@ describe("cursors", () => {
     ["another tenant", { ...query, platformId: "plt_2" }],
     ["another list", { ...query, list: "keys" }],
     ["another filter", { ...query, status: "active" }],
-  ])("of %s are refused", (_name, other) => {
+  ])("cursors of %s are refused", (_name, other) => {
     expect(codeOf(() => cursors.read(cursors.make("x", other), query))).toBe("invalid_cursor");
   });
 
-  test("of a later build, which say more, are read", () => {
+  test("cursors of a later build, which say more, are read", () => {
     const text = JSON.stringify({ ...contentOf(cursors.make("prf_1", query)), later: "added" });
     const tag = hmacSha256(KEY, text).subarray(0, TAG_LENGTH);
     const later = Buffer.concat([tag, Buffer.from(text)]).toString("base64url");
     expect(cursors.read(later, query)).toBe("prf_1");
   });
 
-  test("of another secret are refused", () => {
+  test("cursors of another secret are refused", () => {
     const foreign = createCursors({
       current: new Uint8Array(32).fill(2),
       previous: undefined,
@@ -62,7 +62,7 @@ describe("cursors", () => {
     expect(codeOf(() => cursors.read(foreign, query))).toBe("invalid_cursor");
   });
 
-  test("that were changed or made up are refused and never break anything", () => {
+  test("cursors that were changed or made up are refused and never break anything", () => {
     const cursor = cursors.make("F|0000|prf_1", query);
     fc.assert(
       fc.property(

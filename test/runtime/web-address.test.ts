@@ -32,7 +32,7 @@ describe("an address is read as it is written", () => {
     "https://",
     "https://a b/",
     "",
-  ])("%j", (text) => {
+  ])("an address is read as it is written: %j", (text) => {
     expect(misreadAddress(text)).toBeUndefined();
   });
 });
@@ -72,7 +72,7 @@ describe("an address that would be read as another one is refused", () => {
     ["https://134744072/", "host name"],
     ["https://\u2460.8.8.8/", "host name"],
     ["https://8.8.8.8./", "host name"],
-  ])("%j", (text, words) => {
+  ])("an address that would be read as another one is refused: %j", (text, words) => {
     if (words !== undefined) expect(misreadAddress(text)).toContain(words);
     else expect(text.trim()).not.toMatch(/^https?:/);
   });
@@ -95,7 +95,7 @@ describe("a name that no server on the internet can have", () => {
     "metadata.google.internal",
     "a.localhost",
     "name.alt",
-  ])("%s", (name) => {
+  ])("a name that no server on the internet can have: %s", (name) => {
     expect(isImpossibleName(name)).toBe(true);
   });
 
@@ -107,7 +107,7 @@ describe("a name that no server on the internet can have", () => {
     "xn--bcher-kva.example.org",
     "test.example.org",
     "latest.dev",
-  ])("but %s may exist", (name) => {
+  ])("a name such as %s may exist on the internet", (name) => {
     expect(isImpossibleName(name)).toBe(false);
   });
 });

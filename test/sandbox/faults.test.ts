@@ -119,13 +119,13 @@ describe("switches", () => {
     ],
     ["no count", { network: "bluesky", route: "*", fault: "hang", times: 0 }, '"times"'],
     ["nothing", {}, '"network" is missing'],
-  ])("with %s are refused with the reason", async (_name, json, message) => {
+  ])("switches with %s are refused with the reason", async (_name, json, message) => {
     const reply = await fault(json);
     expect(reply.status).toBe(400);
     expect(reply.json["error"]).toContain(message);
   });
 
-  test("are gone when they are cleared", async () => {
+  test("switches are gone when they are cleared", async () => {
     at.sandbox.fault("mastodon", "*", "fail:network_unavailable", 5);
     expect((await onMastodon("hello")).status).toBe(503);
     await fault({ clear: true });

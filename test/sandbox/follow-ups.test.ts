@@ -17,7 +17,7 @@ const remove = (id: string, as: string) =>
   at.call(HOST, `/api/v1/statuses/${id}?delete_media=true`, { method: "DELETE", token: as });
 
 describe("a post that its author took down", () => {
-  test("is shown as removed to developers, and to no reader", async () => {
+  test("a post that its author took down is shown as removed to developers, and to no reader", async () => {
     const own = token();
     const id = await publish("Sold out", own);
     const [post] = at.sandbox.posts();

@@ -95,7 +95,7 @@ describe("colours", () => {
     return spawnSync(command, argv, { env: plain, encoding: "utf8" }).stdout;
   };
 
-  test("are on a terminal, and not with NO_COLOR", () => {
+  test("colours are used on a terminal, and not with NO_COLOR", () => {
     expect(printed("script", {})).toContain("\\u001b[31m");
     expect(printed("script", { NO_COLOR: "1" })).toContain('"x"');
   });

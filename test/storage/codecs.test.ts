@@ -282,7 +282,7 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
     const storedAs = (name: string, { form }: Column<unknown>) =>
       form.kind.startsWith("long") ? `${name}0` : name;
 
-    test("is read as it was written, whatever a later build has added", () => {
+    test("a row is read as it was written, whatever a later build has added", () => {
       fc.assert(
         fc.property(valuesOf(codec.columns), (written) => {
           const row = { ...codec.encode(written), rowKey: "r", later: "kept" };
@@ -292,7 +292,7 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
       );
     });
 
-    test("is damaged without any of its columns", () => {
+    test("a row is damaged without any of its columns", () => {
       for (const [name, column] of Object.entries(codec.columns)) {
         const { [storedAs(name, column)]: _dropped, ...rest } = whole;
         const damage = damageOf(() => codec.decode({ ...rest, rowKey: "r" }));
@@ -300,7 +300,7 @@ describe.each(KINDS.map((codec) => [codec.kind, codec] as const))(
       }
     });
 
-    test("is damaged with a value of another type", () => {
+    test("a row is damaged with a value of another type", () => {
       for (const [name, column] of Object.entries(codec.columns)) {
         const { kind } = column.form;
         const wrong = kind === "truth" ? "true" : kind.startsWith("integer") ? "1" : 1;

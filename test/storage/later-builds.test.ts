@@ -75,7 +75,7 @@ test("every row has the number of its form", async () => {
 });
 
 describe.each(["post", "leg"] as const)("a %s that needs a feature of a later build", (row) => {
-  test("is left alone by workers, timers and the sweep, and published once the feature is there", async () => {
+  test("a row that needs a feature of a later build is left alone by workers, timers and the sweep, and published once the feature is there", async () => {
     const post = await submitted();
     await post.rewrite(row, { needs: "threads" });
     const before = rowsOf(post.id);
@@ -86,7 +86,7 @@ describe.each(["post", "leg"] as const)("a %s that needs a feature of a later bu
     expect(await publisher.read(post.id)).toMatchObject({ status: "succeeded" });
   });
 
-  test("is not started when it is due", async () => {
+  test("a row that needs a feature of a later build is not started when it is due", async () => {
     const scheduleAt = new Date(relay.clock.now().getTime() + 120_000).toISOString();
     const post = await submitted({ scheduleAt });
     await post.rewrite(row, { needs: "threads" });

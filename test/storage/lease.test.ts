@@ -56,7 +56,7 @@ const touch = (part = {}) => write(part, row.etag);
 const passOver = () => write(heldBy("another", now, LEASE_MS), row.etag);
 
 describe("a lease", () => {
-  test("is one worker's of those that read the same row, until it runs out", async () => {
+  test("a lease is one worker's of those that read the same row, until it runs out", async () => {
     const second = aLease();
     await taken();
     expect(await second.take()).toBe(false);
@@ -64,7 +64,7 @@ describe("a lease", () => {
     expect(isHeld(row.state, new Date(now.getTime() + LEASE_MS))).toBe(false);
   });
 
-  test("is given back with other columns, unless somebody asked since the last read", async () => {
+  test("a lease is given back with other columns, unless somebody asked since the last read", async () => {
     const lease = await taken();
     touch();
     expect(await lease.release({ note: "too early" })).toBe(false);
@@ -73,7 +73,7 @@ describe("a lease", () => {
     expect(row.state).toEqual({ ...FREE, note: "the end" });
   });
 
-  test("is not given back by a read for a save, which sees nothing of the work", async () => {
+  test("a lease is not given back by a read for a save, which sees nothing of the work", async () => {
     const lease = await taken();
     touch({ note: "theirs" });
     await lease.save(({ note }) => ({ note: `${note} and ours` }));
@@ -83,7 +83,7 @@ describe("a lease", () => {
     expect(await lease.release()).toBe(true);
   });
 
-  test("is prolonged when too little is left of it", async () => {
+  test("a lease is prolonged when too little is left of it", async () => {
     const lease = await taken();
     const { etag } = row;
     await lease.prolong(LEASE_MS / 2);
@@ -93,7 +93,7 @@ describe("a lease", () => {
     expect(isHeld(row.state, new Date(now.getTime() + LEASE_MS - 1))).toBe(true);
   });
 
-  test("that another worker took over is changed by nothing", async () => {
+  test("a lease that another worker took over is changed by nothing", async () => {
     const lease = await taken();
     passOver();
     const { etag } = row;
@@ -104,7 +104,7 @@ describe("a lease", () => {
   });
 
   test.each(["lost request", "lost answer"] as const)(
-    "is free after a take that met a %s",
+    "a lease is free after a %s",
     async (fate) => {
       trouble = fate;
       await expect(aLease().take()).rejects.toThrow();
@@ -112,7 +112,7 @@ describe("a lease", () => {
     },
   );
 
-  test("that can't be given back is given back late, with a hint", async () => {
+  test("a lease that can't be given back is given back late, with a hint", async () => {
     const lease = await taken();
     trouble = "lost request";
     await lease.giveBack();

@@ -62,7 +62,7 @@ export function describeSelections(fresh: () => readonly [Table, Table]): void {
         },
         ["a/2"],
       ],
-    ])("by %s gives the rows that fit, in pages of any size", async (_by, selection, places) => {
+    ])("a selection by %s gives the rows that fit", async (_by, selection, places) => {
       expect(await selected(table, selection)).toEqual(places);
       expect(await selected(table, { ...selection, pageRows: 2 })).toEqual(places);
     });

@@ -40,7 +40,7 @@ export function describeTable(name: string, storage: ContractStorage): void {
 
 function describeRows({ table, fresh }: ContractStorage): void {
   describe("a row", () => {
-    test("is inserted once; a second insert loses instead of throwing", async () => {
+    test("a row is inserted once; a second insert loses instead of throwing", async () => {
       const p = partition();
       expect(await table().insertIfAbsent(p, { rowKey: "a", n: 1 })).toEqual(expect.any(String));
       expect(await table().insertIfAbsent(p, { rowKey: "a", n: 2 })).toBeUndefined();
@@ -48,7 +48,7 @@ function describeRows({ table, fresh }: ContractStorage): void {
       expect(await table().find(p, "b")).toBeUndefined();
     });
 
-    test("is replaced or merged only under its version", async () => {
+    test("a row is replaced or merged only under its version", async () => {
       const p = partition();
       const first = (await table().insertIfAbsent(p, { rowKey: "a", n: 1, kept: "x" })) ?? "";
       const second = (await table().mergeIfUnchanged(p, { rowKey: "a", n: 2 }, first)) ?? "";
@@ -60,7 +60,7 @@ function describeRows({ table, fresh }: ContractStorage): void {
       expect(await table().replaceIfUnchanged(p, { rowKey: "none" }, second)).toBeUndefined();
     });
 
-    test("is written whatever was there: replaced whole, or only what is named", async () => {
+    test("a row is written whatever was there: replaced whole, or only what is named", async () => {
       const p = partition();
       await table().put(p, { rowKey: "a", n: 1, kept: "x" });
       await table().putProperties(p, { rowKey: "a", n: 2 });
@@ -88,7 +88,7 @@ function describeRows({ table, fresh }: ContractStorage): void {
       expect((await table().find(p, "a"))?.row).toEqual(row);
     });
 
-    test("is deleted once, and under a version only when it has that", async () => {
+    test("a row is deleted once, and under a version only when it has that", async () => {
       const p = partition();
       const old = (await table().insertIfAbsent(p, { rowKey: "a" })) ?? "";
       await table().put(p, { rowKey: "a" });
@@ -154,7 +154,7 @@ function describeChanges({ table, faulty, during }: ContractStorage): void {
       },
     );
 
-    test("of a row that is gone meanwhile is decided on its absence", async () => {
+    test("a change of a row that is gone meanwhile is decided on its absence", async () => {
       const p = partition();
       const changed = async (kind: "write" | "merge" | "remove") => {
         await table().put(p, { rowKey: "a", n: 1 });
@@ -169,7 +169,7 @@ function describeChanges({ table, faulty, during }: ContractStorage): void {
       expect(await changed("write")).toEqual({ kind: "created", row: { rowKey: "a", n: 1 } });
     });
 
-    test("of a row that is created meanwhile is decided on what it holds", async () => {
+    test("a change of a row that is created meanwhile is decided on what it holds", async () => {
       const p = partition();
       const changed = await table().change(p, "a", async (before) => {
         if (before === undefined) await table().put(p, { rowKey: "a", n: 1 });
@@ -178,7 +178,7 @@ function describeChanges({ table, faulty, during }: ContractStorage): void {
       expect(changed).toEqual({ kind: "replaced", row: { rowKey: "a", n: 2 } });
     });
 
-    test("does not remove what was written meanwhile", async () => {
+    test("a change does not remove what was written meanwhile", async () => {
       const p = partition();
       await table().put(p, { rowKey: "a", n: 1 });
       const changed = await table().change(p, "a", async (before) => {
@@ -193,7 +193,7 @@ function describeChanges({ table, faulty, during }: ContractStorage): void {
       ["lose_request", undefined],
       ["lose_answer", { rowKey: "a", n: 1 }],
     ] as const)(
-      "whose outcome is in doubt is unavailable, and not tried again: %s",
+      "a change in doubt is unavailable, and not tried again: %s",
       async (fault, left) => {
         const p = partition();
         const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -261,7 +261,7 @@ function describeLists({ table, fresh }: ContractStorage): void {
       expect(from.map(({ row }) => row.rowKey)).toEqual(["it's", "z"]);
     });
 
-    test("of a table that was never written is empty", async () => {
+    test("a list of a table that was never written is empty", async () => {
       const [absent] = fresh();
       expect(await absent.list({ partitionKey: "p", limit: 1 })).toEqual([]);
       expect(await absent.find("p", "r")).toBeUndefined();
@@ -290,7 +290,7 @@ function describeTransactions({ table }: ContractStorage): void {
         ).toBeDefined();
     });
 
-    test("that is refused names the write whose condition did not hold", async () => {
+    test("a transaction that is refused names the write whose condition did not hold", async () => {
       const p = partition();
       await table().put(p, { rowKey: "there" });
       const fine = { kind: "create", row: { rowKey: "fine" } } as const;
@@ -302,7 +302,7 @@ function describeTransactions({ table }: ContractStorage): void {
         expect(await table().transact(p, [fine, write])).toEqual({ kind: "refused", at: 1 });
     });
 
-    test("that no storage takes names the write at fault", async () => {
+    test("a transaction that no storage takes names the write at fault", async () => {
       const p = partition();
       const fine = { kind: "create", row: { rowKey: "fine" } } as const;
       const row = { rowKey: "large", text: "é".repeat(32_769) };
@@ -361,14 +361,14 @@ function describeManyRows({ table }: ContractStorage): void {
   };
 
   describe.each([1, 3, 100, 205])("%i rows together", (count) => {
-    test("are written whatever was there", async () => {
+    test("rows are written together whatever was there", async () => {
       const p = partition();
       await table().put(p, { rowKey: "r000", gone: true });
       await table().putAll(p, rowsOf(count, 1));
       expect(await stored(p)).toEqual(rowsOf(count, 1));
     });
 
-    test("are inserted where they are absent, and those alone are told", async () => {
+    test("rows are inserted together where they are absent, and those alone are told", async () => {
       const p = partition();
       const [first, ...others] = rowsOf(count, 2);
       await table().put(p, { rowKey: "r000", n: 1 });
@@ -378,7 +378,7 @@ function describeManyRows({ table }: ContractStorage): void {
       expect(await table().insertAllIfAbsent(p, rowsOf(count, 3))).toEqual(new Set());
     });
 
-    test("are removed where they are there", async () => {
+    test("rows are removed together where they are there", async () => {
       const p = partition();
       const rows = rowsOf(count, 1);
       const keys = rows.map(({ rowKey }) => rowKey);

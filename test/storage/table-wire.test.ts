@@ -44,7 +44,7 @@ async function answering<T>(listener: RequestListener, use: (table: Table) => Pr
 }
 
 describe("who may ask", () => {
-  test("is shown by a token of the app's identity, on every kind of request", async () => {
+  test("who may ask is shown by a token of the app's identity, on every kind of request", async () => {
     const sent: PipelineRequest[] = [];
     const scopes: unknown[] = [];
     const client = new TableClient("https://account.table.core.windows.net/", "core", {
@@ -84,7 +84,7 @@ describe("who may ask", () => {
     expect(new Set(scopes.flat())).toEqual(new Set(["https://storage.azure.com/.default"]));
   });
 
-  test("is shown by a signature of limited rights as well as by the account's key", async () => {
+  test("who may ask is shown by a signature of limited rights as well as by the account's key", async () => {
     const account = new AzureNamedKeyCredential(part("AccountName"), part("AccountKey"));
     const name = uniqueName();
     await sdk(name).createTable();
@@ -109,7 +109,7 @@ describe("who may ask", () => {
 });
 
 describe("rows", () => {
-  test("have keys of any characters that the service takes", async () => {
+  test("rows have keys of any characters that the service takes", async () => {
     const table = open(connectionString, uniqueName());
     const [p, rowKey] = ["it's 100 % ü & +", "a'b|c=d,e(f)@g ~日本"];
     const etag = (await table.insertIfAbsent(p, { rowKey, n: 1 })) ?? "";
@@ -120,7 +120,7 @@ describe("rows", () => {
     expect(await table.delete(p, rowKey)).toBe(true);
   });
 
-  test("that another client wrote are read without what has a type of its own", async () => {
+  test("rows that another client wrote are read without what has a type of its own", async () => {
     const name = uniqueName();
     await sdk(name).createTable();
     const own = { text: "x", n: -7, half: 1.5, yes: false };
@@ -137,7 +137,7 @@ describe("rows", () => {
     expect(await table.list({ partitionKey: "p", limit: 2 })).toEqual([stored]);
   });
 
-  test("are listed on from where the SDK's own client stopped, as kept positions name it", async () => {
+  test("rows are listed on from where the SDK's own client stopped, as kept positions name it", async () => {
     const name = uniqueName();
     const table = open(connectionString, name);
     for (const rowKey of ["a", "b", "c", "d"]) await table.put("it's", { rowKey });
@@ -177,7 +177,7 @@ describe("the JSON of a row", () => {
     .join("");
   const value = `${everyKind}\u{1f600}"}\r\n--batch_1--\r\n{`;
 
-  test("is in one line in a transaction, whatever a line is", async () => {
+  test("the JSON of a row is in one line in a transaction, whatever a line is", async () => {
     const { bodies, table } = taking();
     await table.transact("p", [
       { kind: "create", row: { rowKey: "a", value } },
@@ -191,7 +191,7 @@ describe("the JSON of a row", () => {
     ]);
   });
 
-  test("is ASCII in a write of its own, so that no part of it ends within a character", async () => {
+  test("the JSON of a row is ASCII in a write of its own, so that no part of it ends within a character", async () => {
     const { bodies, table } = taking();
     await table.put("p", { rowKey: "a", value });
     await table.insertIfAbsent("p", { rowKey: "b", value });
@@ -203,7 +203,7 @@ describe("the JSON of a row", () => {
     }
   });
 
-  test("of long text is stored as it is by the emulator", async () => {
+  test("the JSON of a row of long text is stored as it is by the emulator", async () => {
     const table = open(connectionString, uniqueName());
     const long = Object.fromEntries(
       ["a", "b", "c", "d"].map((name) => [name, "日".repeat(31_000)]),
@@ -239,7 +239,7 @@ describe("an answer that is not the service's own", () => {
     expect(result).toMatchObject({ kind: "in_doubt", isBusy: true });
   });
 
-  test("is no row, and not the absence of one", async () => {
+  test("an answer that is not the service's own is no row, and not the absence of one", async () => {
     const found = answering(
       (_request, response) => response.writeHead(200).end(page),
       (table) => table.find("p", "a"),

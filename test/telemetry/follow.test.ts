@@ -76,7 +76,7 @@ const allLines = (): Line[] => relay.logLines.map((line) => JSON.parse(line) as 
 const messagesOf = (lines: readonly Line[]) => lines.map(({ message }) => message);
 
 describe("a post, by its request id", () => {
-  test("has a line for the request and for every step of its legs and deliveries", async () => {
+  test("a request id finds a line for the request and for every step of the post's legs and deliveries", async () => {
     const { post, requestId } = await submit({ text: unique("Followed") });
     await publisher.settle(post.id);
     await relay.drain();
@@ -97,7 +97,7 @@ describe("a post, by its request id", () => {
       });
   });
 
-  test("has a request line that says what, how and who, and nothing of what was sent", async () => {
+  test("a request has a line that says what, how and who, and nothing of what was sent", async () => {
     const text = unique("Unsaid");
     const { post, requestId } = await submit({ text });
     const line = allLines().find(
@@ -118,7 +118,7 @@ describe("a post, by its request id", () => {
     for (const secret of [text, publisher.key, endpoint.secret]) expect(all).not.toContain(secret);
   });
 
-  test("is found by its trace id and its post id as well, and nothing else with it", async () => {
+  test("a post is found by its trace id and its post id as well, and nothing else with it", async () => {
     const { post, requestId } = await submit({ text: unique("Found") });
     await publisher.settle(post.id);
     await submit({ text: unique("Another") }, { traceparent: "" });
@@ -131,7 +131,7 @@ describe("a post, by its request id", () => {
     expect(linesAbout(lines, "req_of_nobody")).toEqual([]);
   });
 
-  test("is found by the request that retried it", async () => {
+  test("a post is found by the request that retried it", async () => {
     sandbox.fault("mastodon", "*", "fail:content_rejected", 50);
     const { post } = await submit({ text: unique("Retried"), platforms: ["mastodon"] });
     await publisher.settle(post.id);
@@ -148,7 +148,7 @@ describe("a post, by its request id", () => {
     );
   });
 
-  test("has a line of its refusal where it was refused, also when no route took it", async () => {
+  test("a refused request has a line of its refusal, also when no route took it", async () => {
     const ids = ["refused-0001", "refused-0002", "refused-0003"];
     const [first = "", second = "", third = ""] = ids;
     await publisher.call("POST", "/v1/posts", { headers: { "x-request-id": first } });
@@ -199,7 +199,7 @@ describe("the trace of a request", () => {
     expect(line?.["traceId"]).not.toBe(traceId);
   });
 
-  test("is in the hints, and goes on from the rows where the sweeper has to send them again", async () => {
+  test("the trace of a request is in the hints, and goes on from the rows where the sweeper has to send them again", async () => {
     const sent: object[] = [];
     relay.queues.onSend = (message) => {
       sent.push(message);
@@ -244,7 +244,7 @@ describe("the trace of a request", () => {
     ["none, as before traces were kept", {}],
     ["nonsense", { trace: "nonsense" }],
     ["something else than text", { trace: { deep: [1] } }],
-  ])("in a hint may be %s: the work is done all the same", async (_name, fields) => {
+  ])("a trace in a hint may be %s", async (_name, fields) => {
     const sent: object[] = [];
     relay.queues.onSend = (message) => {
       sent.push(message);
@@ -294,7 +294,7 @@ describe("what is counted", () => {
     expect(countOf("wallet.batch_operations", { outcome: "applied" })).toBeGreaterThanOrEqual(2);
   });
 
-  test("has the messages that were given up, whose line keeps its own name", async () => {
+  test("the messages that were given up are counted, and their line keeps its own name", async () => {
     const worker = workers.find(({ queue }) => queue === "publishing");
     const host = { dequeueCount: 5, write: () => undefined };
     await worker?.handle(relay.services, { v: 1, postId: "pst_x", trace: parent }, host);

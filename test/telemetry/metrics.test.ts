@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe("what a process counts", () => {
-  test("is one line for each series, a minute after its first value", () => {
+  test("what a process counts is one line for each series, a minute after its first value", () => {
     const { metrics, lines } = gathering();
     metrics.count("legs.ended", { network: "bluesky", outcome: "published" });
     metrics.count("legs.ended", { network: "bluesky", outcome: "published" });
@@ -71,7 +71,7 @@ describe("what a process counts", () => {
     ]);
   });
 
-  test("is written at the end of the process without waiting for the minute, once", () => {
+  test("what a process counts is written at the end of the process without waiting for the minute, once", () => {
     const { metrics, lines } = gathering();
     metrics.count("wallets.mismatched", {});
     metrics.flush();
@@ -80,7 +80,7 @@ describe("what a process counts", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("is no request's, whichever came first", async () => {
+  test("what a process counts is no request's, whichever came first", async () => {
     const { metrics, lines } = gathering();
     await beginWork({ parents: [], requestId: "req_1" }, async () => {
       metrics.count("wallets.mismatched", {});
@@ -105,7 +105,7 @@ describe("the table of metrics", () => {
   const read = (path: string) => readFileSync(resolve(import.meta.dirname, "../..", path), "utf8");
   const chapter = /^## Metrics$([\s\S]*?)^## /m.exec(read("docs/operate/observe.md"))?.[1] ?? "";
 
-  test("is the runbook's, with every label", () => {
+  test("the table of metrics is the runbook's, with every label", () => {
     const rows = [...chapter.matchAll(/^\| `([\w.]+)`\s*\|([^|]*)\|/gm)];
     const documented = Object.fromEntries(
       rows.map(([, name = "", labels = ""]) => [
@@ -119,7 +119,7 @@ describe("the table of metrics", () => {
     expect(documented).toEqual(known);
   });
 
-  test("has every metric that alerts, the workbook and the runbook ask for", () => {
+  test("the table of metrics has every metric that alerts, the workbook and the runbook ask for", () => {
     const queries = ["infra/alerts.json", "infra/workbook.json", "docs/operate/observe.md"]
       .map(read)
       .join();
@@ -130,7 +130,7 @@ describe("the table of metrics", () => {
     expect(asked.filter((name) => !(name in METRICS))).toEqual([]);
   });
 
-  test("has no metric that nothing gathers", () => {
+  test("the table of metrics has no metric that nothing gathers", () => {
     const gatherers = [
       "publishing/accept/create-post",
       "publishing/schedule/start-post",
@@ -146,7 +146,7 @@ describe("the table of metrics", () => {
     for (const name of Object.keys(METRICS)) expect(source).toContain(`"${name}"`);
   });
 
-  test("has no label that the log would blot out, and ranges in their order", () => {
+  test("the table of metrics has no label that the log would blot out, and ranges in their order", () => {
     for (const metric of Object.values(METRICS)) {
       expect(metric.labels.filter((label) => /code|state|token/.test(label))).toEqual([]);
       const bounds: readonly number[] = "bounds" in metric ? metric.bounds : [];

@@ -40,7 +40,7 @@ describe("a traceparent", () => {
     expect(parseTraceParent(text)).toBeUndefined();
   });
 
-  test("of ours is one that others take", () => {
+  test("a traceparent of ours is one that others take", () => {
     const ours = { traceId: newTraceId(), spanId: newSpanId() };
     expect(parseTraceParent(formatTraceParent(ours))).toEqual(ours);
     expect(newTraceId()).not.toBe(ours.traceId);

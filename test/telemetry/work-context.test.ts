@@ -53,7 +53,7 @@ describe("the lines of a piece of work", () => {
     expect(byMessage.get("outside")).toEqual({});
   });
 
-  test("of two at once never mix", async () => {
+  test("the lines of two pieces of work at once never mix", async () => {
     const { log, lines } = capture();
     const one = (id: string) =>
       beginWork({ parents: [], requestId: id }, async () => {
@@ -68,14 +68,14 @@ describe("the lines of a piece of work", () => {
     expect(new Set(lines.map(({ traceId }) => traceId)).size).toBe(3);
   });
 
-  test("can't be passed off as others by a field", () => {
+  test("the lines of a piece of work can't be passed off as others by a field", () => {
     const { log, lines } = capture();
     log.error("poison message", { message: "request", level: "debug", at: "never" });
     expect(lines[0]).toMatchObject({ message: "poison message", level: "error" });
     expect(lines[0]?.["at"]).toMatch(/Z$/);
   });
 
-  test("are blotted like any field", async () => {
+  test("the lines of a piece of work are blotted like any field", async () => {
     const { log, lines } = capture();
     const requestId = `sk_live_${"a".repeat(20)}`;
     await beginWork({ parents: [], requestId }, async () => log.info("request"));
@@ -105,7 +105,7 @@ describe("a trace", () => {
     });
   });
 
-  test("has a span of its own for every call, and one for the work as a whole", async () => {
+  test("a trace has a span of its own for every call, and one for the work as a whole", async () => {
     await beginWork({ parents: [PARENT] }, async () => {
       const calls = [traceParentOfCall(), traceParentOfCall()];
       const hints = [currentTraceParent(), currentTraceParent()];

@@ -153,7 +153,7 @@ class Worker {
 
 describe("counts", () => {
   test.each([1, 2, 3])(
-    "are those of the rows after creating and ending side by side on three instances (%i)",
+    "counts are those of the rows after work on three instances (%i)",
     async (seed) => {
       const platform = await aPlatform(relay, { tokens: 1_000_000 });
       const applications = [
@@ -241,7 +241,7 @@ describe("keys that expire", () => {
     });
   }
 
-  test("are counted until the very moment, each of several with the same end", async () => {
+  test("keys that expire are counted until the very moment, each of several with the same end", async () => {
     const application = await anApplication(relay);
     const { id, platform } = application;
     const end = relay.clock.now().getTime() + HOUR;
@@ -254,7 +254,7 @@ describe("keys that expire", () => {
     expect([await countAt(end - 1), await countAt(end)]).toEqual([2, 1]);
   });
 
-  test("are refused like lasting ones when as many are in use as may be, until one is revoked", async () => {
+  test("keys that expire are refused like lasting ones when as many are in use as may be, until one is revoked", async () => {
     const application = await anApplication(relay);
     const { key } = application;
     const end = relay.clock.now().getTime() + HOUR;
@@ -291,7 +291,7 @@ describe("keys that expire", () => {
     expect((await countedBy(relay, application, "application")).activeApiKeys).toBe(2);
   });
 
-  test("are refused when more expired within the hour than are remembered", async () => {
+  test("keys that expire are refused when more expired within the hour than are remembered", async () => {
     const application = await anApplication(relay);
     const { key } = application;
     const now = relay.clock.now().getTime();

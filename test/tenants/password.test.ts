@@ -63,12 +63,12 @@ describe("passwords", () => {
     expect(await passwords.matches(right, await passwords.hash(left))).toBe(false);
   });
 
-  test("of nobody never match, whatever is tried", async () => {
+  test("passwords of nobody never match, whatever is tried", async () => {
     for (const password of ["", "anything", "x".repeat(1_000)])
       expect(await passwords.matches(password, undefined)).toBe(false);
   });
 
-  test("are of no use without the pepper", async () => {
+  test("passwords are of no use without the pepper", async () => {
     const hash = await passwords.hash("correct horse");
     const other = passwordsOf({ KEY_PEPPER: "p".repeat(40) });
     expect(await other.matches("correct horse", hash)).toBe(false);
@@ -104,7 +104,7 @@ describe("passwords", () => {
 });
 
 describe("the work of a comparison", () => {
-  test("is the same for hashes of every lower cost and for nobody's", async () => {
+  test("the work of a comparison is the same for hashes of every lower cost and for nobody's", async () => {
     const { workOf } = countedPasswords("12");
     for (const cost of ["4", "10", "11", "12"]) {
       const hash = await countedPasswords(cost).passwords.hash("a password");
@@ -114,7 +114,7 @@ describe("the work of a comparison", () => {
     expect(await workOf("00000000:$2b$04$of-a-pepper-that-is-gone")).toBe(2 ** 12);
   });
 
-  test("is that of the costliest hash seen, once the cost was lowered", async () => {
+  test("the work of a comparison is that of the costliest hash seen, once the cost was lowered", async () => {
     const costly = await countedPasswords("12").passwords.hash("a password");
     const { workOf, passwords } = countedPasswords("10");
     expect(await workOf(undefined)).toBe(2 ** 10);

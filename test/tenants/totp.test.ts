@@ -25,7 +25,7 @@ describe("codes", () => {
     [1234567890, "005924"],
     [2000000000, "279037"],
     [20000000000, "353130"],
-  ])("at second %i are those of RFC 6238", (seconds, code) => {
+  ])("codes at second %i are those of RFC 6238", (seconds, code) => {
     expect(codeOf(SECRET, stepAt(at(seconds)))).toBe(code);
   });
 
@@ -38,18 +38,18 @@ describe("codes", () => {
     [0, step],
     [1, step + 1],
     [2, undefined],
-  ])("of %i steps from now belong to step %s", (off, expected) => {
+  ])("codes of %i steps from now belong to step %s", (off, expected) => {
     expect(matchingStep(SECRET, codeOf(SECRET, step + off), { now, lastStep: 0 })).toBe(expected);
   });
 
   test.each([
     ["the last step", step],
     ["a later step than this", step + 1],
-  ])("are refused when they are not later than %s", (_name, lastStep) => {
+  ])("codes are refused when they are not later than %s", (_name, lastStep) => {
     expect(matchingStep(SECRET, codeOf(SECRET, step), { now, lastStep })).toBeUndefined();
   });
 
-  test.each(["", "12345", "1234567", "abcdef", "００５９２４"])("are not like %j", (text) => {
+  test.each(["", "12345", "1234567", "abcdef", "００５９２４"])("codes are not like %j", (text) => {
     expect(matchingStep(SECRET, text, { now, lastStep: 0 })).toBeUndefined();
   });
 });
@@ -64,11 +64,11 @@ describe("secrets as text", () => {
     ["foob", "MZXW6YQ"],
     ["fooba", "MZXW6YTB"],
     ["foobar", "MZXW6YTBOI"],
-  ])("of %j are base32", (text, expected) => {
+  ])("secrets as text of %j are base32", (text, expected) => {
     expect(toBase32(Buffer.from(text))).toBe(expected);
   });
 
-  test("are in an address that an app scans, with whatever an e-mail may hold", () => {
+  test("secrets as text are in an address that an app scans, with whatever an e-mail may hold", () => {
     const url = new URL(otpauthUrl("Corner Büro", "a+b&c@example.com", SECRET));
     expect([url.protocol, url.host]).toEqual(["otpauth:", "totp"]);
     expect(decodeURIComponent(url.pathname)).toBe("/Corner Büro:a+b&c@example.com");
@@ -84,7 +84,7 @@ describe("secrets as text", () => {
 });
 
 describe("recovery codes", () => {
-  test("are ten different ones of fifty bits", () => {
+  test("recovery codes are ten different ones of fifty bits", () => {
     const codes = newRecoveryCodes();
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
@@ -96,18 +96,18 @@ describe("recovery codes", () => {
     ["without the dash", "7K3QM9XW21"],
     ["with spaces", " 7K3QM 9XW21 "],
     ["with a letter that looks like a digit", "7K3QM-9XW2l"],
-  ])("are read %s", (_name, text) => {
+  ])("recovery codes are read %s", (_name, text) => {
     expect(parseRecoveryCode(text)).toBe("7K3QM9XW21");
   });
 
   test.each(["", "123456", "7K3QM-9XW2", "7K3QM-9XW211", "7K3QM-9XW2U"])(
-    "are not like %j",
+    "a recovery code is not like %j",
     (text) => {
       expect(parseRecoveryCode(text)).toBeUndefined();
     },
   );
 
-  test("have another hash for every user and every pepper", () => {
+  test("recovery codes have another hash for every user and every pepper", () => {
     const hashes = ["usr_1", "usr_2"].flatMap((user) =>
       ["pepper", "salt"].map((pepper) => hashRecoveryCode("7K3QM9XW21", user, pepper)),
     );

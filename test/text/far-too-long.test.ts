@@ -10,21 +10,21 @@ describe("a text that is far too long", () => {
   const bluesky = networkOf("bluesky");
   const instagram = networkOf("instagram");
 
-  test("is refused by the rules that refuse what is too long", () => {
+  test("a text that is far too long is refused by the rules that refuse what is too long", () => {
     const text = "é".repeat(12_001);
     const both = ["error bluesky.text.graphemes", "error bluesky.text.bytes"];
     expect(rules(bluesky.check(draft({ text }), {}))).toEqual(both);
     expect(rules(bluesky.check(draft({ text: text.slice(0, 400) }), {}))).toEqual(both.slice(0, 1));
   });
 
-  test("is not counted as readers count; up to there every text is", () => {
+  test("a text that is far too long is not counted as readers count; up to there every text is", () => {
     const family = "👩‍👩‍👧";
     const text = family.repeat(12_000 / family.length);
     expect(bluesky.measure(draft({ text }), {}).usedCharacters).toBe(12_000 / family.length);
     expect(bluesky.measure(draft({ text: `${text}x` }), {}).usedCharacters).toBe(12_001);
   });
 
-  test("is not searched for hashtags", () => {
+  test("a text that is far too long is not searched for hashtags", () => {
     const media = images(1);
     const tags = (length: number) => "#a ".repeat(length / 3).padEnd(length);
     const judge = (length: number) =>

@@ -40,23 +40,26 @@ const statusesOf = (all: readonly Owner[]) =>
 const reports = () => world.relay.logLines.filter((line) => line.includes(REPORT));
 
 describe("a refusal of our app", () => {
-  test.each(APP_SENTENCES)("that says so (%i, %s) is no account's fault", async (code, message) => {
-    const [owner] = await owners(1);
-    if (owner === undefined) throw new Error("nobody is linked");
-    refuseAll(graph(code, undefined, { message }));
-    await passDays(world, 4);
-    expect(await statusesOf([owner])).toEqual(["active"]);
-    const publisher = publisherOf(world.relay, owner.application, owner.profileId);
-    const body = { text: unique("Refused"), platforms: ["facebook"] };
-    const { id } = await publisher.accept(body);
-    await world.relay.drain();
-    const [leg] = (await publisher.read(id)).legs;
-    expect(leg.error.code).toBe("app_misconfigured");
-    expect(await statusesOf([owner])).toEqual(["active"]);
-    expect(await toldTypes(world, owner)).not.toContain("connection.needs_reauth");
-  });
+  test.each(APP_SENTENCES)(
+    "a refusal of our app (%i, %s) is no account's fault",
+    async (code, message) => {
+      const [owner] = await owners(1);
+      if (owner === undefined) throw new Error("nobody is linked");
+      refuseAll(graph(code, undefined, { message }));
+      await passDays(world, 4);
+      expect(await statusesOf([owner])).toEqual(["active"]);
+      const publisher = publisherOf(world.relay, owner.application, owner.profileId);
+      const body = { text: unique("Refused"), platforms: ["facebook"] };
+      const { id } = await publisher.accept(body);
+      await world.relay.drain();
+      const [leg] = (await publisher.read(id)).legs;
+      expect(leg.error.code).toBe("app_misconfigured");
+      expect(await statusesOf([owner])).toEqual(["active"]);
+      expect(await toldTypes(world, owner)).not.toContain("connection.needs_reauth");
+    },
+  );
 
-  test("in words of an account's, for many accounts, marks few, stops the check and is reported once; all come back by themselves", async () => {
+  test("a refusal of our app in words of an account's, for many accounts, marks few, stops the check and is reported once; all come back by themselves", async () => {
     const all = await owners(9);
     const calls = refuseAll(graph(190, 460));
     await passDays(world, 4);
@@ -71,7 +74,7 @@ describe("a refusal of our app", () => {
     expect(await statusesOf(all)).toEqual(all.map(() => "active"));
   });
 
-  test("is none where other accounts are accepted meanwhile", () => {
+  test("a refusal of our app is none where other accounts are accepted meanwhile", () => {
     const { appFaults } = world.services.connections.linking;
     const failure = { code: "connection_needs_reauth", networkCode: "190/460" } as const;
     const account = (id: number) =>

@@ -125,7 +125,7 @@ function formsOf(secret: string): string[] {
 }
 
 describe("what lies in the tables of a relay in use", () => {
-  test("was there to be looked at, and so were the secrets", () => {
+  test("what lies in the tables of a relay in use was there to be looked at, and so were the secrets", () => {
     const tables = new Set(rows.map(({ table }) => table));
     for (const table of ["core", "keys", "authorisations", "instances", "oauthstates"])
       expect(tables).toContain(table);
@@ -147,7 +147,7 @@ describe("what lies in the tables of a relay in use", () => {
     expect(found).toEqual([]);
   });
 
-  test("is in no line of the log either", () => {
+  test("what lies in the tables of a relay in use is in no line of the log either", () => {
     const lines = world.relay.logLines.join("\n");
     const found = [...secrets].filter(([secret]) => lines.includes(secret));
     expect(found.map(([, where]) => where)).toEqual([]);

@@ -153,7 +153,7 @@ describe("a rotation of data keys", () => {
     );
   });
 
-  test("does not undo what is stored at the same time", async () => {
+  test("a rotation of data keys does not undo what is stored at the same time", async () => {
     const { owner, connection } = await aLinkedOwner(world, "bluesky");
     // The new key comes last at first, so that every instance opens it before any seals with it.
     const earlier = await withKeys({ ...OLD, ...NEW });

@@ -50,7 +50,7 @@ const wallet = async (): Promise<Wallet> =>
   dataOf(await world.relay.call("GET", "/v1/billing/balance", { key: owner.key }));
 
 describe("the token estimate of validation", () => {
-  test("is what accepting the same draft then charges and reserves, for any draft", async () => {
+  test("the token estimate of validation is what accepting the same draft then charges and reserves, for any draft", async () => {
     let accepted = 0;
     let refused = 0;
     const property = fc.asyncProperty(drafts, async ({ length, isScheduled, ...draft }) => {

@@ -35,7 +35,7 @@ const authorized = (url: string): HttpRequest => ({
 });
 
 describe("calls for many accounts", () => {
-  test("to one host are spaced, to others they are not held up", async () => {
+  test("calls for many accounts to one host are spaced, to others they are not held up", async () => {
     const { outbound, times } = world(() => answered(200));
     const startedAt = performance.now();
     await Promise.all([
@@ -71,7 +71,7 @@ describe("calls for many accounts", () => {
     expect(times).toHaveLength(7);
   });
 
-  test("that anybody may make are made once; those in somebody's name every time", async () => {
+  test("calls for many accounts that anybody may make are made once; those in somebody's name every time", async () => {
     const { outbound, times } = world(() => answered(200));
     const open: HttpRequest = { method: "GET", url: "https://a.example/instance" };
     const named: HttpRequest = { method: "GET", url: "https://a.example/refresh?token=1" };

@@ -42,7 +42,7 @@ async function use(owner: Owner, leg: string): Promise<boolean> {
 }
 
 describe("what is left of an account's quota", () => {
-  test("is shown with the connection and in validation, and counts every profile's posts", async () => {
+  test("what is left of an account's quota is shown with the connection and in validation, and counts every profile's posts", async () => {
     const { owner } = await aLinkedOwner(world, "linkedin");
     const { owner: stranger } = await aLinkedOwner(world, "linkedin");
     const none = { used: 0, limit: 3, remaining: 3, resetsAt: null };
@@ -73,7 +73,7 @@ describe("what is left of an account's quota", () => {
     expect((await validate(owner)).valid).toBe(true);
   });
 
-  test("is null where the network has none, and for an account that was unlinked", async () => {
+  test("what is left of an account's quota is null where the network has none, and for an account that was unlinked", async () => {
     const { owner, connection } = await aLinkedOwner(world, "mastodon");
     expect((await connections(owner))[0].quota).toBeNull();
     await linkSandboxAccount(world.services, owner, "linkedin");

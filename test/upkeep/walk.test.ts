@@ -58,7 +58,7 @@ async function run(): Promise<void> {
 }
 
 describe("the walk over all accounts", () => {
-  test("is spread over runs, looks at each account once a round, and begins anew a day later", async () => {
+  test("the walk over all accounts is spread over runs, looks at each account once a round, and begins anew a day later", async () => {
     const owners = await linkedOwners();
     world.relay.advance(4 * DAY_MS);
     const perRun: number[] = [];
@@ -82,7 +82,7 @@ describe("the walk over all accounts", () => {
     expect(looks()).toBe(2 * owners.length);
   });
 
-  test("is done by one of several runs at once", async () => {
+  test("the walk over all accounts is done by one of several runs at once", async () => {
     const owners = await linkedOwners();
     world.relay.advance(4 * DAY_MS);
     const others = await Promise.all([world.anotherProcess(), world.anotherProcess()]);

@@ -19,7 +19,7 @@ describe("the circuit of an endpoint", () => {
     [4, null],
     [5, opened],
     [50, opened],
-  ])("after %i failures in a row is %j", (failures, expected) => {
+  ])("the circuit of an endpoint after %i failures in a row is %j", (failures, expected) => {
     expect(circuitAfterFailure(null, failures, at(0))).toEqual(expected);
   });
 

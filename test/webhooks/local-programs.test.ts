@@ -86,7 +86,7 @@ describe("an endpoint on a developer's machine", () => {
   test.each([
     ["without the setting", ""],
     ["where the setting has another address", "10.0.0.0/8,127.0.0.2/32"],
-  ])("is refused, and nothing is dialled, %s", async (_, ranges) => {
+  ])("a developer's endpoint is refused and not dialled, %s", async (_, ranges) => {
     const other = await startRelay({ settings: { OUTBOUND_ALLOW_CIDRS: ranges }, names });
     const application = await anApplication(other);
     const { key } = application;

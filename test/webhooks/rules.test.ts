@@ -100,7 +100,7 @@ describe("an endpoint is abandoned", () => {
     ["after 20 failures over 5 days", failing(20, 5), true],
     ["not after 19 failures", failing(19, 30), false],
     ["not before 5 days are over", failing(500, 4.99), false],
-  ])("%s", (_, health, expected) => {
+  ])("an endpoint is abandoned: %s", (_, health, expected) => {
     expect(isAbandoned(health, now)).toBe(expected);
   });
 });
@@ -113,7 +113,7 @@ describe("the stored part of an answer", () => {
     ["text", bytes("ok\n"), "ok\n"],
     ["control characters", bytes("a\u0000b\u001b[31mc\u007fd\u0085e"), "ab[31mcde"],
     ["bytes that are no text", Uint8Array.of(0x61, 0xff, 0x62), "a\ufffdb"],
-  ])("%s", (_, body, expected) => {
+  ])("the stored part of an answer: %s", (_, body, expected) => {
     expect(keptText(body)).toBe(expected);
   });
 
@@ -185,7 +185,7 @@ describe("what is due", () => {
     ["and hinted waits", { at: at(-59), hintedAt: at(-200) }, "wait"],
     ["whose hint was lost gets another", { at: at(-61), hintedAt: at(-200) }, "hint_again"],
     ["hinted late waits for that hint", { at: at(-900), hintedAt: at(-59) }, "wait"],
-  ] as const)("%s", (_, due, expected) => {
+  ] as const)("what is due: %s", (_, due, expected) => {
     expect(needOf({ ...row, ...due }, now)).toBe(expected);
   });
 
@@ -195,7 +195,7 @@ describe("what is due", () => {
     [3, 479, "wait"],
     [20, 899, "wait"],
     [20, 901, "hint_again"],
-  ] as const)("after %i lost hints is left alone longer: %i s", (lost, seconds, expected) => {
+  ] as const)("what is due rests longer after %i lost hints: %i s", (lost, seconds, expected) => {
     const dueAt = at(-seconds);
     expect(needOf({ at: dueAt, hintedAt: dueAt, lost }, now)).toBe(expected);
   });

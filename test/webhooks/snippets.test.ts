@@ -125,7 +125,7 @@ describe("the page's code", () => {
   for (const { name, check, files, run } of LANGUAGES) {
     const [command, ...args] = check;
     test.skipIf(!isThere(command, ...args))(
-      `in ${name} takes what is right and refuses the rest`,
+      `the page's code in ${name} takes what is right and refuses the rest`,
       () => {
         const [code] = snippets(name);
         if (code === undefined) throw new Error(`the page has nothing in ${name}`);
@@ -144,7 +144,7 @@ describe("the page's code", () => {
     );
   }
 
-  test.skipIf(!isThere("openssl", "version"))("for the shell prints the signature", () => {
+  test.skipIf(!isThere("openssl", "version"))("the page's shell code prints the signature", () => {
     const steps = snippets("sh").filter((code) => /^(?:secret|key)=/.test(code));
     expect(steps).toHaveLength(2);
     const output = execFileSync("sh", ["-euc", steps.join("")], { timeout: RUN_MS_MAX });

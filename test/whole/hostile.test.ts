@@ -111,7 +111,7 @@ describe("a header that the functions library can't represent", () => {
     },
   );
 
-  test("is a bad Idempotency-Key", async () => {
+  test("a header that the functions library can't represent is a bad Idempotency-Key", async () => {
     const headers = [
       `Authorization: Bearer ${attacker.key}`,
       `X-Profile-Id: ${attacker.profileId}`,
@@ -124,7 +124,7 @@ describe("a header that the functions library can't represent", () => {
     );
   });
 
-  test("is a scheme that two proxies named", async () => {
+  test("a header that the functions library can't represent is a scheme that two proxies named", async () => {
     const twice = ["X-Forwarded-Proto: https", "X-Forwarded-Proto: http"];
     expect(await sendRaw("GET /api/health", twice)).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -162,7 +162,7 @@ const ATTACKS = [
 
 describe("while one customer attacks", () => {
   test.each(ATTACKS)(
-    "with %s, its leg is refused, and the service answers",
+    "while one customer attacks with %s, its leg is refused, and the service answers",
     { retry: 1, timeout: 180_000 },
     async (name, rule) => {
       const attack = publishFile(attacker, name);
@@ -182,7 +182,7 @@ describe("while one customer attacks", () => {
     },
   );
 
-  test("with two bombs at once, a neighbour's photo is out in time", async () => {
+  test("while one customer attacks with two bombs at once, a neighbour's photo is out in time", async () => {
     const bombs = [publishFile(attacker, "times.mp4"), publishFile(attacker, "runs.mp4")];
     const startedAt = performance.now();
     expect(await publishFile(neighbour, "photo.jpg", 15_000)).toMatchObject({
@@ -193,7 +193,7 @@ describe("while one customer attacks", () => {
   }, 180_000);
 
   // The last: what drips goes on for a while.
-  test("with files that come byte by byte, a neighbour's photo is out in time", async () => {
+  test("while one customer attacks with files that come byte by byte, a neighbour's photo is out in time", async () => {
     for (let count = 0; count < 4; count += 1) {
       posts += 1;
       const text = `Drip ${posts}`;

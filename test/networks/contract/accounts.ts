@@ -114,7 +114,7 @@ export function describeAccounts(
         { fault: "drop-answer", afterwards: "drop-before", end: "outcome_unknown" },
         1,
       ],
-    ])("%s", async (_, { end, ...trouble }, share) => {
+    ])("a leg's share of the quota: %s", async (_, { end, ...trouble }, share) => {
       const step = await sendingStep(world, form);
       const used = await usedBy(world.lastPublisher(form.as));
       const run = await runLeg(world, form, { step, ...trouble });
@@ -135,7 +135,7 @@ export function describeAccounts(
       troubles.map((trouble) => [other, trouble, counts] as const),
     );
     test.each(cases)(
-      "is given back whatever call fails before anything is published: %s, %s",
+      "a share is given back if a call fails before publishing: %s, %s",
       { timeout: TIMEOUT_MS },
       async (_, trouble, counts) => {
         const ends = new Set<string>();

@@ -34,7 +34,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
     const isUnknowable = contract.unknowable?.includes(name) === true;
 
     test.each(isFirst(contract, name) ? [...LOSSES, ...ERRORS] : LOSSES)(
-      "is out once for any call %s",
+      "a post is out once for any call %s",
       { timeout: TIMEOUT_MS },
       async (_, fault) => {
         for (const step of await troubledSteps(world, form, fault)) {
@@ -55,7 +55,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
     );
 
     test.skipIf(contract.untold?.includes(name))(
-      "is out once where the visible call is refused although it had its effect",
+      "a post is out once where the visible call is refused although it had its effect",
       { timeout: TIMEOUT_MS },
       async () => {
         const step = await sendingStep(world, form);
@@ -72,7 +72,7 @@ export function describeEffects(contract: NetworkContract, start: () => Promise<
       ["had its effect", "drop-answer"],
       ["was lost", "drop-before"],
     ])(
-      "is left open only where the visible call may have been made, when a call %s and nothing answers after it",
+      "a post stays open only where it may be there, when a call %s",
       { timeout: TIMEOUT_MS },
       async (_, fault) => {
         for (const step of await troubledSteps(world, form, `${fault}, then silence`)) {

@@ -116,7 +116,7 @@ describe.each(having("comment"))("a first comment at %s", (_name, form) => {
   };
 
   test.each(TROUBLES)(
-    "is there once at most, and told truly, where a call %s",
+    "a first comment is there once at most, and told truly, where a call %s",
     async (_, trouble) => {
       const { outcome, shown } = await write(trouble);
       expect(shown.length).toBeLessThanOrEqual(1);

@@ -81,7 +81,7 @@ describe.each(SERVERS.map((server, index) => [...server, index] as const))(
 
       const troubles = TROUBLES.filter((__, nth) => IS_LONG || isInShort(server, index, nth));
 
-      test.each(troubles)("is out once at the most when %s", async (__, fault) => {
+      test.each(troubles)("a post is out once at the most when %s", async (__, fault) => {
         const step = { route: "statuses", nth: 1 };
         const run = await runLeg(world, form, { step, fault });
         expectTruth(run, fault);

@@ -73,7 +73,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
     const hasMedia = form.magic !== undefined && form.body?.mediaUrls !== undefined;
 
     test(
-      "is out once for any call that is throttled, and the network is left alone as long as it asks",
+      "a post is out once for any call that is throttled, and the network is left alone as long as it asks",
       { timeout: TIMEOUT_MS },
       async () => {
         for (const step of await troubledSteps(world, form, "rate_limited")) {
@@ -111,7 +111,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
     );
 
     test.each(["connection_needs_reauth", "content_rejected", "quota_exceeded"].slice(0, few))(
-      "never says that nothing went out where the visible call's answer is lost and all else refused (%s)",
+      "a leg never says that nothing went out where the visible call's answer is lost and all else refused (%s)",
       async (code) => {
         const step = await sendingStep(world, form);
         const trouble = { step, fault: "drop-answer", afterwards: `fail:${code}` };

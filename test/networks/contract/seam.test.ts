@@ -39,7 +39,7 @@ describe.each(NETWORK_NAMES)("%s", (name) => {
       expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length);
   });
 
-  test("has its settings among those of the app, as they are", () => {
+  test("a network has its settings among those of the app, as they are", () => {
     for (const [setting, declared] of Object.entries(network.settings?.table ?? {}))
       expect(SETTINGS[setting]).toBe(declared);
   });

@@ -80,7 +80,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
       ...(body === undefined ? {} : { body }),
     });
 
-  test("is known by its name, with its settings and its quota", () => {
+  test("a sixth network, of which there is a folder and a line in the registry, is known by its name, with its settings and its quota", () => {
     expect(NETWORK_NAMES.at(-1)).toBe(PINBOARD);
     expect(networkOf(PINBOARD).title).toBe("Pinboard");
     expect(SETTINGS["QUOTA_PINBOARD"]?.fallback).toBe("50");
@@ -93,7 +93,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     expect(() => parseConfig({ ...environment, QUOTA_PINBOARD: "many" })).toThrow("QUOTA_PINBOARD");
   });
 
-  test("is part of the API's document", () => {
+  test("a sixth network, of which there is a folder and a line in the registry, is part of the API's document", () => {
     const { schemas } = openApi(chapters, BASE, "Publishing Relay").components;
     expect(schemas["Network"]).toMatchObject({ enum: NETWORK_NAMES });
     const options = z
@@ -102,7 +102,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     expect(JSON.stringify(options.properties["pinboard"])).toContain("board");
   });
 
-  test("has its options checked", async () => {
+  test("a sixth network, of which there is a folder and a line in the registry, has its options checked", async () => {
     const refused = await call("POST", "/v1/posts/validate", {
       text: "Hello",
       platforms: ["pinboard"],
@@ -112,7 +112,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     expect(JSON.stringify(refused.body)).toContain("platformOptions.pinboard");
   });
 
-  test("is linked on the connect page", async () => {
+  test("a sixth network, of which there is a folder and a line in the registry, is linked on the connect page", async () => {
     const session = dataOf(
       await call("POST", `/v1/profiles/${owner.profileId}/connect/sessions`, {
         platforms: ["pinboard"],
@@ -149,7 +149,7 @@ describe("a sixth network, of which there is a folder and a line in the registry
     });
   });
 
-  test("is published to, with its own options, and paid for", async () => {
+  test("a sixth network, of which there is a folder and a line in the registry, is published to, with its own options, and paid for", async () => {
     const text = unique("Pinned");
     const accepted = dataOf(
       await call("POST", "/v1/posts", {
