@@ -7,7 +7,7 @@ import { readLife } from "../../bench/results.ts";
 import { openLinked } from "../../bench/whole-relay.ts";
 
 const STAGES = ["accept", "legs", "deliveries"] as const;
-/** Of a whole life, receiving and deleting messages included. */
+/** Requests of a whole life, receiving and deleting messages included. */
 const REQUESTS_MAX = 34;
 /**
  * The first of a process, and one that begins a minute, also note what is noted once a minute. On a busy machine many

@@ -85,7 +85,7 @@ describe("what is stored", () => {
 });
 
 describe("linking", () => {
-  test("the same account keeps its age, another one starts anew, both raise the generation", async () => {
+  test("the same account keeps its age, another one starts again, both raise the generation", async () => {
     const first = await save();
     relay.advance(1000);
     const again = await save();
@@ -163,7 +163,7 @@ describe("marking", () => {
     expect((await store().find(place()))?.status).toBe("active");
   });
 
-  test("linking again heals", async () => {
+  test("linking again makes a marked account active", async () => {
     const { generation } = await save();
     await mark(generation);
     expect(await save()).toMatchObject({ status: "active", lastError: null });

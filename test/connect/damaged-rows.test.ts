@@ -34,7 +34,7 @@ test("lists leave a damaged connection out, a check counts it and goes on, an er
   expect(tally).toMatchObject({ ok: 1, failed: 1 });
 });
 
-test("a damaged host is not taken for one that is not known, and is left out when all are sealed anew", async () => {
+test("a damaged host is not taken for one that is not known, and is left out when all are sealed again", async () => {
   const { hosts } = relay.services.connections.stores;
   await hosts.save("mastodon", "damaged.test", { clientId: "1" });
   const { rows } = await relay.tables.instances.select(

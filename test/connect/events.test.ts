@@ -88,7 +88,7 @@ async function link(on: Relay, linked: LinkedAccount): Promise<void> {
   });
 }
 
-/** What the application was told of the profile, in the order of its list. */
+/** What the application was told about the profile, in the order of its list. */
 async function told() {
   await calm.drain();
   const events = await calm.services.webhooks.stores.events.listAfter(application.id, "", 10_000);

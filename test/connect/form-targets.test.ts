@@ -6,7 +6,7 @@ import { Browser, locationOf } from "./browser.ts";
 import { anOwner, BASE, openWorld, type Owner, type World } from "./world.ts";
 
 const RETURN_URL = "https://app.customer.test/back";
-/** In place of the network's own pages, as a developer's machine has them. */
+/** Instead of the network's own pages, as a developer's machine has them. */
 const INSTAGRAM_STAND_IN = "http://127.0.0.1:9";
 
 let world: World;

@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 const stored = () => connectionOf(world.services, owner, "bluesky");
 
-/** The account signs in anew; nothing is stored. */
+/** The account signs in again; nothing is stored. */
 async function signIn(): Promise<LinkedAccount> {
   const { link } = networkOf("bluesky");
   const way = link.kind === "form" ? link : link.alternative;

@@ -96,7 +96,7 @@ async function revokeAt(number: number, thief: TestKey): Promise<Outcome> {
 
 test.each([
   ["to a profile without one", false],
-  ["in place of the owner's", true],
+  ["instead of the owner's", true],
 ])(
   "no account is linked %s after the key was revoked, wherever the link was",
   async (_what, isTaken) => {

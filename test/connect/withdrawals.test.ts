@@ -90,7 +90,7 @@ async function told({ key, profileId }: Owner): Promise<unknown[]> {
 }
 
 describe("a person who removed the app at Meta", () => {
-  test("loses every connection, whoever's it is, with its tokens; everybody else keeps theirs", async () => {
+  test("loses every connection, no matter whose it is, with its tokens; everybody else keeps theirs", async () => {
     const owner = await anOwner(world);
     const sibling = await anotherProfile(world, owner);
     const [stranger, bystander] = [await anOwner(world), await anOwner(world)];

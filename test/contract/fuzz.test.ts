@@ -20,7 +20,7 @@ import { foreignWords } from "./own-words.ts";
 const RUNS_PER_ROUTE = Number(process.env["FUZZ_RUNS"] ?? 70);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20_260_304);
 const TEST_MS_MAX = 120_000 + RUNS_PER_ROUTE * 100;
-/** Of a tenant that nobody else may see anything of. */
+/** Mark in the texts of a tenant, which no other may see. */
 const MARK = "Seen-By-Its-Owner-Only";
 
 const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");

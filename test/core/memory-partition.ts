@@ -49,7 +49,7 @@ const keyOf = (write: RowWrite) => (write.kind === "delete" ? write.rowKey : wri
 /** One platform's partition with the storage service's rules: conditions by ETag, all or nothing, each row once. */
 export class MemoryPartition {
   readonly rows = new Map<string, StoredRow>();
-  /** `type|request|network` of each ledger entry, in order: what was done, whoever did it. */
+  /** `type|request|network` of each ledger entry, in order: what was done, no matter who did it. */
   readonly entered: string[] = [];
   /** Rows of each transaction that was sent. */
   readonly sizes: number[] = [];

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** A piece of code in a document. */
 export interface Block {
   readonly file: string;
-  /** Of the line that opens it. */
+  /** Number of the line that opens it. */
   readonly line: number;
   /** Empty where the fence names none. */
   readonly language: string;

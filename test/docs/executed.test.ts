@@ -109,7 +109,7 @@ function differences(example: unknown, answer: unknown, path = ""): string[] {
   );
 }
 
-/** Of a list the entry that is of the example's network. */
+/** The entry of a list that is of the example's network. */
 function likeIn(answer: unknown, { platform }: { readonly platform?: string }): unknown {
   if (!Array.isArray(answer)) return answer;
   const entries = answer as readonly { readonly platform?: string }[];

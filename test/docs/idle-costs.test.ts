@@ -21,7 +21,7 @@ const sum = (of: keyof Stage) => stages.reduce((total, stage) => total + stage[o
 
 const POSTS = 1_000;
 const CALLS_OF_TIMER = 24 * 60;
-/** Of a function app on Flex Consumption: a call is billed as a second at least. */
+/** Billed seconds of a function app on Flex Consumption: a call is billed as a second at least. */
 const SECONDS_LEAST = 1;
 
 const scaleOf = (name: string) =>

@@ -18,7 +18,7 @@ const Package = z.object({
 });
 const { scripts, engines } = Package.parse(JSON.parse(readFileSync("package.json", "utf8")));
 
-/** Every file of the repository with a certain ending, whoever reads it. */
+/** Every file of the repository with a certain ending, no matter who reads it. */
 const filesOf = (folders: readonly string[], ending: RegExp): string[] =>
   folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })

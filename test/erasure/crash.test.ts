@@ -32,7 +32,7 @@ beforeAll(async () => {
       if (method === "GET" || table === "ratewindows" || rowKeys.includes("U")) return "pass";
       writesLeft -= 1;
       if (writesLeft >= 0) return "pass";
-      // The last one before the end had its effect, and nobody heard of it.
+      // The last one before the end had its effect, and nobody heard about it.
       return writesLeft === -1 ? "lose_answer" : "lose_request";
     },
   });

@@ -126,7 +126,7 @@ describe("a profile that is erased", () => {
     ]);
   });
 
-  test("pays for nothing that did not go out, and the wallet still reconciles", async () => {
+  test("pays for nothing that was not published, and the wallet still reconciles", async () => {
     const profile = await aMarkedProfile(relay, receiver);
     const waiting = { text: unique(`Under way ${profile.mark}`), platforms: ["bluesky"] };
     await profile.accept(waiting);

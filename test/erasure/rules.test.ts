@@ -41,7 +41,7 @@ describe("an erasure that clears rows", () => {
     ["stays in a step that has more pages", { step: 1 }, page(5, "c"), { step: 1, cursor: "c" }],
     ["takes the next step from its beginning", { cursor: "c" }, page(0), { step: 1, cursor: "" }],
     [
-      "begins anew when its round found something, even in an earlier step",
+      "begins again when its round found something, even in an earlier step",
       { step: 2, foundInRound: 4 },
       page(0),
       { stage: "clearing", step: 0, foundInRound: 0, notBefore: at(QUIET_MS).toISOString() },

@@ -193,7 +193,7 @@ describe("the examples, with what npm start runs", () => {
     });
 
     test(
-      "publishes, and learns from webhooks that the post went out",
+      "publishes, and learns from webhooks that the post was published",
       async () => {
         const text = "From the backend, with <b>";
         expect((await post(`${at()}/posts`, { text })).status).toBe(303);

@@ -87,7 +87,7 @@ export const ROWS: readonly Row[] = [
     },
   },
   {
-    name: "headers of the connection go out as given",
+    name: "headers of the connection are sent as given",
     sent: get("/api/headers?set=content-length"),
     expected: { status: 200, headers: { "content-length": "2", "transfer-encoding": null } },
   },

@@ -48,7 +48,7 @@ async function anEndpoint(key: string): Promise<string> {
   return dataOf(await relay.call("POST", "/v1/webhooks", { key, body })).id as string;
 }
 
-/** A post that went out, one that waits for its time, a charge, an endpoint with deliveries. */
+/** A post that was published, one that waits for its time, a charge, an endpoint with deliveries. */
 async function aPast() {
   const publisher = await aPublisher(relay, ["bluesky"]);
   const { key } = publisher;

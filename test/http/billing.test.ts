@@ -152,7 +152,7 @@ describe("usage", () => {
 });
 
 describe("the daily budget", () => {
-  test("refuses what would go beyond it, counts what is reserved, and starts anew at midnight UTC", async () => {
+  test("refuses what would go beyond it, counts what is reserved, and starts again at midnight UTC", async () => {
     const own = await anApplication(relay);
     application = own;
     const set = (dailyTokenBudget: number | null) =>

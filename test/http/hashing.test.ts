@@ -29,7 +29,7 @@ const countOf = (answers: readonly Answer[], wanted: number) =>
   answers.filter(({ status }) => status === wanted).length;
 
 describe("an e-mail that is taken", () => {
-  test("costs no hash, whoever asks for it and however often", async () => {
+  test("costs no hash, no matter who asks for it and how often", async () => {
     const [mine, other] = [
       await aPlatform(relay, { tokens: 0 }),
       await aPlatform(relay, { tokens: 0 }),

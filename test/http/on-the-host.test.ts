@@ -47,7 +47,7 @@ describe("a body in chunks", () => {
 });
 
 describe("a response header", () => {
-  test("a response header that is not ASCII goes out percent-encoded, and the answer stays what it was", async () => {
+  test("a response header that is not ASCII is sent percent-encoded, and the answer stays what it was", async () => {
     const [health] = routes.filter(({ path }) => path === "health");
     if (health === undefined) throw new Error("there is no route health");
     const location = "https://a.test/für?x=€\r\nx-evil: 1";

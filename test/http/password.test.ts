@@ -176,7 +176,7 @@ describe("replacing the pepper", () => {
   const older = "o".repeat(40);
   const newer = "n".repeat(40);
 
-  test("keeps passwords, recovery codes and API keys while the old one is set, and hashes what is used anew", async () => {
+  test("keeps passwords, recovery codes and API keys while the old one is set, and re-hashes what is used", async () => {
     const before = await startRelay({ settings: { KEY_PEPPER: older } });
     const application = await anApplication(before);
     const { email, session } = application.platform;

@@ -43,7 +43,7 @@ describe("what integrators' tools send with a body", () => {
     ["a comment", JSON_TYPE, `/* a */ ${BODY}`, 400],
     ["two documents", JSON_TYPE, `${BODY}${BODY}`, 400],
     ["JSON in JSON", JSON_TYPE, JSON.stringify(BODY), 400],
-    ["a list in place of the object", JSON_TYPE, `[${BODY}]`, 400],
+    ["a list instead of the object", JSON_TYPE, `[${BODY}]`, 400],
     ["nothing", JSON_TYPE, "", 400],
     ["white space alone", JSON_TYPE, "  ", 400],
   ])("what integrators' tools send with a body: %s", async (_what, type, rawBody, status) => {
@@ -55,7 +55,7 @@ describe("what integrators' tools send with a body", () => {
   test.each([
     ["a number as text", { text: "a", platforms: ["bluesky"], scheduleAt: 1_799_999_999 }],
     ["a choice in upper case", { text: "a", platforms: ["Bluesky"] }],
-    ["text in place of a list", { text: "a", platforms: "bluesky" }],
+    ["text instead of a list", { text: "a", platforms: "bluesky" }],
   ])("%s is refused and not guessed at", async (_what, body) => {
     const answer = await call("POST", "/v1/posts/validate", { body });
     expect([answer.status, answer.body.error.code]).toEqual([400, "validation_failed"]);

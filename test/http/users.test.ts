@@ -118,7 +118,7 @@ describe("staff", () => {
     );
   });
 
-  test("the latest log-in is shown, whoever looks", async () => {
+  test("the latest log-in is shown, no matter who reads it", async () => {
     const team = await aTeam();
     const colleague = await aColleague(team);
     const shown = async () =>

@@ -177,7 +177,7 @@ const callsTo = async (what: string) =>
   (await readFile(join(folder, "calls.txt"), "utf8")).split(what).length - 1;
 
 describe("rotating", () => {
-  test("rotating has the app read the vault anew and start again", async () => {
+  test("rotating has the app read the vault again and restart", async () => {
     await fill({ references: { KEY_PEPPER: ["Resolved", "FetchTimedOut", "Resolved"] } });
     const { ok, output } = await secretsWith(APP, "refresh");
     expect(ok, output).toBe(true);

@@ -15,7 +15,7 @@ function works(slots: FairLimit) {
         await promise;
         return name;
       });
-      // Whatever can begin has begun.
+      // Everything that can begin has begun.
       await new Promise((done) => setImmediate(done));
       return { running };
     },

@@ -110,7 +110,7 @@ describe("properties", () => {
     );
   });
 
-  test("whoever waited and is alone gets an answer", () => {
+  test("a caller that waited and is alone gets an answer", () => {
     fc.assert(
       fc.property(views, (view) => {
         const step = admissionStep({ ...view, waited: true, unseen: 0 });

@@ -205,7 +205,7 @@ describe("all keys of a platform", () => {
     },
   );
 
-  test("all keys of a platform are told of the bucket with less left", async () => {
+  test("all keys of a platform are told about the bucket with less left", async () => {
     const relay = await aRelay({ settings: { ...settings, PLATFORM_RATE_PER_MINUTE: "50" } });
     const application = await anApplication(relay);
     const { secret } = await aKey(relay, application);

@@ -156,11 +156,11 @@ describe("among others", () => {
     expect([rows.sum(MINUTE), rows.sum(MINUTE + 1)]).toEqual([9, 2]);
   });
 
-  test("a window made anew does not overwrite what the one before it counted", async () => {
+  test("a window made again does not overwrite what the one before it counted", async () => {
     await ask(200);
     await vi.advanceTimersByTimeAsync(1_000);
-    const anew = new SharedWindow({ subject: "key", rows, now: () => now, onFailure: () => {} });
-    expect(granted(await ask(330, anew))).toBeLessThanOrEqual(104);
+    const again = new SharedWindow({ subject: "key", rows, now: () => now, onFailure: () => {} });
+    expect(granted(await ask(330, again))).toBeLessThanOrEqual(104);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(rows.sum(MINUTE)).toBeGreaterThanOrEqual(300);
   });

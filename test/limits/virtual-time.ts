@@ -22,7 +22,7 @@ interface Event {
 }
 
 /**
- * Time that stands still while code runs and leaps to the next event when nothing is left to do. Timers of the code run
+ * Time that pauses while code runs and leaps to the next event when nothing is left to do. Timers of the code run
  * in it as well, when the test has faked them.
  */
 export class VirtualTime {

@@ -16,7 +16,7 @@ const AT_ONCE = 240;
 const LIMIT = 300;
 /** Requests of the same key before the thousand: the set-up makes a profile with it. */
 const USED_BEFORE = 1;
-/** Of a revoke; a thousand are in the long check. */
+/** Attempts of a revoke; a thousand are in the long check. */
 const ROUNDS = 6;
 
 let instances: RelayProcess[] = [];

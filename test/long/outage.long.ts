@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** With real waits; the contract of the networks shows the same for each of them in a time of its own. */
 test(
-  "an outage that outlasts every attempt fails the post, unpaid and retryable, and a retry goes out",
+  "an outage that outlasts every attempt fails the post, unpaid and retryable, and a retry is published",
   { timeout: LAST_LOOK_MS + 40_000 },
   async () => {
     const text = "Closed on Mondays";

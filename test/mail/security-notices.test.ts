@@ -221,8 +221,8 @@ describe("owners get a mail about", () => {
     const other = await aColleague(session, "owner");
     const removed = await mailed.relay.call("DELETE", `/v1/users/${other.id}`, { session });
     expect(removed.status).toBe(204);
-    for (const told of [owner.email, other.email])
-      expect((await subjects(told)).at(-1)).toContain(`${other.email} is no longer an owner`);
+    for (const address of [owner.email, other.email])
+      expect((await subjects(address)).at(-1)).toContain(`${other.email} is no longer an owner`);
   });
 
   test("an owner who accepts an invitation, whose log-in from the same network is none of an unknown one", async () => {

@@ -16,7 +16,7 @@ function words(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** The MP4 with another table in place of the first one of that name, and nothing behind its index. */
+/** The MP4 with another table instead of the first one of that name, and nothing behind its index. */
 function withTable(mp4: Buffer, type: string, table: Buffer): Buffer {
   const at = mp4.indexOf(type, 0, "latin1") - 4;
   if (at < 0) throw new Error(`no ${type} in the file`);
@@ -61,7 +61,7 @@ export const emptyBoxes = (boxes: number): Buffer =>
     ...Array.from({ length: boxes }, () => box("free")),
   ]);
 
-/** Chunks by the thousand million: whoever goes through them does not come back for a while. */
+/** Chunks by the thousand million: a reader that goes through them does not come back for a while. */
 export const endlessChunks = (mp4: Buffer): Buffer =>
   withTable(mp4, "stsc", box("stsc", words(0, 2, 1, 1, 1, 0x7fff_ffff, 1, 1)));
 

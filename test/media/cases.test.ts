@@ -185,7 +185,7 @@ describe("a file that another program wrote", () => {
   });
 
   const images = WRITTEN.filter(({ contentType }) => contentType.startsWith("image/"));
-  test.each(images)("$name is told of as it is published", async ({ name }) => {
+  test.each(images)("$name is told about as it is published", async ({ name }) => {
     for (const network of NETWORK_NAMES)
       expect(await told(written(name), network), network).toBe(await done(written(name), network));
   });
@@ -224,7 +224,7 @@ describe("a file that another program wrote", () => {
   });
 });
 
-describe("what is told of other types", () => {
+describe("what is told about other types", () => {
   test.each([
     { pages: "one page", pageHeight: 400, expected: "converted" },
     { pages: "two pages", pageHeight: 200, expected: "converted extrasRemoved" },

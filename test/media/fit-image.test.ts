@@ -190,7 +190,7 @@ describe("a place that is told behind the picture", () => {
 });
 
 describe("a photo that was taken with the camera turned", () => {
-  // Whatever its orientation says, a viewer sees the same before and after.
+  // With any orientation, a viewer sees the same before and after.
   test.each([1, 2, 3, 4, 5, 6, 7, 8])("looks the same at orientation %i", async (orientation) => {
     const bytes = await flag().withMetadata({ orientation }).jpeg({ quality: 95 }).toBuffer();
     const fitted = await fit(bytes, bluesky);
@@ -263,7 +263,7 @@ describe("what a network does not take", () => {
     expect(await colourAt(fitted.bytes, 0.1, 0.9)).toBe("red");
   });
 
-  test("colours of a wide profile become sRGB when the image is made anew", async () => {
+  test("colours of a wide profile become sRGB when the image is made again", async () => {
     const bytes = await flag(400, 400).withIccProfile("p3").png().toBuffer();
     const fitted = await fit(bytes, instagram);
     expect((await sharp(fitted.bytes).metadata()).icc).toBeUndefined();
@@ -280,12 +280,12 @@ describe("what a network does not take", () => {
     },
   );
 
-  // On Bluesky a GIF that is alone goes out as a video; this is what becomes of the others.
+  // On Bluesky a GIF that is alone is published as a video; this is what becomes of the others.
   test.each([
     ["a GIF", "facebook", animatedGif],
     ["a GIF", "bluesky", animatedGif],
     ["a WebP", "bluesky", animatedWebp],
-  ] as const)("%s stands still on %s, where no image moves", async (_type, network, make) => {
+  ] as const)("%s is a still picture on %s, where no image moves", async (_type, network, make) => {
     const target = targetOf(network);
     const bytes = await make(400, 400);
     const fitted = await fit(bytes, target);

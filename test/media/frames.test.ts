@@ -47,7 +47,7 @@ vi.mock("node:child_process", async (original) => {
   const actual = await original<typeof ChildProcesses>();
   return {
     ...actual,
-    // A process that a file has taken over, in place of the one that reads files.
+    // A process that a file has taken over, instead of the one that reads files.
     spawn: (program: string, args: readonly string[], options: object) =>
       spawned.script === ""
         ? actual.spawn(program, args, options)

@@ -16,7 +16,7 @@ export interface FuzzFigures {
   readonly files: number;
   /** How many ended so: `taken`, or the code and reason of a refusal. */
   readonly ends: Readonly<Record<string, number>>;
-  /** Longest time for which the process stood still. */
+  /** Longest time for which the process paused. */
   readonly blockedMs: number;
   /** By how much the process grew at the most, after it had settled. */
   readonly grownBytes: number;

@@ -18,7 +18,7 @@ function readers(): number {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "images whose decoder takes most memory are fitted one after the other, whoever sent them",
+  "images whose decoder takes most memory are fitted one after the other, no matter who sent them",
   async () => {
     const [width, height] = [3_400, 2_600];
     const background = { r: 200, g: 30, b: 60 };

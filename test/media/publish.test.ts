@@ -138,7 +138,7 @@ describe("images that do not fit", () => {
     }
   });
 
-  test("images that do not fit are told of by validation in the same words", async () => {
+  test("images that do not fit are told about by validation in the same words", async () => {
     const result = await validate(body);
     expect(result.valid).toBe(true);
     for (const network of NETWORK_NAMES) {

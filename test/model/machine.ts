@@ -111,7 +111,7 @@ export class Machine {
     return answer.value;
   }
 
-  /** The end of a call's time, which a process that stands still notices once it goes on. */
+  /** The end of a call's time, which a process that pauses notices once it goes on. */
   async #giveUp(until: number): Promise<never> {
     const { time, counts } = this.nature;
     await time.wait(Math.max(until, this.#frozenUntil) - time.now);
@@ -130,7 +130,7 @@ export class Machine {
     return never();
   }
 
-  /** Whether it has stood still at that time or since. */
+  /** Whether it has paused at that time or since. */
   hasStoodStill(since: number): boolean {
     return this.#frozenUntil > since;
   }
@@ -140,7 +140,7 @@ export class Machine {
     this.crashAt = Math.min(this.crashAt, this.calls + calls);
   }
 
-  /** Stands still for so long, so many calls from now. */
+  /** Pauses for so long, so many calls from now. */
   freeze(calls: number, ms: number): void {
     this.#freezeAt = this.calls + calls;
     this.#freezeMs = ms;
@@ -154,7 +154,7 @@ export class Machine {
   }
 }
 
-/** For what happens without anybody to hear of it. */
+/** For what happens without anybody to hear about it. */
 export function quietly(run: () => unknown): void {
   try {
     run();

@@ -34,12 +34,12 @@ function toAction(write: SingleWrite): Action {
 }
 
 function toStored({ rowKey, properties, etag }: ModelRow): StoredRow {
-  // Safe: only rows of the product are written, by way of its own table.
+  // Safe: only rows of the product are written, through its own table.
   const row: Row = { ...(properties as Readonly<Record<string, RowValue>>), rowKey };
   return { row, etag };
 }
 
-/** What a repeat inside a client library is told of the write that it repeats. */
+/** What a repeat inside a client library is told about the write that it repeats. */
 function conflictOf(actions: readonly Action[]): StorageError {
   const [first] = actions;
   if (first?.kind === "create") return new StorageError(409, "EntityAlreadyExists", 0);

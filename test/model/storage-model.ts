@@ -87,7 +87,7 @@ export class StorageModel {
     await time.pass(time.now + LATE_MS_MAX);
   }
 
-  /** Every row of every table, whoever wrote it. */
+  /** Every row of every table, no matter who wrote it. */
   *rows(tables: readonly string[]) {
     for (const table of tables)
       for (const { partitionKey, rowKey, properties } of this.#model.rows(table))

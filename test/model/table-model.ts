@@ -77,7 +77,7 @@ function positionOf(keys: readonly string[], rowKey: string): number {
   return low;
 }
 
-/** Told of every transaction that was applied. */
+/** Told about every transaction that was applied. */
 export type Commit = (
   place: { table: string; partitionKey: string },
   rows: readonly ModelRow[],

@@ -97,7 +97,7 @@ type Patch = readonly [target: object, name: string, value: unknown];
 
 const deadlines = new WeakMap<AbortSignal, number>();
 
-/** When whoever waits for a call with this signal gives it up; never for a signal of another kind. */
+/** When the caller that waits for a call with this signal gives it up; never for a signal of another kind. */
 export function deadlineOf(signal: AbortSignal | undefined): number {
   return signal === undefined ? Infinity : (deadlines.get(signal) ?? Infinity);
 }

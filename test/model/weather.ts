@@ -10,7 +10,7 @@ export interface Rates {
   readonly send: number;
   readonly network: number;
   readonly receiver: number;
-  /** Calls after which the whole process stands still for a while. */
+  /** Calls after which the whole process pauses for a while. */
   readonly stall: number;
   readonly stallMs: readonly [least: number, most: number];
   /** Calls that take seconds. */

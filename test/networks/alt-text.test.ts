@@ -38,7 +38,7 @@ describe.each(NETWORK_NAMES)("alternative texts at %s", (name) => {
   });
 });
 
-test("a server's own limit holds in place of Mastodon's", () => {
+test("a server's own limit holds instead of Mastodon's", () => {
   const mastodon = networkOf("mastodon");
   const limits = { altTextMax: 420 };
   expect(mastodon.altTextMax?.(limits)).toBe(420);

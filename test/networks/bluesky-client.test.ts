@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([relay?.stop(), local?.stop()]));
 
-describe("what Bluesky's servers are told of this service", () => {
+describe("what Bluesky's servers are told about this service", () => {
   test("the metadata document is a confidential client's, under its own address", async () => {
     const { status, headers, body } = await relay.call("GET", METADATA);
     expect(status).toBe(200);

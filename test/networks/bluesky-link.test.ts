@@ -222,7 +222,7 @@ describe("linking a Bluesky account", () => {
     "did:key:abc",
     "a@b",
     "alice..test",
-  ])("asks anew for the identifier %j", async (identifier) => {
+  ])("asks again for the identifier %j", async (identifier) => {
     const { outcome, tools } = await signIn({ identifier });
     expect(failure(outcome)).toBe("input_invalid");
     expect(tools.calls).toEqual([]);

@@ -280,7 +280,7 @@ describe("authorising at Bluesky's own page", () => {
 });
 
 describe("publishing with an OAuth session", () => {
-  test("a token that the server ends before its time is renewed, and the post goes out once", async () => {
+  test("a token that the server ends before its time is renewed, and the post is published once", async () => {
     const linked = await link();
     sandbox.networks.bluesky.expireAccessTokens();
     const walk = await walkLeg(bluesky, linked, { text: "After the end" }, tools);

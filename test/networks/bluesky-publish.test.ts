@@ -88,7 +88,7 @@ describe("publishing to Bluesky", () => {
     });
   });
 
-  test("uploads anew what the network lost, under the same key, once", async () => {
+  test("uploads again what the network lost, under the same key, once", async () => {
     const reply = { http: { [PUT]: answer(400, { error: "BlobNotFound" }) } };
     const outcome = await publish(reply);
     expect(outcome).toMatchObject({ kind: "prepare_again", pollAfterSeconds: 0 });

@@ -204,7 +204,7 @@ export const CASES: readonly Case[] = [
   ...bluesky("connection_needs_reauth", 401, [
     ...errors("AuthenticationRequired", "AuthFactorTokenRequired", "AuthMissing", "SomethingNew"),
   ]),
-  // Of an access token: a fresh one is got first, and that tells whether the session has ended.
+  // An access token: a fresh one is fetched first, and that tells whether the session has ended.
   ...bluesky("network_unavailable", 400, errors("ExpiredToken", "InvalidToken"), "at_once"),
   ...bluesky("account_restricted", 401, errors("AccountTakedown", "AccountDeactivated")),
   ...bluesky("account_restricted", 400, errors("RepoDeactivated", "UploadForbidden")),

@@ -158,7 +158,7 @@ describe("a signal with a way out of its own", () => {
     },
   );
 
-  test("a signal with a way out of its own is told of a file's status as well, and any other has the code's", () => {
+  test("a signal with a way out of its own is told about a file's status as well, and any other has the code's", () => {
     const { remediation } = problemOf(legFailure(facebook.classify(answer(400, graph(190)), NOW)));
     expect(remediation).toBe(LEG_ERRORS.connection_needs_reauth.remediation);
     const status = facebook.classifyStatus("failed with 1404078");

@@ -290,7 +290,7 @@ describe("linking a Facebook page", () => {
         [`GET ${GRAPH}/51/client_pages`]: lost,
       },
     ],
-  ])("finds pages that the list leaves out by way of %s", async (what, http) => {
+  ])("finds pages that the list leaves out through %s", async (what, http) => {
     const { outcome } = await finish(http);
     // Not all lists of the portfolios could be read.
     const isKnown = what !== "the business portfolios";

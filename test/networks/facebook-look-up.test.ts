@@ -136,7 +136,7 @@ describe("an unknown outcome at Facebook", () => {
     ["text, after a minute", asText, 60, { kind: "unknowable" }],
     ["photos, after a minute", asPhotos, 60, { kind: "may_perform", isAbsent: false }],
     [
-      "photos that have to be made anew",
+      "photos that have to be made again",
       { ...asPhotos, photosSince: ago(21 * 3600).toISOString() },
       3600,
       { kind: "unknowable" },

@@ -86,7 +86,7 @@ describe("preparing photos for Facebook", () => {
     expect(used.calls).toHaveLength(1);
   });
 
-  test("makes nothing again that is there, but all anew when it is too old to be published", async () => {
+  test("keeps what is there, and makes all again when it is too old to be published", async () => {
     expect(await prepare({}, undefined, { remote: asPhotos })).toEqual({
       kind: "ready",
       remote: asPhotos,

@@ -134,7 +134,7 @@ describe("publishing to Facebook", () => {
     });
   });
 
-  test("begins anew with a video that failed, once, and never with one in the feed", async () => {
+  test("begins again with a video that failed, once, and never with one in the feed", async () => {
     const draft = { media: files(CLIP) };
     const http = { [REELS]: answer(200, { success: true }), [LOOK]: failed };
     expect(await publish(http, asReel, draft)).toMatchObject({

@@ -213,7 +213,7 @@ describe("preparing a post for Instagram", () => {
     ["failed at Instagram", state("ERROR", "error code 2207053")],
     ["could not be downloaded", state("ERROR", "error code 2207003")],
     ["is not known any more", error(100, 33)],
-  ])("makes a container anew that %s, twice at most", async (_what, look) => {
+  ])("makes again a container that %s, twice at most", async (_what, look) => {
     const run = (restarts: number, restartedAt?: string) =>
       prepare({ [LOOK("1")]: look }, {}, { remote: { ...anImage, restarts, restartedAt } });
     const first = await run(0);
@@ -229,7 +229,7 @@ describe("preparing a post for Instagram", () => {
     expect(await run(2, at(-3600))).toMatchObject({ kind: "processing", remote: { restarts: 1 } });
   });
 
-  test("makes none anew while an earlier call may have published it", async () => {
+  test("makes none again while an earlier call may have published it", async () => {
     const overrides = { remote: anImage, sentAt: ago(90) };
     expect(await prepare({ [LOOK("1")]: error(100, 33) }, {}, overrides)).toMatchObject({
       kind: "try_later",

@@ -113,7 +113,7 @@ describe("preparing a LinkedIn post", () => {
     expect(await look()).toEqual({ kind: "ready", remote: uploaded(asset("image", "A")) });
   });
 
-  test("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
+  test("uploads again a file that failed, once; a retry by hand, later, does so again", async () => {
     const remote = uploaded(asset("video", "V", false));
     const failed = answer(200, { status: "PROCESSING_FAILED", processingFailureReason: "codec" });
     const http = { [LOOK("video", "V")]: failed };
@@ -132,7 +132,7 @@ describe("preparing a LinkedIn post", () => {
     });
   });
 
-  test("uploads nothing anew for a post that may be there already", async () => {
+  test("uploads nothing again for a post that may be there already", async () => {
     const failed = { [LOOK("image", "A")]: answer(200, { status: "PROCESSING_FAILED" }) };
     const remote = uploaded(asset("image", "A", false));
     const draft = { media: files(FILE) };

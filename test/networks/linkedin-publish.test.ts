@@ -193,7 +193,7 @@ describe("publishing to LinkedIn", () => {
     });
   });
 
-  test("uploads files anew that could not be processed, once, and never for a repeat", async () => {
+  test("uploads again files that could not be processed, once, and never for a repeat", async () => {
     const run = (remote: NetworkData) =>
       linkedin.calls.publish.perform(
         leg({ media: files(FILE) }, { remote, sentAt: NOW }),

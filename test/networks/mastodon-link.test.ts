@@ -130,7 +130,7 @@ describe("linking a Mastodon account", () => {
     expect(again.tools.asked).not.toContain(APPS);
   });
 
-  test("registers anew for another redirect address", async () => {
+  test("registers again for another redirect address", async () => {
     const hosts = {
       [HOST]: {
         ...SERVICE,
@@ -145,7 +145,7 @@ describe("linking a Mastodon account", () => {
     expect(tools.saved.get(HOST)).toMatchObject({ clientId: "client", redirectUri });
   });
 
-  test("asks a server that names it for the search scope, and registers anew for it", async () => {
+  test("asks a server that names it for the search scope, and registers again for it", async () => {
     const former = "profile write:statuses write:media";
     const hosts = {
       [HOST]: { clientId: "old", clientSecret: "s", redirectUri, scope: former, ...SERVICE },
@@ -421,7 +421,7 @@ describe("linking a Mastodon account", () => {
   });
 
   test.each(["", "mastodon", "javascript:alert(1)"])(
-    "asks anew for the instance %j",
+    "asks again for the instance %j",
     async (typed) => {
       const { outcome, tools } = await start(script(), typed);
       expect(failure(outcome)).toBe("input_invalid");
@@ -610,7 +610,7 @@ describe("linking a Mastodon account", () => {
   });
 
   test.each(["invalid_client", "unauthorized_client", "invalid_request", "server_error"])(
-    "keeps the registration that all share whoever sends the error %s",
+    "keeps the registration that all share, no matter who sends the error %s",
     async (error) => {
       const { outcome, tools } = await finish(script({}, { [HOST]: { clientId: "client" } }), {
         error,

@@ -118,7 +118,7 @@ describe("preparing a Mastodon post", () => {
     expect(outcome).toMatchObject({ remote: { media: [{ id: "9", isReady: true }] } });
   });
 
-  test("uploads a file anew that failed, once; a retry by hand, later, does so again", async () => {
+  test("uploads again a file that failed, once; a retry by hand, later, does so again", async () => {
     const pending = { ...begun, media: [{ id: "9", kind: "video", isReady: false }] };
     const failed = { http: { [LOOK("9")]: answer(422, { error: "Error processing" }) } };
     const draft = { media: files(CLIP) };

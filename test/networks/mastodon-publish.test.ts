@@ -132,7 +132,7 @@ describe("publishing to Mastodon", () => {
       expect(await run(list, {}, minutes(120))).toEqual(published);
     });
 
-    test("uploads anew when no post has them", async () => {
+    test("uploads again when no post has them", async () => {
       const empty = answer(200, []);
       const expected = { kind: "prepare_again", remote: begun };
       expect(await run(empty, {}, minutes(1))).toMatchObject(expected);

@@ -50,7 +50,7 @@ const MIXING = [
 ];
 
 describe.each(MIXING)("an image and a video in one post at %s", (host) => {
-  test("go out together", async () => {
+  test("an image and a video in one post are published together", async () => {
     const text = unique("Album");
     expect(await publish(host, text)).toMatchObject({ status: "succeeded", error: null });
     expect(visible(text).map(({ media }) => media.map(({ mimeType }) => mimeType))).toEqual([

@@ -32,7 +32,7 @@ describe("a Mastodon text's length", () => {
     expect(countCharacters("https://a.com", "", 30)).toBe(30);
   });
 
-  test("a Mastodon text's length is told of any text, whatever the server counts for a link", () => {
+  test("a Mastodon text's length is told about any text, whatever the server counts for a link", () => {
     const links = "https://a.com ".repeat(1000);
     expect(countCharacters(links, "", 2_000_000_000)).toBe(2_000_000_001_000);
     const measured = (charactersPerUrl: number) =>

@@ -44,7 +44,7 @@ describe("what people are asked for at Facebook", () => {
     expect(scope).toBe("pages_show_list,pages_read_engagement,pages_manage_posts");
   });
 
-  test("what people are asked for at Facebook is a configuration of Facebook Login for Business in place of a list", async () => {
+  test("what people are asked for at Facebook is a configuration of Facebook Login for Business instead of a list", async () => {
     const found = await asked({ FACEBOOK_LOGIN_CONFIG_ID: "1234567890" });
     expect(found).toEqual({ scope: null, config: "1234567890" });
   });

@@ -4,7 +4,7 @@ import type { NetworkApp } from "../../src/shared/networks/contract/settings.ts"
 import { useSandbox } from "../sandbox/client.ts";
 import { sandboxTools, type SandboxTools } from "./sandbox-leg.ts";
 
-/** One sandbox for a test file; before every test it is made anew, and `keep` is handed it with tools that dial it. */
+/** One sandbox for a test file; before every test it is made again, and `keep` is handed it with tools that dial it. */
 export function useSandboxTools(
   keep: (fresh: { readonly sandbox: Sandbox; readonly tools: SandboxTools }) => void,
   app?: NetworkApp,

@@ -242,7 +242,7 @@ describe.skipIf(!hasChromium)("a real AT Protocol server and its own log-in page
       180_000,
     );
 
-    // A refresh token that is used twice ends the whole session there: whoever renews twice loses the account. The last
+    // A refresh token that is used twice ends the whole session there: a client that renews twice loses the account. The last
     // test, because a clock that was put forward ends the operator's tokens as well.
     test("an account that was linked there is renewed once for all legs that find its token ended, and again when the next one ends", async () => {
       for (const round of casesOf(["first", "second"])) {

@@ -41,7 +41,7 @@ interface Listening {
   serve(app: RequestListener): void;
 }
 
-/** In place of the servers' own way to listen, which is to the whole network; the port is needed before the server. */
+/** Instead of the servers' own way to listen, which is to the whole network; the port is needed before the server. */
 async function listenOnLoopback(): Promise<Listening> {
   const { promise, resolve } = Promise.withResolvers<RequestListener>();
   const server = createServer((request, response) => {

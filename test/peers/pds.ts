@@ -21,7 +21,7 @@ export interface PdsAccount {
   readonly handle: string;
   /** The owner's own, for the server's log-in page. */
   readonly password: string;
-  /** Of the owner's own log-in, which may do what an app password may not. */
+  /** Session of the owner's own log-in, which may do what an app password may not. */
   readonly accessJwt: string;
 }
 

@@ -153,7 +153,7 @@ describe("sealing", () => {
     expect(unseal(fresh, place, keys)).toBeUndefined();
   });
 
-  test("text is sealed anew with the first key alone, and only where it opens", () => {
+  test("text is sealed again with the first key alone, and only where it opens", () => {
     const rotated = new Map([
       ["b", second],
       ["a", first],

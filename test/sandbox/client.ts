@@ -58,7 +58,7 @@ export async function callAt(
   return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }
 
-/** One sandbox for a test file, made anew before every test. */
+/** One sandbox for a test file, made again before every test. */
 export function useSandbox(options: SandboxOptions = {}): {
   readonly sandbox: Sandbox;
   call(host: string | null, path: string, options?: CallOptions): Promise<Reply>;

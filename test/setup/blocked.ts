@@ -6,7 +6,7 @@ const ownMs = (): number => {
 
 /**
  * Begins to watch how long this thread lets nothing else run: the longest time that it was at work between two ticks of
- * a timer. It counts CPU time, so that a machine with other work does not look like a thread that stood still.
+ * a timer. It counts CPU time, so that a machine with other work does not look like a thread that paused.
  */
 export function watchThread(tickMs = 5): { restart: () => void; end: () => number } {
   let last = ownMs();

@@ -24,7 +24,7 @@ export interface OperatorIssuer {
   rotate(): Promise<void>;
   /** Whether the key set can be had. */
   setReachable(reachable: boolean): void;
-  /** From now on answers this text in place of its key set. */
+  /** From now on answers this text instead of its key set. */
   answerKeys(text: string): void;
   publicKeys(): { readonly keys: readonly JWK[] };
   token(claims: OperatorClaims, now: Date): Promise<string>;

@@ -11,7 +11,7 @@ export interface DumpedRow {
   readonly text: string;
 }
 
-/** Every row of every table of the relay's deployment, whoever wrote it. */
+/** Every row of every table of the relay's deployment, no matter which client wrote it. */
 export async function storedRows({
   settings,
   storage,

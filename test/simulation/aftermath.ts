@@ -142,7 +142,7 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
   };
   await reconcile();
   if ((await unchecked()).length > 0) {
-    // A process that stood still since before the calm may have moved a wallet right now.
+    // A process that paused since before the calm may have moved a wallet right now.
     await simulation.rest();
     await reconcile();
   }
@@ -160,6 +160,6 @@ export async function reconcileAll(simulation: Simulation): Promise<string[]> {
       ({ message, fields }) =>
         message === "wallet does not reconcile" && fields["platformId"] === victim,
     );
-  if (!isTold) violations.push(`nobody was told of the wallet of ${victim}`);
+  if (!isTold) violations.push(`nobody was told about the wallet of ${victim}`);
   return violations;
 }

@@ -584,7 +584,7 @@ export class Customers {
     return violations;
   }
 
-  /** Creates a post on rows that are read for it, anew when something was taken away meanwhile, as the route does. */
+  /** Creates a post on rows that are read for it, again when something was taken away meanwhile, as the route does. */
   async #create(
     to: Host,
     scope: ProfileScope,

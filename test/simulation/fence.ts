@@ -312,7 +312,7 @@ class Fence {
     }
   }
 
-  /** What may be told of what was asked for while nothing changed. */
+  /** What may be told about what was asked for while nothing changed. */
   #judge(ask: Ask, { status, code }: Told, state: State): void {
     const isDone = status < 300;
     if (state === "given" && !isDone && status !== 503)

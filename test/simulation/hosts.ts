@@ -67,7 +67,7 @@ function isOutage(error: unknown): boolean {
   return error instanceof Error && (error.message === NO_ANSWER || error.name === "AbortError");
 }
 
-/** What the log says that people must hear of. */
+/** What the log says that people must hear about. */
 interface Told {
   readonly message: string;
   readonly fields: LogFields;
@@ -86,7 +86,7 @@ export class Hosts {
   platformIds: readonly string[] = [];
   /** Whether the hourly walks come. */
   isSearched = true;
-  /** Told of every message that some process is about to handle. */
+  /** Told about every message that some process is about to handle. */
   onMessage: (message: Message) => void = () => undefined;
   #started = 0;
   #isCalm = true;
@@ -224,7 +224,7 @@ export class Hosts {
       const { time } = this.#world.nature;
       const from = time.now;
       const result = await checkWallet(services.background, id);
-      // A process that stands still for minutes gives up.
+      // A process that pauses for minutes gives up.
       if (result.kind === "moving" && time.now - from < CHECK_MS)
         this.#defects.push(`the wallet of ${id} moved too much`);
       if (result.kind === "mismatch") this.#defects.push(`reconciled: ${result.mismatches.join()}`);

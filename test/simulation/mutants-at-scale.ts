@@ -43,7 +43,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       })),
   },
   {
-    name: "D2b: a walk that ends early begins anew",
+    name: "D2b: a walk that ends early begins again",
     era: 22,
     every: PLATFORMS_EVERY,
     firstSeed: 1_600,
@@ -78,7 +78,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
       ),
   },
   {
-    name: "D4a: a ledger is checked only while its wallet stands still",
+    name: "D4a: a ledger is checked only while its wallet pauses",
     era: 25,
     firstSeed: 6,
     services: ({ billing: { wallets } }) =>
@@ -260,7 +260,7 @@ export const MUTANTS_AT_SCALE: readonly Mutant[] = [
     }),
   },
   {
-    name: "D12b: a day's totals begin anew with each addition",
+    name: "D12b: a day's totals begin again with each addition",
     era: 38,
     // Nothing was added to the day before.
     ...folded("list", () => Promise.resolve([])),

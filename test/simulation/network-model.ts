@@ -39,7 +39,7 @@ export const HIDDEN_HOST = "hidden.example.com";
 export const RECEIVER_HOST = "hooks.example.com";
 
 const KEY_LIFE_MS = 60 * 60_000;
-/** What a call sets off is done by then, also when nobody hears of it. */
+/** What a call sets off is done by then, also when nobody hears about it. */
 const LATE_MS_MAX = 15_000;
 const PAGE_LENGTH = 20;
 /** As long as the product waits for a network that says nothing. */
@@ -68,7 +68,7 @@ interface CallInFlight {
   readonly until: number;
 }
 
-/** Longer than an endpoint's lease: who has stood still in this time may make calls that it should not. */
+/** Longer than an endpoint's lease: who has paused in this time may make calls that it should not. */
 const LEASE_MS_MAX = 60_000;
 
 /** Every body that the adapters send here is JSON text. */
@@ -84,7 +84,7 @@ export class NetworkModel {
   readonly received: Received[] = [];
   /** Until then every receiver refuses everything. */
   receiversDownUntil = 0;
-  /** Calls that were in flight to one endpoint at once, over all processes that did not stand still. */
+  /** Calls that were in flight to one endpoint at once, over all processes that did not pause. */
   mostAtOnce = 0;
   readonly #inFlight = new Set<CallInFlight>();
   /** First comments, as `comments.ts` has them. */

@@ -18,7 +18,7 @@ const LABELS: Readonly<Record<keyof Counts, string>> = {
   cancels: "cancels",
   retries: "retries",
   removals: "removals",
-  relinks: "accounts linked anew",
+  relinks: "accounts linked again",
   strayHints: "stray hints",
   erasures: "erasures",
   redrives: "redriven deliveries",

@@ -15,7 +15,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   // Repeated so late that its time has come.
   "validation_failed",
   "not_publishable",
-  // Of a profile that was erased.
+  // The answer for a profile that was erased.
   "not_found",
 ]);
 

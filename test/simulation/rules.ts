@@ -160,7 +160,7 @@ function ledgerOfPost({ purses }: Evidence, { platformId, id }: Post): StoredEnt
   return purses.get(platformId)?.ledger.filter(({ postId }) => postId === id) ?? [];
 }
 
-/** Charged once for what went out, and nothing for what did not. */
+/** Charged once for what was published, and nothing for what was not. */
 function priceViolations(ledger: readonly StoredEntry[], leg: Leg, what: string): string[] {
   const settled = ledger.filter(
     ({ type, network }) => type === "settle" && network === leg.network,
@@ -173,7 +173,7 @@ function priceViolations(ledger: readonly StoredEntry[], leg: Leg, what: string)
   );
 }
 
-/** The model has no files: a leg with one can't go out. */
+/** The model has no files: a leg with one can't be published. */
 function isAsDrafted(text: string, { draft }: Post, { network }: Leg): boolean {
   const own = draft.platformOptions[network]?.["text"] ?? draft.text;
   // Some networks trim.
@@ -202,7 +202,7 @@ function legViolations(evidence: Evidence, { post }: PostWithLegs, leg: Leg): st
   );
   const ledger = ledgerOfPost(evidence, post);
   const doubts = doubtsOf(evidence, post, leg);
-  // Whoever retries what may be live already accepts that it is sent again.
+  // A caller that retries what may be live already accepts that it is sent again.
   const most = 1 + Math.min(retriesOf(ledger), doubts);
   const isKnown = statusOf(leg) !== "succeeded" && doubts === 0;
   return [
@@ -543,7 +543,7 @@ function commentViolations(evidence: Evidence, { post, legs }: PostWithLegs): st
   });
 }
 
-/** Nobody is told of tokens that are missing while they are there all the time. */
+/** Nobody is told about tokens that are missing while they are there all the time. */
 function refusalViolations({ simulation, purses }: Evidence): string[] {
   const { customers, world } = simulation;
   return customers.requests.refusals.flatMap(({ key, platformId, required, from, until }) => {
@@ -587,7 +587,7 @@ const isPaid = (row: Row) =>
   [ledgerRow, totalsRow].some((codec) => unlessDamaged(() => codec.decode(row)) !== undefined);
 /** Wakes without work go once their time has come, and name ids alone. */
 const ERASED_TABLES = TABLE_NAMES.filter((name) => name !== "wake");
-/** What has begun when an erasure is asked for may still go out. */
+/** What has begun when an erasure is asked for may still be published. */
 const ERASING_MS = 10 * 60_000;
 
 /** Nothing of a profile is left once it was erased, but for what was paid; nothing is published for it any more. */
@@ -610,7 +610,7 @@ function erasureViolations({ simulation }: Evidence): string[] {
     ({ text, at }) =>
       at > askedUntil + ERASING_MS && own.some(({ key }) => text.startsWith(`The text of ${key}.`)),
   );
-  return [...left, ...late.map(({ text }) => `${text} went out after its profile was erased`)];
+  return [...left, ...late.map(({ text }) => `${text} was published after its profile was erased`)];
 }
 
 const CALLS_AT_ONCE = 4;
@@ -628,7 +628,7 @@ function poisonViolations({ simulation }: Evidence): string[] {
   const hints = lines.map(({ fields }) => String(fields["hint"]));
   return customers.foreign
     .filter((name) => !hints.some((hint) => hint.includes(name)))
-    .map((name) => `nobody was told of the message ${name}`);
+    .map((name) => `nobody was told about the message ${name}`);
 }
 
 /** Seconds within which an event is delivered where nothing goes wrong, clocks that differ included. */

@@ -172,7 +172,7 @@ export class Simulation {
   async #during(work: () => Promise<void>): Promise<void> {
     const state = { isOver: false };
     const ended = work().finally(() => (state.isOver = true));
-    // Who waits for it hears of it.
+    // Who waits for it hears about it.
     ended.catch(() => undefined);
     const until = this.#time.now + SET_UP_MS_MAX;
     while (!state.isOver && this.#time.now < until)

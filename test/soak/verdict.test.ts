@@ -128,11 +128,15 @@ test.each<readonly [string, Facts, RegExp]>([
     { more: { ledger: [...LEDGER, entry("settle", -10, [80, -10])] } },
     /was paid with 20/,
   ],
-  ["a post that went out early", { seen: [{ publishedAt: "2026-03-04T09:59:59.000Z" }] }, /before/],
+  [
+    "a post that was published early",
+    { seen: [{ publishedAt: "2026-03-04T09:59:59.000Z" }] },
+    /before/,
+  ],
   ["a post that was changed when it was out", { seen: [{ edits: 1 }] }, /changed after/],
   ["a post without an owner", { seen: [{}, { text: "No. 2 of the soak" }] }, /nobody's/],
   ["a post that never ends", { post: { status: "processing" } }, /is processing at rest/],
-  ["an end that nobody was told of", { more: { events: [] } }, /was told as nothing/],
+  ["an end that nobody was told about", { more: { events: [] } }, /was told as nothing/],
   ["an end that was told twice", { more: { events: [END, { ...END, id: "evt_2" }] } }, /was told/],
   ["an event that was not delivered", { arrivals: {} }, /evt_1 was not delivered/],
   [

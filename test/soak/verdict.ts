@@ -130,7 +130,7 @@ function deliveryViolations({ tenant, events }: Snapshot, { arrivals }: Evidence
   return [...missing, ...odd];
 }
 
-/** One post per key, and every post that a customer was told of is there. */
+/** One post per key, and every post that a customer was told about is there. */
 function askViolations(asks: readonly Ask[], snapshots: readonly Snapshot[]): string[] {
   const found = new Map<string, string[]>();
   for (const { tenant, posts } of snapshots)

@@ -335,7 +335,7 @@ test("a number that is no whole one is damage, and a text that is none of those 
   expect(legRow.decode({ ...leg, holdState: "lost" }, "people").holdState).toBe("lost");
 });
 
-test("whoever asked is told of each damaged row that is read, until they ask no more", () => {
+test("a caller that asked is told about each damaged row that is read, until they ask no more", () => {
   const told: unknown[] = [];
   const stop = onDamagedRow((damage) => told.push(damage));
   const damage = damageOf(() => reconciledRow.decode({ rowKey: "R", sequence: 1, balance: 1 }));

@@ -63,7 +63,7 @@ test("a hint with a delay goes alone and at once", async () => {
   ]);
 });
 
-test("all who share a message are told that it was not sent, and the next one goes out", async () => {
+test("all who share a message are told that it was not sent, and the next one is sent", async () => {
   const { queue, messages, sends } = slowQueue();
   const [first, ...others] = ["first", "second", "third"].map((name) =>
     queue.hint({ kind: "errand", name }),

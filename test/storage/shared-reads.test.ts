@@ -70,7 +70,7 @@ describe("shared reads", () => {
     expect(number.readings).toBe(2);
   });
 
-  test("a failure is told to those who share it, and the next call reads anew", async () => {
+  test("a failure is told to those who share it, and the next call reads again", async () => {
     const reads = new SharedReads();
     let calls = 0;
     const read = async (): Promise<number> => {

@@ -140,7 +140,7 @@ function describeChanges({ table, faulty, during }: ContractStorage): void {
     });
 
     test.each(["write", "merge"] as const)(
-      "decides anew after each lost race: %s",
+      "decides again after each lost race: %s",
       async (kind) => {
         const p = partition();
         await table().put(p, { rowKey: "a", n: 1 });

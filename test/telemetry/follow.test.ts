@@ -192,7 +192,7 @@ describe("the trace of a request", () => {
     expect(headers.has("traceparent")).toBe(false);
   });
 
-  test("begins anew for a request without a valid one", async () => {
+  test("begins again for a request without a valid one", async () => {
     const { requestId } = await submit({ text: unique("Fresh") }, { traceparent: "00-garbage" });
     const line = allLines().find((one) => one["requestId"] === requestId);
     expect(line?.["traceId"]).toMatch(/^[0-9a-f]{32}$/);

@@ -84,7 +84,7 @@ describe("the lines of a piece of work", () => {
 });
 
 describe("a trace", () => {
-  test("takes the first valid parent and begins anew without one", async () => {
+  test("takes the first valid parent and begins again without one", async () => {
     const traceOf = (parents: readonly unknown[]) =>
       beginWork({ parents }, async () => currentOrigin().traceId);
     expect(await traceOf(["garbage", undefined, PARENT])).toBe(TRACE);

@@ -6,7 +6,7 @@ const LENGTH = 65_536;
 /** For that length of the worst text. */
 const MS_MAX = 50;
 const MS_LET_PASS = tolerated(MS_MAX);
-/** Whoever compares 65,536 characters with each other takes several times as long on any machine. */
+/** Code that compares 65,536 characters with each other takes several times as long on any machine. */
 const MS_TO_TELL = 10;
 const GROWTH_MAX = 3;
 /** CPU time is counted in steps of some milliseconds: shares of less than this would be guesses. */
@@ -33,7 +33,7 @@ async function isQuick({ look }: GrowthCase, text: string): Promise<boolean> {
   return false;
 }
 
-/** How many times as much the doubled text takes; measured anew while it seems too much, for caches and collectors. */
+/** How many times as much the doubled text takes; measured again while it seems too much, for caches and collectors. */
 async function growthsOf(
   one: GrowthCase,
   make: (length: number) => string,

@@ -53,7 +53,7 @@ export function calls(world: World, part: string): string[] {
     .filter((path) => path.includes(part));
 }
 
-/** Types of the events that the owner's application was told of, oldest first. */
+/** Types of the events that the owner's application was told about, oldest first. */
 export async function toldTypes(world: World, owner: Owner): Promise<string[]> {
   await world.relay.drain();
   // The list leaves out what is so young that something older may still be written.

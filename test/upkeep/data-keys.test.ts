@@ -99,7 +99,7 @@ describe("a rotation of data keys", () => {
     await expectOpen(await withKeys(NEW), sealed);
   });
 
-  test("keeps the columns that a later build has written to what it seals anew", async () => {
+  test("keeps the columns that a later build has written to what it seals again", async () => {
     const { relay } = world;
     await sealSomething();
     const isSealed = ({ text }: { text: string }) => /"v1\.(spring|summer)\./.test(text);
@@ -125,7 +125,7 @@ describe("a rotation of data keys", () => {
     expect(
       await early.services.connections.stores.connections.openCredentials(first.connection),
     ).toBeUndefined();
-    // What is sealed with a key that is not there can't be sealed anew: it stays on the report.
+    // What is sealed with a key that is not there can't be sealed again: it stays on the report.
     const wrong = await withKeys({ summer: key(2), autumn: key(3) });
     await checkAccounts(wrong.services);
     const report = wrong.logLines.find((line) => line.includes("sealed texts by data key"));

@@ -175,7 +175,7 @@ describe("a network that tells nothing", () => {
 });
 
 describe("an end that nobody can put off", () => {
-  test("an end that nobody can put off is warned of once, a week ahead, and told of when it comes", async () => {
+  test("an end that nobody can put off is warned of once, a week ahead, and told about when it comes", async () => {
     const { owner, connection } = await aLinkedOwner(world, "linkedin");
     await passDays(world, 52);
     expect(await toldTypes(world, owner)).toEqual([]);
@@ -198,7 +198,7 @@ describe("an end that nobody can put off", () => {
     });
   });
 
-  test("an end that nobody can put off is warned of again when the account was linked anew", async () => {
+  test("an end that nobody can put off is warned of again when the account was linked again", async () => {
     const { owner, connection } = await aLinkedOwner(world, "linkedin");
     await passDays(world, 54);
     expect(await toldTypes(world, owner)).toEqual(["connection.expiring"]);
@@ -212,7 +212,7 @@ describe("an end that nobody can put off", () => {
 });
 
 describe("limits that a network told", () => {
-  test("limits that a network told of an Instagram account are read daily and hold for its quota", async () => {
+  test("limits that a network told about an Instagram account are read daily and hold for its quota", async () => {
     const { owner } = await aLinkedOwner(world, "instagram");
     world.sandbox.networks.instagram.setQuotaTotal(25);
     await passDays(world, 1);
@@ -224,7 +224,7 @@ describe("limits that a network told", () => {
     expect(body.data[0].quota).toEqual({ used: 0, limit: 25, remaining: 25, resetsAt: null });
   });
 
-  test("limits that a network told of a Mastodon server are read daily, once for all of its accounts", async () => {
+  test("limits that a network told about a Mastodon server are read daily, once for all of its accounts", async () => {
     const owners = [await aLinkedOwner(world, "mastodon"), await aLinkedOwner(world, "mastodon")];
     let reads = 0;
     world.intercept(async (request, send) => {

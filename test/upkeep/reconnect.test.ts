@@ -48,7 +48,7 @@ async function loseAccount(): Promise<string> {
   return id;
 }
 
-describe("an account that was linked anew after it was taken back", () => {
+describe("an account that was linked again after it was taken back", () => {
   test("keeps its id and publishes what was scheduled before", async () => {
     const scheduleAt = new Date(world.relay.clock.now().getTime() + 6 * DAY_MS).toISOString();
     const text = unique("Scheduled before the account was lost");

@@ -58,7 +58,7 @@ async function run(): Promise<void> {
 }
 
 describe("the walk over all accounts", () => {
-  test("the walk over all accounts is spread over runs, looks at each account once a round, and begins anew a day later", async () => {
+  test("the walk over all accounts is spread over runs, looks at each account once a round, and begins again a day later", async () => {
     const owners = await linkedOwners();
     world.relay.advance(4 * DAY_MS);
     const perRun: number[] = [];

@@ -113,7 +113,7 @@ test("a run that outlived its lease changes nothing of what its successor keeps"
   expect((await stateOf(relay))?.position).toBe("1");
 });
 
-test("a step that always fails is tried again each time, from the beginning after six, and is told of", async () => {
+test("a step that always fails is tried again each time, from the beginning after six, and is told about", async () => {
   const relay = await startRelay();
   const positions: unknown[] = [];
   const walk = stepsOf(({ position }) => {
@@ -131,7 +131,7 @@ test("a step that always fails is tried again each time, from the beginning afte
   expect(lines[0]).toContain("it never works");
 });
 
-test("a walk whose row is damaged begins anew", async () => {
+test("a walk whose row is damaged begins again", async () => {
   const relay = await startRelay();
   const { taken, walk } = counting();
   await runWalk(relay.services.background, walk, optionsOf(relay, -1));
@@ -187,7 +187,7 @@ function over(
   );
 }
 
-test("an item that always fails is told of, counted and passed over", async () => {
+test("an item that always fails is told about, counted and passed over", async () => {
   const relay = await startRelay();
   const looked = new Set<string>();
   const walk = over(relay, (id) => {

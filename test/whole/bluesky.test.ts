@@ -143,7 +143,7 @@ describe("one post on a real AT Protocol server and on Mastodon", () => {
   const idempotencyKey = "the-bakers-first-post";
   let postId: string;
 
-  test("goes out on both, and its own reading names where", async () => {
+  test("a post is published on both, and its own reading names where", async () => {
     world.sandbox.fault("mastodon", "media", "processing:2");
     const accepted = await publish(relay, customer, body, idempotencyKey);
     expect(accepted.status).toBe(202);
@@ -314,7 +314,7 @@ describe("an app password that its owner revoked", () => {
     return await endedPost(own, ownCustomer, accepted.body.data.id);
   }
 
-  test("still posts with the token it has; once that ends, the account must be linked again, and then a retry goes out", async () => {
+  test("still posts with the token it has; once that ends, the account must be linked again, and then a retry is published", async () => {
     const first = await pds.createAppPassword(baker, "relay");
     await linkBluesky(own, ownCustomer, { identifier: baker.did, appPassword: first.password });
     await pds.revokeAppPassword(baker, first.name);

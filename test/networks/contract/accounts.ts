@@ -51,7 +51,7 @@ async function publishAtOnce(
 
 const countOf = (ends: readonly string[], end: string) => ends.filter((one) => one === end).length;
 
-/** What is used up of a real account, whoever linked it. */
+/** What is used up of a real account, no matter who linked it. */
 export function describeAccounts(
   contract: NetworkContract,
   start: (settings: Readonly<Record<string, string>>) => Promise<World>,
@@ -140,7 +140,7 @@ export function describeAccounts(
       async (_, trouble, counts) => {
         const ends = new Set<string>();
         for (const step of await stepsOf(world, counts)) {
-          // Room in the quota, which counts what went out in the last day.
+          // Room in the quota, which counts what was published in the last day.
           world.relay.advance(DAY_MS);
           const used = await usedBy(world.lastPublisher(counts.as));
           const { leg } = await runLeg(world, counts, { step, ...trouble });
@@ -149,7 +149,7 @@ export function describeAccounts(
           const share = (await usedBy(world.lastPublisher(counts.as))) - used;
           expect([step.name, share]).toEqual([step.name, isOut ? 1 : 0]);
         }
-        // Of a single call that fails as a whole nobody can tell what it did.
+        // What a single call did that failed as a whole is unknown.
         if (trouble.fault === "fail:content_rejected") expect(ends).toContain("given back");
       },
     );

@@ -4,7 +4,7 @@ import { expectTruth, runLeg } from "./leg-run.ts";
 import { expectWholeLedger, isFirst, sendingStep, TIMEOUT_MS, troubledSteps } from "./steps.ts";
 import type { World } from "./world.ts";
 
-/** Trouble after which a leg still has to go out, in the words of the sandbox. */
+/** Trouble after which a leg still has to be published, in the words of the sandbox. */
 const LOSSES = [
   ["whose request is lost", "drop-before"],
   ["that has its effect and whose answer is lost", "drop-answer"],

@@ -12,7 +12,7 @@ import type { MadeStep, Trouble } from "./wire.ts";
 import type { World } from "./world.ts";
 import { sweepStalledLegs } from "../../setup/walks.ts";
 
-/** Of a network that is silent while it works on a file, an hour of looks. */
+/** Checks of an hour, for a network that is silent while it works on a file. */
 const ROUNDS_MAX = 400;
 const SWEEP_MS = 61_000;
 /** How long a worker pauses, and how often others look meanwhile. */
@@ -99,7 +99,7 @@ export async function settle(world: World, publisher: Publisher, postId: string)
   throw new Error("the leg did not end");
 }
 
-/** Types of what was told of the post's legs and of its end, in order. */
+/** Types of what was told about the post's legs and of its end, in order. */
 async function toldOf({ relay }: World, publisher: Publisher, postId: string): Promise<string[]> {
   relay.advance(SETTLED_MS);
   const { platformId, applicationId } = publisher.owner;

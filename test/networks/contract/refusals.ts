@@ -34,7 +34,7 @@ async function connectionStatus(world: World, form: Form): Promise<string | unde
   return (await connections.find({ ...owner, network: world.network }))?.status;
 }
 
-/** Whether a leg goes out for all that this step is refused. */
+/** Whether a leg is published for all that this step is refused. */
 function isHarmless(contract: NetworkContract, form: Form, { route }: LegStep, code: string) {
   const isRenewed = code === "connection_needs_reauth" && form.isRenewable === true;
   return isRenewed || contract.dispensable?.[code]?.includes(route) === true;
@@ -111,7 +111,7 @@ export function describeRefusals(contract: NetworkContract, start: () => Promise
     );
 
     test.each(["connection_needs_reauth", "content_rejected", "quota_exceeded"].slice(0, few))(
-      "a leg never says that nothing went out where the visible call's answer is lost and all else refused (%s)",
+      "a leg never says that nothing was published where the visible call's answer is lost and all else refused (%s)",
       async (code) => {
         const step = await sendingStep(world, form);
         const trouble = { step, fault: "drop-answer", afterwards: `fail:${code}` };

@@ -22,11 +22,11 @@ export interface World {
   readonly wire: Wire;
   readonly standIn: StandIn;
   readonly application: TestApplication;
-  /** What to post as; linked anew when the account is not linked well any more. */
+  /** What to post as; linked again when the account is not linked well any more. */
   publisher(form?: Readonly<Record<string, string>>): Promise<Publisher>;
   /** The one of the last call of `publisher`, however its account is. */
   lastPublisher(form?: Readonly<Record<string, string>>): Publisher;
-  /** What was linked may have ended at the network: the next one is linked anew. */
+  /** What was linked may have ended at the network: the next one is linked again. */
   forgetPublishers(): void;
   stop(): Promise<void>;
 }
