@@ -11,16 +11,11 @@ import {
   PASSWORD,
 } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 import { saveLinked } from "../setup/stored.ts";
 
 /** Changes are made on the one, and asked of on the other, which has kept everything from before. */
-let office: Relay;
-let branch: Relay;
-useTwoProcesses(({ relay, instance }) => {
-  office = relay;
-  branch = instance;
-});
+const { relay: office, instance: branch } = useTwoProcesses();
 
 interface Customer {
   readonly platformId: string;

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import type { Linking } from "../../src/shared/connections/connection.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { createLog } from "../../src/shared/runtime/log.ts";
 import { linkedCount } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
 let linking: Linking;
 
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 beforeEach(() => {
   const now = relay.clock.now();
   linking = {

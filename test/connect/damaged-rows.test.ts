@@ -4,14 +4,9 @@ import { connectionKey } from "../../src/shared/connections/connection-row.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let relay: Relay;
-
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 
 test("lists leave a damaged connection out, a check counts it and goes on, an erasure stops at it", async () => {
   const { key, profileId, owner } = await aPublisher(relay);

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
 import type { OpenApiOperation, Parameter } from "../../src/shared/http/reference/openapi-types.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
-import { startRelay, type CallOptions, type Relay } from "../setup/relay.ts";
+import { type CallOptions, type Relay } from "../setup/relay.ts";
 import {
   createShapes,
   hostileBodies,
@@ -15,6 +15,7 @@ import {
   placeholder,
 } from "./request-shapes.ts";
 import { foreignWords } from "./own-words.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 /** Over all routes more than 5,000; the same requests on every run, unless the environment asks for others. */
 const RUNS_PER_ROUTE = Number(process.env["FUZZ_RUNS"] ?? 70);
@@ -229,20 +230,16 @@ function send(relay: Relay, world: World, route: Route, request: FuzzedRequest) 
 
 const statuses = new Map<number, number>();
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay({
-    outbound: {
-      request: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
-      open: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
-      browserUrl: (url) => url,
-      close: () => Promise.resolve(),
-    },
-    // Guesses at passwords are judged to the end here, not turned away.
-    settings: { LOGIN_ATTEMPTS: "100" },
-  });
+const relay = useRelay({
+  outbound: {
+    request: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
+    open: () => Promise.reject(new HttpFailure("not_sent", "connect_failed")),
+    browserUrl: (url) => url,
+    close: () => Promise.resolve(),
+  },
+  // Guesses at passwords are judged to the end here, not turned away.
+  settings: { LOGIN_ATTEMPTS: "100" },
 });
-afterAll(() => relay.stop());
 
 describe("whatever is asked, the answer is a declared one and no failure of ours", () => {
   test("each of more than 5,000 requests gets a declared answer and no failure of ours", () => {

@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import type { Sandbox } from "../../dev/networks/server.ts";
 import { idempotencyRowKey, toAcceptedRow } from "../../src/shared/publishing/idempotency-store.ts";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { purgeExpired } from "../setup/walks.ts";
 
@@ -22,13 +20,9 @@ const taken = {
   text: () => "",
   json: () => undefined,
 };
-let sandbox: Sandbox;
-let relay: Relay;
 let tables: Tables;
 
-useSandboxedRelay((started) => {
-  ({ relay, sandbox } = started);
-});
+const { relay, sandbox } = useSandboxedRelay();
 beforeAll(async () => {
   tables = relay.tables;
   const { outbound } = relay.services.connections;

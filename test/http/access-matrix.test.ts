@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import type { Route } from "../../src/shared/http/route.ts";
 import {
@@ -12,8 +12,9 @@ import {
   type TestPlatform,
   type TestProfile,
 } from "../setup/factories.ts";
-import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
+import { type Answer, type CallOptions } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 /**
  * Who may call, said a second time and by hand: a route whose rule changes, or that has none here, fails.
@@ -177,7 +178,6 @@ interface World {
   readonly callers: Readonly<Record<string, CallOptions>>;
 }
 
-let relay: Relay;
 let world: World;
 
 async function refusedKeys(owner: TestApplication) {
@@ -224,8 +224,8 @@ async function aMember({ session }: TestPlatform): Promise<string> {
   return aSession(email);
 }
 
+const relay = useRelay();
 beforeAll(async () => {
-  relay = await startRelay();
   const owner = await anApplication(relay);
   const profile = await aProfile(relay, owner);
   const refused = await refusedKeys(owner);
@@ -283,7 +283,6 @@ beforeAll(async () => {
     },
   };
 });
-afterAll(() => relay.stop());
 
 /** What every route answers to a credential that is none, whatever its own rule. */
 const UNIVERSAL: Readonly<Record<string, string>> = {

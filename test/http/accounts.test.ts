@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 describe("GET /v1/me", () => {
   test("shows a key its platform, its application and what is counted there", async () => {

@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Answer, Relay } from "../setup/relay.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
+import type { Answer } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay);
-});
+const { relay } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay));
 
 const DAY = 86_400_000;
 const inDays = (days: number) => new Date(relay.clock.now().getTime() + days * DAY).toISOString();

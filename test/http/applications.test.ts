@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { anApplication, aPlatform, dataOf, type TestPlatform } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { describe, expect, test } from "vitest";
+import { anApplication, aPlatform, dataOf } from "../setup/factories.ts";
+import { startRelay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let platform: TestPlatform;
-beforeAll(async () => {
-  relay = await startRelay();
-  platform = await aPlatform(relay);
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
+const platform = forFile(() => aPlatform(relay));
 
 const create = (body: unknown, session = platform.session) =>
   relay.call("POST", "/v1/applications", { session, body });

@@ -1,15 +1,12 @@
 import { decodeJwt, SignJWT, UnsecuredJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { deriveKey, randomToken } from "../../src/shared/runtime/secrets.ts";
 import { anApplication, aPlatform, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { userOf } from "../setup/stored.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 const HOUR = 3_600_000;
 

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/billing.ts";
 import { anApplication, aPlatform, dataOf, type TestApplication } from "../setup/factories.ts";
 import { unique } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
 let application: TestApplication;
 
+const relay = useRelay();
 beforeAll(async () => {
-  relay = await startRelay();
   application = await anApplication(relay);
 });
-afterAll(() => relay.stop());
 
 const get = (path: string, key = application.key) => relay.call("GET", path, { key });
 const credit = (body: object) =>

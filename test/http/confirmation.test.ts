@@ -3,14 +3,10 @@ import { describe, expect, test } from "vitest";
 import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
 import { userOf } from "../setup/stored.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
+const { relay, instance } = useTwoProcesses();
 
 const MINUTE = 60_000;
 

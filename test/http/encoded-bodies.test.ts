@@ -1,16 +1,12 @@
 import { deflateSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
-import { aPublisher, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { aPublisher } from "../setup/publisher.ts";
+import { useRelay } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-beforeAll(async () => {
-  relay = await startRelay();
-  publisher = await aPublisher(relay, []);
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
+const publisher = forFile(() => aPublisher(relay, []));
 
 const BODY = JSON.stringify({ text: "Fresh bread", platforms: ["bluesky"] });
 

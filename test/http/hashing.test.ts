@@ -8,13 +8,9 @@ import {
 } from "../setup/factories.ts";
 import type { Answer, Relay } from "../setup/relay.ts";
 import { startRelay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
+const { relay, instance } = useTwoProcesses();
 
 const addUser = (on: Relay, { session }: TestPlatform, email: string) =>
   on.call("POST", "/v1/users", { session, body: { email, password: PASSWORD } });

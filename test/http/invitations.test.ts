@@ -2,17 +2,13 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
 import { purgeExpired } from "../setup/walks.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
 const DAY = 24 * 60 * 60_000;
 const OTHER_PASSWORD = "violet marmot 7 teacups";
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
+const { relay, instance } = useTwoProcesses();
 
 const uniqueEmail = () => `invited-${randomBytes(8).toString("hex")}@example.com`;
 const aTeam = () => aPlatform(relay, { tokens: 0 });

@@ -7,15 +7,11 @@ import {
   type TestApplication,
 } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
 const HOUR_MS = 3_600_000;
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
+const { relay, instance } = useTwoProcesses();
 
 let application: TestApplication;
 beforeEach(async () => {

@@ -1,24 +1,11 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import {
-  aKey,
-  anApplication,
-  aPlatform,
-  aProfile,
-  dataOf,
-  type TestApplication,
-} from "../setup/factories.ts";
+import { describe, expect, test } from "vitest";
+import { aKey, anApplication, aPlatform, aProfile, dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let instance: Relay;
-let application: TestApplication;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
-beforeAll(async () => {
-  application = await anApplication(relay);
-});
+const { relay, instance } = useTwoProcesses();
+const application = forFile(() => anApplication(relay));
 
 const create = (body: unknown, key = application.key) =>
   relay.call("POST", "/v1/keys", { key, body });

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { answerUnrouted } from "../../src/shared/http/answer.ts";
 import type { Incoming } from "../../src/shared/http/parse-input.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 describe("health and readiness", () => {
   test("health answers without asking anybody", async () => {

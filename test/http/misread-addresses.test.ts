@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { aPublisher, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { expect, test } from "vitest";
+import { aPublisher } from "../setup/publisher.ts";
+import { useRelay } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-beforeAll(async () => {
-  relay = await startRelay();
-  publisher = await aPublisher(relay, []);
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
+const publisher = forFile(() => aPublisher(relay, []));
 
 const send = (path: string, body: object) => publisher.call("POST", path, { body });
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { parseInput } from "../../src/shared/http/parse-input.ts";
 import { openApi } from "../../src/shared/http/reference/openapi.ts";
@@ -6,18 +6,13 @@ import type { JsonSchema } from "../../src/shared/http/reference/openapi-types.t
 import type { Route } from "../../src/shared/http/route.ts";
 import { AppError } from "../../src/shared/runtime/errors.ts";
 import { aKey, dataOf } from "../setup/factories.ts";
-import { aPublisher, type Publisher } from "../setup/publisher.ts";
-import type { CallOptions, Relay } from "../setup/relay.ts";
+import { aPublisher } from "../setup/publisher.ts";
+import type { CallOptions } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay);
-});
+const { relay } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay));
 
 const document = openApi(chapters, "https://relay.example.net/api", "Publishing Relay");
 

@@ -5,14 +5,9 @@ import { answer } from "../../src/shared/http/answer.ts";
 import { headerText } from "../../src/shared/http/headers.ts";
 import { parseInput } from "../../src/shared/http/parse-input.ts";
 import { Reply } from "../../src/shared/http/reply.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let relay: Relay;
-
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
+const { relay } = useSandboxedRelay();
 
 const incoming = (method: string, headers: Record<string, string>) => ({
   method,

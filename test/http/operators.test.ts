@@ -1,14 +1,11 @@
 import { createPublicKey } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { anApplication, aPlatform, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 describe("operators", () => {
   const operator = ["Admin"];

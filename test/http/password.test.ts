@@ -6,14 +6,10 @@ import { hashingThreads } from "../../src/shared/tenants/staff/hashing-threads.t
 import { enabledTotp } from "../setup/authenticator.ts";
 import { anApplication, aPlatform, dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
 import { userOf } from "../setup/stored.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
+const { relay, instance } = useTwoProcesses();
 
 const NEW_PASSWORD = "another and longer password";
 

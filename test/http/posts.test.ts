@@ -1,20 +1,11 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import type { Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
 import { aProfile, dataOf } from "../setup/factories.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let sandbox: Sandbox;
-let relay: Relay;
-let publisher: Publisher;
-
-useSandboxedRelay((started) => {
-  ({ relay, sandbox } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay);
-});
+const { relay, sandbox } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay));
 
 const get = (path: string, from = publisher) => from.call("GET", path);
 const post = (path: string, body: unknown, from = publisher) => from.call("POST", path, { body });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll } from "vitest";
+import { beforeAll } from "vitest";
 import { anApplication } from "../setup/factories.ts";
 import type { TestApplication } from "../setup/factories.ts";
-import { startRelay } from "../setup/relay.ts";
 import type { Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 export const idsOf = (answer: { body: { data: readonly { id: string }[] } }) =>
   answer.body.data.map(({ id }) => id);
@@ -11,13 +11,11 @@ export const idsOf = (answer: { body: { data: readonly { id: string }[] } }) =>
 export function useProfiles(
   keep?: (fresh: { readonly relay: Relay; readonly application: TestApplication }) => void,
 ) {
-  let relay: Relay;
   let application: TestApplication;
+  const relay = useRelay();
   beforeAll(async () => {
-    relay = await startRelay();
     application = await anApplication(relay);
   });
-  afterAll(() => relay.stop());
 
   const create = (body: unknown, key = application.key) =>
     relay.call("POST", "/v1/profiles", { key, body });

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { generateKeyPair, SignJWT } from "jose";
 import { aKey, anApplication, aProfile, dataOf, PASSWORD } from "../setup/factories.ts";
 import { createOperatorIssuer } from "../setup/operator-issuer.ts";
 import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 const ADMIN_PATH = "/v1/admin/platforms";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 interface Refused {
   readonly answer: Answer;

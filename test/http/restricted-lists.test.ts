@@ -13,13 +13,9 @@ import {
   type TestKey,
   type TestProfile,
 } from "../setup/factories.ts";
-import type { Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
-let relay: Relay;
-useTwoProcesses((started) => {
-  ({ relay } = started);
-});
+const { relay } = useTwoProcesses();
 
 let application: TestApplication;
 let mine: TestProfile;

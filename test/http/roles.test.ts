@@ -10,13 +10,9 @@ import {
   type TestPlatform,
 } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance } = started);
-});
+const { relay, instance } = useTwoProcesses();
 
 type Role = "owner" | "member";
 

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { routes } from "../../src/functions/routes.ts";
 import { repeatedMembers } from "../../src/shared/http/json-names.ts";
 import type { Route } from "../../src/shared/http/route.ts";
-import { aPublisher, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
+import { aPublisher } from "../setup/publisher.ts";
+import { type Answer, type CallOptions } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-beforeAll(async () => {
-  relay = await startRelay();
-  publisher = await aPublisher(relay, []);
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
+const publisher = forFile(() => aPublisher(relay, []));
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const pathOf = ({ path }: Route) =>

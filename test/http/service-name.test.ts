@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { aPlatform } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 const NAME = "Corner Relay";
 const HELP = "https://corner.test/help";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay({ settings: { SERVICE_NAME: NAME, SUPPORT_URL: HELP } });
-});
-afterAll(() => relay.stop());
+const relay = useRelay({ settings: { SERVICE_NAME: NAME, SUPPORT_URL: HELP } });
 
 test("a customer who has no tokens is told whom to ask for them", async () => {
   const platform = await aPlatform(relay, { tokens: 0 });

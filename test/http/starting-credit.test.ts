@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mailboxOf } from "../../src/shared/tenants/staff/starting-credit.ts";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay({ settings: { SIGNUP_CREDIT_TOKENS: "500" } });
-});
-afterAll(() => relay.stop());
+const relay = useRelay({ settings: { SIGNUP_CREDIT_TOKENS: "500" } });
 
 const signUp = (email: string, on: Relay = relay, ip = "192.0.2.1"): Promise<Answer> =>
   on.call("POST", "/v1/auth/signup", {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aPublisher, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type CallOptions, type Relay } from "../setup/relay.ts";
+import { describe, expect, test } from "vitest";
+import { aPublisher } from "../setup/publisher.ts";
+import { type CallOptions } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-beforeAll(async () => {
-  relay = await startRelay();
-  publisher = await aPublisher(relay, []);
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
+const publisher = forFile(() => aPublisher(relay, []));
 
 const call = (method: string, path: string, { headers, ...options }: CallOptions = {}) =>
   relay.call(method, path, {

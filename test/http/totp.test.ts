@@ -2,17 +2,10 @@ import { describe, expect, test } from "vitest";
 import { enabledTotp, startedTotp, type Authenticator } from "../setup/authenticator.ts";
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
 import { userOf } from "../setup/stored.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
-let relay: Relay;
-let instance: Relay;
-useTwoProcesses(
-  (started) => {
-    ({ relay, instance } = started);
-  },
-  { LOG_LEVEL: "debug" },
-);
+const { relay, instance } = useTwoProcesses({ LOG_LEVEL: "debug" });
 
 const HALF_MINUTE = 30_000;
 

@@ -1,13 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { aPlatform, outcomeOf, PASSWORD } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 const uniqueEmail = () => `somebody-${randomBytes(8).toString("hex")}@bakery.example`;
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { serviceUnavailable } from "../../src/shared/runtime/errors.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
@@ -7,6 +7,7 @@ import { aKey, aPlatform, aProfile, anApplication } from "../setup/factories.ts"
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Answer, type Relay, type RelayOptions } from "../setup/relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 const LIMIT = 300;
 /** On a busy machine hundreds of requests take their time. */
@@ -321,15 +322,13 @@ describe("other callers", () => {
 });
 
 describe("wrong credentials", () => {
-  let relay: Relay;
   let good: string;
   const wrong = `sk_live_${"0".repeat(26)}_${"a".repeat(43)}_000000`;
 
+  const relay = useRelay({ settings: { AUTH_RATE_PER_MINUTE: "30" } });
   beforeAll(async () => {
-    relay = await startRelay({ settings: { AUTH_RATE_PER_MINUTE: "30" } });
     good = (await anApplication(relay)).key;
   });
-  afterAll(() => relay.stop());
 
   const from = (address: string, key: string | undefined) =>
     relay.call("GET", "/v1/me", {

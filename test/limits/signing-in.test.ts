@@ -3,16 +3,11 @@ import { enabledTotp } from "../setup/authenticator.ts";
 import { IS_LONG } from "../setup/long-check.ts";
 import { aPlatform, dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Answer, type Relay } from "../setup/relay.ts";
-import { useTwoProcesses } from "../setup/two-processes.ts";
+import { useTwoProcesses } from "../setup/use-relay.ts";
 
 const WRONG = "another password of some length";
 
-let relay: Relay;
-/** Another process of the same deployment. */
-let second: Relay;
-useTwoProcesses((started) => {
-  ({ relay, instance: second } = started);
-});
+const { relay, instance: second } = useTwoProcesses();
 
 let count = 0;
 const unknownEmail = () => `nobody-${(count += 1)}@example.com`;

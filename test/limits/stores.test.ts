@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LoginHistoryStore, NO_FAILURES } from "../../src/shared/limits/login-history-store.ts";
 import { RateWindowStore } from "../../src/shared/limits/rate-window-store.ts";
 import { SharedWindow } from "../../src/shared/limits/shared-window.ts";
@@ -6,12 +6,9 @@ import { WINDOW_MS } from "../../src/shared/limits/sliding-window.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import { purgeExpired } from "../setup/walks.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 const NOW = Date.parse("2026-03-04T10:00:30.000Z");
 const MINUTE = Math.floor(NOW / WINDOW_MS);

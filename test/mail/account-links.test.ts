@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
-import { startMailedRelay, tokenIn, type MailedRelay } from "../setup/mail.ts";
+import { tokenIn } from "../setup/mail.ts";
+import { useMailedRelay } from "../setup/use-relay.ts";
 
-let mailed: MailedRelay;
-beforeAll(async () => {
-  mailed = await startMailedRelay();
-});
-afterAll(() => mailed.stop());
+const mailed = useMailedRelay();
 
 let count = 0;
 const newEmail = () => `person-${(count += 1)}@example.com`;

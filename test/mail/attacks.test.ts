@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { IS_LONG } from "../setup/long-check.ts";
-import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import {
   askForReset,
@@ -17,17 +15,9 @@ import {
   unverified,
   verified,
 } from "./people.ts";
+import { useTwoMailedProcesses } from "../setup/use-relay.ts";
 
-let mailed: MailedRelay;
-let second: Relay;
-beforeAll(async () => {
-  mailed = await startMailedRelay();
-  second = await startRelay({ sameDeploymentAs: mailed.relay });
-});
-afterAll(async () => {
-  await second.stop();
-  await mailed.stop();
-});
+const { mailed, second } = useTwoMailedProcesses();
 
 const HOUR_MS = 3_600_000;
 const PASSWORDS = ["violet marmot 7 teacups", "copper lantern 4 walnuts"] as const;

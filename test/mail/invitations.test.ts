@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { quotable } from "../../src/shared/mail/quotable.ts";
 import { outcomeOf, PASSWORD } from "../setup/factories.ts";
-import { startMailedRelay, tokenIn, type MailedRelay } from "../setup/mail.ts";
+import { tokenIn } from "../setup/mail.ts";
 import { startRelay } from "../setup/relay.ts";
+import { useMailedRelay } from "../setup/use-relay.ts";
 
-let mailed: MailedRelay;
-beforeAll(async () => {
-  mailed = await startMailedRelay();
-});
-afterAll(() => mailed.stop());
+const mailed = useMailedRelay();
 
 let count = 0;
 const newEmail = () => `invited-${(count += 1)}@example.com`;

@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { eventWrite, type EventType } from "../../src/shared/events/events.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import type { ReadMail } from "../../dev/networks/mailbox.ts";
 import { aPlatform, dataOf, outcomeOf, PASSWORD, type TestPlatform } from "../setup/factories.ts";
-import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
+import { useMailedRelay, useRelay } from "../setup/use-relay.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** Makes users who are verified, because it sends no mail. */
-let plain: Relay;
-let mailed: MailedRelay;
-
-beforeAll(async () => {
-  plain = await startRelay();
-  mailed = await startMailedRelay({ sameDeploymentAs: plain });
-});
-afterAll(async () => {
-  await mailed.stop();
-  await plain.stop();
-});
+const plain = useRelay();
+const mailed = useMailedRelay(() => ({ sameDeploymentAs: plain }));
 
 type TestEvent = Parameters<typeof eventWrite>[0];
 

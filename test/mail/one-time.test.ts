@@ -1,26 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { LINK_KINDS, LINK_PAGES } from "../../src/shared/tenants/links/schema.ts";
 import type { FatedCall } from "../model/machine.ts";
 import { outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { IS_LONG } from "../setup/long-check.ts";
-import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import { LINKS } from "./link-kinds.ts";
 import { lastToken, logIn, NEW_PASSWORD, newEmail, post, signUpAs, verified } from "./people.ts";
+import { useTwoMailedProcesses } from "../setup/use-relay.ts";
 
-let mailed: MailedRelay;
-/** Another process of the same deployment. */
-let second: Relay;
-beforeAll(async () => {
-  mailed = await startMailedRelay();
-  second = await startRelay({ sameDeploymentAs: mailed.relay });
-});
-afterAll(async () => {
-  await second.stop();
-  await mailed.stop();
-});
+const { mailed, second } = useTwoMailedProcesses();
 
 test("every kind of link has its case here", () => {
   expect(Object.keys(LINKS).toSorted()).toEqual([...LINK_KINDS].toSorted());

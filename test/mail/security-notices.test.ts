@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { enabledTotp } from "../setup/authenticator.ts";
 import {
   aKey,
@@ -8,31 +8,22 @@ import {
   freshSession,
   PASSWORD,
 } from "../setup/factories.ts";
-import { startMailedRelay, tokenIn, type MailedRelay } from "../setup/mail.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { tokenIn } from "../setup/mail.ts";
+import { useMailedRelay, useRelay } from "../setup/use-relay.ts";
 
 const DAY = 24 * 60 * 60_000;
 
 /** Makes users who are verified, because it sends no mail. */
-let plain: Relay;
-let mailed: MailedRelay;
+const plain = useRelay();
 let calls = 0;
-
-beforeAll(async () => {
-  plain = await startRelay();
-  mailed = await startMailedRelay({
-    sameDeploymentAs: plain,
-    settings: { ALLOW_DIRECT_USERS: "true" },
-    tableFault() {
-      calls += 1;
-      return "pass";
-    },
-  });
-});
-afterAll(async () => {
-  await mailed.stop();
-  await plain.stop();
-});
+const mailed = useMailedRelay(() => ({
+  sameDeploymentAs: plain,
+  settings: { ALLOW_DIRECT_USERS: "true" },
+  tableFault() {
+    calls += 1;
+    return "pass";
+  },
+}));
 afterEach(() => mailed.mailbox.clear());
 
 const subjects = async (email: string) =>

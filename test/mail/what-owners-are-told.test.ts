@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/billing.ts";
 import { CRASHES_MAX } from "../../src/shared/publishing/call.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import { aPlatform, anApplication, type TestPlatform } from "../setup/factories.ts";
 import { startMailedRelay, type MailedRelay } from "../setup/mail.ts";
 import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { startReceiver, status, type Receiver } from "../webhooks/receiver.ts";
 import { anEndpoint, happen, readEndpoint } from "../webhooks/subscriber.ts";
+import { useMailedRelay } from "../setup/use-relay.ts";
 
 /** The last mail to an owner, once what happened was told. */
 async function told(mailed: MailedRelay, { email }: Pick<TestPlatform, "email">) {
@@ -18,15 +19,8 @@ async function told(mailed: MailedRelay, { email }: Pick<TestPlatform, "email">)
 }
 
 describe("owners get a mail", () => {
-  let plain: Relay;
-  let mailed: MailedRelay;
-  useSandboxedRelay((started) => {
-    plain = started.relay;
-  });
-  beforeAll(async () => {
-    mailed = await startMailedRelay({ sameDeploymentAs: plain });
-  });
-  afterAll(() => mailed?.stop());
+  const { relay: plain } = useSandboxedRelay();
+  const mailed = useMailedRelay(() => ({ sameDeploymentAs: plain }));
 
   test("owners get a mail about a balance that fell below the mark", async () => {
     const platform = await aPlatform(plain, { tokens: 105 });

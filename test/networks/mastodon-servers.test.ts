@@ -8,15 +8,11 @@ import { classify } from "../../src/shared/networks/mastodon/errors.ts";
 import { traitsOf } from "../../src/shared/networks/mastodon/servers.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { NOW, answer } from "./scripted-tools.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let relay: Relay;
-const { visible } = useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
+const { relay, visible } = useSandboxedRelay();
 
 const at = (name: string) => `https://media.sandbox.test/${name}`;
 const ALBUM = [at("photo.jpg"), at("clip.mp4")];

@@ -1,16 +1,10 @@
 import { expect, test } from "vitest";
-import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { setLimits } from "../setup/stored.ts";
 
-let sandbox: Sandbox;
-let relay: Relay;
-const { visible } = useSandboxedRelay((started) => {
-  ({ relay, sandbox } = started);
-});
+const { relay, sandbox, visible } = useSandboxedRelay();
 
 const LONG = "Rolls in a basket, ".repeat(500);
 const IMAGE = "https://media.sandbox.test/photo.jpg";

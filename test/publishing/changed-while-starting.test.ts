@@ -3,18 +3,14 @@ import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const MINUTE = 60_000;
 /** More than Bluesky takes, not more than Mastodon does. */
 const LONG = "and so on ".repeat(35);
-let relay: Relay;
 
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
 

@@ -3,16 +3,11 @@ import { legKey } from "../../src/shared/publishing/post-store.ts";
 import { DamagedRow } from "../../src/shared/runtime/storage/damaged-row.ts";
 import { aKey, dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { reconcileWallets } from "../setup/walks.ts";
 import { connectionsOf } from "../setup/stored.ts";
 
-let relay: Relay;
-
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 
 const core = () => relay.tables.core;
 const submit = (publisher: Publisher) =>

@@ -1,18 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../dev/networks/server.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
 const HOUR = 60 * 60_000;
-let sandbox: Sandbox;
-let relay: Relay;
 
-const { visible } = useSandboxedRelay((started) => {
-  ({ relay, sandbox } = started);
-});
+const { relay, sandbox, visible } = useSandboxedRelay();
 
 const submit = (publisher: Publisher, text: string, platforms: readonly string[] = ["bluesky"]) =>
   publisher.submit({ text, platforms });

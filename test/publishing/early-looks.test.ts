@@ -1,18 +1,11 @@
 import { expect, test } from "vitest";
-import type { Sandbox } from "../../dev/networks/server.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let relay: Relay;
-let sandbox: Sandbox;
-
-useSandboxedRelay((started) => {
-  ({ relay, sandbox } = started);
-}, DEMO_APPS);
+const { relay, sandbox } = useSandboxedRelay(DEMO_APPS);
 
 /** Returns how often Facebook was asked how far a video is since it was to be published. */
 function looksAfterCall(): number {

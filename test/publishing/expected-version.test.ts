@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { updatePost } from "../../src/shared/publishing/schedule/change-scheduled.ts";
 import { dataOf, outcomeOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 const MINUTE = 60_000;
 const CONFLICT = {
@@ -14,17 +14,13 @@ const CONFLICT = {
     error: { code: "conflict", message: "The post was changed since you read it. Read it again." },
   },
 };
-let relay: Relay;
 /** Another process of the deployment. */
-let instance: Relay;
 /** What happens before the other process commits. */
 let beforeCommit: (() => Promise<unknown>) | undefined;
 
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
+const instance = useRelay({ sameDeploymentAs: relay });
 beforeAll(async () => {
-  instance = await startRelay({ sameDeploymentAs: relay });
   replaceIn(instance.services.billing.wallets, (former) => ({
     commit: async (...given) => {
       const happen = beforeCommit;
@@ -34,7 +30,6 @@ beforeAll(async () => {
     },
   }));
 });
-afterAll(() => instance.stop());
 
 async function schedule(publisher: Publisher, more: object = {}) {
   const scheduleAt = new Date(relay.clock.now().getTime() + 10 * MINUTE).toISOString();

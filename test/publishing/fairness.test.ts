@@ -12,17 +12,12 @@ import type {
 } from "../../src/shared/publishing/accounts/account-queue-store.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { hintWakes } from "../../src/shared/wake/wake.ts";
 import { sweepStalledLegs, runRound } from "../setup/walks.ts";
 import { findConnection } from "../setup/stored.ts";
 
-let relay: Relay;
-
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 describe("a platform with many requests at the same moment", () => {
   test(

@@ -10,7 +10,6 @@ import { statusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { connectionsOf } from "../setup/stored.ts";
@@ -29,10 +28,7 @@ const lookUps: FollowUpLookUp[] = [];
 const calls: { readonly call: FollowUp; readonly status: string }[] = [];
 
 let missing: readonly string[] = [];
-let relay: Relay;
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 
 const mastodon = networkOf("mastodon");
 const { calls: real } = mastodon;

@@ -1,17 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { HttpFailure } from "../../src/shared/runtime/http-call.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let relay: Relay;
-
-const { visible } = useSandboxedRelay(
-  (started) => {
-    relay = started.relay;
-  },
-  { LEG_RETRY_SECONDS: "0.5,1,1" },
-);
+const { relay, visible } = useSandboxedRelay({ LEG_RETRY_SECONDS: "0.5,1,1" });
 
 /** Second by second; answers the post and how many seconds it took. */
 async function ended(publisher: Awaited<ReturnType<typeof aPublisher>>, postId: string) {

@@ -3,17 +3,13 @@ import { updatePost } from "../../src/shared/publishing/schedule/change-schedule
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { replaceIn, runAround } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
-let relay: Relay;
 
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 
 /** A process that pauses after it has committed: what it does to wakes then waits for the gate. */
 function stalledAfterCommit(gate: Promise<void>): Services {

@@ -2,15 +2,10 @@ import { describe, expect, test } from "vitest";
 import { charge } from "../../src/shared/billing/billing.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 
-let relay: Relay;
-
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 describe("publishing a post", () => {
   test("a post is published to every network, charged once per leg and read back with its URLs", async () => {

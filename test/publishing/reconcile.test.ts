@@ -1,15 +1,10 @@
 import { expect, test } from "vitest";
 import { reconcilePlatform } from "../../src/shared/background/reconcile-wallet.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { reconcileWallets } from "../setup/walks.ts";
 
-let relay: Relay;
-
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 
 const submit = async (publisher: Publisher, word = "") =>
   await publisher.accept({

@@ -5,17 +5,13 @@ import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts
 import type { Services } from "../../src/shared/compose.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { replaceIn } from "../setup/replace-in.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts, findForgottenWork, sweepStalledLegs } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
-let relay: Relay;
 
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 /** A minute of the sweeper, over and over. */
 async function sweep(minutes: number): Promise<void> {

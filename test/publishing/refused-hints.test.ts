@@ -1,16 +1,12 @@
 import { afterEach, expect, test } from "vitest";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts, sweepStalledLegs } from "../setup/walks.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-let relay: Relay;
 
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 afterEach(() => {
   relay.queues.onSend = () => "keep";
 });

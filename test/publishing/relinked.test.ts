@@ -2,15 +2,11 @@ import { describe, expect, test } from "vitest";
 import { LENIENT_HOST, STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import type { Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { connectionsOf } from "../setup/stored.ts";
 
-let relay: Relay;
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 /** The profile's Mastodon account is another one from now on. */
 const linkAnother = ({ owner }: Publisher) =>

@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { aKey, dataOf } from "../setup/factories.ts";
 import { aPublisher, publisherOf, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { LENIENT_HOST } from "../../dev/networks/mastodon/state.ts";
@@ -11,12 +10,9 @@ import { erase, untilGone } from "../erasure/world.ts";
 import { eraseProfiles } from "../setup/walks.ts";
 import { Deletions } from "./deletions.ts";
 
-let relay: Relay;
 const deletions = new Deletions();
 
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 beforeAll(() => deletions.watch(relay));
 beforeEach(() => {
   deletions.next.length = 0;

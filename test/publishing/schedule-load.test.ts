@@ -7,18 +7,15 @@ import { postWake } from "../../src/shared/publishing/post.ts";
 import type { StartHint } from "../../src/shared/publishing/post-queue.ts";
 import { buildServices, type Services } from "../../src/shared/compose.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { connectionOf, revokeConnection } from "../setup/stored.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const POSTS = 2_500;
-let relay: Relay;
 
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
 

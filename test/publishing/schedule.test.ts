@@ -3,17 +3,13 @@ import { charge } from "../../src/shared/billing/billing.ts";
 import { startPost } from "../../src/shared/publishing/schedule/start-post.ts";
 import { dataOf } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-let relay: Relay;
 
-const { visible } = useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay, visible } = useSandboxedRelay();
 
 const ahead = (ms: number) => new Date(relay.clock.now().getTime() + ms).toISOString();
 

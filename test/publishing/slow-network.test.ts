@@ -1,24 +1,17 @@
 import { readFileSync } from "node:fs";
-import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
 import { HttpFailure, type HttpRequest } from "../../src/shared/runtime/http-call.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
 /** What is left for the writes of a leg whose calls have no time any more. */
 const WRITES_MS = 60_000;
 const NETWORKS = ["mastodon", "bluesky"] as const;
 
-let relay: Relay;
-let publisher: Publisher;
-
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay, NETWORKS);
-});
+const { relay } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay, NETWORKS));
 afterEach(() => {
   vi.restoreAllMocks();
 });

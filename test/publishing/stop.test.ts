@@ -1,24 +1,17 @@
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { mediaReader } from "../../src/shared/media/media-reader.ts";
 import { publishLegs } from "../../src/shared/publishing/publish/publish-post.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
+import { forFile } from "../setup/for-file.ts";
 
 /** What the host leaves to queue functions when it is told to end. */
 const STOP_MS = 10_000;
 const MINUTE_MS = 60_000;
 
-let relay: Relay;
-let publisher: Publisher;
-
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay, ["mastodon"]);
-});
+const { relay } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay, ["mastodon"]));
 afterEach(() => {
   vi.restoreAllMocks();
 });

@@ -1,24 +1,17 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { legKey, postKey } from "../../src/shared/publishing/post-store.ts";
 import type { Table } from "../../src/shared/runtime/storage/table.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
+import { forFile } from "../setup/for-file.ts";
 
 // While a version replaces the one before, each meets rows of the other. What the older one does not know it shows
 // where it can, and leaves alone.
 
-let relay: Relay;
-let publisher: Publisher;
-
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay, ["mastodon"]);
-});
+const { relay } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay, ["mastodon"]));
 
 interface Submitted {
   readonly id: string;

@@ -1,18 +1,11 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { TABLE_NAMES, type Tables } from "../../src/shared/runtime/storage/tables.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
-import type { Relay } from "../setup/relay.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let relay: Relay;
-let publisher: Publisher;
-
-useSandboxedRelay((started) => {
-  ({ relay } = started);
-});
-beforeAll(async () => {
-  publisher = await aPublisher(relay, ["mastodon"]);
-});
+const { relay } = useSandboxedRelay();
+const publisher = forFile(() => aPublisher(relay, ["mastodon"]));
 
 const rows = () => [...(relay.storage?.rows(TABLE_NAMES) ?? [])];
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Row } from "../../src/shared/runtime/storage/row.ts";
 import { newErasure } from "../../src/shared/tenants/erasure/erasure.ts";
 import {
@@ -8,14 +8,10 @@ import {
   PASSWORD,
   type TestPlatform,
 } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
 import { findForgottenWork, purgeExpired } from "../setup/walks.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 const tenants = () => relay.tables.core;
 

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { aKey, anApplication } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
 import { purgeExpired } from "../setup/walks.ts";
+import { useRelay } from "../setup/use-relay.ts";
 
 const DAY = 24 * 60 * 60_000;
 
-let relay: Relay;
-beforeAll(async () => {
-  relay = await startRelay();
-});
-afterAll(() => relay.stop());
+const relay = useRelay();
 
 test("pointers that lead nowhere are removed after a day, and no others", async () => {
   const { services, tables } = relay;

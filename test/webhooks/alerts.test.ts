@@ -10,16 +10,13 @@ import {
   type TestApplication,
 } from "../setup/factories.ts";
 import { aPublisher, unique, uniqueKey } from "../setup/publisher.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { enqueueDuePosts } from "../setup/walks.ts";
 
 const DAY = 24 * 60 * 60_000;
-let relay: Relay;
 
-useSandboxedRelay((started) => {
-  relay = started.relay;
-});
+const { relay } = useSandboxedRelay();
 
 /** What the application was told, fanned out and all. */
 async function told({ key }: Pick<TestApplication, "key">, type: string) {
