@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AccountCheckStore } from "../../src/shared/connections/account-check-store.ts";
 import { ConnectSessionStore } from "../../src/shared/connections/connect-session-store.ts";
 import { ConnectionStore } from "../../src/shared/connections/connection-store.ts";
@@ -19,15 +19,10 @@ import { NoticeStore } from "../../src/shared/mail/notice-store.ts";
 import { IdempotencyStore } from "../../src/shared/publishing/idempotency-store.ts";
 import { PostStore } from "../../src/shared/publishing/post-store.ts";
 import { EndpointStore } from "../../src/shared/webhooks/endpoints/endpoint-store.ts";
-import {
-  aKey,
-  aLinkedAccount,
-  anApplication,
-  aProfile,
-  type TestApplication,
-} from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { aKey, aLinkedAccount, anApplication, aProfile } from "../setup/factories.ts";
+import { startRelay } from "../setup/relay.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
+import { forFile } from "../setup/for-file.ts";
 
 /** What a method does to the rows that say who may ask and what may be published. */
 type Declared = "reads" | "raises" | { readonly raisesNot: string };
@@ -197,13 +192,8 @@ describe("what changes who may ask or what may be published is declared", () => 
   });
 });
 
-let relay: Relay;
-let application: TestApplication;
-
-beforeAll(async () => {
-  relay = await startRelay();
-  application = await anApplication(relay);
-});
+const relay = forFile(() => startRelay());
+const application = forFile(() => anApplication(relay));
 
 const versionNow = async () =>
   (await relay.services.billing.wallets.read(application.platform.id)).accessVersion;

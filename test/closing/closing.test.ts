@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { describe, expect, test } from "vitest";
+import { startSandbox } from "../../dev/networks/server.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { dataOf, freshSession, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay } from "../setup/relay.ts";
 import { reconcileWallets, wakesOf } from "../setup/walks.ts";
-import { startReceiver, type Receiver } from "../webhooks/receiver.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
 import {
   aCustomer,
   askToClose,
@@ -17,25 +17,14 @@ import {
   startWorld,
   traces,
   untilErased,
-  type ClosingWorld,
   type Customer,
 } from "./world.ts";
 import { connectionsOf } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let sandbox: Sandbox;
-let receiver: Receiver;
-let world: ClosingWorld;
-
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  receiver = await startReceiver();
-  world = await startWorld(sandbox, receiver, { SIGNUP_CREDIT_TOKENS: "500" });
-});
-afterAll(async () => {
-  await world.stop();
-  await receiver.stop();
-  await sandbox.stop();
-});
+const sandbox = forFile(() => startSandbox());
+const receiver = forFile(() => startReceiver());
+const world = forFile(() => startWorld(sandbox, receiver, { SIGNUP_CREDIT_TOKENS: "500" }));
 
 const scheduledOf = ({ owner, scheduledId }: Customer) =>
   world.relay.services.publishing.stores.posts.findPost({ ...owner, postId: scheduledId });

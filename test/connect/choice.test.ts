@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   DEMO_FACEBOOK_APP,
   DEMO_PAGE,
@@ -10,23 +10,22 @@ import { answer } from "../networks/scripted-tools.ts";
 import type { Answer } from "../setup/relay.ts";
 import { Browser, formsOf, locationOf, readable } from "./browser.ts";
 import type { Form } from "./browser.ts";
-import { anOwner, anotherProfile, balance, openWorld, type Owner, type World } from "./world.ts";
+import { anOwner, anotherProfile, balance, openWorld, type Owner } from "./world.ts";
 import { credentialsOf, findConnection } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const MINUTE = 60_000;
 
-let world: World;
 let owner: Owner;
 
-beforeAll(async () => {
-  world = await openWorld({
+const world = forFile(() =>
+  openWorld({
     FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
     FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
     INSTAGRAM_APP_ID: DEMO_INSTAGRAM_APP.id,
     INSTAGRAM_APP_SECRET: DEMO_INSTAGRAM_APP.secret,
-  });
-});
-afterAll(() => world.close());
+  }),
+);
 beforeEach(async () => {
   world.intercept(undefined);
   world.sandbox.reset();

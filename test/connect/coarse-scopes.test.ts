@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { PIXELFED_HOST } from "../../dev/networks/mastodon/state.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import { Browser, locationOf, readable } from "./browser.ts";
-import { anOwner, openWorld, type World } from "./world.ts";
+import { anOwner, openWorld } from "./world.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forFile(() => openWorld());
 
 test("a server that refuses fine scopes on its page is asked for coarse ones in the same visit", async () => {
   const owner = await anOwner(world);

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
 import { DEMO_APPS } from "../setup/demo-apps.ts";
 import type { Answer } from "../setup/relay.ts";
 import { Browser, locationOf } from "./browser.ts";
-import { anOwner, BASE, openWorld, type Owner, type World } from "./world.ts";
+import { anOwner, BASE, openWorld } from "./world.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const RETURN_URL = "https://app.customer.test/back";
 /** Instead of the network's own pages, as a developer's machine has them. */
 const INSTAGRAM_STAND_IN = "http://127.0.0.1:9";
 
-let world: World;
-let owner: Owner;
-beforeAll(async () => {
-  world = await openWorld(DEMO_APPS, { "www.instagram.com": INSTAGRAM_STAND_IN });
-  owner = await anOwner(world);
-});
-afterAll(() => world.close());
+const world = forFile(() => openWorld(DEMO_APPS, { "www.instagram.com": INSTAGRAM_STAND_IN }));
+const owner = forFile(() => anOwner(world));
 
 async function pageOf(browser: Browser, platforms: readonly NetworkName[]): Promise<Answer> {
   const path = `/v1/profiles/${owner.profileId}/connect/sessions`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   freshCredentials,
   tryRefusedCredentials,
@@ -12,25 +12,20 @@ import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
-import { anOwner, openWorld, type Owner, type World } from "./world.ts";
+import { anOwner, openWorld, type Owner } from "./world.ts";
 import { connectionOf, credentialsOf, revokeConnection, saveLinked } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
 /** Bluesky's access tokens last two hours. */
 const TWO_HOURS = 2 * 3_600_000;
 const LEASE_MS = 30_000;
 
-let world: World;
 let owner: Owner;
 let connection: Connection;
 
 let tableFault: (method: string) => TableFault = () => "pass";
 
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(async () => {
-  await world.close();
-});
+const world = forFile(() => openWorld());
 beforeEach(async () => {
   world.intercept(undefined);
   tableFault = () => "pass";

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { FRIEND_APP_PASSWORD, FRIEND_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { HeldWrites } from "../access/held-writes.ts";
 import { BLUESKY } from "../http/connect-calls.ts";
 import { aKey, dataOf, type TestKey } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { Browser, readable } from "./browser.ts";
-import { anOwner, openWorld, type Owner, type World } from "./world.ts";
+import { anOwner, openWorld, type Owner } from "./world.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const THIEF = { identifier: FRIEND_HANDLE, appPassword: FRIEND_APP_PASSWORD };
 /** More than linking one account writes. */
 const WRITES_MAX = 20;
 
 /** Accounts are linked on the one, while access is taken away on the other. */
-let world: World;
-let office: Relay;
 let owner: Owner;
 const held = new HeldWrites();
 
-beforeAll(async () => {
-  world = await openWorld({}, {}, { holdWrite: held.of });
-  office = await startRelay({ sameDeploymentAs: world.relay });
-});
-afterAll(async () => {
-  await office.stop();
-  await world.close();
-});
+const world = forFile(() => openWorld({}, {}, { holdWrite: held.of }));
+const office = forFile(() => startRelay({ sameDeploymentAs: world.relay }));
 beforeEach(async () => {
   world.sandbox.reset();
   owner = await anOwner(world);

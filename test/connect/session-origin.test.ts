@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { DEMO_FACEBOOK_APP, DEMO_PAGE } from "../../dev/networks/facebook/state.ts";
 import { BLUESKY } from "../http/connect-calls.ts";
 import { aKey, dataOf, outcomeOf, PASSWORD, type TestKey } from "../setup/factories.ts";
-import { startRelay, type Answer, type CallOptions, type Relay } from "../setup/relay.ts";
+import { startRelay, type Answer, type CallOptions } from "../setup/relay.ts";
 import { Browser, decide, formsOf, locationOf, readable } from "./browser.ts";
-import { anOwner, anotherProfile, balance, openWorld, type Owner, type World } from "./world.ts";
+import { anOwner, anotherProfile, balance, openWorld, type Owner } from "./world.ts";
 import { forgetHost } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const DAY = 24 * 3_600_000;
 const ENDED = "This link has ended";
 
-let world: World;
 /** Another instance of the deployment, which answers what takes access away. */
-let elsewhere: Relay;
 let owner: Owner;
 
-beforeAll(async () => {
-  world = await openWorld({
+const world = forFile(() =>
+  openWorld({
     FACEBOOK_APP_ID: DEMO_FACEBOOK_APP.id,
     FACEBOOK_APP_SECRET: DEMO_FACEBOOK_APP.secret,
-  });
-  elsewhere = await startRelay({ sameDeploymentAs: world.relay });
-});
-afterAll(async () => {
-  await elsewhere.stop();
-  await world.close();
-});
+  }),
+);
+const elsewhere = forFile(() => startRelay({ sameDeploymentAs: world.relay }));
 beforeEach(async () => {
   world.intercept(undefined);
   world.sandbox.reset();

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { DEMO_FACEBOOK_APP } from "../../dev/networks/facebook/state.ts";
 import { DEMO_INSTAGRAM_APP } from "../../dev/networks/instagram/state.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
@@ -8,22 +8,19 @@ import { startRelay } from "../setup/relay.ts";
 import { purgeExpired, runWalks } from "../setup/walks.ts";
 import { aLinkedOwner, DAY_MS, openWholeWorld } from "../upkeep/accounts.ts";
 import { readable } from "./browser.ts";
-import { anOwner, anotherProfile, type Owner, type World } from "./world.ts";
+import { anOwner, anotherProfile, type Owner } from "./world.ts";
 import { connectionOf, credentialsOf, saveLinked } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const DEAUTHORIZE = "/v1/connect/meta/deauthorize";
 const DELETE = "/v1/connect/meta/delete";
 const BASE_PATH = "/v1/connect/meta/deletion/";
 const DAY_SECONDS = 24 * 3_600;
 
-let world: World;
 let person: string;
 let counter = 0;
 
-beforeAll(async () => {
-  world = await openWholeWorld();
-});
-afterAll(() => world.close());
+const world = forFile(() => openWholeWorld());
 beforeEach(() => {
   counter += 1;
   person = `77000${counter}`;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { chapters, routes } from "../../src/functions/routes.ts";
 import { errorsOfRoute } from "../../src/shared/http/declared-answers.ts";
 import { renderReference } from "../../src/shared/http/reference/rendered.ts";
@@ -14,8 +14,8 @@ import { docUrl } from "../../src/shared/runtime/doc-url.ts";
 import { ERROR_CODES } from "../../src/shared/runtime/errors.ts";
 import { casesOf } from "../setup/long-check.ts";
 import { startRelay } from "../setup/relay.ts";
-import { serveRelay, type RelayServer } from "../setup/relay-server.ts";
-import type { Relay } from "../setup/relay.ts";
+import { serveRelay } from "../setup/relay-server.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const rendered = renderReference(chapters);
@@ -38,16 +38,8 @@ function codeOf(language: string): string[] {
 }
 const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
 
-let relay: Relay;
-let server: RelayServer;
-beforeAll(async () => {
-  relay = await startRelay();
-  server = await serveRelay(relay);
-});
-afterAll(async () => {
-  await server.close();
-  await relay.stop();
-});
+const relay = forFile(() => startRelay());
+const server = forFile(() => serveRelay(relay));
 
 describe("the reference page", () => {
   test("the reference page has every operation, with its place and who may call", () => {

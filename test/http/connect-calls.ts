@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { beforeEach, expect } from "vitest";
 import { DEMO_APP_PASSWORD, DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { NETWORK_NAMES } from "../../src/shared/networks/names.ts";
 import { Browser, decide, locationOf } from "../connect/browser.ts";
@@ -6,6 +6,7 @@ import { anOwner, openWorld } from "../connect/world.ts";
 import type { Owner, World } from "../connect/world.ts";
 import type { Answer } from "../setup/relay.ts";
 import { forgetHost } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
 interface SessionBody {
   readonly id: string;
@@ -34,13 +35,9 @@ interface Visit {
 export function useConnect(
   keep?: (fresh: { readonly world: World; readonly owner: Owner }) => void,
 ) {
-  let world: World;
   let owner: Owner;
 
-  beforeAll(async () => {
-    world = await openWorld();
-  });
-  afterAll(() => world.close());
+  const world = forFile(() => openWorld());
   beforeEach(async () => {
     world.intercept(undefined);
     world.sandbox.reset();

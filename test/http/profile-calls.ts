@@ -3,6 +3,7 @@ import { anApplication } from "../setup/factories.ts";
 import type { TestApplication } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useRelay } from "../setup/use-relay.ts";
+import { forFile } from "../setup/for-file.ts";
 
 export const idsOf = (answer: { body: { data: readonly { id: string }[] } }) =>
   answer.body.data.map(({ id }) => id);
@@ -11,11 +12,8 @@ export const idsOf = (answer: { body: { data: readonly { id: string }[] } }) =>
 export function useProfiles(
   keep?: (fresh: { readonly relay: Relay; readonly application: TestApplication }) => void,
 ) {
-  let application: TestApplication;
   const relay = useRelay();
-  beforeAll(async () => {
-    application = await anApplication(relay);
-  });
+  const application = forFile(() => anApplication(relay));
 
   const create = (body: unknown, key = application.key) =>
     relay.call("POST", "/v1/profiles", { key, body });

@@ -1,30 +1,25 @@
 import { simpleParser } from "mailparser";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { MailKind } from "../../src/shared/mail/mail.ts";
 import { en } from "../../src/shared/mail/words/en.ts";
 import { LOCALES, type Locale } from "../../src/shared/runtime/locale.ts";
-import { startCuttingMailServer, type CuttingMailServer } from "../setup/cutting-mail-server.ts";
+import { startCuttingMailServer } from "../setup/cutting-mail-server.ts";
 import { PASSWORD } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { runWalks } from "../setup/walks.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let server: CuttingMailServer;
-let relay: Relay;
-beforeAll(async () => {
-  server = await startCuttingMailServer();
-  relay = await startRelay({
+const server = forFile(() => startCuttingMailServer());
+const relay = forFile(() =>
+  startRelay({
     settings: {
       MAIL_URL: `smtp://127.0.0.1:${server.port}`,
       MAIL_FROM: "relay@example.net",
       SERVICE_NAME: 'The "Relay", Example & <Sons>',
       SUPPORT_URL: "https://help.example.net/?a=1&b=2",
     },
-  });
-});
-afterAll(async () => {
-  await relay.stop();
-  await server.stop();
-});
+  }),
+);
 beforeEach(() => {
   server.taken.length = 0;
   server.recipients.length = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startedTotp } from "../setup/authenticator.ts";
 import { dataOf, outcomeOf, PASSWORD } from "../setup/factories.ts";
 import { casesOf, IS_LONG } from "../setup/long-check.ts";
@@ -21,14 +21,11 @@ import {
   unverified,
   verified,
 } from "./people.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const CREDIT = 25;
 
-let world: World;
-beforeAll(async () => {
-  world = await startWorld({ SIGNUP_CREDIT_TOKENS: String(CREDIT) });
-});
-afterAll(() => world.stop());
+const world = forFile(() => startWorld({ SIGNUP_CREDIT_TOKENS: String(CREDIT) }));
 
 const isIn = async (on: Relay, email: string, password = PASSWORD) =>
   (await logIn(on, email, password)).status === 200;

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createNetworkTools } from "../../src/shared/connections/network-tools.ts";
 import { contentTypeOf } from "../../src/shared/media/content-type.ts";
-import { openWorld, type World } from "../connect/world.ts";
+import { openWorld } from "../connect/world.ts";
 import { typeAndFrame } from "./pictures.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let world: World;
-
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
+const world = forFile(() => openWorld());
 
 describe("the type of a file", () => {
   const bytes = (text: string) => Buffer.from(text, "latin1");

@@ -2,10 +2,11 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { tolerated } from "../setup/bounds.ts";
-import { FILES_HOST, serveFiles, type FileServer, type Serve } from "./file-server.ts";
+import { FILES_HOST, serveFiles, type Serve } from "./file-server.ts";
 import { noise } from "./pictures.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const run = promisify(execFile);
 const MEGABYTE = 1_000_000;
@@ -81,11 +82,9 @@ const sink: Serve = (request, response) => {
   });
 };
 
-let server: FileServer;
-beforeAll(async () => {
-  server = await serveFiles({ "/ranges.mp4": inRanges, "/one.mp4": inOne, "/sink": sink });
-});
-afterAll(() => server.close());
+const server = forFile(() =>
+  serveFiles({ "/ranges.mp4": inRanges, "/one.mp4": inOne, "/sink": sink }),
+);
 
 test.each(["ranges.mp4", "one.mp4"])(
   "a video of 300 MB is passed on in bounded memory, byte for byte (%s)",

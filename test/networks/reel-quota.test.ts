@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { CONTRACTS } from "./contract/contracts.ts";
 import { runLeg } from "./contract/leg-run.ts";
 import { startSandboxWorld } from "./contract/sandbox-world.ts";
 import { sendingStep } from "./contract/steps.ts";
-import type { World } from "./contract/world.ts";
 import { findConnection } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
 /** A video that becomes a reel by its shape and length. */
 const { reel } = CONTRACTS.facebook.forms;
 
-let world: World;
-beforeAll(async () => {
-  world = await startSandboxWorld("facebook", CONTRACTS.facebook, {});
-});
-afterAll(() => world.stop());
+const world = forFile(() => startSandboxWorld("facebook", CONTRACTS.facebook, {}));
 
 async function usedReels(): Promise<number> {
   const { services, clock } = world.relay;

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { startSandbox } from "../../dev/networks/server.ts";
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { casesOf } from "../setup/long-check.ts";
@@ -7,17 +7,15 @@ import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { sandboxSettings } from "../setup/sandbox-accounts.ts";
 import { enqueueDueDeliveries, enqueueDuePosts, sweepStalledLegs } from "../setup/walks.ts";
+import { forFile } from "../setup/for-file.ts";
 
 // A lease that can't be given back is given back again, in real time: the tests wait for that, and let no time pass on
 // the relay's clock meanwhile, so that no lease ends by itself.
 const SECOND = 1_000;
-let sandbox: Sandbox;
 let relay: Relay;
 let fault: (call: FatedCall) => TableFault = () => "pass";
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
+const sandbox = forFile(() => startSandbox());
 // Each has storage of its own: all publish to one account.
 beforeEach(async () => {
   fault = () => "pass";
@@ -25,7 +23,6 @@ beforeEach(async () => {
   relay = await startRelay({ settings, tableFault: (call) => fault(call) });
 });
 afterEach(() => relay.stop());
-afterAll(() => sandbox.stop());
 
 const visible = (text: string) => sandbox.posts().filter((post) => post.text.includes(text));
 

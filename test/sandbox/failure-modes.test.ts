@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FAILURE_MODES } from "../../dev/networks/faults.ts";
 import { escapeHtml } from "../../dev/networks/html.ts";
-import { startSandbox, type Sandbox } from "../../dev/networks/server.ts";
+import { startSandbox } from "../../dev/networks/server.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  sandbox = await startSandbox();
-});
-afterAll(() => sandbox.stop());
+const sandbox = forFile(() => startSandbox());
 
 describe("the front page", () => {
   test("names every failure mode and its words, and holds still when it is asked to", async () => {

@@ -2,17 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startIssuer } from "../../dev/issuer.ts";
 import type { Issuer } from "../../dev/issuer.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const AUDIENCE = "api://publishing-relay";
-let issuer: Issuer;
 
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer.stop());
+const issuer = forFile(() => startIssuer());
 
 function verify(token: string, from: Issuer = issuer) {
   const keys = createRemoteJWKSet(new URL(from.jwksUrl));

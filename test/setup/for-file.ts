@@ -1,19 +1,22 @@
 import { afterAll, beforeAll } from "vitest";
 
+interface Stoppable {
+  stop?(): Promise<unknown>;
+  close?(): Promise<unknown>;
+}
+
 /**
- * Returns what `start` makes before the tests of a file or a describe; it is stopped after them. A read before that is
- * an error.
+ * Returns what `start` makes before the tests of a file or a describe. Afterwards it is stopped or closed, where it can
+ * be. A read before the start is an error.
  */
-export function forFile<T extends object>(
-  start: () => Promise<T>,
-  stop: (made: T) => Promise<unknown> = () => Promise.resolve(),
-): T {
-  let made: T | undefined;
+export function forFile<T extends object>(start: () => Promise<T>): T {
+  let made: (T & Stoppable) | undefined;
   beforeAll(async () => {
     made = await start();
   });
   afterAll(async () => {
-    if (made !== undefined) await stop(made);
+    if (made?.stop !== undefined) await made.stop();
+    else await made?.close?.();
   });
   const now = (): T => {
     if (made === undefined) throw new Error("it is not started yet");

@@ -4,15 +4,12 @@ import { startRelay, type Relay, type RelayOptions } from "./relay.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
-const stop = (made: { stop(): Promise<void> }) => made.stop();
-
 /** Starts a relay before the tests of a file, and stops it after them. */
-export const useRelay = (options: RelayOptions = {}): Relay =>
-  forFile(() => startRelay(options), stop);
+export const useRelay = (options: RelayOptions = {}): Relay => forFile(() => startRelay(options));
 
 /** One more process of a relay's deployment, which is started by then. */
 export const useAnother = (relay: () => Relay): Relay =>
-  forFile(() => startRelay({ sameDeploymentAs: relay() }), stop);
+  forFile(() => startRelay({ sameDeploymentAs: relay() }));
 
 /** Two processes of one deployment. */
 export function useTwoProcesses(settings: Settings = {}) {
@@ -22,7 +19,7 @@ export function useTwoProcesses(settings: Settings = {}) {
 
 /** A relay with a mail server. */
 export const useMailedRelay = (options: () => RelayOptions = () => ({})): MailedRelay =>
-  forFile(() => startMailedRelay(options()), stop);
+  forFile(() => startMailedRelay(options()));
 
 /** Two processes of one deployment, the first with a mail server. */
 export function useTwoMailedProcesses() {

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorld, OWN_INSTANCES, type World } from "../connect/world.ts";
+import { expect, test } from "vitest";
+import { openWorld, OWN_INSTANCES } from "../connect/world.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import { dataOf, outcomeOf } from "../setup/factories.ts";
 import { aPublisher, unique } from "../setup/publisher.ts";
 import type { CallOptions } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
+import { forFile } from "../setup/for-file.ts";
 
 // Text that is copied from notes has these two characters for line ends. The storage emulator refuses all transactions
 // after one that has them in a row as they are, so this runs on the emulator.
-let world: World;
 
-beforeAll(async () => {
-  world = await openWorld({}, {}, { emulatedTables: true });
-});
-afterAll(() => world.close());
+const world = forFile(() => openWorld({}, {}, { emulatedTables: true }));
 
 /** Replaces what a network answers to calls of this path. */
 function answering(path: string, change: (sent: object) => ReturnType<typeof answer>): void {

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { World } from "../connect/world.ts";
+import { describe, expect, test, vi } from "vitest";
 import { startRelay } from "../setup/relay.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { aLinkedOwner, DAY_MS, openWholeWorld } from "./accounts.ts";
 import type { Owner } from "../connect/world.ts";
 import { connectionOf, revokeConnection } from "../setup/stored.ts";
+import { forFile } from "../setup/for-file.ts";
 
-let world: World;
-beforeAll(async () => {
-  world = await openWholeWorld({ QUOTA_LINKEDIN: "3" });
-});
-afterAll(() => world.close());
+const world = forFile(() => openWholeWorld({ QUOTA_LINKEDIN: "3" }));
 
 const connections = async (owner: Owner) =>
   (

@@ -1,25 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { countRequests } from "../../bench/request-counter.ts";
 import type { Services } from "../../src/shared/compose.ts";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { dataOf } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { runAround } from "../setup/replace-in.ts";
-import { ok, startReceiver, status, type Receiver } from "./receiver.ts";
+import { ok, startReceiver, status } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
 import { enqueueDueDeliveries, sweepStalledLegs, wakesOf } from "../setup/walks.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const down = status(500);
-let receiver: Receiver;
 let relay: Relay;
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
+const receiver = forFile(() => startReceiver());
 beforeEach(async () => {
   relay = await startRelay({ settings: receiver.settings });
 });
@@ -30,7 +28,6 @@ async function withoutRetries(options: { emulatedTables?: true } = {}): Promise<
   relay = await startRelay({ settings, ...options });
 }
 afterEach(() => relay.stop());
-afterAll(() => receiver.stop());
 
 /** Lets the timer run and time pass. */
 async function pass(ms: number, stepMs = 10 * SECOND): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deliverWebhook } from "../../src/shared/webhooks/deliveries/deliver-webhook.ts";
 import { fanOutEvents } from "../../src/shared/webhooks/events/fan-out-events.ts";
 import { hintsOf } from "../../src/shared/http/worker.ts";
@@ -18,29 +18,25 @@ import {
   status,
   type Behaviour,
   type Received,
-  type Receiver,
 } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
 import { enqueueDueDeliveries, sweepStalledLegs, wakesOf } from "../setup/walks.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 /** Enough for 10 MB on a busy machine. */
 const TIMEOUT_MS = 1_500;
-let receiver: Receiver;
 let relay: Relay;
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
+const receiver = forFile(() => startReceiver());
 // Each test has its own: days pass in some, and a timer that paused for days has much to look through.
 beforeEach(async () => {
   const settings = { ...receiver.settings, WEBHOOK_TIMEOUT_MS: String(TIMEOUT_MS) };
   relay = await startRelay({ settings });
 });
 afterEach(() => relay.stop());
-afterAll(() => receiver.stop());
 
 const patch = ({ id, application }: TestEndpoint, body: object) =>
   relay.call("PATCH", `/v1/webhooks/${id}`, { key: application.key, body });

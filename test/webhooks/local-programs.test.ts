@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { anApplication, dataOf, type TestApplication } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
-import { startReceiver, status, type Receiver } from "./receiver.ts";
+import { startRelay } from "../setup/relay.ts";
+import { startReceiver, status } from "./receiver.ts";
 import { deliveriesOf, happen } from "./subscriber.ts";
+import { forFile } from "../setup/for-file.ts";
 
 /** Where each name leads, if one is looked up. */
 const INSIDE = "10.1.2.3";
@@ -19,16 +20,8 @@ const names = {
 const settings = { OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,10.0.0.0/8,::1/128" };
 
 describe("an endpoint on a developer's machine", () => {
-  let relay: Relay;
-  let receiver: Receiver;
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    relay = await startRelay({ settings, names });
-  });
-  afterAll(async () => {
-    await relay.stop();
-    await receiver.stop();
-  });
+  const receiver = forFile(() => startReceiver());
+  const relay = forFile(() => startRelay({ settings, names }));
 
   const create = ({ key }: TestApplication, url: string, by = relay) =>
     by.call("POST", "/v1/webhooks", { key, body: { url } });

@@ -1,27 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { FatedCall } from "../model/machine.ts";
 import type { TableFault } from "../model/storage-model.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
-import { startReceiver, type Receiver } from "./receiver.ts";
+import { startReceiver } from "./receiver.ts";
 import { anEndpoint, happen, type TestEndpoint } from "./subscriber.ts";
+import { forFile } from "../setup/for-file.ts";
 
 // A lease that can't be given back is given back again, in real time. The relay's clock is stopped meanwhile, so that
 // no lease ends by itself.
 const SECOND = 1_000;
-let receiver: Receiver;
 let relay: Relay;
 let fault: (call: FatedCall) => TableFault;
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
+const receiver = forFile(() => startReceiver());
 beforeEach(async () => {
   fault = () => "pass";
   relay = await startRelay({ settings: receiver.settings, tableFault: (call) => fault(call) });
 });
 afterEach(() => relay.stop());
-afterAll(() => receiver.stop());
 
 /** Workers take what is due. A worker's error is what its queue sees, and its message is gone. */
 async function work(): Promise<void> {

@@ -1,22 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
-import { startReceiver, status, type Receiver } from "./receiver.ts";
+import { startReceiver, status } from "./receiver.ts";
 import { anEndpoint, happen } from "./subscriber.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-let receiver: Receiver;
 let relay: Relay;
 
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
+const receiver = forFile(() => startReceiver());
 beforeEach(async () => {
   relay = await startRelay({ settings: receiver.settings });
 });
 afterEach(() => relay.stop());
-afterAll(() => receiver.stop());
 
 const isOfEndpoint = (message: object) => "endpointId" in message;
 

@@ -21,6 +21,7 @@ import { dataOf, startRelayProcess } from "./relay-process.ts";
 import type { RelayProcess } from "./relay-process.ts";
 import { startWorld } from "./world.ts";
 import type { World } from "./world.ts";
+import { forFile } from "../setup/for-file.ts";
 
 const PDS_HOST = "pds.peers.test";
 const INSTANCE = "mastodon.sandbox.test";
@@ -295,18 +296,9 @@ describe("when an answer or the process is lost", () => {
 });
 
 describe("an app password that its owner revoked", () => {
-  let baker: PdsAccount;
-  let own: RelayProcess;
-  let ownCustomer: Customer;
-
-  beforeAll(async () => {
-    baker = await pds.createAccount("carol.test");
-    own = await startRelayProcess({ settings: world.settings });
-    ownCustomer = await aCustomer(own, world);
-  });
-  afterAll(async () => {
-    await own?.stop();
-  });
+  const baker = forFile(() => pds.createAccount("carol.test"));
+  const own = forFile(() => startRelayProcess({ settings: world.settings }));
+  const ownCustomer = forFile(() => aCustomer(own, world));
 
   async function publishText(text: string) {
     const accepted = await publish(own, ownCustomer, { text, platforms: ["bluesky"] });

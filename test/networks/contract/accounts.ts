@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { dataOf } from "../../setup/factories.ts";
 import { unique, type Publisher } from "../../setup/publisher.ts";
 import type { NetworkContract } from "./contracts.ts";
@@ -7,6 +7,7 @@ import { DAY_MS, expectWholeLedger, sendingStep, stepsOf, TIMEOUT_MS } from "./s
 import type { Trouble } from "./wire.ts";
 import { publishersOfOneAccount, type World } from "./world.ts";
 import { findConnection } from "../../setup/stored.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 const POSTS = 20;
 const LEFT = 5;
@@ -59,11 +60,9 @@ export function describeAccounts(
   const { quota } = contract;
   const name = quota?.form ?? Object.keys(contract.forms)[0] ?? "";
   const form = contract.forms[name] ?? {};
-  let world: World;
-  beforeAll(async () => {
-    world = await start(quota === undefined ? {} : { [quota.setting]: String(USED + LEFT) });
-  });
-  afterAll(() => world.stop());
+  const world = forFile(() =>
+    start(quota === undefined ? {} : { [quota.setting]: String(USED + LEFT) }),
+  );
 
   test("takes a text once, of all profiles that send it to the account at once", async () => {
     const publishers = await publishersOfOneAccount(world, form.as ?? {}, 2);

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg } from "./leg-run.ts";
 import { expectWholeLedger, isFirst, sendingStep, TIMEOUT_MS, troubledSteps } from "./steps.ts";
 import type { World } from "./world.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 /** Trouble after which a leg still has to be published, in the words of the sandbox. */
 const LOSSES = [
@@ -24,11 +25,7 @@ const REFUSALS = ["content_rejected", "invalid_request"] as const;
 
 /** The effects of a network's calls: whatever becomes of one, a leg is out once, paid once, and says so. */
 export function describeEffects(contract: NetworkContract, start: () => Promise<World>): void {
-  let world: World;
-  beforeAll(async () => {
-    world = await start();
-  });
-  afterAll(() => world.stop());
+  const world = forFile(() => start());
 
   describe.each(Object.entries(contract.forms))("%s", (name, form) => {
     const isUnknowable = contract.unknowable?.includes(name) === true;

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { networkOf, type NetworkName } from "../../../src/shared/networks/lookup.ts";
 import { CONTRACTS, type NetworkContract } from "./contracts.ts";
 import { expectTruth, removeLeg, runLeg, type Form, type LegRun } from "./leg-run.ts";
 import { startSandboxWorld } from "./sandbox-world.ts";
 import { DAY_MS, expectWholeLedger, TIMEOUT_MS } from "./steps.ts";
-import type { World } from "./world.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 /*
  * The calls that follow a published post, made by the product's own workers: what becomes of the one visible call, and of
@@ -46,11 +46,7 @@ describe.each(Object.keys(FOLLOWED) as NetworkName[])("on %s", (network) => {
   const contract: NetworkContract = CONTRACTS[network];
   const form: Form = contract.forms[FOLLOWED[network]] ?? {};
   const { comment, remove } = networkOf(network).calls;
-  let world: World;
-  beforeAll(async () => {
-    world = await startSandboxWorld(network, contract, SETTINGS);
-  });
-  afterAll(() => world.stop());
+  const world = forFile(() => startSandboxWorld(network, contract, SETTINGS));
 
   const isThere = ({ visible: [post] }: LegRun) =>
     world.standIn.posts().some(({ id }) => id === post?.id);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
 import { aProfile } from "../../setup/factories.ts";
 import { IS_LONG } from "../../setup/long-check.ts";
@@ -12,6 +12,7 @@ import { lengthened } from "./long-text.ts";
 import { expectWholeLedger, TIMEOUT_MS, troubledSteps, type LegStep } from "./steps.ts";
 import { publishersOfOneAccount, type World } from "./world.ts";
 import { saveLinked } from "../../setup/stored.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 /** Not while the suite runs. */
 const LATER_MS = 200 * 24 * 3_600_000;
@@ -102,11 +103,7 @@ async function linkLong(world: World, as: Form["as"], nth: number): Promise<bool
 
 /** What a network says, however long it is: it is stored, and what others ask is answered. */
 export function describeLongAnswers(contract: NetworkContract, start: () => Promise<World>): void {
-  let world: World;
-  beforeAll(async () => {
-    world = await start();
-  });
-  afterAll(() => world.stop());
+  const world = forFile(() => start());
 
   const [firstForm] = Object.values(contract.forms);
   // One by one, each text meets other bounds than all of them together; the visible call's matter most.

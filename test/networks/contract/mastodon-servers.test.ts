@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   AKKOMA_HOST,
   FIREFISH_HOST,
@@ -15,7 +15,7 @@ import { CONTRACTS } from "./contracts.ts";
 import { expectTruth, runLeg, type Form } from "./leg-run.ts";
 import { startSandboxWorld } from "./sandbox-world.ts";
 import { expectWholeLedger } from "./steps.ts";
-import type { World } from "./world.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 const at = (name: string) => `https://media.sandbox.test/${name}`;
 
@@ -58,11 +58,7 @@ const isInShort = (server: number, kind: number, trouble: number): boolean =>
     ? kind >= 2 || server === 3 || (server + kind) % 2 === trouble
     : (server + kind) % 5 === trouble - 2;
 
-let world: World;
-beforeAll(async () => {
-  world = await startSandboxWorld("mastodon", CONTRACTS.mastodon);
-});
-afterAll(() => world.stop());
+const world = forFile(() => startSandboxWorld("mastodon", CONTRACTS.mastodon));
 
 describe.each(SERVERS.map((server, index) => [...server, index] as const))(
   "on %s",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { NetworkContract } from "./contracts.ts";
 import { expectTruth, runLeg, type Form, type LegRun } from "./leg-run.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type LegStep,
 } from "./steps.ts";
 import type { World } from "./world.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 const HOUR_MS = 3_600_000;
 const APART_MS = 11 * 60_000;
@@ -62,11 +63,7 @@ function expectPatience(run: LegRun, step: LegStep, seconds: number): void {
 
 /** What a network refuses, and when: a leg ends as the network means it, and is never paid for. */
 export function describeRefusals(contract: NetworkContract, start: () => Promise<World>): void {
-  let world: World;
-  beforeAll(async () => {
-    world = await start();
-  });
-  afterAll(() => world.stop());
+  const world = forFile(() => start());
 
   describe.each(Object.entries(contract.forms))("%s", (name, form) => {
     const few = isFirst(contract, name) ? Infinity : 1;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createNetworkTools } from "../../../src/shared/connections/network-tools.ts";
 import type { LinkOutcome } from "../../../src/shared/networks/contract/link.ts";
 import { casesOf, IS_LONG } from "../../setup/long-check.ts";
@@ -8,6 +8,7 @@ import { expectTruth, runLeg, type Form } from "./leg-run.ts";
 import { DAY_MS, expectWholeLedger, stepsOf, TIMEOUT_MS, type LegStep } from "./steps.ts";
 import type { World } from "./world.ts";
 import { wronged, WRONGS } from "./wrong-values.ts";
+import { forFile } from "../../setup/for-file.ts";
 
 /** The answer comes from the network that did what was asked, or from somebody who did nothing of it. */
 const FROM = ["wrong-answer", "wrong-reply"] as const;
@@ -49,11 +50,7 @@ async function linkWrong(
 
 /** What a network answers in the wrong types, or with an error that its status hides: nothing is taken for a yes. */
 export function describeWrongAnswers(contract: NetworkContract, start: () => Promise<World>): void {
-  let world: World;
-  beforeAll(async () => {
-    world = await start();
-  });
-  afterAll(() => world.stop());
+  const world = forFile(() => start());
 
   const forms = casesOf(Object.entries(contract.forms));
 
