@@ -1,22 +1,14 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
-import {
-  aKey,
-  anApplication,
-  dataOf,
-  outcomeOf,
-  type TestApplication,
-} from "../setup/factories.ts";
+import { describe, expect, test, vi } from "vitest";
+import { aKey, anApplication, dataOf, outcomeOf } from "../setup/factories.ts";
 import type { Relay } from "../setup/relay.ts";
 import { useTwoProcesses } from "../setup/use-relay.ts";
+import { forTest } from "../setup/for-file.ts";
 
 const HOUR_MS = 3_600_000;
 
 const { relay, instance } = useTwoProcesses();
 
-let application: TestApplication;
-beforeEach(async () => {
-  application = await anApplication(relay);
-});
+const application = forTest(() => anApplication(relay));
 
 const inHours = (hours: number) =>
   new Date(relay.clock.now().getTime() + hours * HOUR_MS).toISOString();

@@ -9,10 +9,11 @@ import { networkOf } from "../../src/shared/networks/lookup.ts";
 import { statusOf } from "../../src/shared/publishing/leg.ts";
 import { createPost } from "../../src/shared/publishing/publishing.ts";
 import { dataOf } from "../setup/factories.ts";
-import { aPublisher, unique, type Publisher } from "../setup/publisher.ts";
+import { aPublisher, unique } from "../setup/publisher.ts";
 import { sweepStalledLegs } from "../setup/walks.ts";
 import { useSandboxedRelay } from "../setup/sandboxed-relay.ts";
 import { connectionsOf } from "../setup/stored.ts";
+import { forTest } from "../setup/for-file.ts";
 
 /** Longer than a lease, and than the pause before the sweep looks. */
 const LEASE_MS = 180_000;
@@ -51,10 +52,7 @@ beforeEach(() => {
   for (const list of [outcomes, lookUps, calls]) list.length = 0;
 });
 
-let publisher: Publisher;
-beforeEach(async () => {
-  publisher = await aPublisher(relay, ["mastodon"]);
-});
+const publisher = forTest(() => aPublisher(relay, ["mastodon"]));
 
 async function stored() {
   const { posts } = relay.services.publishing.stores;

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 
 interface Stoppable {
   stop?(): Promise<unknown>;
   close?(): Promise<unknown>;
 }
 
-/**
- * Returns what `start` makes before the tests of a file or a describe. Afterwards it is stopped or closed, where it can
- * be. A read before the start is an error.
- */
-export function forFile<T extends object>(start: () => Promise<T>): T {
+type Hook = (run: () => Promise<void>) => unknown;
+
+/** Returns what `start` makes in one hook and the other hook stops or closes. A read before the start is an error. */
+function between<T extends object>(start: () => Promise<T>, before: Hook, after: Hook): T {
   let made: (T & Stoppable) | undefined;
-  beforeAll(async () => {
+  before(async () => {
     made = await start();
   });
-  afterAll(async () => {
+  after(async () => {
     if (made?.stop !== undefined) await made.stop();
     else await made?.close?.();
   });
@@ -30,3 +29,11 @@ export function forFile<T extends object>(start: () => Promise<T>): T {
     getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(now(), name),
   });
 }
+
+/** Starts something before the tests of a file or a describe, and stops it after them. */
+export const forFile = <T extends object>(start: () => Promise<T>): T =>
+  between(start, beforeAll, afterAll);
+
+/** Starts something before each test of a file or a describe, and stops it after the test. */
+export const forTest = <T extends object>(start: () => Promise<T>): T =>
+  between(start, beforeEach, afterEach);

@@ -1,16 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { publisherOf, unique } from "../setup/publisher.ts";
 import { APP_SENTENCES, graph } from "../networks/error-cases.ts";
 import { answer } from "../networks/scripted-tools.ts";
 import { aLinkedOwner, openWholeWorld, passDays, toldTypes } from "./accounts.ts";
-import type { Owner, World } from "../connect/world.ts";
+import type { Owner } from "../connect/world.ts";
 import { connectionOf } from "../setup/stored.ts";
+import { forTest } from "../setup/for-file.ts";
 
-let world: World;
-beforeEach(async () => {
-  world = await openWholeWorld();
-});
-afterEach(() => world.close());
+const world = forTest(() => openWholeWorld());
 
 const GRAPH = "https://graph.facebook.com";
 const REPORT = "a network refuses the app";

@@ -1,8 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { freshCredentials } from "../../src/shared/connections/fresh-credentials.ts";
 import type { Tables } from "../../src/shared/runtime/storage/tables.ts";
-import type { World } from "../connect/world.ts";
 import { enabledTotp, type Authenticator } from "../setup/authenticator.ts";
 import { dataOf, PASSWORD } from "../setup/factories.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
@@ -10,20 +9,17 @@ import { storedRows } from "../setup/stored-rows.ts";
 import { aLinkedOwner, openWholeWorld } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
 import { connectionOf } from "../setup/stored.ts";
+import { forTest } from "../setup/for-file.ts";
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString("base64");
 const OLD = { spring: key(1) };
 const BOTH = { summer: key(2), ...OLD };
 const NEW = { summer: key(2) };
 
-let world: World;
 const instances: Relay[] = [];
-beforeEach(async () => {
-  world = await openWholeWorld({ DATA_KEYS: JSON.stringify(OLD) });
-});
+const world = forTest(() => openWholeWorld({ DATA_KEYS: JSON.stringify(OLD) }));
 afterEach(async () => {
   for (const instance of instances.splice(0)) await instance.stop();
-  await world.close();
 });
 
 /** An instance of the deployment after its settings were changed. */

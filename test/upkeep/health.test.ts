@@ -1,20 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DEMO_HANDLE } from "../../dev/networks/bluesky/state.ts";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import { checkAccount } from "../../src/shared/connections/check-account.ts";
 import { HttpFailure, type HttpResponse } from "../../src/shared/runtime/http-call.ts";
 import type { NetworkName } from "../../src/shared/networks/lookup.ts";
-import type { World } from "../connect/world.ts";
 import { linkSandboxAccount } from "../setup/sandbox-accounts.ts";
 import { aLinkedOwner, calls, openWholeWorld, passDays, toldTypes } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
 import { connectionOf } from "../setup/stored.ts";
+import { forTest } from "../setup/for-file.ts";
 
-let world: World;
-beforeEach(async () => {
-  world = await openWholeWorld();
-});
-afterEach(() => world.close());
+const world = forTest(() => openWholeWorld());
 
 function answerOf(status: number, body: string, type = "application/json"): HttpResponse {
   const bytes = Buffer.from(body);

@@ -1,20 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { STRICT_HOST } from "../../dev/networks/mastodon/state.ts";
 import type { LinkedAccount } from "../../src/shared/networks/contract/link.ts";
-import { anotherProfile, anOwner, aSibling, type Owner, type World } from "../connect/world.ts";
+import { anotherProfile, anOwner, aSibling, type Owner } from "../connect/world.ts";
 import { calls, DAY_MS, openWholeWorld } from "./accounts.ts";
 import { checkAccounts } from "../setup/walks.ts";
 import { connectionOf, saveLinked } from "../setup/stored.ts";
+import { forTest } from "../setup/for-file.ts";
 
 const LEASE_MS = 2 * 60 * 1000;
 /** So few that a round takes several runs. */
 const SMALL = { connectionsMin: 3, connectionsOfPage: 2 };
 
-let world: World;
-beforeEach(async () => {
-  world = await openWholeWorld();
-});
-afterEach(() => world.close());
+const world = forTest(() => openWholeWorld());
 
 /** An account at a server that stands in for many. */
 async function link({ platformId, applicationId, profileId }: Owner): Promise<void> {

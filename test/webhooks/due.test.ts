@@ -1,21 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { hintsOf } from "../../src/shared/http/worker.ts";
 import { newId } from "../../src/shared/runtime/ids.ts";
 import { runWalk } from "../../src/shared/background/walk.ts";
 import { WALKS } from "../../src/shared/background/walks.ts";
 import { systemScope } from "../../src/shared/http/worker.ts";
 import { wakeOf } from "../../src/shared/wake/wake.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { enqueueDueDeliveries } from "../setup/walks.ts";
+import { forTest } from "../setup/for-file.ts";
 
 const MINUTE = 60_000;
 /** More than one page of a table. */
 const MANY = 1_100;
-let relay: Relay;
-beforeEach(async () => {
-  relay = await startRelay();
-});
-afterEach(() => relay.stop());
+const relay = forTest(() => startRelay());
 
 async function add(count: number, dueAt: string): Promise<void> {
   const { wakes } = relay.services.webhooks;

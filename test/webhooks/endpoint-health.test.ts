@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { countRequests } from "../../bench/request-counter.ts";
 import { resultsOf, scheduled } from "../../src/shared/webhooks/deliveries/pending-store.ts";
 import {
@@ -7,11 +7,11 @@ import {
 } from "../../src/shared/webhooks/endpoints/endpoint-health-store.ts";
 import { NO_RESULTS } from "../../src/shared/webhooks/endpoints/endpoint.ts";
 import { anApplication, dataOf } from "../setup/factories.ts";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { startRelay } from "../setup/relay.ts";
 import { enqueueDueDeliveries } from "../setup/walks.ts";
 import { ok, startReceiver, status } from "./receiver.ts";
 import { anEndpoint, deliveriesOf, happen, readEndpoint, type TestEndpoint } from "./subscriber.ts";
-import { forFile } from "../setup/for-file.ts";
+import { forFile, forTest } from "../setup/for-file.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -58,12 +58,8 @@ describe("the health in an endpoint's row", () => {
   });
 });
 
-let relay: Relay;
 const receiver = forFile(() => startReceiver());
-beforeEach(async () => {
-  relay = await startRelay({ settings: receiver.settings, emulatedTables: true });
-});
-afterEach(() => relay.stop());
+const relay = forTest(() => startRelay({ settings: receiver.settings, emulatedTables: true }));
 
 async function tell({ application }: TestEndpoint, times: number): Promise<void> {
   for (let index = 0; index < times; index += 1) await happen(relay, application);

@@ -1,19 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { startRelay, type Relay } from "../setup/relay.ts";
+import { expect, test } from "vitest";
+import { startRelay } from "../setup/relay.ts";
 import { enqueueDueDeliveries, sweepStalledLegs } from "../setup/walks.ts";
 import { startReceiver, status } from "./receiver.ts";
 import { anEndpoint, happen } from "./subscriber.ts";
-import { forFile } from "../setup/for-file.ts";
+import { forFile, forTest } from "../setup/for-file.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-let relay: Relay;
 
 const receiver = forFile(() => startReceiver());
-beforeEach(async () => {
-  relay = await startRelay({ settings: receiver.settings });
-});
-afterEach(() => relay.stop());
+const relay = forTest(() => startRelay({ settings: receiver.settings }));
 
 const isOfEndpoint = (message: object) => "endpointId" in message;
 
