@@ -247,21 +247,6 @@ describe("an invitation", () => {
     expect(outcomeOf(await accept(token))).toBe("201");
   });
 
-  test("an invitation is none of the other kinds of links, and none of them is one", async () => {
-    const team = await aTeam();
-    const { token } = await anInvitation(team);
-    for (const [path, body] of [
-      ["/v1/auth/verify", { token, password: PASSWORD }],
-      ["/v1/auth/reset/confirm", { token, newPassword: OTHER_PASSWORD }],
-    ] as const)
-      expect(outcomeOf(await relay.call("POST", path, { body }))).toBe("400 invalid_link");
-    const path = `/v1/admin/platforms/${team.id}/users/${team.userId}/reset-link`;
-    const reset = await relay.call("POST", path, { operator: ["Admin"], body: {} });
-    expect(outcomeOf(await accept(tokenOf(dataOf(reset).url)))).toBe("400 invalid_link");
-    for (const made of ["", "A".repeat(43), `${token}x`])
-      expect(outcomeOf(await accept(made))).toBe("400 invalid_link");
-  });
-
   test("goes on working while the pepper of hashes is replaced", async () => {
     const settings = { KEY_PEPPER_PREVIOUS: relay.services.config.identity.keyPepper };
 

@@ -7,7 +7,16 @@ import { IS_LONG } from "../setup/long-check.ts";
 import { startRelay, type Relay } from "../setup/relay.ts";
 import { storedRows } from "../setup/stored-rows.ts";
 import { LINKS } from "./link-kinds.ts";
-import { lastToken, logIn, NEW_PASSWORD, newEmail, post, signUpAs, verified } from "./people.ts";
+import {
+  NEW_PASSWORD,
+  acceptWith,
+  lastToken,
+  logIn,
+  newEmail,
+  post,
+  signUpAs,
+  verified,
+} from "./people.ts";
 import { useTwoMailedProcesses } from "../setup/use-relay.ts";
 
 const { mailed, second } = useTwoMailedProcesses();
@@ -73,6 +82,9 @@ describe.each(Object.entries(LINKS))("a link of the kind %s", (_kind, make) => {
       ? await post(second, "/v1/auth/verify", { token, password: PASSWORD })
       : await post(second, "/v1/auth/reset/confirm", { token, newPassword: NEW_PASSWORD });
     expect(outcomeOf(other)).toBe("400 invalid_link");
+    const wrong = link.page === "invitation" ? [] : [token];
+    for (const made of [...wrong, "", "A".repeat(43), `${token}x`])
+      expect(outcomeOf(await acceptWith(second, made))).toBe("400 invalid_link");
     expect(await link.isUsed()).toBe(false);
   });
 });
