@@ -50,7 +50,7 @@ export const authRoutes = [
   route("POST", "v1/auth/signup", {
     operationId: "signUp",
     summary: "Create a platform with its first user, and sign in.",
-    description: "Where signing up is closed, the operators create platforms.",
+    description: "When sign-up is closed, the operators create platforms.",
     access: signingIn,
     body: SignUpBody,
     issuesBeside: ({ services, body: { password, email, platformName } }) =>
@@ -66,7 +66,7 @@ export const authRoutes = [
     operationId: "logIn",
     summary: "Sign in to the dashboard.",
     description:
-      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`; a recovery code is taken in its place, once. A wrong e-mail and a wrong password are the same answer. After five failures from a network within 15 minutes, or a hundred from everywhere within an hour, the e-mail has to wait (429); a `deviceToken` from an earlier log-in is counted apart. Wrong codes: ten an hour.",
+      "With TOTP on, a log-in without `totpCode` gets 401 `totp_required`. A recovery code can be used instead, once. A wrong e-mail and a wrong password get the same answer. After five failures from a network within 15 minutes, or a hundred in total within an hour, further log-ins with the e-mail get 429. Attempts with a `deviceToken` from an earlier log-in are counted separately. Ten wrong codes are allowed per hour.",
     access: signingIn,
     body: LogInBody,
     response: signedIn,
@@ -76,9 +76,9 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/logout", {
     operationId: "logOut",
-    summary: "End every session of the user, or this one alone.",
+    summary: "End all sessions of the user, or only this one.",
     description:
-      "Without a body every session ends. Tokens of one session, which `POST /v1/auth/confirm` makes, end together.",
+      "Without a body, all sessions end. The tokens of one session, including those from `POST /v1/auth/confirm`, end together.",
     access: anySession,
     body: LogOutBody,
     status: 204,
@@ -87,9 +87,10 @@ export const authRoutes = [
   }),
   route("POST", "v1/auth/confirm", {
     operationId: "confirmSession",
-    summary: "Give the password again, for what a stolen session must not do.",
+    summary:
+      "Confirm the session with the password, for actions that a stolen session must not do.",
     description:
-      "A log-in counts for ten minutes, and so does this. It is asked for before a second factor is set up, staff are changed, an API key is created in a session, a webhook secret is rotated, and the platform is closed: these answer 403 `confirmation_required` without. The answer's token belongs to the same session and ends with it. Failures count as those of log-ins.",
+      "A confirmation lasts for ten minutes, and a log-in is one too. It is required to set up a second factor, to change staff, to create an API key in a session, to rotate a webhook secret, and to close the platform. Without it, these requests get 403 `confirmation_required`. The token in the answer belongs to the same session and ends with it. Failures count like failed log-ins.",
     access: sessionOnly,
     body: ConfirmSessionBody,
     response: confirmedSession,
@@ -116,7 +117,7 @@ export const authRoutes = [
     operationId: "startTotp",
     summary: "Get a secret for an authenticator app.",
     description:
-      "Log-ins ask for nothing until its first code is confirmed, within half an hour. Another call before that replaces the secret.",
+      "Log-ins need no code until the first one is confirmed, within half an hour. Another call before that replaces the secret.",
     access: confirmed(sessionOnly),
     status: 201,
     response: totpSecret,
@@ -128,7 +129,7 @@ export const authRoutes = [
     operationId: "confirmTotp",
     summary: "Switch TOTP on with the app's first code.",
     description:
-      "The ten recovery codes are in this answer and in no other. Each takes the place of a code once.",
+      "Only this answer contains the ten recovery codes. Each can be used once instead of a code.",
     access: sessionOnly,
     body: ConfirmTotpBody,
     response: recoveryCodes,
@@ -138,8 +139,8 @@ export const authRoutes = [
   }),
   route("DELETE", "v1/auth/totp", {
     operationId: "removeTotp",
-    summary: "Switch TOTP off, and forget its recovery codes.",
-    description: "`code` is one of the app or a recovery code.",
+    summary: "Switch TOTP off and delete its recovery codes.",
+    description: "`code` is a code of the app or a recovery code.",
     access: sessionOnly,
     body: RemoveTotpBody,
     status: 204,
@@ -173,9 +174,9 @@ export const userRoutes = [
   }),
   route("POST", "v1/users", {
     operationId: "createUser",
-    summary: "Add a colleague, who can sign in at once.",
+    summary: "Add a colleague, who can sign in immediately.",
     description:
-      "Tell them the password, which they change with `POST /v1/auth/password`. Only where `ALLOW_DIRECT_USERS` is on, which it is by default where the relay sends no mail. Otherwise invite them.",
+      "Give the password to the colleague, who can change it with `POST /v1/auth/password`. This requires `ALLOW_DIRECT_USERS`, which is on by default if the relay sends no mail. Otherwise, invite the colleague.",
     access: confirmed(ofOwner(sessionOnly)),
     body: CreateUserBody,
     issuesBeside: ({ services, scope, body }) => colleagueIssues(services.tenants, scope, body),
@@ -198,7 +199,7 @@ export const userRoutes = [
     operationId: "updateUser",
     summary: "Give a colleague or yourself another role, or change your own language.",
     description:
-      "A role takes an owner and a fresh confirmation; a platform has at least one owner. `locale` is for yourself alone.",
+      "Changing a role requires an owner and a recent confirmation. A platform always keeps at least one owner. `locale` can only be changed for yourself.",
     access: sessionOnly,
     body: UpdateUserBody,
     response: user,
@@ -211,7 +212,7 @@ export const userRoutes = [
     operationId: "deleteUser",
     summary: "Remove a colleague or yourself; never the last owner.",
     description:
-      "A member may remove no one else. Their sessions and the profile grants they minted stop at once.",
+      "A member can only remove themselves. The user's sessions and profile grants end immediately.",
     access: confirmed(sessionOnly),
     status: 204,
     errors: ["owner_required", "not_found", "invalid_state"],

@@ -32,7 +32,7 @@ export const billingRoutes = [
     operationId: "listUsage",
     summary: "The ledger, newest first.",
     description:
-      "Every change of the wallet is one entry, so that the balance is the sum of what `credit`, `debit` and `settle` entries changed. With `groupBy` the answer is totals of whole UTC days instead of entries, on one page: `from` and `to` are widened to midnight, as `range` beside `page` says, and the latest entries may be missing up to `asOf`. A range of more than 100,000 groups a day is refused. A key sees its application's entries, a restricted one those of the profiles of its allowlist.",
+      "Every change of the wallet is one entry, so the balance is the sum of all `credit`, `debit` and `settle` entries. With `groupBy`, the answer has totals of whole UTC days instead of entries, on one page: `from` and `to` are extended to midnight (see `range`, next to `page`), and entries after `asOf` may be missing. A range with more than 100,000 groups a day is refused. A key sees its application's entries, and a restricted key those of the profiles on its allowlist.",
     access: keyOrSession,
     query: UsageQuery,
     list: true,
@@ -44,7 +44,7 @@ export const billingRoutes = [
   }),
   route("GET", "v1/billing/limits", {
     operationId: "getBillingLimits",
-    summary: "The daily token budget and what is used of it.",
+    summary: "The daily token budget and its use.",
     access: keyOrSession,
     response: limits,
     examples: () => ({ answer: limitsExample() }),
@@ -52,8 +52,8 @@ export const billingRoutes = [
   }),
   route("PATCH", "v1/billing/limits", {
     operationId: "updateBillingLimits",
-    summary: "Set or lift the daily token budget.",
-    description: "A budget below what the day has cost already stops only new spending.",
+    summary: "Set or remove the daily token budget.",
+    description: "A budget below today's spending only stops new spending.",
     access: ofOwner(appAdmin),
     body: LimitsBody,
     response: limits,
@@ -64,7 +64,7 @@ export const billingRoutes = [
     operationId: "creditPlatform",
     summary: "Add tokens to a platform's wallet.",
     description:
-      "The same `reference` twice credits once and answers the first entry; with another number of tokens it is a conflict.",
+      "The same `reference` credits only once, and a repeat returns the first entry. With another number of tokens it is a conflict.",
     access: operator("Admin"),
     body: CreditBody,
     status: 201,

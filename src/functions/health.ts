@@ -5,7 +5,7 @@ import { route } from "../shared/http/route.ts";
 export const healthRoutes = [
   route("GET", "health", {
     operationId: "getHealth",
-    summary: "Whether the process is alive; checks nothing else.",
+    summary: "Whether the process is alive. Checks nothing else.",
     access: anyone,
     response: health,
     examples: () => ({ answer: { status: "ok" as const } }),
@@ -14,7 +14,7 @@ export const healthRoutes = [
   route("GET", "ready", {
     operationId: "getReadiness",
     summary: "Whether the service can do its work: storage and settings.",
-    description: "Each process checks at most once a second, and tells all callers what it found.",
+    description: "Each process checks at most once a second and gives all callers the same result.",
     access: anyone,
     response: readiness,
     errors: ["not_ready"],

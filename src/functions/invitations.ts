@@ -26,7 +26,7 @@ export const acceptInvitationRoute = route("POST", "v1/auth/invitations/accept",
   operationId: "acceptInvitation",
   summary: "Become a user with the link of an invitation, and sign in.",
   description:
-    "The e-mail counts as verified. If somebody signs in with it already, the answer is 409 `conflict`, and the link stays valid. It works once, for 7 days.",
+    "The e-mail counts as verified. If somebody already signs in with it, the answer is 409 `conflict`, and the link stays valid. The link works once, for 7 days.",
   access: signingIn,
   body: AcceptInvitationBody,
   issuesBeside: ({ services, body: { password } }) =>
@@ -43,7 +43,7 @@ export const invitationRoutes = [
     operationId: "listInvitations",
     summary: "List the platform's invitations, newest first.",
     description:
-      "Those that are open, unless `status` says another one. A page may be short without being the last. Invitations are kept for 90 days after their end.",
+      "Lists open invitations, unless `status` names another status. A page may be short without being the last. Invitations are kept for 90 days after their end.",
     access: sessionOnly,
     query: ListInvitationsQuery,
     list: true,
@@ -55,7 +55,7 @@ export const invitationRoutes = [
     operationId: "createInvitation",
     summary: "Invite a colleague, who chooses a password.",
     description:
-      "Where the relay sends mail, the link is mailed. Otherwise `url` has it: hand it over. Repeated while the invitation of the address is open, the answer is 200 with that invitation, the role asked for now, and a new link, which ends the one before. An invitation claims no e-mail. A platform may send 50 a day, and an address gets at most three an hour and ten a day.",
+      "If the relay sends mail, the link is mailed. Otherwise hand over the link in `url`. Repeating the request while the address has an open invitation returns 200 with that invitation, the role requested now, and a new link, which ends the previous one. An invitation doesn't reserve the e-mail. A platform may send 50 invitations a day, and an address gets at most three an hour and ten a day.",
     access: confirmed(ofOwner(sessionOnly)),
     body: InviteBody,
     status: 201,

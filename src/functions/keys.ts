@@ -31,7 +31,7 @@ export const keyRoutes = [
     operationId: "listKeys",
     summary: "List API keys, without their secrets.",
     description:
-      "A key sees its application's keys, a restricted one itself alone. A session sees those of the application it names, or of the whole platform.",
+      "A key sees its application's keys, and a restricted key only itself. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListKeysQuery,
     list: true,
@@ -41,9 +41,9 @@ export const keyRoutes = [
   }),
   route("POST", "v1/keys", {
     operationId: "createKey",
-    summary: "Create an API key. Its secret is in this answer and in no other.",
+    summary: "Create an API key. Only this answer contains its secret.",
     description:
-      "A key can create keys only for its own application, and none that outlives it. A session names the application, with `applicationId` or with the header. An application has at most 1,000 keys in use.",
+      "A key can only create keys for its own application, and none that outlives it. A session names the application with `applicationId` or the header. An application can have up to 1,000 keys in use.",
     access: confirmed(ofOwner(appAdmin)),
     body: CreateKeyBody,
     issuesBeside: ({ services, scope, body }) =>
@@ -67,9 +67,9 @@ export const keyRoutes = [
   }),
   route("DELETE", "v1/keys/{keyId}", {
     operationId: "deleteKey",
-    summary: "Delete an API key and everything stored of it.",
+    summary: "Delete an API key and everything stored about it.",
     description:
-      "With `descendants=true` the keys that it made go too, and those that they made: at most 1,000 in a call, after which `limit_reached` asks for another.",
+      "With `descendants=true`, the keys that it made are deleted too, and those that they made: at most 1,000 per call. If there are more, the answer is `limit_reached`; repeat the call.",
     access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
@@ -79,9 +79,9 @@ export const keyRoutes = [
   }),
   route("POST", "v1/keys/{keyId}/revoke", {
     operationId: "revokeKey",
-    summary: "Revoke an API key; it stays listed.",
+    summary: "Revoke an API key. It stays listed.",
     description:
-      "It stops working at once, and so do the profile grants that it minted. With `descendants=true` so do the keys that it made, and those that they made; otherwise they go on working.",
+      "It stops working immediately, and so do the profile grants that it minted. With `descendants=true`, so do the keys that it made, and those that they made. Otherwise they continue to work.",
     access: ofOwner(appAdmin),
     query: EndKeyQuery,
     status: 204,
@@ -91,9 +91,9 @@ export const keyRoutes = [
   }),
   route("POST", "v1/profile-grants", {
     operationId: "mintProfileGrant",
-    summary: "Mint a grant that lets a restricted key act on a profile for a while.",
+    summary: "Mint a grant that lets a restricted key act for a profile for a while.",
     description:
-      "The grant is no credential: it is sent in the `X-Profile-Grant` header beside a restricted key of the same application.",
+      "The grant isn't a credential by itself. Send it in the `X-Profile-Grant` header, together with a restricted key of the same application.",
     access: appAdmin,
     body: MintGrantBody,
     status: 201,

@@ -26,11 +26,11 @@ import {
 
 const loadPage = async () => (await import("./link-page.ts")).linkPage;
 
-/** Answers a request of a browser that is refused with a page, too. */
+/** Answers a refused request of a browser with a page, too. */
 const refused = async (error: AppError, call: RefusedCall) =>
   (await loadPage()).refuse(error, call);
 
-/** Says nothing, so that it is the same for every e-mail. */
+/** Has no fields, so that it is the same for every e-mail. */
 const accepted = shape(() => z.strictObject({}));
 
 const PAGE_ANSWERS = {
@@ -47,7 +47,7 @@ export const linkRoutes = [
     operationId: "verifyEmail",
     summary: "Verify an e-mail, or finish its change, with the link that was mailed to it.",
     description:
-      "Needs the session of the user that the link is for, or their password. A link proves a mailbox. The session or the password proves that its reader is the person who signed up. Using the link again within its 7 days is 204 again.",
+      "Requires the session or the password of the user that the link is for. The link proves who has the mailbox. The session or the password proves that this is the person who signed up. Using the link again within its 7 days returns 204 again.",
     access: signingIn,
     body: VerifyBody,
     status: 204,
@@ -60,7 +60,7 @@ export const linkRoutes = [
     operationId: "resendVerification",
     summary: "Mail the link that verifies the session's user again.",
     description:
-      "The link before ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing.",
+      "The previous link ends. An address gets at most three of these mails an hour and ten a day. Further requests get the same answer and send nothing.",
     access: anySession,
     status: 202,
     response: accepted,
@@ -75,7 +75,7 @@ export const linkRoutes = [
     operationId: "askForReset",
     summary: "Mail a link that sets a new password.",
     description:
-      "The answer is the same whether the e-mail is known or not. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
+      "The answer doesn't depend on whether the e-mail is known. The link works once, for 60 minutes. An address gets at most three of these mails an hour.",
     access: signingIn,
     body: AskForResetBody,
     status: 202,
@@ -108,7 +108,7 @@ export const linkRoutes = [
     operationId: "changeEmail",
     summary: "Mail a link to a new e-mail address, which makes it the user's.",
     description:
-      "The change takes effect when the link is followed with the session or the password of the user (`POST /v1/auth/verify`). Then a taken address is 409 `conflict`. The address before gets a mail about both. With TOTP on, `totpCode` is needed.",
+      "The change takes effect when the link is used with the session or the password of the user (`POST /v1/auth/verify`). If the address is taken by then, the answer is 409 `conflict`. The previous address gets a mail about the request and about the change. With TOTP on, `totpCode` is required.",
     access: sessionOnly,
     body: ChangeEmailBody,
     status: 202,
@@ -126,7 +126,7 @@ export const linkRoutes = [
   route("GET", "v1/auth/notices/off", {
     operationId: "showNoticesPage",
     summary: "The page behind the link in a notice, which switches such mails off.",
-    description: "Opening it changes nothing. The page's form does.",
+    description: "Opening the page changes nothing. Its form does.",
     access: signingIn,
     query: LinkFields,
     browserFields: offFields,
@@ -139,7 +139,7 @@ export const linkRoutes = [
     operationId: "switchNoticeOff",
     summary: "Switch the notice of the link off, for the whole platform.",
     description:
-      "The form of the page, and the button of mail programs (`List-Unsubscribe-Post`, RFC 8058). It works as long as the reader of the mail is an owner.",
+      "Used by the form of the page and the button of mail programs (`List-Unsubscribe-Post`, RFC 8058). It works as long as the mail's reader is an owner.",
     access: signingIn,
     query: LinkFields,
     browserFields: offFields,
@@ -152,7 +152,7 @@ export const linkRoutes = [
     operationId: "showLinkPage",
     summary: "The page behind a one-time link, for a browser.",
     description:
-      "`kind` is `verify`, `email`, `reset` or `invitation`. Nothing is used up by opening it, because mail scanners follow links. The page's form does that.",
+      "`kind` is `verify`, `email`, `reset` or `invitation`. Opening the page doesn't use up the link, because mail scanners follow links. The page's form does.",
     access: signingIn,
     query: LinkFields,
     browserFields: linkFields,

@@ -3,7 +3,7 @@ import { routes } from "./routes.ts";
 import { workers } from "./workers.ts";
 
 /*
- * What the host must know of routes and workers. The build replaces this module with its exported values as JSON, so
+ * What the host must know about routes and workers. The build replaces this module with its exported values as JSON, so
  * that a start loads neither routes nor workers.
  */
 

@@ -4,7 +4,7 @@ import type { HttpDeps } from "../shared/http/deps.ts";
 import type { ReferenceName } from "../shared/http/reference/reference-texts.ts";
 import { healthRoutes } from "./health.ts";
 
-/** Returns what the routes that describe the API share. They load what they need when called. */
+/** Makes what the routes that describe the API have in common. They load what they need when called. */
 function readable(name: ReferenceName, chapters: () => readonly Chapter[]) {
   return {
     access: anyone,
@@ -45,7 +45,7 @@ export function metaRoutes(chapters: () => readonly Chapter[]): readonly Route[]
     }),
     route("GET", "llms.txt", {
       operationId: "getLlmsIndex",
-      summary: "An index of the description for language models, as llmstxt.org has it.",
+      summary: "An index of the description for language models, in the form of llmstxt.org.",
       produces: "markdown",
       ...readable("llms", chapters),
     }),

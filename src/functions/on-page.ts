@@ -16,6 +16,6 @@ export function onPage<Call extends BrowserCall>(
   };
 }
 
-/** Answers a request of a browser that is refused with a page, too. */
+/** Answers a refused request of a browser with a page, too. */
 export const refused = async (error: AppError, call: RefusedCall): Promise<Reply> =>
   (await load()).asRefusedPage(error, call);

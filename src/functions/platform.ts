@@ -45,8 +45,8 @@ export const accountRoutes = [
   }),
   route("GET", "v1/platform/notices", {
     operationId: "getNotices",
-    summary: "What the platform's owners are told by mail.",
-    description: "Notices of what concerns the security of an account can't be switched off.",
+    summary: "The notices that the platform's owners get by mail.",
+    description: "Notices about the security of an account can't be switched off.",
     access: sessionOnly,
     response: notices,
     examples: () => ({ answer: noticesExample() }),
@@ -75,7 +75,7 @@ export const accountRoutes = [
     operationId: "listAudit",
     summary: "Recent audit events of the platform, as far as this process saw them.",
     description:
-      "A session sees its platform's, an `app_admin` key its application's, a restricted key what is about the profiles of its allowlist and what it did itself. The list is kept in memory, 1,000 events per process; the durable record is the log.",
+      "A session sees its platform's events, and an `app_admin` key those of its application. A restricted key sees events about the profiles on its allowlist, and its own. The list is kept in memory, 1,000 events per process. The permanent record is the log.",
     access: keyOrSession,
     query: ListAuditQuery,
     list: true,
@@ -85,9 +85,9 @@ export const accountRoutes = [
   }),
   route("POST", "v1/platform/close", {
     operationId: "closePlatform",
-    summary: "Close the platform. Everything of it is erased seven days later.",
+    summary: "Close the platform. All its data is erased seven days later.",
     description:
-      "When this is answered, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections ended; calls to networks that have begun are followed to their end. Owners get a mail now and a day before the end. Unused tokens lapse with the platform. Until `erasedAt` an operator can open it again: `PATCH /v1/admin/platforms/{platformId}`.",
+      "From the answer on, every key, session, grant and connect session of the platform gets 403 `platform_closed`, and no one-time link works. Scheduled posts are canceled and connections are ended. Running calls to networks are followed to their end. Owners get a mail now and a day before the platform is erased. Unused tokens are lost with the platform. Until `erasedAt`, an operator can reopen it with `PATCH /v1/admin/platforms/{platformId}`.",
     access: confirmed(ofOwner(sessionOnly)),
     body: ClosePlatformBody,
     status: 202,
@@ -111,9 +111,9 @@ export const applicationRoutes = [
   }),
   route("POST", "v1/applications", {
     operationId: "createApplication",
-    summary: "Create an application, with its first key unless that is declined.",
+    summary: "Create an application with its first key, unless declined.",
     description:
-      "Only an owner whose session is freshly confirmed may create the key; with `createDefaultKey: false` any member may create the application.",
+      "Only an owner with a recently confirmed session may create the key. With `createDefaultKey: false`, any member may create the application.",
     access: sessionOnly,
     body: CreateApplicationBody,
     status: 201,

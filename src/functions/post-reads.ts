@@ -34,7 +34,7 @@ export const postReadRoutes = [
     operationId: "getTimeline",
     summary: "What happened to a post, in order.",
     description:
-      "For troubleshooting: every call to a network with its time and status, never a secret. Steps are added without notice; build nothing on them.",
+      "For troubleshooting: every call to a network with its time and status, never a secret. Steps may be added without notice, so don't build on them.",
     access: readingScope,
     response: timeline,
     errors: ["not_found"],

@@ -41,7 +41,7 @@ export const postRoutes = [
     operationId: "validatePost",
     summary: "Check a post against the networks' rules.",
     description:
-      "Runs the rules that accepting a post runs, and publishes nothing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and looked at. What a network would not take is part of the answer, not an error. A file whose server doesn't answer in 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, more with `media=true` are refused with `rate_limited`.",
+      "Runs the rules that accepting a post runs, without publishing. Costs 1 token, and with `media=true` 1 more for every media URL that is fetched and checked. Problems are part of the answer and not an error. A file whose server doesn't answer within 15 seconds is `media_unreachable`. While 12 requests of the platform wait for files, further ones with `media=true` are refused with `rate_limited`.",
     access: publishingScope,
     body: DraftBody,
     query: ValidateQuery,
@@ -56,7 +56,7 @@ export const postRoutes = [
     operationId: "createPost",
     summary: "Publish a post.",
     description:
-      "The post is stored and paid for before this is answered, and published after it: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, is charged when it was published and released when it failed. A network that can't take the post does not delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt` the post is stored for 2 tokens and its legs are reserved when it is due.",
+      "The post is stored and its tokens are reserved before the answer. It is published afterwards: read it again, or wait for its webhook, until `status` is `succeeded`, `partial` or `failed`. Each leg reserves 10 tokens, which are charged when it is published and released when it fails. A network that can't take the post doesn't delay the others: its leg is `failed` from the start and costs nothing. With `scheduleAt`, storing the post costs 2 tokens, and its legs reserve theirs when it is due.",
     access: acceptingScope,
     headers: ["Idempotency-Key"],
     body: DraftBody,
@@ -90,7 +90,7 @@ export const postRoutes = [
     operationId: "updatePost",
     summary: "Change a scheduled post.",
     description:
-      "Until it starts. Fields that are not named stay; null clears one that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt` it is changed only if nobody has changed it since; else 409 `conflict`. The event is `post.updated`.",
+      "Possible until it starts. Fields that aren't named stay unchanged. Null clears a field that a new post may leave out, except `scheduleAt`. With `expectedUpdatedAt`, the post is only changed if it hasn't changed since; otherwise the answer is 409 `conflict`. The event is `post.updated`.",
     access: activeProfileScope,
     body: UpdatePostBody,
     issuesBeside: ({ services, scope, params, body }) =>
@@ -111,7 +111,7 @@ export const postRoutes = [
     operationId: "cancelPost",
     summary: "Cancel a scheduled post.",
     description:
-      "Until it starts; its legs are skipped and nothing is charged beyond what storing it cost.",
+      "Possible until it starts. Its legs are skipped, and nothing is charged beyond the price of storing it.",
     access: profileScope,
     response: post,
     errors: ["not_found", "invalid_state"],
@@ -122,7 +122,7 @@ export const postRoutes = [
     operationId: "retryPost",
     summary: "Retry failed legs.",
     description:
-      "All failed legs, or those that `platforms` names; each reserves 10 tokens. Where the outcome of an earlier attempt is unknown, the network is asked about it before anything is sent again. A leg's `retryAvailable` says whether this makes sense without a change.",
+      "Retries all failed legs, or those in `platforms`. Each reserves 10 tokens. If the outcome of an earlier attempt is unknown, it is looked up on the network before anything is sent again. A leg's `retryAvailable` says whether a retry makes sense without a change.",
     access: activeProfileScope,
     body: RetryBody,
     issuesBeside: ({ services, scope, params, body }) =>
@@ -145,9 +145,9 @@ export const postRoutes = [
   }),
   route("POST", "v1/posts/{postId}/remove", {
     operationId: "removePost",
-    summary: "Take down what is published.",
+    summary: "Remove what is published.",
     description:
-      "Everything that the post made visible, or what `platforms` names of it: legs that are `succeeded`, and legs that failed with `outcome_unknown`, of which the network is asked first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status, and stay charged. Legs that are still being published are left alone. Works for a disabled profile, too.",
+      "Removes everything that the post made visible, or the legs in `platforms`: legs that are `succeeded`, and legs that failed with `outcome_unknown`, which are looked up on the network first. It is free. The networks are called after the answer, for up to an hour: read the post again, or wait for `leg.removed` or `leg.removal_failed`, until `removal.status` is no longer `pending`. The legs keep their status and stay charged. Legs that are still being published are left alone. This also works for a disabled profile.",
     access: profileScope,
     body: RemoveBody,
     issuesBeside: ({ services, scope, params, body }) =>
@@ -169,13 +169,13 @@ export const mediaRoutes: readonly Route[] = [
     operationId: "getMedia",
     summary: "An image of a post, fitted for a network that fetches files itself.",
     description:
-      "The service gives such addresses to networks; they are valid for 26 hours. The token is sealed: nobody else can make one.",
+      "The service gives these addresses to networks. They are valid for 26 hours. The token is sealed, so nobody else can make one.",
     access: anyone,
     produces: "image",
     answers: { 200: "The image, a JPEG usually." },
     errors: ["not_found", "service_unavailable"],
     async run({ services, params }) {
-      // Loaded when it is first asked for: no other route needs what it takes to read an image.
+      // Loaded on first use, because no other route needs the code that reads an image.
       const { serveFitted } = await import("../shared/media/fitted-url.ts");
       return image(await serveFitted(services.connections, params.token));
     },

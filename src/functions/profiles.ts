@@ -22,7 +22,7 @@ import {
 export const profileRoutes = [
   route("GET", "v1/profiles", {
     operationId: "listProfiles",
-    summary: "List profiles; a restricted key sees those of its allowlist.",
+    summary: "List profiles. A restricted key sees those on its allowlist.",
     access: keyOrSession,
     query: ListProfilesQuery,
     list: true,
@@ -34,7 +34,7 @@ export const profileRoutes = [
     operationId: "createProfile",
     summary: "Create a profile in the caller's application.",
     description:
-      "`externalId` is your own id of the customer and unique within the application: a second profile with it is refused with 409 `conflict`, whose `details.existingId` names the first.",
+      "`externalId` is your own id for the customer, unique within the application. A second profile with the same one is refused with 409 `conflict`, whose `details.existingId` names the first.",
     access: appAdminOfApplication,
     body: CreateProfileBody,
     status: 201,
@@ -56,7 +56,7 @@ export const profileRoutes = [
   }),
   route("PATCH", "v1/profiles/{profileId}", {
     operationId: "updateProfile",
-    summary: "Change a profile; fields that are not named stay.",
+    summary: "Change a profile. Fields that aren't named stay unchanged.",
     description: 'An `externalId` of null or `""` clears it.',
     access: profileScope,
     body: UpdateProfileBody,
@@ -67,9 +67,9 @@ export const profileRoutes = [
   }),
   route("DELETE", "v1/profiles/{profileId}", {
     operationId: "disableProfile",
-    summary: "Disable a profile, which can be reactivated.",
+    summary: "Disable a profile. It can be reactivated.",
     description:
-      "Publishing, validating and connecting get 403 `profile_disabled`, due posts are skipped. Connections and `externalId` are kept; PATCH with `status: active` reactivates the profile.",
+      "Publishing, validating and connecting get 403 `profile_disabled`, and due posts are skipped. Connections and `externalId` are kept. PATCH with `status: active` reactivates the profile.",
     access: profileScope,
     response: profile,
     errors: ["invalid_state"],
@@ -78,9 +78,9 @@ export const profileRoutes = [
   }),
   route("POST", "v1/profiles/{profileId}/erase", {
     operationId: "eraseProfile",
-    summary: "Erase a profile and everything personal of it, for good.",
+    summary: "Erase a profile and all its personal data, for good.",
     description:
-      "Title, `externalId` and metadata are gone at once, and the `externalId` is free again. Accounts are unlinked and their authorisations ended at the networks, scheduled posts are canceled, legs on their way end; then posts, events, deliveries and connect sessions are removed. That takes 20 minutes at least, after which the profile answers 404. Ledger entries stay, with ids alone. What was published stays at the networks. Nothing brings the profile back.",
+      "Title, `externalId` and metadata are erased immediately, and the `externalId` can be used again. Accounts are unlinked, their authorisations are ended at the networks, scheduled posts are canceled, and legs that are being published end. Then posts, events, deliveries and connect sessions are removed. This takes at least 20 minutes, after which the profile answers 404. Ledger entries stay, with ids only. Published posts stay at the networks. The profile can't be restored.",
     access: ofOwner(appAdmin),
     status: 202,
     response: profile,

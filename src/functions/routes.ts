@@ -13,7 +13,7 @@ import { profileRoutes } from "./profiles.ts";
 import { withdrawalRoutes } from "./withdrawals.ts";
 import { webhookAdminRoutes, webhookRoutes } from "./webhooks.ts";
 
-/** Every route, by the chapters of the reference and in their order. */
+/** Every route, in the chapters and the order of the reference. */
 export const chapters: readonly Chapter[] = [
   {
     name: "Meta",

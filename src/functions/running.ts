@@ -10,7 +10,7 @@ import { routeKeys } from "./manifest.ts";
 import { postReadRoutes } from "./post-reads.ts";
 import { workers } from "./workers.ts";
 
-/** The routes that are called first and most often. They are in the part of the bundle that every call loads; all others are in another part. */
+/** The first and most frequent routes, in the bundle chunk that every call loads. The others have another chunk. */
 const AT_HAND: readonly Route[] = [...healthRoutes, ...postReadRoutes];
 
 async function findRoute({ method, path }: RouteKey): Promise<Route> {
@@ -26,7 +26,7 @@ function workerOf(queue: string) {
   return worker;
 }
 
-/** Builds what the registered functions run. Opens no connection: each is opened when it is first used. */
+/** Builds what the registered functions run. Opens no connection, because each is opened on first use. */
 export function openRunning(config: Config): Running {
   const services = buildServices(config);
   const stopReporting = onDamagedRow((damage) => {

@@ -3,7 +3,7 @@ import type { Timer } from "../shared/http/worker.ts";
 const load = async () => (await import("./background.ts")).background;
 
 /**
- * One timer for all scheduled work: it fires each minute and runs every walk that is due. Each further timer would be a
+ * One timer for all scheduled work. It fires each minute and runs every walk that is due. Each further timer would be a
  * scale group of its own, which wakes up separately.
  */
 export const timers: readonly Timer[] = [

@@ -50,7 +50,7 @@ export const webhookRoutes = [
     operationId: "listWebhooks",
     summary: "List webhook endpoints, without their secrets.",
     description:
-      "A key sees its application's endpoints, a restricted one without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
+      "A key sees its application's endpoints, and a restricted key sees them without `url` and `secretHint`. A session sees those of the application it names, or of the whole platform.",
     access: keyOrSession,
     query: ListEndpointsQuery,
     list: true,
@@ -60,9 +60,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks", {
     operationId: "createWebhook",
-    summary: "Register a webhook endpoint. Its secret is in this answer and in no other.",
+    summary: "Register a webhook endpoint. Only this answer contains its secret.",
     description:
-      "Costs 5 tokens; an application has at most 20. Deliveries are POST requests whose body is an `Event`, signed with the secret; any 2xx within 10 seconds counts as delivered, and everything else is tried again, ten times in all over three days.",
+      "Costs 5 tokens. An application can have up to 20. Deliveries are POST requests with an `Event` as body, signed with the secret. Any 2xx within 10 seconds counts as delivered. Everything else is retried, ten attempts in total over three days.",
     access: appAdminOfApplication,
     body: CreateEndpointBody,
     issuesBeside: ({ services, scope, body }) =>
@@ -75,8 +75,8 @@ export const webhookRoutes = [
   }),
   route("PATCH", "v1/webhooks/{webhookId}", {
     operationId: "updateWebhook",
-    summary: "Change a webhook endpoint, disable it or make it active again.",
-    description: "Fields that are not named stay.",
+    summary: "Change, disable or reactivate a webhook endpoint.",
+    description: "Fields that aren't named stay unchanged.",
     access: appAdmin,
     body: UpdateEndpointBody,
     issuesBeside: ({ services, scope, body }) =>
@@ -90,7 +90,7 @@ export const webhookRoutes = [
   route("DELETE", "v1/webhooks/{webhookId}", {
     operationId: "deleteWebhook",
     summary: "Delete a webhook endpoint.",
-    description: "Returns the deleted endpoint. Deliveries to it that are under way end as dead.",
+    description: "Returns the deleted endpoint. Its pending deliveries end as dead.",
     access: appAdmin,
     response: endpoint,
     errors: ["not_found"],
@@ -100,9 +100,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks/{webhookId}/rotate-secret", {
     operationId: "rotateWebhookSecret",
-    summary: "Replace the signing secret. The new one is in this answer and in no other.",
+    summary: "Replace the signing secret. Only this answer contains the new one.",
     description:
-      "For 24 hours deliveries carry two signatures, one by each secret. Rotating again within that time ends the older one at once.",
+      "For 24 hours, deliveries have two signatures, one for each secret. Rotating again within that time ends the older one immediately.",
     access: confirmed(appAdmin),
     response: endpointWithSecret,
     errors: ["not_found"],
@@ -113,7 +113,7 @@ export const webhookRoutes = [
     operationId: "testWebhook",
     summary: "Send the endpoint a `webhook.test` event.",
     description:
-      "Sent whichever events the endpoint has chosen. List its deliveries to see the result.",
+      "Sent regardless of the events that the endpoint has chosen. List its deliveries to see the result.",
     access: appAdmin,
     status: 202,
     response: delivery,
@@ -123,8 +123,8 @@ export const webhookRoutes = [
   }),
   route("GET", "v1/webhooks/{webhookId}/deliveries", {
     operationId: "listDeliveries",
-    summary: "What was and is to be sent to an endpoint, newest first.",
-    description: "A restricted key sees what is about the profiles of its allowlist.",
+    summary: "List an endpoint's deliveries, newest first.",
+    description: "A restricted key sees those about the profiles on its allowlist.",
     access: keyOrSession,
     query: ListDeliveriesQuery,
     list: true,
@@ -136,9 +136,9 @@ export const webhookRoutes = [
   }),
   route("POST", "v1/webhooks/{webhookId}/deliveries/{deliveryId}/redrive", {
     operationId: "redriveDelivery",
-    summary: "Send a delivery's event once more.",
+    summary: "Send a delivery's event again.",
     description:
-      "For deliveries that ended, succeeded or dead. Answers the new delivery, which carries the same event id and has ten attempts of its own.",
+      "For deliveries that have ended, succeeded or dead. Returns the new delivery, which has the same event id and ten attempts of its own.",
     access: appAdmin,
     response: delivery,
     errors: ["not_found", "invalid_state"],
@@ -149,7 +149,7 @@ export const webhookRoutes = [
     operationId: "listEvents",
     summary: "The application's events of the last 30 days, oldest first.",
     description:
-      "The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees what is about the profiles of its allowlist; its pages may be short, or empty, before the last: follow `nextCursor`.",
+      "The events that webhooks send, for clients that poll: pass the last event's id as `after`. An event is listed 15 seconds after it happened, so that none is missed. A restricted key sees those about the profiles on its allowlist. Its pages may be short or empty before the last, so follow `nextCursor`.",
     access: keyOrSessionOfApplication,
     query: ListEventsQuery,
     list: true,
@@ -164,7 +164,7 @@ export const webhookAdminRoutes = [
     operationId: "redriveDeadDeliveries",
     summary: "Redrive dead webhook deliveries, the latest first.",
     description:
-      "A call redrives at most 500 deliveries and reads at most 1,000; call again with `cursor` until `nextCursor` is null. Concurrent calls redrive no delivery twice. Without a body: those of every platform.",
+      "A call redrives at most 500 deliveries and reads at most 1,000. Call again with `cursor` until `nextCursor` is null. Concurrent calls redrive each delivery only once. Without a body, deliveries of all platforms are redriven.",
     access: operator("Admin"),
     body: RedriveDeadBody,
     response: redriveCounts,

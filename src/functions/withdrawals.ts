@@ -9,7 +9,7 @@ import { shape } from "../shared/runtime/shape.ts";
 
 const SIGNED_CHARACTERS_MAX = 4_096;
 
-/** Returns the routes that a network, or a company with several, calls when a person takes an authorisation back. */
+/** Makes the routes that a network, or a company with several, calls when a person withdraws an authorisation. */
 function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
   const title = sender.charAt(0).toUpperCase() + sender.slice(1);
   const body = shape((): z.ZodType<Readonly<Record<string, string>>> =>
@@ -27,7 +27,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       operationId: `receive${title}Deauthorization`,
       summary: `For ${title}: a person removed the app. All connections of that person end.`,
       description:
-        "They become `revoked`, their tokens are purged, and `connection.removed` tells it with `reason`. An unknown person is answered alike.",
+        "They become `revoked`, their tokens are purged, and a `connection.removed` event has the `reason`. The answer is the same for an unknown person.",
       async run({ services, body: fields }) {
         await receiveWithdrawal(services.connections, sender, fields);
         return document({});
@@ -38,7 +38,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
       operationId: `receive${title}Deletion`,
       summary: `For ${title}: a person asks for deletion. All connections of that person end.`,
       description:
-        "As for a removed app. Answers `url`, where the person sees how far it is for 90 days, and `confirmation_code`.",
+        "As for a removed app. Returns `url`, where the person can see the progress for 90 days, and `confirmation_code`.",
       async run({ services, body: fields }) {
         const code = await receiveWithdrawal(services.connections, sender, fields);
         const url = `${services.config.publicBaseUrl}/v1/connect/${sender}/deletion/${code}`;
@@ -47,7 +47,7 @@ function routesOf({ sender, field }: WithdrawalNotices): readonly Route[] {
     }),
     route("GET", `v1/connect/${sender}/deletion/{code}`, {
       operationId: `show${title}Deletion`,
-      summary: "Says whether a deletion was received or is done, for the person who asked for it.",
+      summary: "Shows the person who requested a deletion whether it was received or is done.",
       access: signingIn,
       refused,
       produces: "page",

@@ -1,4 +1,4 @@
-/* What other folders use of background: what runs by a schedule, and what it needs. */
+/* The part of background that other folders use: the scheduled work. */
 
 export type { BackgroundDeps } from "./deps.ts";
 export { recordPoison } from "./poison.ts";

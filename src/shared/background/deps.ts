@@ -19,7 +19,6 @@ interface BackgroundWork {
   readonly walkShares: WorkShares;
 }
 
-/** What runs on a timer takes of the process. */
 export interface BackgroundDeps {
   readonly config: Config;
   readonly clock: Clock;

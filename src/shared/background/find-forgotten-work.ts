@@ -18,10 +18,9 @@ async function markIfOpen(services: BackgroundDeps, platformId: string): Promise
 }
 
 /**
- * Makes the steps that mark every platform with open work for the sweep, whatever was marked before, and look at every
- * endpoint as the sweep looks at marked ones. Platforms and endpoints are marked before their work is written; a process
- * that is suspended in between for longer than a mark lasts, and dies right after it wrote, leaves work that only this
- * finds.
+ * Makes the steps that mark every platform with open work for the sweep, and check every endpoint as the sweep checks
+ * marked ones. Platforms and endpoints are marked before their work is written. If a process is suspended in between
+ * for longer than a mark lasts, and dies directly after it wrote, only this finds the work.
  */
 export function findForgottenWork(services: BackgroundDeps): TakeStep {
   return overPlatforms(services, "find-forgotten-work", async (platformId) => {

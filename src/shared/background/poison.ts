@@ -10,8 +10,8 @@ interface GivenUp {
 }
 
 /**
- * Logs a message that failed at every delivery; an alert finds the line by its `event`. The work that the message hinted
- * at is not lost with it: its row is still there, and the sweep finds it.
+ * Logs a message that failed at every delivery. An alert finds the line by its `event`. The work is not lost with the
+ * message, because its row still exists and the sweep finds it.
  */
 export function recordPoison(
   services: Pick<BackgroundDeps, "audit" | "log" | "work">,
@@ -33,8 +33,8 @@ export function recordPoison(
 }
 
 /**
- * Makes the steps that log and remove the messages that the host itself moved to a poison queue: those that killed the
- * process at each delivery, and those that are no text in base64.
+ * Makes the steps that log and remove the messages which the host itself moved to a poison queue: those that ended the
+ * process at each delivery, and those that aren't base64 text.
  */
 export function clearPoisonQueues(services: BackgroundDeps): TakeStep {
   return async () => {

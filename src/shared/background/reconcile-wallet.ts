@@ -9,14 +9,14 @@ import { openReservations, type OpenReservation } from "../publishing/publishing
 const ROUND_ENTRIES = 4_000;
 /** Time limit of one check. A ledger that takes longer is checked over several. */
 const CHECK_MS_MAX = 25_000;
-/** Entries that may be written while the open legs are read. */
+/** Maximum number of entries that may be written while the open legs are read. */
 const MOVES_MAX = 20_000;
-/** Open legs that one check keeps in memory. */
+/** Maximum number of open legs in memory. */
 const LEGS_MAX = 200_000;
 const MISMATCHES_MAX = 20;
 const RESERVED_MS_MAX = 24 * 60 * 60 * 1000;
 
-/** What a check found. `moving`: not all of it could be checked; what could be was right. */
+/** The result of a check. `moving`: only a part could be checked, and that part was right. */
 export type WalletCheck =
   | { readonly kind: "checked" }
   | { readonly kind: "moving" }
@@ -64,14 +64,14 @@ function walletMismatches(ledger: Point, wallet: Wallet): string[] {
 }
 
 interface Verified {
-  /** The wallet as it was at the end of what was checked; undefined when that was not reached. */
+  /** The wallet at the end of the checked part, or undefined when that was not reached. */
   readonly wallet?: Wallet;
   readonly mismatches: readonly string[];
 }
 
 /**
- * Checks the ledger from the kept point up to the wallet. What is checked does not change any more, so the point moves
- * with each round, and the wallet may go on meanwhile.
+ * Checks the ledger from the stored point up to the wallet. Checked entries don't change any more, so the point moves
+ * with each round, and the wallet may change meanwhile.
  */
 async function verifyLedger(services: BackgroundDeps, platformId: string): Promise<Verified> {
   const { wallets } = services.billing;
@@ -79,7 +79,7 @@ async function verifyLedger(services: BackgroundDeps, platformId: string): Promi
   while (performance.now() < until) {
     const stored = await wallets.ledger.findMark(platformId);
     const { mark } = stored;
-    // After the mark: somebody else may have moved that up to a wallet that is newer than the one read before.
+    // After the mark, because another process may have moved it up to a newer wallet than one read before.
     const wallet = await wallets.read(platformId);
     if (wallet.sequence < mark.sequence)
       return { mismatches: [`the wallet went back to ${wallet.sequence}`] };
@@ -98,12 +98,12 @@ async function verifyLedger(services: BackgroundDeps, platformId: string): Promi
   return { mismatches: [] };
 }
 
-/** Names a leg as the ledger does. */
+/** Identifies a leg as the ledger does. */
 const legOf = (postId: string | null, network: string | null) => `${postId}|${network}`;
 
 /**
- * Returns what legs that entries touch had reserved before the first of these: nothing where it reserves, what it gives
- * back or charges where it ends a leg.
+ * Returns what the legs of these entries had reserved before. It is nothing if the leg's first entry reserves, and what
+ * that entry releases or charges if it ends the leg.
  */
 function reservedBefore(entries: readonly StoredEntry[]): ReadonlyMap<string, number> {
   const before = new Map<string, number>();
@@ -142,8 +142,8 @@ function reservationMismatches(
 }
 
 /**
- * Checks what a wallet has reserved at its sequence against the open legs, which are read while it may move: a leg that
- * no entry touched meanwhile is as it was at that sequence, and of the others their first entry says how they were.
+ * Compares what a wallet has reserved at its sequence with the open legs, which are read while it may change. A leg
+ * without an entry since then is unchanged. For the others, their first entry says how they were.
  */
 async function checkReservations(
   services: BackgroundDeps,
@@ -171,9 +171,9 @@ async function checkReservations(
 }
 
 /**
- * Checks a platform's ledger, wallet and open legs against each other, from where the last check ended, and folds the
- * ledger into the totals of its days. The wallet may move all the time. Reports, and never repairs: what is wrong is for
- * people to see. @throws DamagedRow
+ * Checks a platform's ledger, wallet and open legs against each other, from where the last check ended, and adds the
+ * ledger to the totals of its days. The wallet may change all the time. Mismatches are reported and never repaired,
+ * because people have to see them. @throws DamagedRow
  */
 export async function checkWallet(
   services: BackgroundDeps,
@@ -187,10 +187,10 @@ export async function checkWallet(
   return ofMismatches([...mismatches, ...more]);
 }
 
-/** A platform that was not found right for longer is an alert of its own: silence proves nothing. */
+/** A platform that was not found right for longer has an alert of its own, because silence proves nothing. */
 const UNCHECKED_MS_MAX = 6 * 60 * 60 * 1000;
 
-/** Keeps the result of a check, and reports a platform whose last full check is too long ago. */
+/** Stores the result of a check, and reports a platform whose last full check is too long ago. */
 async function keepResult(
   services: BackgroundDeps,
   platformId: string,
@@ -198,26 +198,26 @@ async function keepResult(
 ): Promise<void> {
   const now = services.clock.now();
   const since = await services.billing.wallets.ledger.keepResult(platformId, result, now);
-  // A mismatch has a line of its own, in every run.
+  // A mismatch has a line of its own in every run.
   if (since === null || result === "mismatch") return;
   if (now.getTime() - Date.parse(since) <= UNCHECKED_MS_MAX) return;
   services.work.metrics.count("wallets.unchecked", {});
   services.log.error("wallet not fully checked", { event: "wallet_unchecked", platformId, since });
 }
 
-/** Checks a platform. A damaged row is a mismatch of its platform, and the others are still checked. */
+/** Checks a platform. A damaged row is a mismatch of its platform, and doesn't stop the check of the others. */
 async function resultOf(services: BackgroundDeps, platformId: string): Promise<WalletCheck> {
   try {
     return await checkWallet(services, platformId);
   } catch (error) {
     if (error instanceof DamagedRow) return { kind: "mismatch", mismatches: [error.message] };
-    // The last full check may be long ago, and nobody else would say so.
+    // The last full check may be long ago, and nothing else would report it.
     await keepResult(services, platformId, "moving");
     throw error;
   }
 }
 
-/** Checks a platform and keeps the result. Returns what does not agree. */
+/** Checks a platform and stores the result. Returns the mismatches. */
 export async function reconcilePlatform(
   services: BackgroundDeps,
   platformId: string,
@@ -227,13 +227,13 @@ export async function reconcilePlatform(
   try {
     await keepResult(services, platformId, result.kind);
   } catch (error) {
-    // The mark may be the very row that is damaged.
+    // The damaged row may be the mark itself.
     if (!(error instanceof DamagedRow) || mismatches.length === 0) throw error;
   }
   return mismatches;
 }
 
-/** Makes the steps that check every platform. A mismatch is an error line for an alert to find. */
+/** Makes the steps that check every platform. A mismatch is logged as an error, for which there is an alert. */
 export function reconcileWallets(services: BackgroundDeps): TakeStep {
   return overPlatforms(services, "reconcile-wallets", async (platformId) => {
     const mismatches = await reconcilePlatform(services, platformId);

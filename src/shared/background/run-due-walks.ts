@@ -5,23 +5,23 @@ import type { WalkState } from "./walk-store.ts";
 import { WALKS } from "./walks.ts";
 import { queueWalk, type WalkHint } from "./walk-queue.ts";
 
-/** Time limit of the timer's run; the next one has to begin in time. */
+/** Time limit of the timer's run. The next run has to begin in time. */
 const TIMER_MS_MAX = 20_000;
 /** Time limit of one queue-triggered run. */
 const MESSAGE_MS_MAX = 60_000;
 const WALKS_AT_ONCE = 2;
-/** A run that was asked for while another one is under way is asked for again after so long. */
+/** When a run that was requested during another one is requested again. */
 const BUSY_SECONDS = 2;
 /** A process runs eight walks at a time. */
 const WALK_WEIGHT = 6;
 
-/** Milliseconds that this run of the timer may take: never so many that the next one would be late. */
+/** Returns how many milliseconds this run of the timer may take without delaying the next one. */
 function runMsMax({ config, clock }: BackgroundDeps): number {
   const { tickMs } = config.walks;
   return Math.min(TIMER_MS_MAX, (tickMs - (clock.now().getTime() % tickMs)) / 2);
 }
 
-/** Returns whether a queue's worker runs the walk: a slow one would keep the timer from the next posts that are due. */
+/** Reports whether a queue's worker runs the walk. A slow one would keep the timer from the next posts that are due. */
 async function isForQueue(services: BackgroundDeps, walk: Walk): Promise<boolean> {
   if (walk.isSlow !== true) return false;
   try {
@@ -59,7 +59,7 @@ async function runUntil(
   await Promise.all(Array.from({ length: WALKS_AT_ONCE }, runOn));
 }
 
-/** Says of every walk how far behind it is. */
+/** Reports for every walk how far behind it is. */
 function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>): void {
   const now = services.clock.now();
   for (const walk of WALKS) {
@@ -72,9 +72,8 @@ function report(services: BackgroundDeps, states: ReadonlyMap<string, WalkState>
 }
 
 /**
- * Runs what is due by the schedules, as the one timer of the service: first what gets posts and deliveries done on
- * time, then every other walk, within 20 seconds; what is left then is handed to the queue. Safe when
- * missed, doubled or late.
+ * Runs all scheduled work that is due, as the only timer of the service. Walks that posts and deliveries wait for are
+ * first, then every other one, for 20 seconds. The rest is handed to the queue. A run may be missed, repeated or late.
  */
 export async function runDueWalks(services: BackgroundDeps, system: SystemScope): Promise<void> {
   const run = { system, endsAt: performance.now() + runMsMax(services) };
@@ -89,8 +88,8 @@ export async function runDueWalks(services: BackgroundDeps, system: SystemScope)
 }
 
 /**
- * Goes on with a walk for a minute at most, and has itself called again while there is more to do. Comes back
- * later if the process has enough walks under way.
+ * Continues a walk for at most a minute, and requests another call while there is more to do. Comes back later if the
+ * process has enough running walks.
  */
 export async function continueWalk(
   services: BackgroundDeps,
@@ -98,7 +97,7 @@ export async function continueWalk(
   system: SystemScope,
 ): Promise<void> {
   const walk = WALKS.find((known) => known.name === name);
-  // Of another version of the service, which had such a walk.
+  // The hint is from another version of the service, which has this walk.
   if (walk === undefined) return;
   const { work, clock, stores } = services;
   const runOn = async (): Promise<void> => {

@@ -14,6 +14,6 @@ export const createBackgroundStores = (
 ) => ({
   walkQueue: new HintQueue<WalkHint>(walkQueue),
   walks: new WalkStore(housekeeping),
-  /** What the host moved out of each queue. It chooses their names. */
+  /** The host has moved messages there and chooses the names. */
   poisonQueues: queues.map((name) => ({ name, poison: openPoison(`${name}-poison`) })),
 });

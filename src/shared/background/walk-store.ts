@@ -19,19 +19,19 @@ const ROWS_MAX = 1_000;
 const countsShape = shape((): z.ZodType<WalkCounts> => z.record(z.string(), z.number()));
 const counts = () => json(countsShape);
 
-/** Columns of a walk's row in table `housekeeping`. */
+/** Columns of a walk's row in the table `housekeeping`. */
 export const walkRow = rowCodec("walk", {
-  /** Where the present round goes on, as the walk's steps say it; null at its beginning, and between two rounds. */
+  /** Where the present round continues, in the form of the walk's steps. Null at its beginning and between rounds. */
   position: longJsonOrNull(shape(() => z.unknown())),
   /** The lease of the run that continues the walk. */
   ...LEASE_COLUMNS,
-  /** When the present round, or else the last one, began. */
+  /** When the present round began, or else the last one. */
   roundAt: text(),
-  /** Null while a round is under way. */
+  /** Null during a round. */
   endedAt: textOrNull(),
-  /** When the round rests until the next time of the schedule: since when. */
+  /** Since when the round rests until the next scheduled time. */
   restsSince: textOrNull(),
-  /** When the last round that was ended had begun; null before the first end. */
+  /** When the last finished round began. Null before the first one ends. */
   lastRoundAt: textOrNull(),
   /** Runs in a row that ended with an error. */
   failures: integer(),
@@ -40,7 +40,7 @@ export const walkRow = rowCodec("walk", {
 });
 export type WalkState = ReturnType<typeof walkRow.decode>;
 
-/** How far every walk is (table `housekeeping`). A damaged row is as none: its walk begins again. */
+/** Stores the progress of every walk (table `housekeeping`). A damaged row counts as none, so its walk begins again. */
 export class WalkStore {
   readonly #table: Table;
 
@@ -58,7 +58,7 @@ export class WalkStore {
     return states;
   }
 
-  /** Writes what `decide` makes of a walk's state, again when somebody else wrote in between; undefined leaves it. */
+  /** Writes what `decide` makes of a walk's state, again after a lost race. Undefined leaves the state unchanged. */
   async change(
     name: string,
     decide: (state: WalkState | undefined) => WalkState | undefined,

@@ -13,48 +13,48 @@ import { listPlatformIds } from "../tenants/tenants.ts";
 import type { BackgroundDeps } from "./deps.ts";
 import type { WalkState } from "./walk-store.ts";
 
-/** A step is asked to end after this long, so that what it did is kept and the lease goes on. */
+/** A step should end after this time, so that its progress is stored and the lease prolonged. */
 const STEP_MS_MAX = 5_000;
-/** Longer than a step and a last look in it take; a process that dies keeps its walk for so long. */
+/** Longer than a step with its last item takes. A process that dies holds its walk for this long. */
 const LEASE_MS = 12_000;
 const SLOW_LEASE_MS = 120_000;
-/** A process that dies repeats at most this much; of a slow walk a step. */
+/** After a crash, at most this much is repeated, or a step of a slow walk. */
 const SAVE_AFTER_MS = 2_000;
-/** Then the round begins again: its position may be one that storage does not understand any more. */
+/** Then the round begins again, because storage may not accept its position any more. */
 const FAILURES_MAX = 6;
-/** Timers come a moment early at times. */
+/** Timers sometimes fire a moment early. */
 const EARLY_MS_MAX = 1_000;
 
 /** How often the rounds of a walk begin: with each run of the timer, each hour, or once a day. */
 type Rhythm = "tick" | "hour" | "day";
 
-/** Work that goes round and round over many rows, in steps, by one process at a time. */
+/** Work that passes over many rows again and again, in steps, in one process at a time. */
 export interface Walk {
   readonly name: string;
   readonly every: Rhythm;
-  /** When a round that rests goes on. Absent: when the next one would begin. */
+  /** When a round that rests continues. By default when the next round would begin. */
   readonly resumesEvery?: Rhythm;
   /** The timer runs it before all others, because posts and deliveries wait for it. */
   readonly isFirst?: boolean;
-  /** Who asks for a run while another one is under way gets one more: what it is about may be new. */
+  /** A request during a run causes one more run, because its reason may be new. */
   readonly runsAgain?: true;
-  /** Its steps wait for others than storage: the timer leaves it to a queue. */
+  /** Its steps wait for other services than storage, so the timer leaves it to a queue. */
   readonly isSlow?: boolean;
   /**
-   * Returns whether there is anything to do. Only walks that can tell it cheaply have this method. A slow walk without it
-   * is run by the timer as well.
+   * Reports whether there is anything to do. Only walks that can find out cheaply have this method. A slow walk without
+   * it is run by the timer as well.
    */
   hasWork?(services: BackgroundDeps): Promise<boolean>;
-  /** The alert `walk-behind` goes off when a round that should be over is not for so long. */
+  /** The alert `walk-behind` fires when a round is overdue for this long. */
   readonly behindSecondsMax: number;
-  /** Makes what takes the steps of one run: what a run remembers is forgotten with it. */
+  /** Makes the function that takes the steps of one run. What a run remembers is forgotten with it. */
   begin(services: BackgroundDeps, system: SystemScope): TakeStep;
 }
 
 /**
- * What a run came to. `round_over`: the round was ended. `time_up`: there is more to do at once. `rests`: there is
- * more to do when the walk is due next. `not_now`: somebody else goes on with it, or it is not due. `failed`: a step
- * failed; the next tick of the timer tries again.
+ * The end of a run. `round_over`: the round has ended. `time_up`: there is more to do now. `rests`: there is more to do
+ * when the walk is due next. `not_now`: another process continues it, or it is not due. `failed`: a step failed, and
+ * the next run of the timer tries again.
  */
 export type RunEnd = "round_over" | "time_up" | "rests" | "not_now" | "failed";
 
@@ -80,7 +80,7 @@ function next({ walks }: Pick<Config, "walks">, rhythm: Rhythm, after: number): 
   return Math.floor((after - offsetMs) / lengthMs + 1) * lengthMs + offsetMs;
 }
 
-/** Returns whether a walk needs a run now; one that somebody goes on with does not. */
+/** Reports whether a walk needs a run now. One that another process continues doesn't. */
 export function isDue(
   services: Pick<BackgroundDeps, "config">,
   walk: Walk,
@@ -96,7 +96,7 @@ export function isDue(
   return next(config, walk.resumesEvery ?? walk.every, Date.parse(state.restsSince)) <= latest;
 }
 
-/** Seconds since a round should have begun that is not over yet; 0 when none is. */
+/** Returns how many seconds ago an unfinished round should have begun, or 0. */
 export function secondsBehind(
   services: Pick<BackgroundDeps, "config">,
   walk: Walk,
@@ -143,7 +143,7 @@ function afterFailure(state: WalkState): WalkState {
     : { ...state, position: null, failures: 0 };
 }
 
-/** One run of a walk, which it has by a lease. Its row is replaced as a whole: a long position can't be merged. */
+/** One run of a walk under its lease. The row is replaced as a whole, because a long position can't be merged. */
 class Run {
   readonly #services: BackgroundDeps;
   readonly #walk: Walk;
@@ -194,7 +194,7 @@ class Run {
     return { ...state, ...heldBy(this.#id, this.#services.clock.now(), leaseMs) };
   }
 
-  /** Writes the state. Returns undefined when another process has the walk by now: this run ends. */
+  /** Writes the state. Returns undefined when another process has taken over the walk, and this run ends. */
   #save(state: WalkState): Promise<WalkState | undefined> {
     return this.#services.stores.walks.change(this.#walk.name, (stored) =>
       stored?.leaseId === this.#id ? state : undefined,
@@ -247,7 +247,7 @@ class Run {
     return "failed";
   }
 
-  /** Logs a round, unless it found nothing to do: most rounds of each minute find nothing. */
+  /** Logs a round, unless it found nothing to do, as most rounds of each minute. */
   #logRound({ counts, roundAt, endedAt }: WalkState): void {
     const { looked: _, ...done } = counts;
     if (Object.values(done).every((count) => count === 0)) return;
@@ -257,8 +257,8 @@ class Run {
 }
 
 /**
- * Goes on with a walk from where the last run left it, until its round or the time is over. Of two at once
- * one gets the walk; the other one's `not_now` is no failure.
+ * Continues a walk from where the last run stopped, until its round or the time is over. Of two concurrent runs, one
+ * gets the walk, and the other's `not_now` is no failure.
  * @throws AppError `service_unavailable` when the walk's own row can't be read or written: the lease ends by itself
  */
 export function runWalk(
@@ -273,8 +273,8 @@ export function runWalk(
 const PAGE = 1_000;
 
 /**
- * Makes the steps of a walk over all platforms. `look` does a bounded piece of work for one of them, and names where it
- * goes on when that was not all.
+ * Makes the steps of a walk over all platforms. `look` does a limited part of the work for one of them, and returns
+ * where to continue if that was not all.
  */
 export function overPlatforms<Rest = string>(
   services: BackgroundDeps,

@@ -19,9 +19,11 @@ const operations: readonly [Operation, ...Operation[]] = [...billable, "billing.
 
 const resetsAt = shape(() => time().describe("The next midnight UTC."));
 const budget = shape(() =>
-  count().nullable().describe("What a UTC day may cost at most; null is no cap."),
+  count().nullable().describe("Maximum spending in a UTC day. Null means no cap."),
 );
-const usedToday = shape(() => count().describe("Of the budget; reserved tokens count."));
+const usedToday = shape(() =>
+  count().describe("Used part of the budget, including reserved tokens."),
+);
 
 export const balance = shape(
   () =>
@@ -80,9 +82,7 @@ const usageTotal = shape(
     z
       .strictObject({
         key: z.string().nullable().describe("The day, or the id or name of the group."),
-        tokens: z
-          .int()
-          .describe("What its entries changed the balance by: what was spent is negative."),
+        tokens: z.int().describe("The change of the balance by its entries. Spending is negative."),
         entries: count(),
       })
       .meta({ id: "UsageTotal" }) satisfies z.ZodType<UsageTotal>,
@@ -96,12 +96,12 @@ export const usageAbout = shape(() => ({
     .strictObject({ from: time().nullable(), to: time().nullable() })
     .optional()
     .describe(
-      "With `groupBy`: the UTC days that are added up, whole ones, from `from` on and before `to`; null where the query named none.",
+      "With `groupBy`: the range of whole UTC days that are added up, from `from` and before `to`. Null when the query named none.",
     ) satisfies z.ZodType<UsageTotals["range"] | undefined>,
   asOf: time()
     .optional()
     .describe(
-      "With `groupBy`: entries up to this time are added up, later ones soon. Absent when all are.",
+      "With `groupBy`: entries up to this time are added up; later ones follow soon. Absent when all are.",
     ),
 }));
 

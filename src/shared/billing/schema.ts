@@ -21,7 +21,7 @@ export const CreditBody = shape(() =>
       .min(1)
       .max(REFERENCE_MAX)
       .optional()
-      .describe("Your own: the same twice credits once."),
+      .describe("Your own reference. The same reference credits only once."),
   }),
 );
 export type Credit = ShapeOf<typeof CreditBody>;
@@ -36,7 +36,7 @@ const idFilter = (kind: "application" | "profile" | "post") =>
     .meta({ examples: [exampleId(kind)] });
 
 const usageFilter = shape(() => ({
-  from: instantFilter().optional().describe("Written then or later."),
+  from: instantFilter().optional().describe("Only those written at this time or later."),
   to: instantFilter().optional().describe("Written before."),
   operation: z.enum(operations).optional(),
   applicationId: idFilter("application"),
@@ -67,6 +67,6 @@ export const LimitsBody = shape(() =>
       .min(0)
       .max(BUDGET_MAX)
       .nullable()
-      .describe("What a UTC day may cost at most; null lifts the cap."),
+      .describe("Maximum spending in a UTC day. Null removes the cap."),
   }),
 );

@@ -8,13 +8,13 @@ export function isConfirmed({ confirmedUntil }: SessionCaller, now: Date): boole
 }
 
 export function ownerRequired(): AppError {
-  return new AppError("owner_required", "Only an owner of the platform may do this. Ask one.");
+  return new AppError("owner_required", "Only an owner of the platform may do this. Ask an owner.");
 }
 
 export function confirmationRequired(): AppError {
   return new AppError(
     "confirmation_required",
-    "Give the password again with POST /v1/auth/confirm, and use the token that it answers.",
+    "Enter the password again with POST /v1/auth/confirm, and use the token in its answer.",
     { details: { maxAgeSeconds: CONFIRMED_SECONDS } },
   );
 }

@@ -53,7 +53,7 @@ export const connection = shape(
         applicationId: idOf("application"),
         platform: networkName(),
         status: connectionStatus().describe(
-          "`needs_reauth`: the end user has to link the account again before it can be published to.",
+          "`needs_reauth`: the end user has to link the account again before anything can be published to it.",
         ),
         account: z.strictObject({
           id: z.string().describe("The network's own id of it."),
@@ -64,24 +64,24 @@ export const connection = shape(
           kind: z.string(),
         }),
         instanceUrl: z.string().nullable().describe("Its server, on a network of many servers."),
-        scopes: z.array(z.string()).describe("What the end user permitted."),
+        scopes: z.array(z.string()).describe("Permissions that the end user granted."),
         missingScopes: z
           .array(z.string())
           .describe(
-            "Permissions that the page asks for today and that this authorisation lacks: it was given before, or they were declined. Publishing needs none of them. Linking the account again asks for them, where its server knows them.",
+            "Permissions that the page now requests and that this authorisation lacks, because it is older or they were declined. Publishing needs none of them. Linking the account again requests them, if its server supports them.",
           ),
         unavailableFeatures: z
           .array(z.enum(FEATURE_NAMES))
           .describe(
-            "What this authorisation has no permission for: `firstComment`, or `remove` of published posts. Linking the account again helps where `missingScopes` names the permission.",
+            "Features for which this authorisation has no permission: `firstComment`, or `remove` of published posts. Linking the account again helps if `missingScopes` names the permission.",
           ),
         limits: z
           .record(z.string(), z.unknown())
-          .describe("What the network said of its limits for this account."),
+          .describe("The limits that the network states for this account."),
         quota: quota()
           .nullable()
           .describe(
-            "The account's use of the network's publishing quota, no matter who published; null if the network has none.",
+            "The account's use of the network's publishing quota, by all who publish to it. Null if the network has none.",
           ),
         expiresAt: time().nullable(),
         lastUsedAt: time().nullable(),
@@ -99,7 +99,7 @@ export const connection = shape(
       })
       .meta({
         id: "Connection",
-        description: "An account that an end user authorised. Its tokens are never answered.",
+        description: "An account that an end user authorised. No answer contains its tokens.",
       }) satisfies z.ZodType<ConnectionView>,
 );
 
@@ -109,13 +109,13 @@ const sessionFields = shape(() => ({
   profileId: idOf("profile"),
   status: z
     .enum(["open", "completed", "canceled", "expired"])
-    .describe("`canceled` also once the key or user that started it is gone."),
+    .describe("Also `canceled` when the key or user that started it is gone."),
   createdBy: actor().describe("The key or user that started it. The session ends with them."),
   platforms: z.array(networkName()).describe("The networks that the page offers."),
   returnUrl: z.string().nullable(),
   state: z.string().nullable(),
   branding: brandingShape(),
-  connections: z.array(connection()).describe("Made in this session."),
+  connections: z.array(connection()).describe("Accounts that were linked in this session."),
   expiresAt: time(),
   createdAt: time(),
 }));
@@ -135,7 +135,7 @@ export const connectSessionCreated = shape(
         ...sessionFields(),
         connectUrl: z
           .string()
-          .describe("For the end user's browser. In this answer and in no other."),
+          .describe("Address for the end user's browser. Only this answer contains it."),
       })
       .meta({ id: "ConnectSessionCreated" }) satisfies z.ZodType<
       Awaited<ReturnType<typeof startConnectSession>>
@@ -148,9 +148,9 @@ export const pageFields = shape(() =>
     session: z.string().optional().describe("The session's id."),
     token: z.string().optional().describe("The secret part of `connectUrl`."),
     problem: z.string().optional().describe("Set by the page's own steps."),
-    network: z.string().optional().describe("The network that the step before was about."),
+    network: z.string().optional().describe("The network of the last step."),
     linked: z.string().optional().describe("It was linked a moment ago."),
-    choice: z.string().optional().describe("One of its accounts is to be chosen."),
+    choice: z.string().optional().describe("The end user has to choose one of its accounts."),
   }),
 );
 
@@ -172,7 +172,7 @@ export const callbackFields = shape(() =>
     state: z.string().optional(),
     code: z.string().optional(),
     error: z.string().optional(),
-    iss: z.string().optional().describe("RFC 9207: has to be the server that was visited."),
+    iss: z.string().optional().describe("RFC 9207: must be the server that was visited."),
   }),
 );
 

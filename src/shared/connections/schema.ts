@@ -34,11 +34,14 @@ export const brandingShape = shape(() =>
       .regex(/^#[0-9a-fA-F]{6}$/, "must be a colour of six digits, such as #1a73e8")
       .optional(),
     backLabel: label(40).optional(),
-    locale: z.enum(LOCALES).optional().describe("The page's language; without it the browser's."),
+    locale: z
+      .enum(LOCALES)
+      .optional()
+      .describe("The page's language. The default is the browser's."),
     theme: z
       .enum(["light", "dark", "auto"])
       .optional()
-      .describe("`auto`, the default, is what the system is set to."),
+      .describe("`auto`, the default, follows the system's setting."),
     privacyUrl: linked("privacy policy"),
     termsUrl: linked("terms"),
     supportUrl: linked("support page"),
@@ -61,9 +64,9 @@ export const CreateConnectSessionBody = shape(() =>
     returnUrl: publicUrl()
       .nullish()
       .describe(
-        "Where the page leads back to; https. Without it the page says that it can be closed.",
+        "The https address that the page leads back to. Without it, the page says that it can be closed.",
       ),
-    state: z.string().max(512).nullish().describe("Comes back in the query of `returnUrl`."),
+    state: z.string().max(512).nullish().describe("Returned in the query of `returnUrl`."),
     branding: brandingShape().nullish().describe("What the end user sees of you."),
     expiresIn: z
       .int()

@@ -2,23 +2,23 @@ import type * as z from "zod";
 
 type Schema = z.core.$ZodType;
 
-/** What a schema is made of, as far as fields are found in it. */
+/** The parts of a schema's definition that lead to fields. */
 interface Definition {
   readonly shape?: Readonly<Record<string, Schema>>;
   readonly element?: Schema;
   readonly options?: readonly Schema[];
-  /** What a schema wraps that adds a default, null, a transformation or nothing but words. */
+  /** The schema inside one that only adds a default, null, a transformation or a description. */
   readonly innerType?: Schema;
   readonly in?: Schema;
 }
 
-// Safe: schemas are made of these where they have them, and the library offers no other way to read them.
+// Safe: schemas have these parts where they exist, and the library offers no other way to read them.
 // oxlint-disable-next-line no-underscore-dangle -- the library's own name
 const definitionOf = (schema: Schema) => schema._zod.def as Definition;
 // oxlint-disable-next-line no-underscore-dangle -- the library's own name
 const mayBeAbsent = (schema: Schema) => schema._zod.optin !== undefined;
 
-/** Returns the object and list schemas that a value may be checked against: of a union those of each option. */
+/** Returns the object and list schemas that a value may be checked against, for a union those of each option. */
 function partsOf(schema: Schema): readonly Definition[] {
   const definition = definitionOf(schema);
   const { shape, element, options, innerType, in: input } = definition;
@@ -29,9 +29,9 @@ function partsOf(schema: Schema): readonly Definition[] {
 }
 
 /**
- * Returns the value without the fields that are null and may be absent: generated clients and no-code tools write null for
- * what is not given. Free-form names and values (`metadata`) stay as they are, and so do items of lists. `keepsFirst`:
- * also the fields of the body itself, of which a PATCH clears those that its schema lets be null.
+ * Removes fields that are null and may be absent, because generated clients and no-code tools write null for a missing
+ * value. Free-form names and values (`metadata`) and items of lists stay unchanged. With `keepsFirst`, fields of the
+ * body itself stay too: a PATCH clears a field with null when its schema allows it.
  */
 export function withoutAbsentNulls(schema: Schema, value: unknown, keepsFirst: boolean): unknown {
   if (typeof value !== "object" || value === null) return value;

@@ -19,7 +19,7 @@ import { matchPath, methodsOf, type RouteKey, type Route } from "./route.ts";
 import { runRoute } from "./run-route.ts";
 import { refuseRepeats } from "./sent-once.ts";
 
-/** Returns the post id that a path names. Text without the form of an id is left out: it may be a misplaced secret. */
+/** Returns the post id in a path. Text without the form of an id is left out, because it may be a misplaced secret. */
 function idsOfPath({ postId }: Readonly<Record<string, string>>): WorkFields {
   return postId !== undefined && isId("post", postId) ? { postId } : {};
 }
@@ -62,7 +62,7 @@ function toOutgoing({ list, status: declaredStatus }: Route["spec"], made: unkno
   return { status: result.status ?? declaredStatus, headers, body: result.body };
 }
 
-/** How long the instances of a new version usually take to replace those of the one before. */
+/** How long the instances of a new version usually take to replace the old ones. */
 const UPGRADE_SECONDS = 60;
 
 function knownError(error: unknown): AppError {
@@ -83,7 +83,7 @@ function asAppError(error: unknown, log: Log): AppError {
   return known;
 }
 
-/** Returns the message of an error, with the contact for what customers cannot solve themselves. */
+/** Returns the message of an error, with a contact for problems that customers can't solve themselves. */
 function messageOf({ code, message }: AppError, { config }: HttpDeps): string {
   if (code !== "insufficient_tokens") return message;
   const { name, supportUrl } = config.service;
@@ -135,7 +135,7 @@ async function asWork(
     const { outgoing, refusal, caller } = await run(requestId, log);
     addStandardHeaders(outgoing, requestId);
     const { status } = outgoing;
-    // Not named `code`: the log redacts fields of this name, because of the codes of authenticator apps.
+    // Not named `code`, because the log redacts fields of this name: authenticator apps have codes.
     const reason =
       refusal === undefined ? {} : { refusal: refusal.code, failedCheck: refusal.failedCheck };
     const durationMs = Math.round(performance.now() - startedAt);
@@ -150,14 +150,14 @@ interface RequestEnd {
   readonly caller?: Caller | undefined;
 }
 
-/** Answers a refusal in the route's own form, if it has one, else in the envelope. */
+/** Answers a refusal in the route's own form, if it has one, or else in the envelope. */
 async function toRefusal({ spec }: Route, refusal: AppError, call: AccessRequest) {
   const { services, headers, requestId, ip } = call;
   const reply = await spec.refused?.(refusal, { services, headers, requestId, ip });
   return reply === undefined ? toError(refusal, requestId, services) : toOutgoing(spec, reply);
 }
 
-/** Runs a route and turns its result or error into an answer; never throws. */
+/** Runs a route and turns its result or error into an answer. Never throws. */
 export function answer(route: Route, services: HttpDeps, incoming: Incoming): Promise<Outgoing> {
   const run = async (requestId: string, log: Log): Promise<RequestEnd> => {
     const { headers, params } = incoming;
@@ -185,7 +185,7 @@ export function answer(route: Route, services: HttpDeps, incoming: Incoming): Pr
   return asWork(services, incoming, run, `${route.method} ${route.path}`);
 }
 
-/** Answers a request that fits no route: 405 where the path is known, else 404. `path` has no prefix. */
+/** Answers a request without a route: 405 when the path is known, else 404. `path` has no prefix. */
 export function answerUnrouted(
   routes: readonly RouteKey[],
   services: HttpDeps,
@@ -193,14 +193,14 @@ export function answerUnrouted(
   path: string,
 ): Promise<Outgoing> {
   const allow = [...new Set(matchPath(routes, path).flatMap(({ route }) => methodsOf(route)))];
-  // A path with an extra slash gets here although a route takes the method.
+  // A path with an extra slash arrives here although a route takes the method.
   const refusal =
     allow.length > 0 && !allow.some((method) => method === incoming.method)
       ? new AppError("method_not_allowed", `This path takes ${allow.join(", ")}.`, {
           details: { allow },
         })
       : new AppError("not_found", "There is no such route.");
-  // The path is never logged, because it may have a secret that belongs in a header.
+  // The path is never logged, because it may contain a secret that belongs in a header.
   return asWork(
     services,
     incoming,

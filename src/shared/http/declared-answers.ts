@@ -12,7 +12,7 @@ import { refusesRepeats } from "./sent-once.ts";
 export interface DeclaredAnswer {
   readonly status: number;
   readonly description: string;
-  /** The whole JSON body; undefined where there is none. */
+  /** The whole JSON body, or undefined when there is none. */
   readonly body: z.ZodType | undefined;
   readonly isPage: boolean;
   readonly isImage: boolean;
@@ -47,7 +47,7 @@ export function accessContractOf({ path, spec }: Route): AccessContract {
 
 function bodyErrors({ body, bodyKind, produces }: Route["spec"]): readonly ErrorCode[] {
   if (body === undefined) return [];
-  // What is wrong with a form of a page is answered as a page.
+  // A page answers the problems of its form as a page.
   if (bodyKind === "form" && produces === "page") return [];
   return [
     "invalid_json",
@@ -64,7 +64,7 @@ function queryErrors(spec: Route["spec"]): readonly ErrorCode[] {
   return "cursor" in query.shape ? ["validation_failed", "invalid_cursor"] : ["validation_failed"];
 }
 
-/** What any route answers to a header or parameter with one value that was sent more than once. */
+/** What every route answers when a header or parameter that may be sent once was repeated. */
 const REPEAT_ERRORS = ["validation_failed", "idempotency_key_invalid"] as const;
 
 /** Returns every code that the route can answer, in the order of the list of codes. */
@@ -85,7 +85,7 @@ const requestId = shape(() =>
 );
 
 const docAddress = shape(() =>
-  z.url().describe("Address of the code's paragraph in this reference."),
+  z.url().describe("Link to the code's description in this reference."),
 );
 
 /** Returns the name of an error's schema, which generated clients show: `not_found` → `NotFoundError`. */
@@ -123,13 +123,16 @@ export const anyError = shape(() =>
         code: z.enum(ERROR_CODES),
         message: z
           .string()
-          .describe("In English, for developers. It may change; the code does not."),
+          .describe("In English, for developers. The text may change; the code doesn't."),
         details: z.record(z.string(), z.unknown()).describe("More about it, by code."),
         requestId: requestId(),
         docUrl: docAddress(),
       }),
     })
-    .meta({ id: "Error", description: "What every error has; each code has its own schema too." }),
+    .meta({
+      id: "Error",
+      description: "Fields of every error. Each code also has a schema of its own.",
+    }),
 );
 
 const listPage = shape(() =>
@@ -157,7 +160,7 @@ function errorHeaders(status: number): readonly AnswerHeader[] {
   return status === 429 || status === 503 ? ["Retry-After"] : [];
 }
 
-/** Returns the answers of the route, by status: they follow from access, body, query and its own declaration. */
+/** Returns the answers of the route by status. They follow from access, body, query and its own declaration. */
 export function declaredAnswers(route: Route): readonly DeclaredAnswer[] {
   const { spec } = route;
   const isPage = spec.produces === "page";

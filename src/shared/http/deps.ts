@@ -12,7 +12,7 @@ import type { ErasureDeps, TenantsDeps } from "../tenants/tenants.ts";
 import type { WebhooksDeps } from "../webhooks/webhooks.ts";
 import type { AccessCache } from "./access/access-cache.ts";
 
-/** What routes, workers and timers take of the process: what requests need, and what each module's verbs do. */
+/** What routes, workers and timers need: the parts of requests, and each module's dependencies. */
 export interface HttpDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -30,8 +30,8 @@ export interface HttpDeps {
 
 interface AccessParts {
   readonly operators: Operators;
-  /** What the latest requests were checked against, for those to come. */
+  /** Rows against which recent requests were checked. */
   readonly accessCache: AccessCache;
-  /** The work on hints that came along with others: the host, which counts messages, knows nothing of it. */
+  /** Limits the work on hints that came in the message of another one. The host only counts messages. */
   readonly companions: FairLimit;
 }

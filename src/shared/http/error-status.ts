@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../runtime/errors.ts";
 
-/** The HTTP status of every error code. A code without one does not compile. */
+/** The HTTP status of every error code. A code without one doesn't compile. */
 export const ERROR_STATUS = {
   invalid_json: 400,
   validation_failed: 400,

@@ -6,12 +6,12 @@ import { shape } from "../runtime/shape.ts";
 export const REQUEST_HEADERS = {
   "X-Application-Id": shape(() =>
     idOf("application").describe(
-      "The application that a dashboard session works on. Keys ignore it: their own application always wins.",
+      "The application that a dashboard session works on. Keys ignore it, because their own application always counts.",
     ),
   ),
   "X-Profile-Id": shape(() =>
     idOf("profile").describe(
-      "The profile to act for, of the caller's application. `Profile-Id` is taken for the same.",
+      "The profile to act for, in the caller's application. `Profile-Id` means the same.",
     ),
   ),
   "X-Profile-Grant": shape(() =>
@@ -30,7 +30,7 @@ export const REQUEST_HEADERS = {
       .max(128)
       .regex(/^[\x21-\x2b\x2d-\x7e]{8,128}$/)
       .describe(
-        "Chosen by you, new for every new post, without a comma: the same key with the same request answers the original post, publishes nothing and charges nothing.",
+        "Chosen by you, new for every new post, without commas. Repeating a request with the same key returns the original post, and neither publishes nor charges anything.",
       )
       .meta({ examples: ["order-20391-announcement"] }),
   ),
@@ -42,7 +42,7 @@ export const ANSWER_HEADERS = {
     z
       .string()
       .regex(/^[A-Za-z0-9._-]{8,64}$/)
-      .describe("The request's own `X-Request-Id` when it has this form, else a new one."),
+      .describe("The request's own `X-Request-Id` if it has this form, otherwise a new one."),
   ),
   "Cache-Control": shape(() => z.literal("no-store").describe("No answer may be cached.")),
   "X-Content-Type-Options": shape(() => z.literal("nosniff").describe("As the type says.")),
@@ -54,15 +54,15 @@ export const ANSWER_HEADERS = {
       .int()
       .min(1)
       .describe(
-        "Requests per minute of this caller or of all keys of its platform, whichever has less left.",
+        "Requests per minute of this caller or of all keys of its platform, depending on which has less left.",
       ),
   ),
-  "RateLimit-Remaining": shape(() => z.int().min(0).describe("What is left of them.")),
+  "RateLimit-Remaining": shape(() => z.int().min(0).describe("Requests that are left.")),
   "RateLimit-Reset": shape(() =>
     z.int().min(0).describe("Seconds until more requests are admitted."),
   ),
   "Retry-After": shape(() => z.int().min(0).describe("Seconds to wait before the next try.")),
-  "WWW-Authenticate": shape(() => z.literal("Bearer").describe("The scheme that is asked for.")),
+  "WWW-Authenticate": shape(() => z.literal("Bearer").describe("The requested scheme.")),
   "Idempotent-Replayed": shape(() =>
     z
       .literal("true")
@@ -71,7 +71,7 @@ export const ANSWER_HEADERS = {
   "Accept-Encoding": shape(() =>
     z.literal("identity").describe("Sent when the body was compressed: send it uncompressed."),
   ),
-  Vary: shape(() => z.literal("Accept-Encoding").describe("Each encoding has a body of its own.")),
+  Vary: shape(() => z.literal("Accept-Encoding").describe("Each encoding has its own body.")),
   "Content-Encoding": shape(() =>
     z.enum(["br", "gzip"]).describe("Absent where the request accepts neither."),
   ),
@@ -79,12 +79,12 @@ export const ANSWER_HEADERS = {
 } as const;
 export type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
-/** What may not stand in a header: characters beyond ASCII, and control characters but the tab. */
+/** Characters that a header can't have: those beyond ASCII, and control characters except the tab. */
 const UNSENDABLE = /[^\t\x20-\x7e]+/g;
 
 /**
- * Returns the text as a header may carry it: what is not visible ASCII is percent-encoded as UTF-8, as in a URL. The
- * host answers any other text with 500, after the request has done its work.
+ * Encodes text for a header: everything but visible ASCII is percent-encoded as UTF-8, as in a URL. The host would
+ * answer any other text with 500 after the request has done its work.
  */
 export function headerText(value: string): string {
   return value.replace(UNSENDABLE, (text) => encodeURIComponent(text.toWellFormed()));

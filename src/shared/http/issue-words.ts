@@ -4,7 +4,7 @@ import type { Issue } from "../runtime/errors.ts";
 type Schema = z.core.$ZodType;
 type Raw = z.core.$ZodRawIssue;
 
-/** What words are made of. */
+/** The parts of a JSON Schema that messages are made from. */
 interface JsonSchema extends Pick<
   z.core.JSONSchema.BaseSchema,
   "const" | "enum" | "format" | "minLength" | "maxLength" | "minItems" | "maxItems" | "properties"
@@ -26,7 +26,7 @@ const KINDS: Readonly<Record<string, string>> = {
   integer: "a whole number",
 };
 const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
-/** The formats by their names in JSON Schema, and in issues where those differ. */
+/** Names of formats, by their names in JSON Schema and, if different, in issues. */
 const FORMATS: Readonly<Record<string, string>> = {
   uri: "an http or https URL",
   email: "an e-mail address such as ann@example.com",
@@ -47,25 +47,27 @@ const choices = (values: readonly unknown[]) =>
 
 const described = new WeakMap<Schema, JsonSchema>();
 
-/** Returns the JSON Schema of a schema, which says what it takes. Remembered: a list may have thousands of wrong items. */
+/** Describes a schema as JSON Schema. The result is cached, because a list may have thousands of wrong items. */
 function describe(schema: Schema | undefined): JsonSchema {
   if (schema === undefined) return {};
   const known = described.get(schema);
   if (known !== undefined) return known;
-  // Without metadata, whose ids would put references to schemas in their place.
+  // Without metadata, because its ids would replace schemas by references.
   const metadata = z.registry<object>();
   const options = { io: "input", unrepresentable: "any", metadata } as const;
-  // Safe: of the present draft, which has one type in a schema and numbers as bounds.
+  // Safe: the result is of the present draft, in which a schema has one type and numeric limits.
   const made = z.toJSONSchema(schema, options) as JsonSchema;
   described.set(schema, made);
   return made;
 }
 
-/** Returns a bound of a number; undefined for those that every whole number has. */
+/** Returns a limit of a number, or undefined for one that every whole number keeps. */
 const bound = (value: number | undefined) =>
   Math.abs(value ?? 0) === Number.MAX_SAFE_INTEGER ? undefined : value;
 
-/** Returns a range as in "1 to 5 items"; undefined where there is none: of a number's values, of a text's or list's length. */
+/**
+ * Returns a range such as "1 to 5 items" (of a number's values, or a text's or list's length). Undefined without one.
+ */
 function range(json: JsonSchema): string | undefined {
   const [min, max, unit] = [
     json.minLength ?? json.minItems ?? bound(json.minimum ?? json.exclusiveMinimum),
@@ -77,7 +79,7 @@ function range(json: JsonSchema): string | undefined {
   return `${number(min)} to ${number(max)}${unit}`;
 }
 
-/** Says what a schema takes, as in "a list of 1 to 5 items". */
+/** Says what a schema accepts, such as "a list of 1 to 5 items". */
 function expected(json: JsonSchema): string {
   const { type = "", format = "", anyOf } = json;
   if (anyOf !== undefined)
@@ -93,7 +95,7 @@ function expected(json: JsonSchema): string {
   return UNITS[type] === undefined ? `${kind} from ${words}` : `${kind} of ${words}`;
 }
 
-/** Says what came instead of it, and nothing of what it says: it may be a secret. */
+/** Says what kind of value was sent instead, without its content, which may be secret. */
 function received(input: unknown): string {
   if (input === null || typeof input === "boolean") return String(input);
   if (Array.isArray(input)) return "a list";
@@ -121,7 +123,7 @@ function formatWords(issue: Extract<Raw, { readonly code: "invalid_format" }>): 
   return `must be ${words ?? `of the form ${pattern ?? format}`}`;
 }
 
-/** Says which fields there are, for one that there is not. */
+/** Says which fields exist, for one that doesn't. */
 function unknownWords({ properties = {} }: JsonSchema): string {
   const names = Object.keys(properties).map((name) => JSON.stringify(name));
   return names.length === 0
@@ -136,8 +138,8 @@ const nameWords = ({ issues }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidKey>) 
   `has a name that does not fit: it ${issues[0]?.message ?? "must be another"}`;
 
 /**
- * Puts an issue of a schema into our words, as they follow the field's name. What a schema says itself goes before.
- * Values are not repeated, except numbers: they may be secrets.
+ * Puts an issue of a schema into our words, which follow the field's name. A message of the schema itself comes first.
+ * Values other than numbers are not repeated, because they may be secrets.
  */
 export const issueWords: z.core.$ZodErrorMap = (issue) => {
   const json = describe(issue.schema);
@@ -179,7 +181,7 @@ function issuesAt(issue: z.core.$ZodIssue, above: Path): readonly Issue[] {
   return [{ path: path.join(".") || "body", code, message }];
 }
 
-/** Returns what is wrong with the one option of a union that is of the kind that came; undefined if there is none. */
+/** Returns the issues of the only option of a union that fits the kind of the sent value. Undefined without one. */
 function meantOption(
   options: readonly (readonly z.core.$ZodIssue[])[],
 ): readonly z.core.$ZodIssue[] | undefined {
@@ -189,7 +191,7 @@ function meantOption(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-/** Returns all issues of a schema. One of the wrong kind is reported once: its length is no length of ours. */
+/** Returns all issues of a schema. A value of the wrong kind is reported once, without its length. */
 export function issuesOf(found: readonly z.core.$ZodIssue[]): readonly Issue[] {
   const issues = found.flatMap((issue) => issuesAt(issue, []));
   const wrong = new Set(issues.filter(isOfWrongKind).map(({ path }) => path));

@@ -1,18 +1,18 @@
-/** A text or a sign of JSON. Numbers, words and white space between them have neither quotes nor signs. An open text ends at the end. */
+/** A text or sign of JSON. Numbers, words and white space in between have neither. An unclosed text ends at the end. */
 const TOKEN = /"(?:[^"\\]|\\.)*"?|[{}[\],]/g;
 
 interface Open {
-  /** Names so far of an object; undefined in a list. */
+  /** Names of an object so far. Undefined in a list. */
   readonly names: Set<string> | undefined;
   /** The name or the index of the value that is being read. */
   at: string | number;
-  /** Whether the next text is a name and not a value. */
+  /** Whether the next text is a name rather than a value. */
   namesNext: boolean;
 }
 
 /**
- * Returns the paths of names that an object has more than once, at most `max` of them. `JSON.parse` keeps the last value
- * of such a name and other readers the first, so that a proxy may have checked another value than the one that counts.
+ * Returns at most `max` paths of names that an object has more than once. `JSON.parse` uses the last value of such a
+ * name and other readers the first, so a proxy may have checked another value than the one that counts.
  * @param text valid JSON
  */
 export function repeatedMembers(text: string, max: number): readonly string[] {

@@ -7,25 +7,25 @@ import { repeatedMembers } from "./json-names.ts";
 import type { Route, Unparsed } from "./route.ts";
 import { repeatedNames } from "./sent-once.ts";
 
-/** A request as the host received it, before anything was checked. */
+/** A request as the host received it, before any check. */
 export interface Incoming {
   readonly method: string;
   readonly url: URL;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
   body(): Promise<Uint8Array>;
-  /** The host's invocation; absent where a request does not come through the host. */
+  /** The host's invocation, absent when a request doesn't come through the host. */
   readonly host?: Invocation;
 }
 
 const BODY_BYTES_MAX = 256 * 1024;
-/** The most fields of a form. Ours have a dozen; parsing 100,000 would take long. */
+/** Maximum number of fields in a form. Ours have a dozen, and parsing 100,000 would take long. */
 const FIELDS_MAX = 100;
 const DEPTH_MAX = 20;
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const ISSUES_MAX = 100;
 
-/** Makes the error for a body of undeclared length, which the host does not pass on: it would seem empty. */
+/** Makes the error for a body without a declared length. The host doesn't pass it on, so it would seem empty. */
 function lengthRequired(): AppError {
   return new AppError(
     "length_required",
@@ -47,7 +47,7 @@ function isEncoded(headers: Headers): boolean {
   return codings.some((coding) => !["", "identity"].includes(coding.trim().toLowerCase()));
 }
 
-/** Reads the body within its bound. @throws AppError 411, 413 or 415 */
+/** Reads the body up to its maximum size. @throws AppError 411, 413 or 415 */
 async function readBounded(incoming: Incoming): Promise<Uint8Array> {
   const { headers } = incoming;
   if (isEncoded(headers)) throw encodedBody();
@@ -74,7 +74,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Returns whether text can't be stored or shown: it has half a surrogate pair, or a NUL character. */
+/** Reports whether text can't be stored or shown: it has half a surrogate pair or a NUL character. */
 function isUnstorable(text: string): boolean {
   return !text.isWellFormed() || text.includes("\u0000");
 }
@@ -108,13 +108,13 @@ function structuralIssues(value: unknown, path: readonly string[], issues: Issue
   }
 }
 
-/** A body as it was sent, and what is wrong with it that no schema reports. */
+/** A body as it was sent, with the problems that no schema reports. */
 interface ReadBody {
   readonly value: unknown;
   readonly issues: readonly Issue[];
 }
 
-/** Reads the JSON body; `{}` when there is none. @throws AppError 400, 411, 413 or 415 */
+/** Reads the JSON body, or `{}` when there is none. @throws AppError 400, 411, 413 or 415 */
 export async function readJson(incoming: Incoming): Promise<ReadBody> {
   const bytes = await readBounded(incoming);
   if (bytes.length === 0) return { value: {}, issues: [] };
@@ -162,7 +162,7 @@ interface Input {
 }
 
 /**
- * Reads and parses the query and body of a request. Reports everything that is wrong with them at once.
+ * Reads and parses the query and body of a request, and reports all problems together.
  * @throws AppError 400, 411, 413 or 415
  */
 export async function parseInput(
@@ -195,7 +195,7 @@ function parse(schema: z.ZodType | undefined, read: () => unknown) {
   return { data: result?.data, issues: [] };
 }
 
-/** Adds issues of a later check, leaving out fields that have one already. */
+/** Adds issues of a later check, except for fields that already have one. */
 function joined(found: readonly Issue[], later: readonly Issue[]): readonly Issue[] {
   const paths = new Set(found.map(({ path }) => path));
   return [...found, ...later.filter(({ path }) => !paths.has(path))];

@@ -11,7 +11,7 @@ import { ERROR_STATUS } from "./error-status.ts";
 const SESSION_PER_MINUTE = 600;
 const OPERATOR_PER_MINUTE = 120;
 
-/** Returns the limit of a kind of caller, per minute. Raising that of keys raises the others; lowering it does not. */
+/** Returns the limit per minute of a kind of caller. Raising that of keys raises the others; lowering it doesn't. */
 function limitOf(kind: "api_key" | "session" | "operator", config: Config["limits"]): number {
   const keys = config.requestsPerMinute;
   switch (kind) {
@@ -24,11 +24,11 @@ function limitOf(kind: "api_key" | "session" | "operator", config: Config["limit
   }
 }
 
-/** Returns the limit that all keys of a platform share, which is never less than that of one key. */
+/** Returns the limit that all keys of a platform share. It is never less than that of one key. */
 const platformLimit = (config: Config["limits"]): number =>
   Math.max(config.platformPerMinute, config.requestsPerMinute);
 
-/** Checks one request against the limits, and returns the headers that say what is left of them. */
+/** Checks one request against the limits, and returns the headers that say how much is left. */
 export class RequestLimits {
   readonly #services: HttpDeps;
   readonly #address: string;
@@ -50,7 +50,7 @@ export class RequestLimits {
     return this.#services.clock.now().getTime();
   }
 
-  /** Notes a credential before it is checked. @throws AppError `rate_limited` after too many wrong ones */
+  /** Registers a credential before it is checked. @throws AppError `rate_limited` after too many wrong ones */
   present(credential: Credential): void {
     if (this.#decision !== undefined || this.#presented === credential.text) return;
     const { badCredentials } = this.#services.tenants.limits;
@@ -60,8 +60,8 @@ export class RequestLimits {
   }
 
   /**
-   * Counts the request against the caller's limit, and that of a key against its platform's too. Counts once, however
-   * often access is checked. Called only for a right credential, whatever else is refused later.
+   * Counts the request against the caller's limit, and that of a key also against its platform's. It counts once,
+   * however often access is checked. It is called only for a right credential, even if the request is refused later.
    * @throws AppError `rate_limited`
    */
   async admit(
@@ -97,7 +97,7 @@ export class RequestLimits {
     if (!allowed) throw rateLimited(seconds);
   }
 
-  /** Takes note of a refusal: a wrong credential counts against the address, a missing one does not. */
+  /** Records a refusal. A wrong credential counts against the address; a missing one doesn't. */
   noteRefusal(error: unknown): void {
     if (this.#presented === undefined || !(error instanceof AppError)) return;
     if (ERROR_STATUS[error.code] !== 401) return;
@@ -108,7 +108,7 @@ export class RequestLimits {
     );
   }
 
-  /** Returns the headers for every answer after authentication, refusals included. */
+  /** Returns the headers for every answer after authentication, including refusals. */
   headers(): readonly (readonly [string, string])[] {
     if (this.#decision === undefined) return [];
     const { limit, remaining, seconds } = this.#decision;

@@ -16,7 +16,7 @@ function toInvocation(context: InvocationContext): Invocation {
     traceParent: context.traceContext?.traceParent,
     write(level, line) {
       switch (level) {
-        // The setting LOG_LEVEL has already filtered it; the host's own level would hide debug lines.
+        // The setting LOG_LEVEL has already filtered it. The host's own level would hide debug lines.
         case "debug":
         case "info":
           return context.info(line);
@@ -29,7 +29,7 @@ function toInvocation(context: InvocationContext): Invocation {
   };
 }
 
-/** What the registered functions run (`src/functions/running.ts`). It is loaded with the first call of any of them, not at the start. */
+/** What the registered functions run (`src/functions/running.ts`), loaded with the first call of any of them. */
 export interface Running {
   answer(routeKey: RouteKey, incoming: Incoming): Promise<Outgoing>;
   answerUnrouted(incoming: Incoming, path: string): Promise<Outgoing>;
@@ -90,7 +90,7 @@ export function registerRoutes(routeKeys: readonly RouteKey[], load: Load): void
   });
 }
 
-/** Registers a function for every queue. The host passes a message as an object, or as text when it is no JSON. */
+/** Registers a function for every queue. The host passes a message as an object, or as text when it isn't JSON. */
 export function registerWorkers(queues: readonly string[], config: Config, load: Load): void {
   for (const queue of queues) {
     app.storageQueue(queue, {

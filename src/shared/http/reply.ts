@@ -1,6 +1,6 @@
 import type { Page } from "../runtime/page.ts";
 
-/** An answer with a status or headers of its own, or without JSON, instead of `{data}` with the declared status. */
+/** An answer with its own status or headers, or without JSON, instead of `{data}` with the declared status. */
 export class Reply {
   readonly status: number | undefined;
   readonly headers: readonly (readonly [string, string])[];
@@ -19,7 +19,7 @@ export class Reply {
 
 const JSON_TYPE = ["content-type", "application/json; charset=utf-8"] as const;
 
-/** Answers `{data}` with a status or headers of its own. */
+/** Makes an answer `{data}` with its own status or headers. */
 export function withStatus(
   status: number,
   data: unknown,
@@ -28,12 +28,11 @@ export function withStatus(
   return new Reply({ status, headers: [JSON_TYPE, ...headers], body: JSON.stringify({ data }) });
 }
 
-/** Answers a JSON document without the envelope, such as the OpenAPI document. */
+/** Makes an answer of a JSON document without the envelope, such as the OpenAPI document. */
 export function document(value: unknown): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(value) });
 }
 
-/** Answers a page of a list with its cursor. */
 export function paged<T>(page: Page<T>): Reply {
   const { items, nextCursor, limit, about } = page;
   const position = { nextCursor, hasMore: nextCursor !== null, limit };
@@ -41,7 +40,7 @@ export function paged<T>(page: Page<T>): Reply {
   return new Reply({ headers: [JSON_TYPE], body: JSON.stringify(body) });
 }
 
-/** Answers an image, which caches may keep for `freshSeconds`. */
+/** Makes an answer of an image, which may be cached for `freshSeconds`. */
 export function image({
   bytes,
   contentType,
@@ -55,7 +54,7 @@ export function image({
     headers: [
       ["content-type", contentType],
       ["cache-control", `public, max-age=${freshSeconds}`],
-      // A browser must treat them as an image only.
+      // A browser must treat it only as an image.
       ["content-security-policy", "default-src 'none'; sandbox"],
     ],
     body: bytes,

@@ -4,7 +4,7 @@ interface RawValue {
   value?: string | null;
 }
 
-/** A request as the host hands it to the functions library, as far as it is changed here. */
+/** The parts of a request that are changed here, as the host hands it to the functions library. */
 export interface RawRequest {
   url?: string | null;
   readonly headers?: Record<string, string> | null;
@@ -27,13 +27,13 @@ interface CoreApi {
   getProgrammingModel(): ProgrammingModel | undefined;
 }
 
-/** What `Headers` takes as a name and as a value. */
+/** What `Headers` accepts as a name. */
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Returns the value byte for byte, as servers in Node usually see one: the host reads the bytes as UTF-8, of which
- * `Headers` takes no character beyond Latin-1. Nothing of ours takes such a character in a header, in either form.
+ * Returns the value byte for byte, as servers in Node usually see it. The host reads the bytes as UTF-8, and `Headers`
+ * accepts no character beyond Latin-1. None of our headers allows such a character in either form.
  */
 function representableValue(value: string): string {
   if (VALUE.test(value)) return value;
@@ -42,14 +42,14 @@ function representableValue(value: string): string {
   return bytes.replace(/[\0\r\n]/g, " ");
 }
 
-/** Returns the address, with another origin where what anybody can send as `X-Forwarded-Proto` made it none. */
+/** Returns the URL, with another origin if a client's `X-Forwarded-Proto` has made it invalid. */
 function representableUrl(url: string): string {
   if (URL.canParse(url) && new URL(url).username === "" && new URL(url).password === "") return url;
   const path = /^[^/]*\/\/[^/]*(?<path>\/.*)$/s.exec(url)?.groups?.["path"] ?? "/";
   return `http://localhost${path}`;
 }
 
-/** Changes what the library can't represent in a request, so that the route can answer it. */
+/** Changes parts of a request that the library can't represent, so that the route can answer it. */
 export function makeRepresentable(request: RawRequest): void {
   if (typeof request.url === "string") request.url = representableUrl(request.url);
   const { headers, nullableHeaders } = request;
@@ -63,10 +63,10 @@ export function makeRepresentable(request: RawRequest): void {
   }
 }
 
-/** Returns what the host's worker offers to the library; undefined where no host runs the app. */
+/** Returns what the host's worker offers to the library, or undefined when no host runs the app. */
 function coreApi(): CoreApi | undefined {
   try {
-    // Safe: the module of this name is the worker's own, whose interface this is.
+    // Safe: the module of this name is the worker's own, with this interface.
     return createRequire(import.meta.url)("@azure/functions-core") as CoreApi;
   } catch {
     return undefined;
@@ -74,9 +74,9 @@ function coreApi(): CoreApi | undefined {
 }
 
 /**
- * Lets requests reach their routes whatever their headers hold. The library makes a `Headers` of them before handlers
- * and hooks run, and where that throws the host answers an empty 500 and no line of ours is logged. Called after the
- * first function is registered: with it the library sets its model.
+ * Lets requests reach their routes whatever their headers contain. The library makes a `Headers` of them before
+ * handlers and hooks run. If that throws, the host answers an empty 500 and we log nothing. Call this after the first
+ * function is registered, because that sets the library's model.
  */
 export function keepRequestsRepresentable(): void {
   const model = coreApi()?.getProgrammingModel();

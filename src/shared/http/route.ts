@@ -24,7 +24,7 @@ interface Call<Scope, Params, Body, Query> {
   readonly headers: Headers;
 }
 
-/** A type without anything that can be changed. */
+/** A type in which nothing can be changed. */
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
@@ -34,13 +34,13 @@ type Immutable<T> = T extends readonly (infer Item)[]
 /** Examples for the reference. They have the schemas' own types, and a test parses them. */
 interface Examples<BodyInput, Result> {
   readonly body?: Immutable<BodyInput>;
-  /** What `data` holds; of a list, one item. */
+  /** The contents of `data`, or one item of a list. */
   readonly answer?: Immutable<Result>;
 }
 
 type Later<T> = T | Promise<T>;
 
-/** A call whose body does not fit its schema: any field may be missing or wrong. */
+/** A call whose body doesn't fit its schema. Any field may be missing or wrong. */
 export interface Unparsed<Scope> {
   readonly services: HttpDeps;
   readonly scope: Scope;
@@ -48,64 +48,66 @@ export interface Unparsed<Scope> {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What a route takes and answers: requests are checked against it, and the reference and the tests read it. */
+/** What a route takes and answers. Requests are checked against it, and the reference and the tests read it. */
 interface RouteContract<Scope, Body, BodyInput, Query, Result> {
-  /** In camelCase. Never changes, because generated clients name their methods after it. */
+  /** In camelCase. It never changes, because generated clients name their methods after it. */
   readonly operationId: string;
   /** One line for the reference. */
   readonly summary: string;
-  /** What the summary leaves open; Markdown. */
+  /** Further description, in Markdown. */
   readonly description?: string;
   readonly access: Access<Scope>;
-  /** Headers that the verb itself requires, on top of those of the access rule. */
+  /** Headers that the verb requires, in addition to those of the access rule. */
   readonly headers?: readonly RequestHeader[];
   readonly body?: Shape<z.ZodType<Body, BodyInput>>;
   /** `form`: an HTML form of the hosted page instead of JSON. */
   readonly bodyKind?: "json" | "form";
   readonly query?: Shape<z.ZodType<Query>>;
   /**
-   * Returns the issues that the schema can't report, because they depend on the clock, the settings or stored rows.
-   * Called when the schema refuses something, so that one answer reports everything. Returns none for what does not
-   * exist, since the request is refused anyway.
+   * Returns issues that the schema can't report, because they depend on the time, the settings or stored rows. Called
+   * when the schema refuses something, so that one answer reports everything. Returns none for what doesn't exist,
+   * because the request is refused anyway.
    */
   issuesBeside?(call: Unparsed<Scope>): Later<readonly Issue[]>;
-  /** What a browser sends to the hosted page, in its address or form, where the verb checks that itself. */
+  /** Fields that a browser sends to the hosted page, in its address or form, if the verb checks them itself. */
   readonly browserFields?: Shape<z.ZodObject>;
-  /** The status of a success; 200 unless another is named. */
+  /** The status of a success. The default is 200. */
   readonly status?: number;
-  /** What `data` holds; of a list, one item. Absent where the answer is not JSON. */
+  /** The contents of `data`, or one item of a list. Absent when the answer is not JSON. */
   readonly response?: Shape<z.ZodType<Result>>;
-  /** `document`: JSON without the envelope. `page`: HTML, for errors of the verb too. `image`: a picture. `markdown`: text. */
+  /** `document`: JSON without the envelope. `page`: HTML, also for the verb's errors. `image`, `markdown`: as named. */
   readonly produces?: "data" | "document" | "page" | "image" | "markdown";
-  /** The meaning of each status, where several mean success, and of every status of a page. */
+  /** The meaning of each status, if several mean success, and of every status of a page. */
   readonly answers?: Readonly<Record<number, string>>;
   readonly answerHeaders?: readonly AnswerHeader[];
-  /** Codes of the verb's own refusals, on top of those of access, body and query. */
+  /** Codes of the verb's own refusals, in addition to those of access, body and query. */
   readonly errors?: readonly ErrorCode[];
   readonly examples?: () => Examples<NoInfer<BodyInput>, NoInfer<Result>>;
 }
 
-/** A route that answers one value: a plain result becomes `{data}` with the declared status, a `Reply` is sent as it is. */
+/**
+ * A route that answers one value. A plain result becomes `{data}` with the declared status; a `Reply` is sent as is.
+ */
 interface Single<Made, Result> {
   readonly list?: false;
   run(call: Made): Later<NoInfer<Immutable<Result>> | Reply>;
 }
-/** A route that answers a list: a page of it becomes `{data, page}`, with what the page has to say of it beside. */
+/** A route that answers a list. A page becomes `{data, page}`, with the page's further fields next to them. */
 interface List<Made, Result> {
   readonly list: true;
-  /** The fields that the answer may have beside `data` and `page`. */
+  /** The fields that the answer may have next to `data` and `page`. */
   readonly about?: () => Readonly<Record<string, z.ZodType>>;
   run(call: Made): Later<Page<NoInfer<Immutable<Result>>>>;
 }
 
-/** What is known of a call that was refused before its verb ran. */
+/** Facts about a call that was refused before its verb ran. */
 export interface RefusedCall extends RequestScope {
   readonly services: HttpDeps;
   readonly headers: Headers;
 }
 
 interface Refusing {
-  /** Answers a call that was refused before the verb ran, where the caller can't read the envelope. */
+  /** Answers a call that was refused before the verb ran, if the caller can't read the envelope. */
   refused?(error: AppError, call: RefusedCall): Promise<Reply>;
 }
 
@@ -127,7 +129,7 @@ export interface RouteKey {
   readonly path: string;
 }
 
-/** One route as a value: who may call, what it takes, what it answers, which verb it runs. */
+/** One route as a value: who may call it, what it takes and answers, and which verb it runs. */
 export interface Route extends RouteKey {
   readonly spec: RouteContract<unknown, unknown, unknown, unknown, unknown> &
     Refusing & {
@@ -147,13 +149,13 @@ export function route<
   Query = undefined,
   Result = unknown,
 >(method: Method, path: Path, spec: RouteSpec<Path, Scope, Body, BodyInput, Query, Result>): Route {
-  // `run-route.ts` hands `run` only what this spec's own access and schemas produced.
+  // `run-route.ts` calls `run` only with what this spec's own access and schemas produced.
   return { method, path, spec: { status: 200, ...spec } };
 }
 
 /**
- * Returns the methods that a route answers: with GET also HEAD (RFC 9110, 9.3.2), which networks send before they fetch a
- * file. The web server leaves out the body.
+ * Returns the methods that a route answers. GET includes HEAD (RFC 9110, 9.3.2), which networks send before they fetch
+ * a file. The web server leaves out the body.
  */
 export function methodsOf({ method }: RouteKey): readonly (Method | "HEAD")[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
@@ -162,7 +164,7 @@ export function methodsOf({ method }: RouteKey): readonly (Method | "HEAD")[] {
 const segmentsOf = (path: string) => path.split("/").filter((segment) => segment !== "");
 const isParam = (segment: string) => segment.startsWith("{");
 
-/** Returns the parameters of a path that fits the route's. Literal segments fit in upper and lower case, as on the host. */
+/** Matches a path against a route's template. Literal segments ignore case, as on the host. */
 function match(template: string, path: string): Record<string, string> | undefined {
   const [wanted, given] = [segmentsOf(template), segmentsOf(path)];
   if (wanted.length !== given.length) return undefined;
@@ -186,7 +188,7 @@ export interface RouteMatch<Of extends RouteKey> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Returns the routes whose path fits, whatever their method, the most literal first. `path` has no prefix. */
+/** Returns the routes whose path matches, with any method, the most literal first. `path` has no prefix. */
 export function matchPath<Of extends RouteKey>(
   routes: readonly Of[],
   path: string,

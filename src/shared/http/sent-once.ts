@@ -3,7 +3,7 @@ import type { Route } from "./route.ts";
 
 const KEY_HEADER = "Idempotency-Key";
 
-/** Headers that have one value. The host joins lines of one name with a comma, which none of these values has. */
+/** Headers with one value. The host joins repeated headers with a comma, which none of these values may contain. */
 const SINGLE_HEADERS = [
   "Authorization",
   "Content-Type",
@@ -40,19 +40,19 @@ export function repeatedNames(parameters: URLSearchParams): Issue[] {
   return [...repeated].map((path) => ({ path, code: "repeated", message: "must be given once" }));
 }
 
-/** Returns whether the route reads nothing but a browser's or a network's address, to which others add their own. */
+/** Reports whether the route reads only a browser's or a network's URL, to which others add parameters of their own. */
 const isAddressOnly = ({ spec }: Pick<Route, "spec">) =>
   spec.access.contract.credentials.length === 0 && spec.body === undefined;
 
-/** Returns whether the route refuses repeated headers and parameters in the envelope. */
+/** Reports whether the route refuses repeated headers and parameters in the envelope. */
 export function refusesRepeats({ spec }: Pick<Route, "spec">): boolean {
   return !isAddressOnly({ spec }) && spec.produces !== "page";
 }
 
 /**
- * Refuses what has one value and was sent more than once, before anything of the request is read: which of the values
- * counts would be a guess, and a proxy may have guessed otherwise.
- * @throws AppError `validation_failed`, or `idempotency_key_invalid` where nothing but the key came twice
+ * Refuses values that may only be sent once but were repeated, before anything of the request is read. It would be a
+ * guess which of the values counts, and a proxy may have guessed otherwise.
+ * @throws AppError `validation_failed`, or `idempotency_key_invalid` when only the key was repeated
  */
 export function refuseRepeats(
   route: Route,

@@ -12,10 +12,10 @@ import {
   traceOfHint,
 } from "../runtime/telemetry/work-context.ts";
 
-/** `maxDequeueCount` of `host.json`: a message that fails this often would be moved to a poison queue by the host. */
+/** `maxDequeueCount` of `host.json`. The host would move a message that fails this often to a poison queue. */
 export const DEQUEUES_MAX = 5;
 
-/** A queue function as a value. It is named after its queue. */
+/** A queue function as a value, named after its queue. */
 export interface Worker {
   readonly queue: string;
   readonly handle: (services: HttpDeps, message: unknown, host?: Invocation) => Promise<void>;
@@ -28,7 +28,7 @@ interface WorkerSpec<Message> {
   run(services: HttpDeps, message: Message): Promise<void>;
 }
 
-/** Returns the hints of a message: its own fields are the first one, `more` has those that were sent along with it. */
+/** Returns the hints of a message. Its own fields are the first one, and `more` has the others. */
 export function hintsOf(message: unknown): readonly unknown[] {
   if (typeof message !== "object" || message === null) return [message];
   const more: unknown = Reflect.get(message, "more");
@@ -36,8 +36,8 @@ export function hintsOf(message: unknown): readonly unknown[] {
 }
 
 /**
- * Works on all hints of a message at once, so that none waits for another one's network. What would be too much for the
- * process gets a message of its own. When one fails, the message is to be handled again: every hint may be repeated.
+ * Works on all hints of a message in parallel, so that none waits for another one's network. Hints that are too many
+ * for the process get a message of their own. If one fails, the message is handled again; every hint may be repeated.
  */
 async function runAll<Message>(
   services: HttpDeps,
@@ -54,7 +54,7 @@ async function runAll<Message>(
   for (const error of errors) throw error;
 }
 
-/** Runs work, and leaves what a later build has written to an instance of that build: reading the row was logged. */
+/** Runs work. A row of a later build is left to an instance of that build; reading it was logged. */
 async function orLeftAlone(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -64,8 +64,8 @@ async function orLeftAlone(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Declares a worker. A message that fails, malformed ones included, throws, so that the host delivers it again. At the
- * last delivery it is recorded and completed, so that the host moves nothing to a poison queue.
+ * Declares a worker. A message that fails or is malformed throws, so that the host delivers it again. At the last
+ * delivery it is recorded and completed, so that the host moves nothing to a poison queue.
  */
 export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worker {
   return {
@@ -98,14 +98,14 @@ export function worker<Message>(queue: string, spec: WorkerSpec<Message>): Worke
   };
 }
 
-/** A timer function as a value. Its verb must be safe when a run is missed, doubled or late. */
+/** A timer function as a value. A run of its verb may be missed, repeated or late. */
 export interface Timer {
   readonly name: string;
   schedule(settings: Pick<HttpDeps, "config">): string;
   run(services: HttpDeps, system: SystemScope): Promise<void>;
 }
 
-/** Returns the scope of a worker or timer. The audit trail shows its name, and its run as a request id. */
+/** Makes the scope of a worker or timer. The audit trail shows its name, and its run as a request id. */
 export function systemScope({ clock }: Pick<HttpDeps, "clock">, worker: string): SystemScope {
   return { requestId: newId("request", clock.now()), ip: "", caller: { kind: "system", worker } };
 }

@@ -1,6 +1,6 @@
 import type { FollowUpCalls } from "./contract/network.ts";
 
-/** What customers call the calls that follow a post. */
+/** Names that customers see for the calls that follow a post. */
 export const FEATURES = {
   comment: "firstComment",
   remove: "remove",

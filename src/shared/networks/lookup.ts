@@ -9,28 +9,26 @@ import { NETWORKS } from "./registry.ts";
 
 export type NetworkName = keyof typeof NETWORKS;
 
-/** A network under the name that it is registered by. */
+/** A network with the name under which it is registered. */
 export type RegisteredNetwork = Network & { readonly name: NetworkName };
 
-// Safe: the keys stay what they are.
+// Safe: the keys stay the same.
 const networks = Object.fromEntries(
   Object.entries(NETWORKS).map(([name, network]) => [name, bounded<RegisteredNetwork>(network)]),
 ) as Readonly<Record<NetworkName, RegisteredNetwork>>;
 
-/** Returns a network, with everything bounded that it hands over. */
+/** Returns a network. Everything that its steps return is limited in size. */
 export function networkOf(name: NetworkName): RegisteredNetwork {
   return networks[name];
 }
 
-/**
- * Returns the network if this deployment can work with it; undefined if it needs an app and the settings have none.
- */
+/** Returns the network if this deployment can use it, or undefined if it needs an app and the settings have none. */
 export function findAvailable(name: NetworkName, apps: NetworkApps): RegisteredNetwork | undefined {
   const network = networkOf(name);
   return network.needsApp === true && apps[name] === undefined ? undefined : network;
 }
 
-/** Returns the features that an authorisation with these scopes lacks a permission for. Pure. */
+/** Returns the features for which an authorisation with these scopes lacks a permission. Pure. */
 export function unavailableFeatures(
   name: NetworkName,
   scopes: readonly string[],

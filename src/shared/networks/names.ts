@@ -3,7 +3,7 @@ import type { NetworkSettings } from "./contract/settings.ts";
 import { NETWORKS } from "./registry.ts";
 
 /*
- * Loads no network in the built app: the build puts a module in its place that imports the networks' settings alone.
+ * In the built app this loads no network: the build replaces it with a module that imports only the networks' settings.
  * `docs/dev/start-up.md` says why.
  */
 
@@ -15,7 +15,7 @@ const networks: Readonly<Record<Names, Network>> = NETWORKS;
 // Safe: these are all keys of the registry.
 export const NETWORK_NAMES = Object.keys(networks) as readonly Names[];
 
-/** Each network's settings, in the order of the registry; undefined for a network that has none. */
+/** Each network's settings, in the order of the registry. Undefined for a network without settings. */
 // Safe: the keys are exactly the networks' names.
 export const SETTINGS_BY_NETWORK = Object.fromEntries(
   NETWORK_NAMES.map((name) => [name, networks[name].settings]),

@@ -6,12 +6,12 @@ import { misreadAddress } from "../runtime/web-address.ts";
 const TEXT_UTF16_MAX = 63_206;
 const MEDIA_MAX = 20;
 const URL_CHARACTERS_MAX = 2048;
-/** More than any network takes: what is longer than its own limit is cut. */
+/** More than any network accepts. A text longer than the network's own limit is cut. */
 export const ALT_TEXT_CHARACTERS_MAX = 10_000;
 export const ALT_TEXTS_FIT =
   'must have as many items as "mediaUrls", null where a file has no text';
 
-/** Makes the schema of an address of one of these protocols, which is read as it is written. */
+/** Makes the schema of an address with one of these protocols, which is read exactly as written. */
 const address = (protocols: readonly string[], error: string) =>
   z
     .string()
@@ -25,10 +25,10 @@ const address = (protocols: readonly string[], error: string) =>
     })
     .meta({ format: "uri" });
 
-/** An address that readers are led to. */
+/** An address to which readers are led. */
 export const linkUrl = shape(() => address(["https:", "http:"], "must be an http or https URL"));
 
-/** A URL that the relay itself fetches: https, and nothing in it that would have to be kept secret. */
+/** A URL that the relay itself fetches: https, without anything secret in it. */
 export const publicUrl = shape(() =>
   address(["https:"], "must be an https URL").refine(hasNoCredentials, {
     error: "must not carry a user name or a password: the file has to be public",
@@ -39,26 +39,26 @@ export const publicUrl = shape(() =>
 export const languageTag = shape(() =>
   z
     .string()
-    // Abort: the runtime takes quadratic time to check a tag without end.
+    // Abort, because the runtime takes quadratic time to check a very long tag.
     .max(35, { abort: true })
     .refine(isLanguageTag, { error: "must be a language tag such as en or pt-BR" }),
 );
 
-/** Makes the schema of a comment that is written below the post once it is published. */
+/** Makes the schema of a comment to write below the published post. */
 export const firstComment = (charactersMax: number) =>
   z.string().trim().min(1).max(charactersMax).optional();
 
 const sharedFields = shape(() => ({
-  text: z.string().max(TEXT_UTF16_MAX).describe("In place of the post's text."),
-  mediaUrls: z.array(publicUrl()).max(MEDIA_MAX).describe("In place of the post's media."),
+  text: z.string().max(TEXT_UTF16_MAX).describe("Replaces the post's text."),
+  mediaUrls: z.array(publicUrl()).max(MEDIA_MAX).describe("Replaces the post's media."),
   altTexts: z
     .array(z.string().max(ALT_TEXT_CHARACTERS_MAX).nullable())
     .max(MEDIA_MAX)
-    .describe("As long as the media."),
+    .describe("One entry per media file."),
 }));
 
 /**
- * Returns the schema of `platformOptions.<network>`: the fields that every network takes and the network's own. Any
+ * Makes the schema of `platformOptions.<network>`: the fields that every network accepts and the network's own. Any
  * other field is refused.
  */
 function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
@@ -70,7 +70,7 @@ function networkOptions<Fields extends z.ZodRawShape>(fields: Fields) {
 }
 
 /**
- * Returns the schema of `platformOptions.<network>` and the reader of a draft's own options, which were validated when
+ * Makes the schema of `platformOptions.<network>` and the reader of a draft's own options, which were validated when
  * the post was accepted.
  */
 export function optionsOf<Fields extends z.ZodRawShape>(fields: () => Fields) {

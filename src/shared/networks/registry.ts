@@ -6,8 +6,8 @@ import { mastodon } from "./mastodon/index.ts";
 import type { Network } from "./contract/network.ts";
 
 /**
- * The networks, by their names and in the order of the specification. Everything else that knows them derives from
- * this, by `lookup.ts`: names, accepted options, settings, quotas, the connect page, the documents, contract tests.
+ * The networks by name, in the order of the specification. Everything else about them derives from this, through
+ * `lookup.ts`: names, accepted options, settings, quotas, the connect page, the documents, contract tests.
  */
 export const NETWORKS = {
   facebook,

@@ -15,7 +15,7 @@ import { TIMELINE_STEPS, type TimelineStep } from "./timeline-store.ts";
 import type { ValidationResult } from "./accept/validate-post.ts";
 
 const docAddress = shape(() =>
-  z.url().describe("Address of the code's paragraph in the reference."),
+  z.url().describe("Link to the code's description in the reference."),
 );
 
 const legError = shape(() =>
@@ -25,7 +25,7 @@ const legError = shape(() =>
       message: z.string().describe("For your end user: what happened."),
       remediation: z.string().describe("For your end user: what to do about it."),
       rule: z.string().nullable().describe("The rule that the content breaks."),
-      mediaIndex: z.int().min(0).nullable().describe("Which of the media it is about."),
+      mediaIndex: z.int().min(0).nullable().describe("Index of the media file concerned."),
       networkCode: z.string().nullable().describe("The network's own code."),
       docUrl: docAddress(),
     })
@@ -37,13 +37,13 @@ const firstComment = shape(() =>
     .strictObject({
       status: z
         .enum(["pending", "succeeded", "failed", "unknown"])
-        .describe("`unknown`: the network did not confirm it, and nobody can tell."),
+        .describe("`unknown`: the network did not confirm it, and it can't be found out."),
       networkCommentId: z.string().nullable().describe("The network's own id of the comment."),
       url: z.string().nullable(),
       at: time().nullable().describe("When it ended."),
       error: legError().nullable(),
     })
-    .meta({ id: "FirstComment", description: "What became of a leg's first comment." }),
+    .meta({ id: "FirstComment", description: "The outcome of a leg's first comment." }),
 );
 
 const removal = shape(() =>
@@ -56,7 +56,7 @@ const removal = shape(() =>
       at: time().nullable().describe("When it ended."),
       error: legError().nullable(),
     })
-    .meta({ id: "Removal", description: "What became of taking down what a leg published." }),
+    .meta({ id: "Removal", description: "The outcome of removing what a leg published." }),
 );
 
 const leg = shape(() =>
@@ -76,15 +76,13 @@ const leg = shape(() =>
       lastAttemptAt: time().nullable(),
       nextAttemptAt: time().nullable(),
       error: legError().nullable(),
-      retryAvailable: z
-        .boolean()
-        .describe("Whether a retry of the unchanged leg is appropriate now."),
+      retryAvailable: z.boolean().describe("Whether retrying the unchanged leg makes sense now."),
       warnings: z
         .array(z.strictObject({ code: z.string(), message: z.string() }))
-        .describe("What is not quite as it was given. `code`: `alt_text_shortened`, or a rule."),
+        .describe("Differences from what was given. `code`: `alt_text_shortened`, or a rule."),
       tokensCharged: count(),
-      firstComment: firstComment().nullable().describe("Null when none was asked for."),
-      removal: removal().nullable().describe("The latest; null when none was asked for."),
+      firstComment: firstComment().nullable().describe("Null when none was requested."),
+      removal: removal().nullable().describe("The latest one. Null when none was requested."),
     })
     .meta({ id: "Leg", description: "The part of a post for one network." }),
 );
@@ -98,7 +96,9 @@ export const post = shape(
         profileId: idOf("profile"),
         status: z
           .enum(["scheduled", "processing", "succeeded", "partial", "failed", "canceled"])
-          .describe("Of all legs together. `partial`: some were published, some were not."),
+          .describe(
+            "The status of all legs together. `partial`: some were published, some were not.",
+          ),
         text: z.string(),
         platforms: z.array(networkName()),
         mediaUrls: z.array(z.string()),
@@ -123,7 +123,7 @@ export const post = shape(
       }) satisfies z.ZodType<PostView>,
 );
 
-/** A plain list: a generator may use one enumeration in another before it has declared it. */
+/** A plain list, because a generator may use one enumeration in another before it has declared it. */
 const findingCode = shape(() =>
   z.enum([...legErrorCode().options, ...WARNING_CODES]).meta({
     id: "FindingCode",
@@ -156,7 +156,7 @@ const networkValidation = shape(() =>
       maxCharacters: count().nullable(),
       quota: quota()
         .nullable()
-        .describe("The one that the draft would use up; null where there is none."),
+        .describe("The quota that the draft would use. Null when there is none."),
       connection: z
         .strictObject({ id: idOf("connection"), status: connectionStatus() })
         .nullable()
@@ -165,7 +165,7 @@ const networkValidation = shape(() =>
     .meta({ id: "NetworkValidation" }),
 );
 
-/** A key per network that was asked for, and no other. */
+/** One key per requested network, and no other. */
 export const networkValidations = shape(() => {
   const optional = z.exactOptional(networkValidation());
   const entries = NETWORK_NAMES.map((name) => [name, optional] as const);
@@ -178,7 +178,9 @@ export const validation = shape(
     z
       .strictObject({
         valid: z.boolean().describe("Whether every network would take the post."),
-        tokensEstimate: count().describe("What publishing it to those that would take it costs."),
+        tokensEstimate: count().describe(
+          "The price of publishing to the networks that would take it.",
+        ),
         platforms: networkValidations(),
         media: z
           .array(

@@ -68,7 +68,7 @@ export const acceptedExample = (): PostAnswer => ({
   completedAt: null,
 });
 
-/** Returns a post of which one leg succeeded and one failed, which every caller must expect. */
+/** Returns a post with one succeeded and one failed leg, which every caller must expect. */
 export const partialExample = (): PostAnswer => ({
   ...acceptedExample(),
   status: "partial",
@@ -107,7 +107,7 @@ export const partialExample = (): PostAnswer => ({
   completedAt: "2026-03-04T10:00:02.000Z",
 });
 
-/** Returns a post of which one leg is being removed. */
+/** Returns a post with a leg that is being removed. */
 export const removingExample = (): PostAnswer => {
   const { legs, ...post } = partialExample();
   const requestedAt = "2026-03-05T08:00:00.000Z";

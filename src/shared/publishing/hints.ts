@@ -8,13 +8,13 @@ import { openCall, type Leg } from "./leg.ts";
 import type { PostWithLegs } from "./post-store.ts";
 import { postWake, type Post, type PostRef } from "./post.ts";
 
-// Hints are messages that make workers read rows. Any of them may be lost: the sweep and the timer of due posts find
-// the same work, only later.
+// Hints are messages that make workers read rows. Any of them may be lost, because the sweep and the timer of due posts
+// find the same work, only later.
 
 export interface HintsToSend {
   /** The networks whose legs can be worked on. */
   readonly networks: readonly NetworkName[];
-  /** When work on these legs may begin; null for now. */
+  /** When work on these legs may begin, or null for now. */
   readonly startAt: string | null;
   readonly hasEvents: boolean;
   /** When the post is to start, if the write set that time. */
@@ -41,7 +41,7 @@ export function startedLegs(before: readonly Leg[], after: readonly Leg[]): read
   return after.filter((leg) => isOpen(leg) && !open.has(leg.network));
 }
 
-/** Returns the legs of which a change makes a call the next one to be made. */
+/** Returns the legs for which a change makes a later call the next one. */
 export function calledLegs(before: readonly Leg[], after: readonly Leg[]): readonly Leg[] {
   const open = new Set(before.flatMap((leg) => openCall(leg)?.key ?? []));
   return after.filter((leg) => {
@@ -50,7 +50,7 @@ export function calledLegs(before: readonly Leg[], after: readonly Leg[]): reado
   });
 }
 
-/** Returns the work that a change of a post leaves. Pure; `events` is the number of its events. */
+/** Returns the work that a change of a post leaves. It is pure. `events` is the number of its events. */
 export function hintsAfter(
   before: PostWithLegs | undefined,
   after: PostWithLegs,
@@ -66,7 +66,6 @@ export function hintsAfter(
   };
 }
 
-/** Returns the hinted wakes of scheduled posts. */
 export function duePosts({ stores: { publishQueue } }: PublishingDeps): HintedWakes {
   return {
     kind: "post",
@@ -86,7 +85,6 @@ export function queueLegs(
   return publishQueue.hint({ kind: "legs", ...ref, networks: [...networks] }, seconds);
 }
 
-/** Sends a hint again, in a message of its own. */
 export function resendPublishingHint(
   { stores: { publishQueue } }: PublishingDeps,
   hint: PublishingHint,
@@ -94,7 +92,7 @@ export function resendPublishingHint(
   return publishQueue.sendAlone(hint);
 }
 
-/** Checks that the queue can be reached. @throws Error when it does not answer */
+/** Checks that the queue can be reached. @throws Error when it doesn't answer */
 export function pingQueue({ stores: { publishQueue } }: PublishingDeps): Promise<void> {
   return publishQueue.ping();
 }
@@ -116,7 +114,7 @@ async function hintLegs(
 }
 
 /**
- * Sends the hints for the work that waits. Marks the platform as having open work, since an earlier mark may be gone by
+ * Sends the hints for the waiting work. Marks the platform as having open work, because an earlier mark may be gone by
  * now. Legs that start now get one hint, and the worker that takes it sends the hint for their events. Never throws.
  */
 export async function hint(

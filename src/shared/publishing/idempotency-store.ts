@@ -22,7 +22,7 @@ export const acceptedRow = rowCodec("idempotency key", {
   createdAt: text(),
 });
 
-/** Returns the row key of an Idempotency-Key: a hash, because the key may have characters that a row key may not. */
+/** Returns the row key of an Idempotency-Key. It is a hash, because the key may have characters that row keys can't. */
 export function idempotencyRowKey(idempotencyKey: string): string {
   return IDEMPOTENCY_ROWS + sha256Hex(idempotencyKey);
 }
@@ -31,7 +31,6 @@ export function toAcceptedRow(rowKey: string, accepted: Accepted, createdAt: str
   return { ...acceptedRow.encode({ ...accepted, createdAt }), rowKey };
 }
 
-/** Decodes a row. @throws DamagedRow */
 export function toAccepted(row: Row): Accepted {
   const { createdAt: _unused, ...accepted } = acceptedRow.decode(row);
   return accepted;
@@ -51,13 +50,13 @@ export class IdempotencyStore {
     this.#core = core;
   }
 
-  /** Returns the post accepted under a key; undefined for an unused key. @throws DamagedRow */
+  /** Finds the post accepted under a key. Undefined for an unused key. @throws DamagedRow */
   async find(platformId: string, idempotencyKey: string): Promise<Accepted | undefined> {
     const stored = await this.#core.find(platformId, idempotencyRowKey(idempotencyKey));
     return stored === undefined ? undefined : toAccepted(stored.row);
   }
 
-  /** Lists a page of the keys under which posts were accepted before the time. Leaves out damaged rows. */
+  /** Lists a page of the keys whose posts were accepted before the time, without damaged rows. */
   async listBefore(platformId: string, time: Date, after: string | undefined) {
     const { rows, next } = await this.#core.select(
       {
@@ -73,12 +72,11 @@ export class IdempotencyStore {
     return { keys, next };
   }
 
-  /** Removes keys by the row keys that the list returned. */
+  /** Removes keys by the row keys from the list. */
   async remove(platformId: string, rowKeys: readonly string[]): Promise<void> {
     await this.#core.deleteAll(platformId, rowKeys);
   }
 
-  /** Removes a page of the keys under which posts of a profile were accepted. */
   removeOfProfile(platformId: string, profileId: string, after: string | undefined) {
     return this.#core.removeSelected(
       {

@@ -5,8 +5,8 @@ import { shape, type ShapeOf } from "../runtime/shape.ts";
 import { hintOf } from "../runtime/storage/queue.ts";
 import type { PostRef } from "./post.ts";
 
-// The queue of posts. Messages carry only ids, since the rows are the truth: any of them may be lost, doubled, early or
-// late without harm.
+// The queue of posts. Messages have only ids, because the rows are the truth. Any message may be lost, repeated, early
+// or late without harm.
 
 const POST_IDS = () => ({ platformId: z.string(), profileId: z.string(), postId: z.string() });
 

@@ -16,7 +16,7 @@ export interface StoredLeg {
   readonly etag: string;
 }
 
-/** A started post as a worker reads it, with the legs that it is to publish. */
+/** A started post as a worker reads it, with the legs to publish. */
 export interface PostToPublish {
   readonly post: Post;
   readonly etag: string;
@@ -31,7 +31,7 @@ export interface PostWithLegs {
 
 const profilePrefix = (profileId: string) => `P|${profileId}|`;
 
-/** Returns the key of a post's row, computed from its id, which carries its time. */
+/** Returns the key of a post's row, computed from its id, which contains its time. */
 export function postKey({ profileId, postId }: Pick<PostRef, "profileId" | "postId">): string {
   return `${profilePrefix(profileId)}${inverted(timeOfId("post", postId))}|${postId}`;
 }
@@ -47,7 +47,7 @@ export function workKey(postId: string): string {
   return WORK_ROWS + postId;
 }
 
-/** Where a page of posts begins, and how long it is. */
+/** Where a page of posts begins, and its length. */
 interface PostPosition {
   readonly after: string | undefined;
   readonly limit: number;
@@ -69,7 +69,6 @@ export const workRow = rowCodec("open work", {
   checks: integer(),
 });
 
-/** Open work as it is stored. */
 export interface StoredWork extends OpenWork {
   readonly etag: string;
 }
@@ -111,7 +110,7 @@ export class PostStore {
     });
   }
 
-  /** Reads a post and those of its legs, at once; the post first. @throws DamagedRow when one of these is damaged */
+  /** Reads a post and these of its legs in parallel. @throws DamagedRow when one of them is damaged */
   async findToPublish(
     ref: PostRef,
     networks: readonly NetworkName[],
@@ -138,7 +137,7 @@ export class PostStore {
     return stored === undefined ? undefined : { leg: toLeg(stored.row), etag: stored.etag };
   }
 
-  /** Writes the leg unless it changed since it was read. Returns undefined if it did. */
+  /** Writes the leg unless it has changed since it was read. Returns undefined if it has. */
   async replaceLegIfUnchanged(
     ref: PostRef,
     leg: Leg,
@@ -150,9 +149,9 @@ export class PostStore {
   }
 
   /**
-   * Replaces a leg and sets the next check of the post's open work, in one write. Returns undefined when the leg was
-   * changed by another write.
-   * @throws AppError `service_unavailable` when the outcome is not known
+   * Replaces a leg and sets the next check of the post's open work, in one write. Returns undefined when another write
+   * has changed the leg.
+   * @throws AppError `service_unavailable` when the outcome is unknown
    */
   async replaceLegAndCheck(
     ref: PostRef,
@@ -171,7 +170,7 @@ export class PostStore {
   }
 
   /**
-   * Lists a profile's posts with their legs, newest first, that `fits` accepts. Reads a bounded number of rows.
+   * Lists a profile's posts that `fits` accepts with their legs, newest first. Reads a limited number of rows.
    * @throws DamagedRow with `missesNone`, when a post is damaged
    */
   async listOfProfile(
@@ -192,7 +191,7 @@ export class PostStore {
       });
       const posts = assembleAll(scope.platformId, rows, position);
       const atEnd = rows.length < size;
-      // The last post of a full page may lack legs: it is read again with the next page.
+      // The last post of a full page may lack legs, so it is read again with the next page.
       for (const { key, found } of atEnd ? posts : posts.slice(0, -1)) {
         if (items.length === position.limit) return { items, next: key };
         if (found === undefined) continue;
@@ -207,9 +206,7 @@ export class PostStore {
     return { items, next: from };
   }
 
-  /**
-   * Removes a post that nobody works on any more. Its own row goes last, so that a crash leaves what finds the rest.
-   */
+  /** Removes a post without work. Its own row is removed last, so that a crash leaves what finds the rest. */
   async remove({ post, legs }: PostWithLegs): Promise<void> {
     const { platformId, profileId, id: postId } = post;
     const ref = { profileId, postId };
@@ -221,8 +218,8 @@ export class PostStore {
   }
 
   /**
-   * Lists a page of the platform's open work, due or not, after the given post. `next` is the last post of a page that
-   * is not the last one. Leaves out damaged rows.
+   * Lists a page of the platform's open work, due or not, after the given post, without damaged rows. `next` is the
+   * last post of a page, unless it is the last page.
    */
   async listOpenWork(
     platformId: string,
@@ -244,7 +241,7 @@ export class PostStore {
     return { works, next };
   }
 
-  /** Moves the next check of open work. Returns false when the work ended or another sweep moved it first. */
+  /** Moves the next check of open work. Returns false when the work has ended or another sweep moved it first. */
   async postponeWork(work: StoredWork): Promise<boolean> {
     const { platformId } = work.ref;
     const written = await this.#core.mergeIfUnchanged(platformId, toWorkRow(work), work.etag);
@@ -266,19 +263,19 @@ export class PostStore {
 
 const postIdOf = ({ rowKey }: Row) => rowKey.slice(WORK_ROWS.length);
 
-/** Returns whether the key is a post's: `P|profile|time|post` has four parts, a leg's key five. */
+/** Reports whether the key is a post's: `P|profile|time|post` has four parts, and a leg's key five. */
 function isPostKey(rowKey: string): boolean {
   return rowKey.split("|").length === 4;
 }
 
-/** Assembles a post from its rows. @throws DamagedRow when any row is damaged: without it, it would be another post */
+/** Assembles a post from its rows. @throws DamagedRow when any row is damaged: the post would differ without it */
 function assemble(
   platformId: string,
   rows: readonly Row[],
   reader: Reader,
 ): PostWithLegs | undefined {
   const [first, ...others] = rows;
-  // Legs without a post: a removal was cut short.
+  // These are legs without a post, because a removal was interrupted.
   if (first === undefined || !isPostKey(first.rowKey)) return undefined;
   const post = toPost(platformId, first, reader);
   const order = ({ network }: Leg) => post.draft.networks.indexOf(network);
@@ -288,7 +285,7 @@ function assemble(
 
 interface Listed {
   readonly key: string;
-  /** Undefined when a row of the post is damaged: a list leaves it out. */
+  /** Undefined when a row of the post is damaged. A list leaves it out. */
   readonly found: PostWithLegs | undefined;
 }
 
@@ -316,7 +313,6 @@ export function toWorkRow({ ref, nextCheckAt, checks }: OpenWork): Row {
   return { ...workRow.encode({ profileId, nextCheckAt, checks }), rowKey: workKey(postId) };
 }
 
-/** Decodes a work row. @throws DamagedRow */
 function toOpenWork(platformId: string, row: Row): OpenWork {
   const { profileId, ...work } = workRow.decode(row);
   return { ...work, ref: { platformId, profileId, postId: postIdOf(row) } };

@@ -6,7 +6,7 @@ import type { Wake } from "../wake/wake.ts";
 export type PostStatus =
   "scheduled" | "processing" | "succeeded" | "partial" | "failed" | "canceled";
 
-/** What the caller asked to publish, parsed; `platforms` on the wire. */
+/** The parsed request of the caller, named `platforms` in the API. */
 export interface Draft {
   readonly text: string;
   readonly networks: readonly NetworkName[];
@@ -14,7 +14,7 @@ export interface Draft {
   /** As long as `mediaUrls`, or empty. */
   readonly altTexts: readonly (string | null)[];
   readonly platformOptions: Readonly<Partial<Record<NetworkName, NetworkData>>>;
-  /** UTC, null for at once. */
+  /** UTC, or null for now. */
   readonly scheduleAt: string | null;
   readonly externalId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export function legDraft(draft: Draft, network: NetworkName): LegDraft {
   };
 }
 
-/** Returns the first comment that a network's post is to get; null for none. */
+/** Returns the first comment for a network's post, or null. */
 export function firstCommentOf(draft: Draft, network: NetworkName): string | null {
   const text = draft.platformOptions[network]?.["firstComment"];
   return typeof text === "string" && text !== "" ? text : null;
@@ -53,22 +53,22 @@ export interface Post {
   readonly profileId: string;
   readonly status: PostStatus;
   readonly draft: Draft;
-  /** Changes with every edit of a scheduled post, so that a repeated edit recognizes its own. */
+  /** Changes with every edit of a scheduled post, so that a repeated edit recognises its own. */
   readonly revision: string;
   readonly requestId: string;
-  /** The trace of the request that made the post; null in posts of builds that stored none. */
+  /** The trace of the request that made the post. Null in posts of builds that stored none. */
   readonly traceId: string | null;
   /** Who pays, as every ledger entry of the post shows. */
   readonly actor: Actor;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The number of events of the post so far. */
+  /** The number of the post's events so far. */
   readonly eventSequence: number;
   readonly startedAt: string | null;
   readonly completedAt: string | null;
 }
 
-/** Identifies a post: its rows are in the platform's partition, by profile and id. */
+/** Identifies a post. Its rows are in the platform's partition, by profile and id. */
 export interface PostRef {
   readonly platformId: string;
   readonly profileId: string;
@@ -79,7 +79,7 @@ export function refOf({ platformId, profileId, id: postId }: Post): PostRef {
   return { platformId, profileId, postId };
 }
 
-/** Returns whether the post has started. From then on neither its draft nor its list of legs changes. */
+/** Reports whether the post has started. From then on neither its draft nor its list of legs changes. */
 export function hasStarted({ status }: Post): boolean {
   return status !== "scheduled" && status !== "canceled";
 }

@@ -9,14 +9,14 @@ import { TimelineStore } from "./timeline-store.ts";
 
 export type PublishingStores = ReturnType<typeof createPublishingStores>;
 
-/** Creates the stores of posts and of what real accounts allow, and the queue of what is to be published. */
+/** Creates the stores of posts and network accounts, and the queue of posts to publish. */
 export function createPublishingStores({ core, accounts, timeline }: Tables, queue: MessageQueue) {
   return {
     posts: new PostStore(core),
     idempotency: new IdempotencyStore(core),
     timeline: new TimelineStore(timeline),
     networkAccounts: new AccountStore(accounts),
-    /** One leg at a time for every real account. */
+    /** One leg at a time for every network account. */
     accountQueues: new AccountQueueStore(accounts),
     publishQueue: new HintQueue<PublishingHint>(queue),
   };

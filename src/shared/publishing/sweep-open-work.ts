@@ -11,27 +11,27 @@ import { hasPendingEvents, hintEvents } from "../webhooks/webhooks.ts";
 
 const POSTS_AT_ONCE = 8;
 /**
- * Limit of one platform in one sweep: a platform with much open work must not delay the others. What was hinted is looked at
- * later each time, so that the next sweeps come to what lies behind it.
+ * Limit of one platform in one sweep, because a platform with much open work must not delay the others. Hinted work is
+ * checked later each time, so that the next sweeps reach the work behind it.
  */
 const POSTS_MAX = 1_000;
-/** How many of a platform's legs are hinted at once; those after them at the platform's pace. */
+/** How many of a platform's legs are hinted immediately. The others follow at the platform's pace. */
 const HINTS_FREE = 50;
 
 /** What a sweep has sent for one platform so far. */
 interface Sent {
   legs: number;
-  /** Whether the queue refused a hint. Then it most likely refuses the others, and each would take long. */
+  /** Whether the queue refused a hint. It then most likely refuses the others, and each would take long. */
   isRefused: boolean;
 }
 
-/** Returns the seconds by which a hint is delayed, so that stalled legs keep to the platform's pace as new ones do. */
+/** Returns a hint's delay in seconds, so that stalled legs keep to the platform's pace as new ones do. */
 function delayOf({ config }: PublishingDeps, sent: Sent, legs: number): number {
   sent.legs += legs;
   return Math.max(0, sent.legs - HINTS_FREE) / config.publishing.legsPerSecond;
 }
 
-/** Sends a hint for a post's stalled legs. Throws when the queue refuses it. */
+/** Sends a hint for a post's stalled legs. @throws Error when the queue refuses it */
 async function hintStalled(
   services: PublishingDeps,
   post: Post,
@@ -47,9 +47,9 @@ async function hintStalled(
 }
 
 /**
- * Sends a new hint for legs that a lost hint or a dead worker left; removes the work row of a post without open legs.
- * The next check is put off only after the hint was sent: one that the queue refuses is sent by the next sweep, and a
- * crash in between costs one hint more.
+ * Sends a new hint for legs that a lost hint or a dead worker left, or removes the work row of a post without open
+ * legs. The next check is postponed only after the hint was sent. If the queue refuses a hint, the next sweep sends it,
+ * and a crash in between costs one more hint.
  */
 async function sweepPost(services: PublishingDeps, work: StoredWork, sent: Sent): Promise<void> {
   const { ref } = work;
@@ -83,7 +83,7 @@ async function trySweepPost(services: PublishingDeps, work: StoredWork, sent: Se
   try {
     await sweepPost(services, work, sent);
   } catch (error) {
-    // Left to an instance of the build that has written the row; reading it was logged.
+    // Left to an instance of the build that has written the row. Reading it was logged.
     if (error instanceof NewerRow) return;
     services.log.error("open work could not be repaired", { postId: work.ref.postId, error });
   }
@@ -101,13 +101,13 @@ async function dueWork(services: PublishingDeps, platformId: string, first: Open
   return due.slice(0, POSTS_MAX);
 }
 
-/** Hints again what is stalled of a platform: legs of its posts, and events that were not fanned out. */
+/** Hints stalled work of a platform again: legs of its posts, and events that were not fanned out. */
 export async function sweepOpenWork(services: PublishingDeps, platformId: string): Promise<void> {
   const [first, hasEvents] = await Promise.all([
     services.stores.posts.listOpenWork(platformId),
     hasPendingEvents(services.webhooks, platformId),
   ]);
-  // First, so that a crash below leaves the platform where the next sweep finds it.
+  // First, so that after a crash below, the next sweep finds the platform.
   if (first.works.length > 0 || hasEvents)
     await services.wakes.mark("platform", platformId, services.clock.now());
   if (hasEvents) await hintEvents(services.webhooks, platformId);
@@ -116,7 +116,7 @@ export async function sweepOpenWork(services: PublishingDeps, platformId: string
   await inBatches(due, POSTS_AT_ONCE, (work) => trySweepPost(services, work, sent));
 }
 
-/** Returns whether the platform has a post with open work, or rows of such posts that nobody can read. */
+/** Reports whether the platform has a post with open work, or unreadable rows of one. */
 export async function hasOpenWork(
   { stores: { posts } }: PublishingDeps,
   platformId: string,

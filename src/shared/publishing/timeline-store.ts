@@ -4,7 +4,7 @@ import { unlessDamaged } from "../runtime/storage/damaged-row.ts";
 import type { Row } from "../runtime/storage/row.ts";
 import type { Table } from "../runtime/storage/table.ts";
 
-/** What can happen to a post, as its timeline calls it. */
+/** What can happen to a post, by its name in the timeline. */
 export const TIMELINE_STEPS = [
   "accepted",
   "scheduled",
@@ -22,7 +22,7 @@ export const TIMELINE_STEPS = [
   "webhook_sent",
 ] as const;
 
-/** One thing that happened to a post. Has no secrets: hosts and paths of calls, but no query and no body. */
+/** One thing that happened to a post. It has no secrets: hosts and paths of calls, but no query and no body. */
 export interface TimelineStep {
   readonly at: string;
   readonly step: (typeof TIMELINE_STEPS)[number];
@@ -33,7 +33,7 @@ export interface TimelineStep {
   readonly networkStatus: number | null;
   readonly networkCode: string | null;
   readonly note: string | null;
-  /** The endpoint that a webhook was sent to, and the delivery; null in all other steps. */
+  /** The endpoint and delivery of a webhook. Null in all other steps. */
   readonly webhookId: string | null;
   readonly deliveryId: string | null;
 }
@@ -72,10 +72,10 @@ export const timelineRow = rowCodec("timeline step", {
 });
 
 const STEPS_MAX = 1_000;
-/** The limit of a transaction. Of a run with more steps, the first ones are kept. */
+/** The service's limit. Of a run with more steps, the first ones are stored. */
 const APPEND_MAX = 100;
 
-/** Stores what workers did for a post (table `timeline`, PartitionKey = post id). For people: no code decides by it. */
+/** Stores what workers did for a post (table `timeline`, PartitionKey = post id). Only people read it. */
 export class TimelineStore {
   readonly #table: Table;
 
@@ -83,7 +83,7 @@ export class TimelineStore {
     this.#table = table;
   }
 
-  /** Appends the steps of one worker's run. `run` keeps the keys of concurrent runs apart. */
+  /** Appends the steps of one worker's run. `run` separates the keys of concurrent runs. */
   async append(postId: string, run: string, steps: readonly TimelineStep[]): Promise<void> {
     if (steps.length === 0) return;
     const rows = steps.slice(0, APPEND_MAX).map((step, index) => toRow(step, run, index));
@@ -101,7 +101,7 @@ export class TimelineStore {
     }
   }
 
-  /** Lists the steps in the order of time. Leaves out damaged ones. */
+  /** Lists the steps in the order of time, without damaged ones. */
   async list(postId: string): Promise<TimelineStep[]> {
     const rows = await this.#table.list({ partitionKey: postId, limit: STEPS_MAX });
     return rows.flatMap(({ row }) => unlessDamaged(() => toStep(row)) ?? []);
@@ -113,7 +113,6 @@ function toRow({ platform: network, ...step }: TimelineStep, run: string, index:
   return { ...timelineRow.encode({ ...step, network }), rowKey };
 }
 
-/** Decodes a step. @throws DamagedRow */
 function toStep(row: Row): TimelineStep {
   const { network: platform, ...step } = timelineRow.decode(row, "people");
   return { ...step, platform, at: row.rowKey.split("|")[0] ?? "" };

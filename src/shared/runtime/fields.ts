@@ -48,7 +48,7 @@ export const metadata = shape(() =>
       error: `must have at most ${METADATA_NAMES_MAX} names`,
     })
     .meta({
-      description: "Your own names and values, echoed in answers and events.",
+      description: "Your own names and values, returned in answers and events.",
       maxProperties: METADATA_NAMES_MAX,
     }),
 );

@@ -28,7 +28,7 @@ export const pageQuery = shape(() => ({
     .string()
     .max(1_000)
     .optional()
-    .describe("`page.nextCursor` of the page before.")
+    .describe("`page.nextCursor` of the previous page.")
     .meta({ examples: ["Zk9x1Q8Wb0T3aM5uR2cE7g"] }),
 }));
 

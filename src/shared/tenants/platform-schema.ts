@@ -37,7 +37,7 @@ export const platform = shape(
 
 export const ClosePlatformBody = shape(() =>
   z.strictObject({
-    name: z.string().max(1_000).describe("The platform's name, typed to show that it is meant."),
+    name: z.string().max(1_000).describe("The platform's name, to confirm the request."),
   }),
 );
 export type ClosePlatform = ShapeOf<typeof ClosePlatformBody>;

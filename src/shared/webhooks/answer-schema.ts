@@ -30,7 +30,10 @@ const endpointHealth = shape(() =>
           "When the next attempt is due. Null while the endpoint is `ok` or disabled, and when nothing is to be sent.",
         ),
     })
-    .meta({ id: "WebhookHealth", description: "How the latest deliveries to an endpoint went." }),
+    .meta({
+      id: "WebhookHealth",
+      description: "The results of the latest deliveries to an endpoint.",
+    }),
 );
 
 const endpointFields = shape(() => ({
@@ -56,7 +59,7 @@ export const endpoint = shape(
   () =>
     z.strictObject(endpointFields()).meta({
       id: "Webhook",
-      description: "An address of an application's that events are sent to.",
+      description: "An address of an application to which events are sent.",
     }) satisfies z.ZodType<EndpointView>,
 );
 
@@ -70,7 +73,7 @@ export const endpointWithSecret = shape(
         secret: z
           .string()
           .regex(/^whsec_[0-9A-Za-z+/]{43}=$/)
-          .describe("What deliveries are signed with. In this answer and in no other."),
+          .describe("The secret that signs deliveries. Only this answer contains it."),
       })
       .meta({ id: "WebhookWithSecret" }) satisfies z.ZodType<EndpointWithSecret>,
 );
@@ -99,7 +102,7 @@ export const delivery = shape(
         nextAttemptAt: time()
           .nullable()
           .describe(
-            "Of one that waits for its endpoint (`endpoint_failing`): when that is tried next.",
+            "For a delivery that waits for its endpoint (`endpoint_failing`): when the endpoint is tried next.",
           ),
         lastStatusCode: z.int().nullable(),
         lastError: deliveryError().nullable(),
@@ -123,7 +126,9 @@ export const event = shape(
         type: eventType(),
         apiVersion: z.string().meta({ examples: ["v1"] }),
         createdAt: time(),
-        sequence: count().nullable().describe("Grows per post; null for what is no post's."),
+        sequence: count()
+          .nullable()
+          .describe("Increases with each event of a post. Null for events without a post."),
         applicationId: idOf("application").nullable(),
         profileId: idOf("profile").nullable(),
         data: z
@@ -147,13 +152,15 @@ export const redriveCounts = shape(
   () =>
     z
       .strictObject({
-        scanned: count().describe("Dead deliveries that were looked at."),
+        scanned: count().describe("The number of dead deliveries that were checked."),
         requeued: count(),
-        skipped: count().describe("Of a disabled or deleted endpoint, or redriven already."),
+        skipped: count().describe(
+          "Deliveries of a disabled or deleted endpoint, or already redriven.",
+        ),
         nextCursor: z
           .string()
           .nullable()
-          .describe("Where the next call goes on; null when all have been looked at."),
+          .describe("Where the next call continues. Null when all have been checked."),
       })
       .meta({ id: "RedriveCounts" }) satisfies z.ZodType<Awaited<ReturnType<typeof redriveDead>>>,
 );

@@ -6,7 +6,7 @@ export const WebhookHint = shape(() =>
   z.discriminatedUnion("kind", [
     /** A platform has pending events. */
     hintOf("events", { platformId: z.string() }),
-    /** An endpoint has deliveries to be made. `dueAt` is the time of the due row that the hint comes from. */
+    /** An endpoint has deliveries to make. `dueAt` is the time of the due row that caused the hint. */
     hintOf("deliveries", { endpointId: z.string(), dueAt: z.string().optional() }),
   ]),
 );
@@ -19,14 +19,14 @@ export interface DeliveryHint {
 export const WEBHOOK_QUEUE = "webhooks";
 
 /**
- * Runs the same work for a key one at a time. A call that finds it running returns at once, and the run that is under
- * way does the work once more, so that nothing which was there before the call is missed. Callers of a batcher would wait,
- * and their messages would take the room that the host gives to others.
+ * Runs the same work for a key one at a time. A call that finds it running returns immediately, and the running work is
+ * done once more, so that nothing which existed before the call is missed. With a batcher, callers would wait, and
+ * their messages would take up the host's limit.
  */
 export class Rerun {
   readonly #wanted = new Map<string, boolean>();
 
-  /** Returns true when the work is wanted once more after `endsAt`, in milliseconds of `performance`. */
+  /** Returns true when the work must be done once more after `endsAt`, in milliseconds of `performance`. */
   async run(key: string, work: () => Promise<void>, endsAt = Infinity): Promise<boolean> {
     if (this.#wanted.has(key)) {
       this.#wanted.set(key, true);

@@ -2,7 +2,6 @@ import type { WebhooksDeps } from "./deps.ts";
 import type { WebhookHint } from "./hint-queue.ts";
 import type { WebhookStores } from "./stores.ts";
 
-/** Returns whether events of the platform wait to be fanned out. */
 export async function hasPendingEvents(
   { stores }: WebhooksDeps,
   platformId: string,
@@ -15,7 +14,7 @@ interface Sender extends Pick<WebhooksDeps, "log"> {
   readonly stores: Pick<WebhookStores, "webhookQueue">;
 }
 
-/** Sends the hint that events of the platform wait. Never throws: the sweep finds them. */
+/** Sends the hint that the platform has pending events. Never throws, because the sweep finds them. */
 export async function hintEvents({ stores, log }: Sender, platformId: string): Promise<void> {
   try {
     await stores.webhookQueue.hint({ kind: "events", platformId });
@@ -24,7 +23,6 @@ export async function hintEvents({ stores, log }: Sender, platformId: string): P
   }
 }
 
-/** Marks the platform in the wake index, then sends the hint. Never throws. */
 export async function markAndHintEvents(
   services: Sender & Pick<WebhooksDeps, "clock" | "wakes">,
   platformId: string,
@@ -38,7 +36,6 @@ export async function markAndHintEvents(
   await hintEvents(services, platformId);
 }
 
-/** Sends a hint again, in a message of its own. */
 export function resendWebhookHint({ stores }: WebhooksDeps, hint: WebhookHint): Promise<void> {
   return stores.webhookQueue.sendAlone(hint);
 }

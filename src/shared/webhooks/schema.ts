@@ -87,8 +87,8 @@ export const RedriveDeadBody = shape(() =>
       .string()
       .refine((text) => isId("endpoint", text), { error: "must be a webhook id (whk_…)" })
       .optional(),
-    since: instant().optional().describe("Dead since then or later."),
-    cursor: z.string().max(1_000).optional().describe("`nextCursor` of the call before."),
+    since: instant().optional().describe("Only those that died at this time or later."),
+    cursor: z.string().max(1_000).optional().describe("`nextCursor` of the previous call."),
   }),
 );
 export type RedriveDead = ShapeOf<typeof RedriveDeadBody>;

@@ -18,7 +18,7 @@ interface Parts {
 
 export type WebhookStores = ReturnType<typeof createWebhookStores>;
 
-/** Creates the stores of events, endpoints and deliveries, and the queue of what is to be done about them. */
+/** Creates the stores of events, endpoints and deliveries, and their queue. */
 export function createWebhookStores(
   { core, events, deliveries, dead }: Tables,
   { webhookQueue, commit, dataKeys }: Parts,

@@ -1,4 +1,4 @@
-/* What other folders use of webhooks: endpoints, events and their deliveries. */
+/* The part of webhooks that other folders use: endpoints, events and their deliveries. */
 
 export { deliverWebhook } from "./deliveries/deliver-webhook.ts";
 export { listDeliveries } from "./deliveries/list-deliveries.ts";

@@ -3,18 +3,18 @@ import type { RequestHeader } from "../headers.ts";
 
 export type CredentialKind = "apiKey" | "session" | "operator";
 
-/** What callers have to know of an access rule: what it asks for, and how it refuses. */
+/** What callers have to know about an access rule: what it requires, and how it refuses. */
 export interface AccessContract {
   /** Who may call, for the reference. */
   readonly callers: string;
-  /** The kinds of credentials that are accepted; none where no credential is asked for. */
+  /** The kinds of credentials that are accepted. Empty when no credential is required. */
   readonly credentials: readonly CredentialKind[];
-  /** The headers that it reads, and which are required. */
+  /** The headers that it reads, and whether they are required. */
   readonly headers: readonly { readonly name: RequestHeader; readonly required: boolean }[];
   readonly errors: readonly ErrorCode[];
 }
 
-/** The errors of the service itself, wherever storage is read. */
+/** Errors of the service itself, possible wherever storage is read. */
 const OURS = ["internal_error", "service_unavailable"] as const;
 
 const PRODUCT_ERRORS = [
@@ -27,7 +27,7 @@ const PRODUCT_ERRORS = [
   "platform_suspended",
   "platform_closed",
   "email_unverified",
-  // When a session names an application that its platform does not have.
+  // When a session names an application that its platform doesn't have.
   "not_found",
   "rate_limited",
   ...OURS,
@@ -55,14 +55,14 @@ function ofProfile(callers: string, errors: readonly ErrorCode[]): AccessContrac
   };
 }
 
-/** Returns the contract where the path names the profile, so that the header may be left out. */
+/** Returns the contract for a path that names the profile, so that the header may be left out. */
 export function withProfileInPath(contract: AccessContract): AccessContract {
   const headers = contract.headers.map(({ name }) => ({ name, required: false }));
   const errors = contract.errors.filter((code) => code !== "profile_header_required");
   return { ...contract, headers, errors };
 }
 
-/** The contracts by the name of the rule in `access.ts`; that of operators depends on the roles. */
+/** Contracts by the name of the rule in `access.ts`. That of operators depends on the roles. */
 export const ACCESS_CONTRACTS = {
   anyone: { callers: "anyone", credentials: [], headers: [], errors: ["internal_error"] },
   signingIn: { callers: "anyone", credentials: [], headers: [], errors: ["rate_limited", ...OURS] },
@@ -96,7 +96,7 @@ export function ownersContract(contract: AccessContract): AccessContract {
   return { ...contract, callers, errors: [...contract.errors, "owner_required"] };
 }
 
-/** Returns the contract of a rule that admits of sessions those alone that were confirmed a short time ago. */
+/** Returns the contract of a rule that only admits sessions confirmed a short time ago. */
 export function confirmedContract(contract: AccessContract): AccessContract {
   const callers = `${contract.callers} (freshly confirmed)`;
   return { ...contract, callers, errors: [...contract.errors, "confirmation_required"] };

@@ -3,7 +3,7 @@ import { confirmationRequired, isConfirmed, ownerRequired } from "../../callers/
 import { confirmedContract, ownersContract } from "./access-contract.ts";
 import { refused, type Access } from "./access.ts";
 
-/** Narrows a rule: of sessions, it admits those of owners alone. What keys may do stays. */
+/** Narrows a rule: of the sessions, it admits only those of owners. Keys are admitted as before. */
 export function ofOwner<Scope extends PlatformScope>(access: Access<Scope>): Access<Scope> {
   return {
     ...access,
@@ -19,7 +19,7 @@ export function ofOwner<Scope extends PlatformScope>(access: Access<Scope>): Acc
   };
 }
 
-/** Narrows a rule: of sessions, it admits those alone whose user gave the password within the last ten minutes. */
+/** Narrows a rule: of the sessions, it admits only those whose user gave the password within the last ten minutes. */
 export function confirmed<Scope extends PlatformScope>(access: Access<Scope>): Access<Scope> {
   return {
     ...access,

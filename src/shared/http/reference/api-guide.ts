@@ -1,10 +1,10 @@
 export interface GuideSection {
   readonly title: string;
-  /** Paragraphs and lists in Markdown; of inline marks only `code`. */
+  /** Paragraphs and lists in Markdown. The only inline mark is `code`. */
   readonly text: string;
 }
 
-/** What holds for every route, in the reader's order. */
+/** Rules that hold for every route, in the order in which readers need them. */
 export const API_GUIDE: readonly GuideSection[] = [
   {
     title: "Authentication",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** For phones first; on wide screens the list of contents moves to the side, and the code next to its call. */
+/** For phones first. On wide screens, the table of contents is at the side, and the code next to its call. */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --ground: #ffffff; --raised: #f4f5f7; --ink: #1a1c21; --soft: #59606d;
   --line: #d9dce2; --link: #1d4fc4; --get: #1d4fc4; --post: #1a6d3b; --patch: #8a5300; --delete: #a51d2d; }
@@ -89,7 +89,7 @@ body:has(#show-python:checked) :is(.sample.sh, .sample.js) { display: none; }
 @media print { nav { display: none; } }
 `;
 
-/** Searches the page in the browser. Without it the page lacks the search and nothing else. */
+/** Searches the page in the browser. Without it, the page only lacks the search. */
 export const DOCS_SCRIPT = `
 (() => {
   const RESULTS_MAX = 30;
@@ -157,7 +157,7 @@ export const FAVICON =
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("base64");
 
-/** What a browser may do on the page: apply its style, run its search, and nothing else. */
+/** The page's content security policy: its own style and search script, and nothing else. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${sha256(DOCS_STYLE)}'`,

@@ -11,10 +11,9 @@ export interface Placed {
 interface SampleCall {
   readonly method: string;
   readonly address: string;
-  /** The environment variable that holds the credential; undefined where none is needed. */
+  /** The environment variable that has the credential, or undefined when none is needed. */
   readonly credential: string | undefined;
   readonly headers: readonly (readonly [string, string])[];
-  /** What is sent as JSON. */
   readonly body: unknown;
   readonly answers: "json" | "text" | "nothing";
 }
@@ -156,7 +155,7 @@ export function codeBlock(title: string, language: string, text: string): Markup
   </div>`;
 }
 
-/** Renders the call in each language, ready to be pasted but for the reader's own credential and ids. */
+/** Renders the call in each language, ready to paste except for the reader's own credential and ids. */
 export function samples(
   placed: Placed,
   parameters: readonly Parameter[],

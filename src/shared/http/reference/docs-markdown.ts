@@ -1,23 +1,23 @@
 import { unescapeHtml } from "../../networks/contract/text.ts";
 import type { OpenApi } from "./openapi-types.ts";
 
-/** Matches the samples that Markdown leaves out: a reader of it needs one of the three. */
+/** Matches the samples that Markdown leaves out, because one of the three languages is enough there. */
 const OTHER_SAMPLES = /<div class="sample (?:js|python)">[^]*?<\/div>/g;
 
 const BLOCK = /^(?:p|div|summary|details|section|article|header)$/;
 
 const MARKS: Readonly<Record<string, string>> = { code: "`", strong: "**" };
 
-/** Writes the reference page as Markdown. It knows the tags of that page and no others. */
+/** Writes the reference page as Markdown. It supports only the tags of that page. */
 class MarkdownWriter {
   readonly #parts: string[] = [];
-  /** Line breaks that come before the next text. */
+  /** Line breaks before the next text. */
   #breaks = 0;
   #isItem = false;
   #endsInSpace = true;
   #depth = 0;
   #isCode = false;
-  /** Where the open link leads; undefined within the page, which Markdown has no anchors for. */
+  /** Target of the open link. Undefined within the page, because Markdown has no anchors. */
   #link: string | undefined;
 
   get text(): string {

@@ -66,7 +66,7 @@ function answersOf({ responses }: OpenApiOperation, reader: DocumentReader): Mar
     </ul>`;
 }
 
-/** Shows what the first success answers, if its route has an example. */
+/** Shows the answer of the first success, if its route has an example. */
 function exampleAnswer({ responses }: OpenApiOperation, reader: DocumentReader): Markup | null {
   for (const [status, answer] of Object.entries(responses)) {
     const example = reader.answer(answer).content?.["application/json"]?.example;

@@ -92,7 +92,7 @@ function chapter(reader: DocumentReader, { name, description }: OpenApi["tags"][
   </section>`;
 }
 
-/** Returns the schemas of single errors by code. The chapter before has them as a table. */
+/** Returns the schemas of single errors by code. The chapter before shows them as a table. */
 function errorSchemas({ components }: OpenApi): ReadonlyMap<string, JsonSchema> {
   const found = Object.values(components.schemas).flatMap((schema) => {
     const code = schema.properties?.["error"]?.properties?.["code"]?.const;
@@ -127,7 +127,7 @@ function errors(reader: DocumentReader): Markup {
   </section>`;
 }
 
-/** Says what each code of a leg's error or a finding means. */
+/** Lists the meaning of each code of a leg's error or a finding. */
 function legErrors(): Markup {
   const rows = Object.entries(LEG_ERRORS).map(
     ([code, { message, remediation, retryable }]) =>
@@ -203,7 +203,7 @@ function body(document: OpenApi): { readonly nav: Markup; readonly main: Markup 
 
 const single = (text: string) => text.replace(/\n\s+/g, "\n");
 
-/** Leaves out the indentation of the templates, but not that of code. */
+/** Removes the indentation of the templates, but not that of code. */
 function withoutIndentation(text: string): string {
   return text
     .split(/(<pre[^]*?<\/pre>)/)

@@ -36,7 +36,7 @@ export class DocumentReader {
     return "$ref" in answer ? this.#find(this.document.components.responses, answer) : answer;
   }
 
-  /** Returns the error codes of an answer; none for a success. */
+  /** Returns the error codes of an answer, or none for a success. */
   codes({ content }: Answer): string[] {
     const schema = content?.["application/json"]?.schema;
     if (schema === undefined) return [];
@@ -72,7 +72,7 @@ export function phrase(text: string): Markup {
   );
 }
 
-/** Renders the paragraphs and lists of a description: as much of Markdown as descriptions use. */
+/** Renders the paragraphs and lists of a description, the only parts of Markdown that descriptions use. */
 export function prose(text: string): Markup[] {
   return text.split(/\n{2,}/).map(block);
 }
@@ -92,7 +92,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: "URL",
 };
 
-/** Returns the form of a text; that of an id is named by its prefix. */
+/** Returns the form of a text. The form of an id is named by its prefix. */
 function form({ pattern, format }: JsonSchema): string | undefined {
   if (format !== undefined) return FORMATS[format] ?? format;
   if (pattern === undefined) return undefined;
@@ -136,7 +136,7 @@ export function typeOf(schema: JsonSchema): Markup {
   return html`${types.join(" or ")}`;
 }
 
-/** Returns the object whose fields are shown below a value; looks through arrays and alternatives to null. */
+/** Returns the object whose fields are shown below a value. It looks into arrays and alternatives to null. */
 function innerObject(schema: JsonSchema): JsonSchema | undefined {
   if (schema.properties !== undefined) return schema;
   if (schema.items !== undefined) return innerObject(schema.items);
@@ -163,7 +163,7 @@ function field(name: string, schema: JsonSchema, presence: Presence): Markup {
 /** Renders the fields of an object, each with its type, limits and meaning. */
 function fieldsOf(schema: JsonSchema): Markup {
   const required = new Set(schema.required ?? []);
-  // Only requests are closed to other fields.
+  // Only requests refuse unknown fields.
   const isRequest = schema.additionalProperties === false;
   const presence = (name: string): Presence => {
     if (required.has(name)) return isRequest ? "required" : "";
@@ -187,7 +187,7 @@ export function parameterField(
   );
 }
 
-/** Renders the fields of a named schema, or of the items of a list; undefined for plain values. */
+/** Renders the fields of a named schema, or of the items of a list. Undefined for plain values. */
 export function bodyFields(schema: JsonSchema, reader: DocumentReader): Markup | undefined {
   const resolved = innerObject(reader.schema(schema));
   return resolved === undefined ? undefined : fieldsOf(resolved);

@@ -8,7 +8,7 @@ import { shape } from "../../runtime/shape.ts";
 
 interface ErrorMeaning {
   readonly when: string;
-  /** What `details` holds; `{}` where there is nothing to add. */
+  /** The contents of `details`, or `{}` when there is nothing to add. */
   readonly details: () => z.ZodType;
 }
 
@@ -19,7 +19,9 @@ const issues = shape(() =>
   z.strictObject({
     issues: z.array(
       z.strictObject({
-        path: z.string().describe("The field, in dots; or the parameter or header."),
+        path: z
+          .string()
+          .describe("Path of the field, separated by dots, or the parameter or header."),
         code: z.string(),
         message: z.string(),
       }),
@@ -27,11 +29,11 @@ const issues = shape(() =>
   }),
 );
 
-/** What every error code means, and what its `details` hold. */
+/** The meaning of every error code, and the contents of its `details`. */
 export const ERROR_REFERENCE = {
   invalid_json: plain("The body is not JSON in UTF-8."),
   validation_failed: {
-    when: "Fields are missing, wrong, unknown or given twice. All of them are named at once.",
+    when: "Fields are missing, wrong, unknown or repeated. All of them are listed together.",
     details: issues,
   },
   idempotency_key_required: plain("The Idempotency-Key header is missing."),
@@ -43,15 +45,15 @@ export const ERROR_REFERENCE = {
     when: "X-Profile-Id and the path name different profiles.",
     details: shape(() => z.strictObject({ header: z.string(), path: z.string() })),
   },
-  application_header_required: plain("A session has to name the application here."),
+  application_header_required: plain("A session has to name the application for this."),
   invalid_cursor: plain("This service did not issue the cursor, or issued it for another query."),
-  unauthenticated: plain("There is no bearer credential."),
+  unauthenticated: plain("The bearer credential is missing."),
   invalid_credentials: plain("The credential, password or code is wrong."),
   api_key_revoked: plain("The API key was revoked."),
   api_key_expired: plain("The API key has expired."),
   session_expired: plain("The session has expired. Sign in again."),
-  totp_required: plain("The password is right; send the code of the authenticator app too."),
-  invalid_grant_token: plain("The profile grant has expired or is of another profile."),
+  totp_required: plain("The password is right. Send the code of the authenticator app too."),
+  invalid_grant_token: plain("The profile grant has expired or is for another profile."),
   insufficient_tokens: {
     when: "The wallet is short. Nothing was written and the Idempotency-Key stays unused.",
     details: shape(() => z.strictObject({ required: count(), available: count() })),
@@ -67,29 +69,31 @@ export const ERROR_REFERENCE = {
   role_required: plain("The operator lacks the role that the route requires."),
   owner_required: plain("Only an owner of the platform may do this."),
   confirmation_required: {
-    when: "The password was given too long ago for this.",
+    when: "The password was entered too long ago for this.",
     details: shape(() => z.strictObject({ maxAgeSeconds: count() })),
   },
   profile_not_allowed: plain(
     "The restricted key may not act for this profile: it is not on its allowlist, and no grant was sent.",
   ),
-  application_mismatch: plain("The application is another one than the caller's."),
+  application_mismatch: plain("The application isn't the caller's."),
   application_disabled: plain("The application is disabled."),
   profile_disabled: plain("The profile is disabled."),
   platform_suspended: plain("The platform is suspended."),
-  platform_closed: plain("The platform is closed, and erased seven days later."),
+  platform_closed: plain("The platform is closed. It is erased seven days after it was closed."),
   invalid_link: plain("A one-time link is unknown, used, expired, replaced or of another kind."),
-  email_unverified: plain("The user's e-mail is not verified, so that they may only read."),
+  email_unverified: plain("The user's e-mail is not verified, so the user may only read."),
   mail_disabled: plain("The relay sends no mail."),
-  invitation_required: plain("Users are invited here, and not made with a password."),
-  signup_disabled: plain("Signing up is closed."),
-  not_found: plain("It does not exist, or belongs to somebody else: the answer is the same."),
+  invitation_required: plain("Users are invited here, and can't be created with a password."),
+  signup_disabled: plain("Sign-up is closed."),
+  not_found: plain(
+    "It doesn't exist or belongs to somebody else. The answer is the same for both.",
+  ),
   method_not_allowed: {
-    when: "The path exists, the method does not; `Allow` names those that do.",
+    when: "The path exists, but not with this method. `Allow` lists its methods.",
     details: shape(() => z.strictObject({ allow: z.array(z.string()) })),
   },
   conflict: {
-    when: "Something with this unique value exists already, or the post was changed since `expectedUpdatedAt`.",
+    when: "This unique value is already in use, or the post has changed since `expectedUpdatedAt`.",
     details: shape(() => z.strictObject({ existingId: z.string().optional() })),
   },
   idempotency_conflict: plain("The Idempotency-Key was used with another request."),
@@ -97,25 +101,25 @@ export const ERROR_REFERENCE = {
     when: "The same text was recently published to every one of these accounts.",
     details: shape(() =>
       z.strictObject({
-        postId: idOf("post").nullable().describe("Null when it is another profile's."),
+        postId: idOf("post").nullable().describe("Null when the post belongs to another profile."),
         platforms: z.array(networkName()),
         allowedAfter: time().nullable(),
       }),
     ),
   },
   invalid_state: {
-    when: "It is in a state in which this can't be done.",
+    when: "Its present state doesn't allow this.",
     details: shape(() =>
       z.strictObject({
         status: z.string().optional(),
-        remove: z.string().optional().describe("Of a published post: the path that removes it."),
+        remove: z.string().optional().describe("For a published post: the path that removes it."),
       }),
     ),
   },
-  nothing_to_retry: plain("A leg that was asked for has not failed."),
-  nothing_to_remove: plain("Nothing that was asked for is published, or it is removed already."),
+  nothing_to_retry: plain("A requested leg has not failed."),
+  nothing_to_remove: plain("Nothing that was requested is published, or it is already removed."),
   removal_unsupported: {
-    when: "The networks that were asked for can't remove these posts for the relay.",
+    when: "The requested networks can't remove these posts for the relay.",
     details: shape(() =>
       z.strictObject({
         posts: z
@@ -124,7 +128,7 @@ export const ERROR_REFERENCE = {
       }),
     ),
   },
-  limit_reached: plain("There are as many as there may be."),
+  limit_reached: plain("The maximum number is reached."),
   length_required: plain(
     "The body came in chunks, without Content-Length, and can't be read. Send the length.",
   ),
@@ -133,25 +137,27 @@ export const ERROR_REFERENCE = {
     details: shape(() => z.strictObject({ bytesMax: count() })),
   },
   unsupported_media_type: {
-    when: "The body has another content type than this takes, or is compressed.",
+    when: "The body has a content type that isn't supported here, or is compressed.",
     details: shape(() =>
       z.strictObject({
         acceptEncoding: z
           .literal("identity")
           .optional()
-          .describe("Where the body is compressed; in the header Accept-Encoding too."),
+          .describe(
+            "Present when the body is compressed, together with the header Accept-Encoding.",
+          ),
       }),
     ),
   },
   not_publishable: {
-    when: "Not one of the networks could take the post. Nothing was written.",
+    when: "None of the networks can take the post. Nothing was written.",
     details: shape(() => z.strictObject({ platforms: networkValidations() })),
   },
   rate_limited: {
-    when: "Too many requests. Wait for the seconds that `Retry-After` says.",
+    when: "Too many requests. Wait for the number of seconds in `Retry-After`.",
     details: shape(() => z.strictObject({ retryAfter: count() })),
   },
-  internal_error: plain("A fault on our side; it was recorded under the request's id."),
+  internal_error: plain("An error on our side. It was logged with the request's id."),
   service_unavailable: plain("Not possible right now. Repeating the same request is safe."),
   not_ready: {
     when: "A check of the service failed.",

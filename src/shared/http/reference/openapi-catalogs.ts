@@ -7,13 +7,12 @@ import type { Route } from "../route.ts";
 import type { Answer, Content, JsonSchema, Reference } from "./openapi-types.ts";
 
 /**
- * `input`: what a parameter or a form may hold. `body`: what a JSON body may hold, in which null is as good as absent.
- * `change`: the same of a PATCH, except for its own fields, of which null clears some. `output`: what an answer holds, to
- * which fields may be added.
+ * The place of a schema. `input`: a parameter or a form. `body`: a JSON body, in which null means absent. `change`: the
+ * body of a PATCH, in which null clears some of its own fields. `output`: an answer, to which fields may be added.
  */
 type Direction = "input" | "body" | "change" | "output";
 
-/** Returns what the parts of such a schema are. */
+/** Returns the direction of a schema's parts. */
 const inside = (direction: Direction): Direction => (direction === "change" ? "body" : direction);
 
 /** Formats that say the same as their pattern, in a tenth of the length. */
@@ -28,7 +27,7 @@ function tidyMap(schemas: Readonly<Record<string, JsonSchema>>, direction: Direc
   );
 }
 
-/** Merges `anyOf` of a plain type and null into one schema, which reads better here and in generated clients. */
+/** Merges `anyOf` of a plain type and null into one schema, which is easier to read here and in generated clients. */
 function withoutNullBranch(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const [first, second] = anyOf ?? [];
@@ -55,7 +54,7 @@ function orNull(schema: JsonSchema): JsonSchema {
   return { ...about, anyOf: [option, { type: "null" }] };
 }
 
-/** Tidies the fields of an object. Of a body, those that may be absent may be null. */
+/** Tidies the fields of an object. In a body, fields that may be absent may be null. */
 function tidyFields({ properties = {}, required = [] }: JsonSchema, direction: Direction) {
   const tidied = Object.entries(tidyMap(properties, inside(direction)));
   if (direction !== "body") return Object.fromEntries(tidied);
@@ -82,7 +81,7 @@ function tidyParts(schema: JsonSchema, outside: Direction): JsonSchema {
   };
 }
 
-/** Merges a choice that is one of the choices of another into it: some generators lose the inner one. */
+/** Merges a choice within another choice into it, because some generators lose the inner one. */
 function withoutNestedChoice(schema: JsonSchema): JsonSchema {
   const { anyOf } = schema;
   if (anyOf === undefined) return schema;
@@ -99,7 +98,7 @@ function withoutNestedChoice(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Removes what says nothing: bounds that every number in JavaScript keeps, and that names are text. */
+/** Removes rules without meaning: limits of every number in JavaScript, and that names are text. */
 function withoutVacuousRules({ minimum, maximum, propertyNames, ...rest }: JsonSchema): JsonSchema {
   const namesAnything = isDeepStrictEqual(propertyNames, { type: "string" });
   return {
@@ -110,7 +109,7 @@ function withoutVacuousRules({ minimum, maximum, propertyNames, ...rest }: JsonS
   };
 }
 
-/** Returns a schema as readers need it: with references to our components, and answers open to fields added later. */
+/** Returns a schema as readers need it: with references to our components, and with answers open to later fields. */
 function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
   const tidied = withoutVacuousRules(
     withoutNestedChoice(withoutNullBranch(tidyParts(schema, direction))),
@@ -122,7 +121,7 @@ function tidy(schema: JsonSchema, direction: Direction): JsonSchema {
     ...($ref === undefined ? {} : { $ref: $ref.replace("#/$defs/", "#/components/schemas/") }),
     ...rest,
     ...(pattern === undefined || isRedundant ? {} : { pattern }),
-    // The field being optional says the same, and clients would read a default as a promise that the field is present.
+    // The optional field says the same, and clients would take a default for a promise that the field is present.
     ...(fallback === undefined || isNothing(fallback) ? {} : { default: fallback }),
     ...(additionalProperties === undefined || isClosed ? {} : { additionalProperties }),
   };
@@ -148,7 +147,7 @@ export class SchemaCatalog {
     return tidy(wrapped as JsonSchema, direction);
   }
 
-  /** Adds a schema under a name, if it has none of its own. @throws Error when two schemas have one name */
+  /** Adds a schema under a name, unless it has its own. @throws Error when two schemas have one name */
   addAs(name: string, schema: z.ZodType, direction: Direction): JsonSchema {
     const made = this.add(schema, direction);
     if (made.$ref !== undefined) return made;
@@ -187,7 +186,7 @@ function contentOf(
   if (isMarkdown) content["text/markdown"] = { schema: { type: "string" } };
   if (isImage) content["image/*"] = { schema: {} };
   if (body === undefined) return content;
-  // Of several successes the declared status is the one that the example shows.
+  // Of several successes, the example shows the one with the declared status.
   const example = status === route.spec.status ? exampleBody(route) : undefined;
   const schema = schemas.add(body, "output");
   content["application/json"] = { schema, ...(example === undefined ? {} : { example }) };

@@ -21,7 +21,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   connectionId: () => idOf("connection"),
   deliveryId: () => idOf("delivery"),
   keyId: () => idOf("key"),
-  kind: shape(() => z.enum(LINK_PAGES).describe("What the link is for.")),
+  kind: shape(() => z.enum(LINK_PAGES).describe("The purpose of the link.")),
   network: networkName,
   platformId: () => idOf("platform"),
   postId: () => idOf("post"),
@@ -45,7 +45,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Shape<z.ZodType>>> = {
   ),
 };
 
-/** Returns the schema of a query parameter: for a number, which is text there, the schema of the parsed value. */
+/** Returns the schema of a query parameter. For a number, which is text there, it is that of the parsed value. */
 function meaning(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault) {
     const inner = meaning(schema.unwrap() as z.ZodType);

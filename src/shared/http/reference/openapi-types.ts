@@ -58,7 +58,7 @@ export interface OpenApiOperation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  /** Who may call, in words: security schemes can't distinguish a restricted key from another key. */
+  /** Who may call, in words. Security schemes can't distinguish a restricted key from another key. */
   readonly "x-callers": string;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {

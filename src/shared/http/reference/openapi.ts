@@ -116,7 +116,7 @@ interface Catalogs {
   readonly answers: AnswerCatalog;
 }
 
-/** Spells of names that would read wrong in lower case. */
+/** The spelling of names that would look wrong in lower case. */
 const SPELLED: Readonly<Record<string, string>> = {
   "open api": "OpenAPI",
   totp: "TOTP",
@@ -126,7 +126,7 @@ const SPELLED: Readonly<Record<string, string>> = {
   jwks: "JWKS",
 };
 
-/** Returns the one name of a call, wherever it is shown: `createPost` → `Create post`. */
+/** Returns the name of a call as it is shown everywhere: `createPost` → `Create post`. */
 function callName(operationId: string): string {
   const words = operationId.replace(/[A-Z]+/g, (capital) => ` ${capital.toLowerCase()}`);
   const named = Object.entries(SPELLED).reduce(
@@ -173,7 +173,7 @@ function headersOfAnswers(catalog: SchemaCatalog): Record<string, Header> {
   );
 }
 
-/** Describes these routes as OpenAPI has it. */
+/** Describes these routes as an OpenAPI document. */
 export function openApi(
   chapters: readonly Chapter[],
   baseUrl: string,
@@ -182,7 +182,7 @@ export function openApi(
   const schemas = new SchemaCatalog();
   const answers = new AnswerCatalog(schemas);
   schemas.add(anyError(), "output");
-  // No operation answers it: it is the answer to a method that a path does not have.
+  // No operation has this answer, because it is for a method that a path doesn't have.
   schemas.add(errorBody(["method_not_allowed"]), "output");
   const paths = toPaths(chapters, { schemas, answers });
   const webhooks = webhooksOf("Webhooks", schemas);

@@ -1,8 +1,8 @@
-/** Stand where the relay's own address and name come, in texts that were rendered before they were known. */
+/** Placeholders for the relay's own address and name, in texts that are rendered before these are known. */
 export const BASE_URL_PLACE = "https://relay.invalid/base";
 export const SERVICE_NAME_PLACE = "{SERVICE_NAME}";
 
-/** What describes the API, by document. */
+/** The documents that describe the API. */
 export interface ReferenceTexts {
   readonly openapi: string;
   readonly docs: string;

@@ -5,8 +5,8 @@ import { openApi } from "./openapi.ts";
 import { BASE_URL_PLACE, SERVICE_NAME_PLACE, type ReferenceTexts } from "./reference-texts.ts";
 
 /**
- * Renders everything that describes the API, with places for the relay's address and name. The build runs this and
- * puts the result in its place, so that no instance renders anything.
+ * Renders everything that describes the API, with placeholders for the relay's address and name. The build runs this
+ * and replaces it with the result, so that no instance has to render.
  */
 export function renderReference(chapters: readonly Chapter[]): ReferenceTexts {
   const document = openApi(chapters, BASE_URL_PLACE, SERVICE_NAME_PLACE);

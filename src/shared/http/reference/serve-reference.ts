@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<ReferenceName, string>> = {
   llms: "text/markdown; charset=utf-8",
 };
 
-/** Writes a value as the document's form asks. */
+/** Escapes a value for the document's format. */
 const WRITTEN: Readonly<Record<ReferenceName, (value: string) => string>> = {
   openapi: (value) => JSON.stringify(value).slice(1, -1),
   docs: (value) => html`${value}`.text,
@@ -47,7 +47,7 @@ const compressed: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Uint8Arra
   identity: (bytes) => Promise.resolve(bytes),
 };
 
-/** Returns the best encoding that the reader takes (RFC 9110, 12.5.3). */
+/** Chooses the best encoding that the reader accepts (RFC 9110, 12.5.3). */
 export function encodingFor(accepted: string | null): Encoding {
   const weights = new Map(
     (accepted ?? "").split(",").map((part) => {
@@ -69,7 +69,7 @@ interface Served {
 
 let served: Served = { for: "", bodies: new Map() };
 
-/** Returns a document of this relay, compressed once: a process has one address and one name. */
+/** Returns a document of this relay, compressed once, because a process has one address and one name. */
 async function bodyOf(
   name: ReferenceName,
   encoding: Encoding,
@@ -93,8 +93,8 @@ async function bodyOf(
 }
 
 /**
- * Answers a document of the reference. These are the only answers that are compressed: they hold nothing of a customer,
- * whereas the length of a compressed answer would tell of the tokens in it.
+ * Answers a document of the reference. Only these answers are compressed, because they contain nothing of a customer.
+ * The length of other compressed answers could reveal tokens in them.
  */
 export async function serveReference(
   name: ReferenceName,

@@ -23,7 +23,7 @@ export const bluesky = network("bluesky", {
   checkFiles,
   media,
   altTextMax: () => rules["bluesky.media.altText"].limit,
-  /** Offers the network's own page first, and an app password to servers and people that want none of it. */
+  /** Offers the network's own page first, and an app password for servers and people that don't want it. */
   link: {
     kind: "oauth",
     fields: oauthFields,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { languageTag, linkUrl, optionsOf, publicUrl } from "../options.ts";
 
-/** What the author says of the own post; the list is the network's. */
+/** Labels that authors can give to their own posts. The list is the network's. */
 const SELF_LABELS = ["sexual", "nudity", "porn", "graphic-media", "!no-unauthenticated"] as const;
 
 export const { options: blueskyOptions, read: ownOptionsOf } = optionsOf(() => {

@@ -7,13 +7,13 @@ type ClientKey = ShapeOf<typeof es256PrivateKey>;
 const LOOPBACK = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/])/;
 
 /**
- * Returns this service as an OAuth client. There is no registration with this network: a client is known by the
- * address of its documents and proves itself with a key. On a developer's machine it needs neither; elsewhere there is
- * no client without them.
+ * Reads this service's OAuth client. This network has no registration: a client is identified by the address of its
+ * documents and proves itself with a key. On a developer's machine it needs neither. Elsewhere there is no client
+ * without them.
  */
 function read(values: Readonly<Record<string, unknown>>): FromSettings {
   const id = values["PUBLIC_BASE_URL"];
-  // Safe: parsed by the table below.
+  // Safe: the table below has parsed it.
   const key = values["BLUESKY_OAUTH_KEY"] as ClientKey | undefined;
   if (typeof id !== "string") return {};
   if (LOOPBACK.test(id)) return { app: { id, secret: "", version: "" } };

@@ -1,7 +1,7 @@
 import type { LegDraft, MediaItem } from "./draft.ts";
 import { shortenedText } from "./text.ts";
 
-/** Returns the rule that alternative texts beyond a network's limit are cut. */
+/** Makes the rule that alternative texts beyond a network's limit are cut. */
 export function shortenedAltTexts(network: string, charactersMax: number) {
   return {
     field: "altTexts",
@@ -12,7 +12,7 @@ export function shortenedAltTexts(network: string, charactersMax: number) {
   } as const;
 }
 
-/** Returns the draft with each alternative text cut to `charactersMax` UTF-16 units, behind a word. */
+/** Returns the draft with each alternative text cut to `charactersMax` UTF-16 units, after a word. */
 export function withShortAltTexts(draft: LegDraft, charactersMax: number): LegDraft {
   const media = draft.media.map(({ url, altText }) => {
     return { url, altText: altText === null ? null : shortenedText(altText, charactersMax) };
@@ -20,7 +20,7 @@ export function withShortAltTexts(draft: LegDraft, charactersMax: number): LegDr
   return { ...draft, media };
 }
 
-/** Returns the files whose alternative text is longer than a network takes, of those for which it takes one. */
+/** Returns the files whose alternative text is too long for the network, of those for which it accepts one. */
 export function longAltTexts(
   { media }: LegDraft,
   charactersMax: number,
@@ -31,7 +31,7 @@ export function longAltTexts(
   );
 }
 
-/** Returns the indices of files whose alternative text is not used; `takes` says which files the network takes one for. */
+/** Returns the indices of files with an unused alternative text. `takes` says which files can have one. */
 export function unusedAltTexts(
   draft: LegDraft,
   takes: (item: MediaItem) => boolean,

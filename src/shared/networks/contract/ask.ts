@@ -6,16 +6,16 @@ import { MediaFailure } from "./media.ts";
 import { type Rejected, type TryLater, unanswered, unpublished } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
-/** A call that shows nothing to anyone, and how its answer is read. */
+/** A call that publishes nothing, and how its answer is read. */
 export interface Asked<Found> {
-  /** Returns what an answer holds; undefined where it is not what was asked for. */
+  /** Returns the contents of an answer, or undefined when it isn't the expected one. */
   readonly read: (answer: HttpResponse) => Found | undefined;
-  /** Returns what any other answer means. */
+  /** Interprets any other answer. */
   readonly classify: (answer: HttpResponse, now: Date) => Classified | Promise<Classified>;
   readonly mediaIndex?: number | undefined;
 }
 
-/** Makes a call that publishes nothing. Returns what was asked for, or what its absence means for the leg. */
+/** Makes a call that publishes nothing. Returns the requested data, or what its absence means for the leg. */
 export async function ask<Found>(
   request: HttpRequest,
   { read, classify, mediaIndex }: Asked<Found>,
@@ -26,13 +26,13 @@ export async function ask<Found>(
   return read(answer) ?? unpublished(await classify(answer, tools.now()), mediaIndex);
 }
 
-/** Returns the reader of answers with status 200 and this form. */
+/** Makes the reader of answers with status 200 and this form. */
 export function inForm<Form extends z.ZodType>(form: () => Form) {
   return (answer: HttpResponse): z.output<Form> | undefined =>
     answer.status === 200 ? form().safeParse(answer.json()).data : undefined;
 }
 
-/** Reads what is nice to have; undefined where it can't be had. */
+/** Reads optional data. Undefined when it isn't available. */
 export async function tryRead<Form extends z.ZodType>(
   request: HttpRequest,
   form: () => Form,
@@ -42,7 +42,7 @@ export async function tryRead<Form extends z.ZodType>(
   return answer instanceof HttpFailure ? undefined : inForm(form)(answer);
 }
 
-/** Makes the cheap read of an account check. A page that somebody put in between has a 200 too, but no id. */
+/** Makes the cheap read of an account check. A page of a proxy also has status 200, but no id. */
 export async function probe(
   request: HttpRequest,
   classify: Asked<unknown>["classify"],
@@ -53,7 +53,7 @@ export async function probe(
   return ask(request, { read, classify }, tools);
 }
 
-/** Runs what reads a customer's file. Returns the outcome of a file that can't be had, or is refused. */
+/** Runs code that reads a customer's file. Returns the outcome of a file that can't be fetched or is refused. */
 export async function withFile<Of>(
   network: string,
   mediaIndex: number | undefined,

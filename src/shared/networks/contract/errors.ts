@@ -1,4 +1,4 @@
-/** What may end a leg, in the words of the contract. The network's own words never reach the customer's end user. */
+/** An error that may end a leg, in our own words. Those of the network never reach the customer's end user. */
 interface LegError {
   readonly message: string;
   readonly remediation: string;
@@ -112,7 +112,7 @@ export const LEG_ERRORS = {
 
 export type LegErrorCode = keyof typeof LEG_ERRORS;
 
-/** Codes of warnings alone: the post is published, but not quite as it was given. */
+/** Codes that are only warnings: the post is published, but not exactly as it was given. */
 export const WARNING_CODES = ["alt_text_shortened"] as const;
 
 /** What each of these warnings means. */
@@ -122,10 +122,9 @@ export const WARNING_MEANINGS = {
 
 type WarningCode = (typeof WARNING_CODES)[number];
 
-/** What a finding about a draft may be told as. */
 export type FindingCode = LegErrorCode | WarningCode;
 
-/** Returns whether a finding's code may end a leg. */
+/** Reports whether a finding's code may end a leg. */
 export function endsLegs(code: FindingCode): code is LegErrorCode {
   return Object.hasOwn(LEG_ERRORS, code);
 }

@@ -2,10 +2,7 @@ import * as z from "zod";
 import { shape } from "../../runtime/shape.ts";
 import { numberShape } from "./answers.ts";
 
-/**
- * Returns the shape of a field that is not needed: null, or anything that does not fit, is as good as nothing, or as
- * `otherwise`.
- */
+/** Makes the shape of an optional field. Null, or a value that doesn't fit, becomes undefined or `otherwise`. */
 export function spare<Of extends z.ZodType>(field: Of): z.ZodCatch<z.ZodOptional<Of>>;
 export function spare<Of extends z.ZodType>(
   field: Of,
@@ -15,19 +12,19 @@ export function spare(field: z.ZodType, otherwise?: unknown) {
   return otherwise === undefined ? field.optional().catch(undefined) : field.catch(otherwise);
 }
 
-/** Returns the maker of an object's shape, of these fields. */
+/** Makes a function that builds an object's shape with these fields. */
 export function objectShape<Fields extends z.ZodRawShape>(fields: () => Fields) {
   return shape(() => z.object(fields()));
 }
 
-/** Returns the shape of a list of which no single entry is needed: those that do not fit are left out. */
+/** Makes the shape of a list without required entries. Entries that don't fit are left out. */
 export function entries<Of extends z.ZodType>(entry: Of) {
   return z
     .array(spare(entry))
     .transform((list) => list.flatMap((one) => (one === undefined ? [] : [one])));
 }
 
-/** Seconds that a token lasts; some answers have them in quotes. */
+/** The lifetime of a token in seconds, which some answers have in quotes. */
 export const secondsShape = shape(() =>
   numberShape().pipe(
     z
@@ -37,10 +34,10 @@ export const secondsShape = shape(() =>
   ),
 );
 
-/** What Meta and LinkedIn document as the life of a token, for an answer that does not tell. */
+/** The lifetime of a token that Meta and LinkedIn document, for an answer that doesn't state it. */
 export const SIXTY_DAYS = 60 * 24 * 3600;
 
-/** Scopes, which come as a list or in one text, separated as it happens; undefined where the answer names none. */
+/** Scopes as a list or one text with various separators. Undefined when the answer names none. */
 export const scopesShape = shape(() =>
   spare(
     z
@@ -49,7 +46,7 @@ export const scopesShape = shape(() =>
   ),
 );
 
-/** Returns the needed scopes that a grant lacks. One that names none has all (RFC 6749, section 5.1). */
+/** Returns the needed scopes that a grant lacks. A grant that names none has all (RFC 6749, section 5.1). */
 export function scopesLacked(
   needed: readonly string[],
   granted: readonly string[] | undefined,

@@ -4,7 +4,7 @@ import type { NetworkTools } from "./tools.ts";
 import { noteOf } from "./answers.ts";
 
 export interface Account {
-  /** Unique within the network for all time (a DID, `host` and account id …). */
+  /** Unique within the network for all time (a DID, or host and account id …). */
   readonly id: string;
   readonly username: string;
   readonly displayName: string;
@@ -20,14 +20,14 @@ export interface LinkedAccount {
   readonly credentials: NetworkData;
   readonly instanceUrl: string | null;
   readonly scopes: readonly string[];
-  /** The limits that the network states for this account; stored with the connection and given to `check`. */
+  /** The limits that the network states for this account, stored with the connection and given to `check`. */
   readonly limits: NetworkData;
   readonly expiresAt: string | null;
-  /** What `revoke` ends, where that is more than this account: accounts with the same one end together. */
+  /** What `revoke` ends, if it is more than this account. Accounts with the same id end together. */
   readonly grantId?: string;
 }
 
-/** The reasons for which linking may fail. The page has one message per code. */
+/** Why linking may fail. The page has one message per code. */
 export const LINK_ERRORS = [
   "wrong_credentials",
   "app_password_needed",
@@ -52,7 +52,7 @@ export interface LinkFailure {
   readonly kind: "failed";
   readonly code: LinkErrorCode;
   readonly note?: string;
-  /** The field of the form that is wrong, where the code alone does not say it. */
+  /** The field of the form that is wrong, if the code alone doesn't tell. */
   readonly field?: string;
 }
 
@@ -62,11 +62,11 @@ export type LinkOutcome = { readonly kind: "linked"; readonly linked: LinkedAcco
 export interface LinkCandidate {
   readonly id: string;
   readonly label: string;
-  /** Tells it from others of the same label; may be empty. */
+  /** Tells it from others with the same label. May be empty. */
   readonly hint: string;
 }
 
-/** The authorisation covers several accounts. `flow` is kept (sealed) until one is chosen and given to `choose`. */
+/** The authorisation covers several accounts. `flow` is stored (sealed) until one is chosen, and given to `choose`. */
 export interface LinkChoice {
   readonly kind: "choose";
   readonly candidates: readonly LinkCandidate[];
@@ -75,7 +75,7 @@ export interface LinkChoice {
   readonly flow: NetworkData;
 }
 
-/** The authorisation is worth another try with these fields: the server refused what was asked for. */
+/** The server refused what was requested, so the authorisation should be tried again with these fields. */
 export interface LinkRestart {
   readonly kind: "restart";
   readonly form: Texts;
@@ -89,31 +89,31 @@ export interface LinkField {
   /** Whether it is hidden while it is typed, and never shown again. */
   readonly secret?: boolean;
   readonly placeholder?: string;
-  /** What browsers may fill in; absent: nothing. */
+  /** What browsers may fill in. The default is nothing. */
   readonly autocomplete?: string;
-  /** One of these is chosen instead of typed; the first is meant when nothing is said. */
+  /** The values to choose from, instead of typing. The first is the default. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
-  /** Whether a deployment with this registration asks for the field; absent: every deployment does. */
+  /** Reports whether a deployment with this registration asks for the field. By default every deployment does. */
   readonly isAsked?: (app: NetworkApp | undefined) => boolean;
 }
 
 export interface OAuthStart {
-  /** Where the network leads back to. A network with `hasServers` makes each server's own of it: `serverCallback`. */
+  /** Where the network leads back to. With `hasServers`, each server gets its own by `serverCallback`. */
   readonly redirectUri: string;
-  /** Opaque to the network; comes back with the callback. */
+  /** Opaque to the network. It comes back with the callback. */
   readonly state: string;
   /** RFC 7636, S256. */
   readonly codeChallenge: string;
 }
 
-/** Off to the network's own page. */
+/** A redirect to the network's own page. */
 export interface OAuthRedirect {
   readonly kind: "redirect";
   readonly url: string;
   readonly flow: NetworkData;
-  /** Origin of the server, for a network with `hasServers`: the callback is accepted at its address alone. */
+  /** Origin of the server, for a network with `hasServers`. The callback is only accepted at this server's address. */
   readonly server?: string;
-  /** Where the network's library chose a state of its own, as hard to guess, instead of `oauth.state`. */
+  /** The state that the network's library chose instead of `oauth.state`. It is as hard to guess. */
   readonly state?: string;
 }
 
@@ -131,44 +131,44 @@ export interface LinkForm {
   signIn(form: Texts, tools: NetworkTools): Promise<LinkOutcome>;
 }
 
-/** By a form and the network's own authorisation page. */
+/** Signing in with a form and the network's own authorisation page. */
 export interface OAuthFlow {
   readonly kind: "oauth";
   readonly fields: readonly LinkField[];
   /**
    * Whether the network has many authorisation servers that don't name themselves in their answers. Each then has a
-   * callback address of its own, so that no server can have another one's code sent to it.
+   * callback address of its own, so that no server can receive another one's code.
    */
   readonly hasServers?: true;
   /**
-   * Origins that a browser is led to, or passed on between, before the network shows its first page: the page that it
-   * leaves lets it go nowhere else. Absent: any, because the end user names the server.
+   * Origins that a browser passes before the network shows its first page, because the page that it leaves allows no
+   * others. Absent when the end user names the server, so that any may come.
    */
   readonly origins?: readonly [string, ...string[]];
-  /** Begins the flow. `flow` is kept (sealed) until the callback and given to `finish`. */
+  /** Begins the flow. `flow` is stored (sealed) until the callback, and given to `finish`. */
   start(form: Texts, oauth: OAuthStart, tools: NetworkTools): Promise<OAuthRedirect | LinkFailure>;
   finish(
     callback: OAuthCallback,
     tools: NetworkTools,
   ): Promise<LinkOutcome | LinkChoice | LinkRestart>;
-  /** Links the chosen account, where `finish` may ask for a choice; `candidateId` is one that it offered. */
+  /** Links the chosen account after `finish` has offered a choice. `candidateId` is one of its candidates. */
   choose?(candidateId: string, flow: NetworkData, tools: NetworkTools): Promise<LinkOutcome>;
-  /** A form that links as well: the page offers it below the first. */
+  /** A form that links as well. The page offers it below the first. */
   readonly alternative?: LinkForm;
-  /** Without `NetworkTools.app` only the alternative is there: the page shows its form as the only one. */
+  /** Without `NetworkTools.app`, only the alternative exists, and the page shows its form as the only one. */
   readonly needsApp?: boolean;
 }
 
 /**
- * Returns a server's part of its callback address: `example.social`, or `example.social_8443` with a port. An origin is
- * in the form that URL parsers give it (lower case, punycode, no default port), so a server has one address. Host names
- * have no underscore, so no two servers share one.
+ * Returns a server's part of its callback address: `example.social`, or `example.social_8443` with a port. The origin
+ * is in the form of URL parsers (lower case, punycode, no default port), so a server has one address. Host names have
+ * no underscore, so no two servers share one.
  */
 export function serverSegment(origin: string): string {
   return new URL(origin).host.replace(/[^a-z0-9.-]/g, "_");
 }
 
-/** Returns the address that the server of this origin leads back to. */
+/** Returns the address to which the server of this origin leads back. */
 export function serverCallback(redirectUri: string, origin: string): string {
   return `${redirectUri}/${serverSegment(origin)}`;
 }
@@ -176,7 +176,7 @@ export function serverCallback(redirectUri: string, origin: string): string {
 /** How an account of the network is linked. */
 export type LinkFlow = (LinkForm & { readonly kind: "form" }) | OAuthFlow;
 
-/** Returns a failed step of linking. Secrets are removed from the note, and it is shortened. */
+/** Makes a failed step of linking. Secrets are removed from the note, and it is shortened. */
 export function linkFailed(code: LinkErrorCode, note?: string): LinkFailure {
   return { kind: "failed", code, ...(note === undefined ? {} : { note: noteOf(note) }) };
 }

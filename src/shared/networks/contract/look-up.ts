@@ -3,28 +3,28 @@ import type { OwnLeg } from "./state.ts";
 
 type Decided = LookUpOutcome | Promise<LookUpOutcome>;
 
-/** A look that showed no post. */
+/** A look-up that showed no post. */
 interface Looked<Leg> {
   readonly leg: Leg;
   /** Since the first visible call. */
   readonly ageMs: number;
   readonly lookup: Exclude<Lookup, { kind: "found" | "unavailable" }>;
-  /** Whether the look proves that there is no post. */
+  /** Whether the look-up proves that there is no post. */
   readonly isMissing: boolean;
 }
 
-/** How a network tells what became of a visible call. */
+/** How a network finds out the outcome of a visible call. */
 interface LookUp<Leg> {
   readonly find: (leg: Leg) => Promise<Lookup>;
-  /** By when what the first call set off is done, and shown. */
+  /** When everything that the first call caused is finished and visible. */
   readonly settledMs: number | ((leg: Leg) => number);
-  /** Decides before that time; absent: the network is asked again. */
+  /** Decides before that time. By default, the network is asked again. */
   readonly early?: (looked: Looked<Leg> & { readonly leftMs: number }) => Decided;
-  /** Decides after it. */
+  /** Decides after that time. */
   readonly late: (looked: Looked<Leg>) => Decided;
 }
 
-/** Returns the decision after a lost answer. A network that does not answer is asked again. */
+/** Makes the decision after a lost answer. A network that doesn't answer is asked again. */
 export function lookingUp<Credentials, Remote>({
   find,
   settledMs,
@@ -45,7 +45,7 @@ export function lookingUp<Credentials, Remote>({
   };
 }
 
-/** Returns the end of a leg of which nothing will tell whether it was published. */
+/** Ends a leg when nothing will tell whether it was published. */
 export function unknowable(note: string): LookUpOutcome {
   return { kind: "unknowable", failure: outcomeUnknown(note) };
 }

@@ -26,8 +26,8 @@ export function bytesMaxOf({ video, audio, document }: MediaTargets): number {
 type Facts = Pick<MediaFacts, "contentType" | "size" | "durationSeconds">;
 
 /**
- * Returns why a network does not take a file, as far as type, size and duration show; undefined if they show nothing
- * against it. Validation and preparation both ask this, so that they never differ.
+ * Returns why a network doesn't accept a file, as far as type, size and duration tell. Undefined if they don't speak
+ * against it. Validation and preparation both use this, so that they never differ.
  */
 export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | undefined {
   const kind = kindOfType(file.contentType);
@@ -37,7 +37,7 @@ export function refusalOf(file: Facts, targets: MediaTargets): MediaReason | und
   return target === undefined ? "type" : fileRefusal(file, target);
 }
 
-/** Returns the reason why an image is refused. A readable image is converted; any other is taken as it is or refused. */
+/** Returns why an image is refused. A readable image is converted, and any other is accepted unchanged or refused. */
 function imageRefusal({ contentType, size }: Facts, { image }: MediaTargets) {
   if (size > IMAGE_SOURCE_BYTES_MAX) return "size";
   if (READABLE_IMAGES.includes(contentType)) return undefined;
@@ -50,7 +50,7 @@ function fileRefusal({ contentType, size, durationSeconds }: Facts, target: File
   if (types?.includes(contentType) === false) return "type";
   if (size > bytesMax) return "size";
   if (durationSeconds === null) return undefined;
-  // Networks count whole seconds: a video of 10 minutes may be a few pictures longer.
+  // Networks count whole seconds, so a video of 10 minutes may be a few frames longer.
   const isOutside = durationSeconds < secondsMin || Math.floor(durationSeconds) > secondsMax;
   return isOutside ? "duration" : undefined;
 }
@@ -85,8 +85,8 @@ export function mediaFailed(
 }
 
 /**
- * Returns the outcome for a file that the network does not take, before it is sent; undefined if the network may take
- * it.
+ * Returns the outcome for a file that the network doesn't accept, before it is sent. Undefined if the network may
+ * accept it.
  */
 export function refusedFile(
   network: string,
@@ -106,7 +106,7 @@ export function rejectedBy<Table extends Readonly<Record<string, Pick<Rule, "cod
   note: string,
   mediaIndex?: number,
 ): Rejected {
-  // Safe: the id is a key of the table, and what refuses files has a code that ends legs.
+  // Safe: the id is a key of the table, and a rule that refuses files has a code that ends legs.
   const { code } = table[rule] as { readonly code: LegErrorCode };
   const refused = { code, effect: "refuse", rule, networkCode: null, note } as const;
   const failure = legFailure({ ...refused, retryAfterSeconds: null }, mediaIndex);
@@ -118,7 +118,7 @@ export function mediaRejected(rule: string, note: string, mediaIndex?: number): 
   return rejectedBy({ [rule]: { code: "media_rejected" } }, rule, note, mediaIndex);
 }
 
-/** What is said of a repair; the rule is `<network>.media.<repair>` on every network. */
+/** The text for a repair. The rule is `<network>.media.<repair>` on every network. */
 const REPAIRS: Readonly<Record<MediaRepair, string>> = {
   converted: "The image is converted to a type that the network takes.",
   recompressed: "The image has more bytes than the network takes; it is compressed further.",
@@ -183,7 +183,7 @@ export const MEDIA_REASONS = Object.keys(REASONS) as readonly MediaReason[];
 
 type ProblemPosition = Pick<Problem, "field" | "mediaIndex">;
 
-/** Returns the warning that a file is changed so that the network takes it. */
+/** Makes the warning that a file is changed so that the network accepts it. */
 export function repairWarning(
   network: string,
   repair: MediaRepair,
@@ -200,8 +200,8 @@ export function repairWarning(
 }
 
 /**
- * Returns the error for a file that can't be fetched, with the cause if it is known. A leg tries again for a while
- * before it fails.
+ * Makes the error for a file that can't be fetched, with the cause if it is known. A leg tries again for a while before
+ * it fails.
  */
 export function unreachableError(
   { name }: Pick<Network, "name">,
@@ -215,8 +215,8 @@ export function unreachableError(
 }
 
 /**
- * Returns the error for a file that the network would refuse even after repairs, with the network's own message if it
- * has one.
+ * Makes the error for a file that the network would refuse even after repairs, with the network's own message if it has
+ * one.
  */
 export function refusalError(
   { name, rules = {} }: Pick<Network, "name" | "rules">,

@@ -8,32 +8,32 @@ export interface FetchedMedia {
   readonly height: number | null;
 }
 
-/** What a media file is, as its first bytes tell. */
+/** Facts about a media file, from its first bytes. */
 export interface MediaFacts {
   /** By the content, not by what the server claims. */
   readonly contentType: string;
   /** In bytes. */
   readonly size: number;
-  /** As it is seen: a photo that was taken on its side is measured upright. */
+  /** As displayed: a photo taken sideways is measured upright. */
   readonly width: number | null;
   readonly height: number | null;
-  /** Of videos and audio, if it is known without reading the whole file. */
+  /** For videos and audio, if it is known without reading the whole file. */
   readonly durationSeconds: number | null;
-  /** Whether it is an image that moves; absent: it is none. */
+  /** Whether it is an animated image. The default is no. */
   readonly isMoving?: boolean;
 }
 
-/** A customer's media file, opened but not downloaded: what is read is fetched then, in bounded pieces. */
+/** A customer's media file, opened but not downloaded. Its bytes are fetched piece by piece when they are read. */
 export interface MediaFile extends MediaFacts, StreamedBody {
-  /** Tells this version of the file from a later one at the same address; null where the server gives no sign. */
+  /** Tells this version of the file from a later one at the same address. Null when the server gives no sign. */
   readonly version: string | null;
-  /** Returns the bytes from `first` to `last`, both included. Throws `MediaFailure`, also when the file has changed. */
+  /** Returns the bytes from `first` to `last`, both included. @throws MediaFailure, also when the file has changed */
   read(first: number, last: number): Promise<Uint8Array>;
-  /** Ends open requests; not needed for a file that was read to its end. */
+  /** Ends open requests. Not needed for a file that was read to its end. */
   close(): Promise<void>;
 }
 
-/** What was done to an image so that a network takes it; part of the warning's rule: `bluesky.media.recompressed`. */
+/** What was done to an image so that a network accepts it. Part of the warning's rule: `bluesky.media.recompressed`. */
 export const MEDIA_REPAIRS = [
   "converted",
   "recompressed",
@@ -47,7 +47,7 @@ export const MEDIA_REPAIRS = [
 
 export type MediaRepair = (typeof MEDIA_REPAIRS)[number];
 
-/** Why a file can't be had or made to fit; part of the rule that it breaks: `instagram.media.ratio`. */
+/** Why a file can't be fetched or made to fit. Part of the rule that it breaks: `instagram.media.ratio`. */
 export type MediaReason =
   | "size"
   | "type"
@@ -62,43 +62,43 @@ export type MediaReason =
   | "time"
   | "crash";
 
-/** What a network takes of images. What does not fit is repaired; a shape out of range is refused, never cropped. */
+/** The images that a network accepts. Others are repaired, but a shape out of range is refused, never cropped. */
 export interface ImageTarget {
   readonly types: readonly string[];
   readonly bytesMax: number;
   /** Longest side. */
   readonly edgeMax?: number;
-  /** Widths of an image that is encoded again: the network scales it further itself. */
+  /** Widths of an image that is encoded again. The network scales it further itself. */
   readonly madeWidth?: { readonly min: number; readonly max: number };
   readonly pixelsMax?: number;
   /** Width divided by height. */
   readonly ratio?: { readonly min: number; readonly max: number };
-  /** Types of moving images that move where readers see them; what moves otherwise becomes a still. */
+  /** Types of animated images that are shown animated. Others become still images. */
   readonly plays: readonly string[];
-  /** Most frames of a moving image. */
+  /** Maximum number of frames of an animation. */
   readonly framesMax?: number;
-  /** Whether it turns a JPEG by its EXIF itself. */
+  /** Whether it turns a JPEG by its EXIF orientation itself. */
   readonly turnsByExif: boolean;
-  /** An opaque PNG larger than this is better off as a JPEG. */
+  /** An opaque PNG larger than this is better as a JPEG. */
   readonly pngBytesMax?: number;
 }
 
-/** The files that a network takes unchanged. The network itself checks what is absent. */
+/** The files that a network accepts unchanged. The network itself checks what is absent here. */
 export interface FileTarget {
-  /** Types that the network takes; absent: all of the kind. */
+  /** Types that the network accepts. The default is all of the kind. */
   readonly types?: readonly string[];
   readonly bytesMax?: number;
   readonly secondsMin?: number;
   readonly secondsMax?: number;
 }
 
-/** What a network takes of media files, as data. Of a kind that is absent it takes none. */
+/** The media files that a network accepts, as data. It accepts none of a kind that is absent. */
 export interface MediaTargets {
   readonly image: ImageTarget;
   readonly video?: FileTarget;
   readonly audio?: FileTarget;
   readonly document?: FileTarget;
-  /** Types of moving images that are published as videos, unchanged; absent: none. */
+  /** Types of animated images that are published as videos, unchanged. The default is none. */
   readonly moving?: readonly string[];
 }
 
@@ -110,7 +110,7 @@ export interface FittedImage extends FetchedMedia {
 /** Largest image that is downloaded to be made smaller. */
 export const IMAGE_SOURCE_BYTES_MAX = 50 * 1024 * 1024;
 
-/** Types that can be read, and so made into another where a network does not take them. */
+/** Types that can be read, and therefore converted if a network doesn't accept them. */
 export const READABLE_IMAGES: readonly string[] = [
   "image/jpeg",
   "image/png",
@@ -120,11 +120,11 @@ export const READABLE_IMAGES: readonly string[] = [
   "image/tiff",
 ];
 
-/** A media file could not be had: `media_unreachable`, or `media_rejected` when it is not what was asked for. */
+/** A media file could not be fetched: `media_unreachable`, or `media_rejected` when it isn't what was expected. */
 export class MediaFailure extends Error {
   readonly code: "media_unreachable" | "media_rejected";
   readonly reason: MediaReason | null;
-  /** What to do about it; absent: what the code's words say. */
+  /** What to do. The default is the text of the code. */
   readonly remediation: string | undefined;
 
   constructor(
@@ -144,7 +144,7 @@ export class MediaFailure extends Error {
   }
 }
 
-/** What a slice holds in memory at a time. */
+/** How much of a slice is in memory at a time. */
 const PIECE_BYTES = 2 * 1024 * 1024;
 
 /** Returns the bytes of a file from `first` up to and including `last`, which are fetched while they are sent. */

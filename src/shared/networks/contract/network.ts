@@ -21,7 +21,7 @@ import type { MediaFacts, MediaTargets } from "./media.ts";
 
 /** Everything a network needs to publish one leg. Between attempts only `remote` and `sentAt` change. */
 export interface LegToPublish {
-  /** Stable over every attempt with the same content: the network's idempotency key derives from it. */
+  /** The same for every attempt with the same content. The network's idempotency key derives from it. */
   readonly key: string;
   readonly draft: LegDraft;
   readonly account: Account;
@@ -30,7 +30,7 @@ export interface LegToPublish {
   readonly limits: NetworkData;
   /** What `begin` chose and `prepare` added. */
   readonly remote: NetworkData;
-  /** When a visible call was first attempted; null when there was none. */
+  /** When a visible call was first attempted, or null when there was none. */
   readonly sentAt: Date | null;
   /** Whether nothing of it can be public: no visible call was made, or all are known to have published nothing. */
   readonly isUnpublished: boolean;
@@ -39,94 +39,93 @@ export interface LegToPublish {
 /** An account whose check is due. */
 export type CheckedAccount = Pick<LinkedAccount, "account" | "credentials" | "instanceUrl">;
 
-/** How an account that is not published to is kept usable, and its limits current. Runs once a day at most. */
+/** Keeps an account that is not published to usable, and its limits current. Runs once a day at most. */
 export interface AccountCheck {
-  /** How many days an account may go unused before `freshen` and `probe` are called for it; 0: they run every day. */
+  /** How many days an account may be unused before `freshen` and `probe` are called. With 0, they run every day. */
   readonly idleDaysMax: number;
-  /** Makes a cheap read that needs the authorisation; absent if `freshen` shows as much. */
+  /** Makes a cheap read that needs the authorisation. Absent if `freshen` shows as much. */
   probe?(
     checked: CheckedAccount,
     tools: NetworkTools,
   ): Promise<{ kind: "usable" } | TryLater | Rejected>;
-  /** Returns the `limits` that the account would have if it were linked now; absent if they never change. */
+  /** Returns the `limits` that the account would have if it were linked now. Absent if they never change. */
   readLimits?(checked: CheckedAccount, tools: NetworkTools): Promise<LimitsOutcome>;
 }
 
 /**
- * A JSON document that a network wants the service to publish, at `/v1/connect/<network>/<file>`: the metadata of an
- * OAuth client, its public keys.
+ * A JSON document that the service has to publish for a network at `/v1/connect/<network>/<file>`, such as the metadata
+ * of an OAuth client or its public keys.
  */
 export interface NetworkDocument {
   readonly file: string;
-  /** How the route is described in the API's reference. */
+  /** How the API's reference describes the route. */
   readonly reference: {
     readonly operationId: string;
     readonly summary: string;
     readonly description?: string;
   };
-  /** Returns the document; undefined where this registration has none, which is answered with 404. */
+  /** Returns the document, or undefined when this registration has none, which is answered with 404. */
   make(app: NetworkApp, service: ServiceIdentity): Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An authentic notice that a person took an authorisation back. */
+/** An authentic notice that a person has withdrawn an authorisation. */
 export interface WithdrawalNotice {
   /** `LinkedAccount.grantId` of that person's accounts. */
   readonly grantId: string;
-  /** Names the notice: 40 hexadecimal digits that nobody can guess, the same whenever the same notice comes. */
+  /** Identifies the notice: 40 hexadecimal digits that nobody can guess, and that are the same whenever it comes. */
   readonly key: string;
 }
 
-/** How a network tells that a person took an authorisation back in the network's own settings. */
+/** How a network reports that a person has withdrawn an authorisation in the network's own settings. */
 export interface WithdrawalNotices {
-  /** Part of the addresses that are called. Networks that share one are told apart by whose app signed. */
+  /** Part of the addresses that are called. Networks that share one are distinguished by the app that signed. */
   readonly sender: string;
-  /** The form's field. */
   readonly field: string;
-  /** Returns the content of a notice, or the check at which it failed. Pure. */
+  /** Returns the content of a notice, or the check that it failed. Pure. */
   read(signed: string, app: NetworkApp, now: Date): WithdrawalNotice | FailedCheck;
 }
 
 /**
- * A social network. Generic code never names one: it calls these steps, each of which may be repeated after a crash:
- * `begin` → `prepare` (until ready) → sent marker → `perform`. Before a second `perform` comes
- * `lookUp`, which says whether there may be one.
+ * A social network. Generic code never names one. It calls these steps, each of which may be repeated after a crash:
+ * `begin` → `prepare` (until ready) → sent marker → `perform`. Before a second `perform` comes `lookUp`, which says
+ * whether the call may be made again.
  */
 export interface Network {
-  /** The name in the registry, in requests and in rows; part of its rules' ids. */
+  /** The name in the registry, in requests and in rows, and part of its rules' ids. */
   readonly name: string;
   /** The name that end users see. */
   readonly title: string;
-  /** Whether it needs a registration of the relay (`NetworkTools.app`); absent: it needs none. */
+  /** Whether it needs a registration of the relay (`NetworkTools.app`). The default is no. */
   readonly needsApp?: boolean;
-  /** Whether only the code and the settings name its hosts; absent: people choose their servers. */
+  /** Whether only the code and the settings name its hosts. By default, people choose their servers. */
   readonly hasOwnHosts?: true;
-  /** Its settings; absent: it has none. */
+  /** Its settings, if it has any. */
   readonly settings?: NetworkSettings;
-  /** The documents that the service publishes for it; absent: none. */
+  /** The documents that the service publishes for it, if any. */
   readonly documents?: readonly NetworkDocument[];
-  /** How it tells that a person took an authorisation back; absent: it does not. */
+  /** How it reports that a person has withdrawn an authorisation, if it does. */
   readonly withdrawals?: WithdrawalNotices;
-  /** Returns the date until which a version of its API (`NetworkApp.version`) is supported; absent if none is announced. */
+  /** Returns the date until which a version of its API (`NetworkApp.version`) is supported. Absent if unknown. */
   versionEnd?(version: string): Date;
   /** The schema of `platformOptions.<name>`: a strict object. */
   readonly options: Shape<z.ZodType<Readonly<Record<string, unknown>>>>;
   readonly link: LinkFlow;
   /**
-   * Returns which of the permissions that are asked for, without being needed for linking or publishing, an
-   * authorisation with these scopes lacks; absent: there are none. Pure.
+   * Returns the optional permissions (not needed for linking or publishing) that an authorisation with these scopes
+   * lacks. Absent when there are none. Pure.
    */
   missingScopes?(scopes: readonly string[], app: NetworkApp | undefined): readonly string[];
   measure(draft: LegDraft, limits: NetworkData): TextMeasure;
   /**
-   * Returns the daily quota of the account that the draft counts towards, e.g. `posts`; absent: there is none. `remote` is
-   * what `prepare` made of it, which may show what the draft alone does not.
+   * Returns the daily quota of the account that the draft counts towards, such as `posts`. Absent when there is none.
+   * `remote` is what `prepare` made of it, which may show more than the draft alone.
    */
   quotaOf?(draft: LegDraft, remote?: NetworkData): string | undefined;
   /** Returns the quota that the network itself states for the account, which may be less than the settings allow. */
   quotaMaxOf?(kind: string, limits: NetworkData): number | undefined;
   /**
-   * Returns what publishing refuses of the files together: kinds that can't share a post, a form that needs another
-   * kind. `media` covers each file alone. `files` are in the draft's order; null: could not be read. Pure.
+   * Returns why publishing refuses the files together: kinds that can't share a post, or a form that needs another
+   * kind. `media` covers each file alone. `files` are in the draft's order, null if it could not be read. Pure.
    */
   checkFiles?(
     draft: LegDraft,
@@ -134,19 +133,19 @@ export interface Network {
     files: readonly (MediaFacts | null)[],
   ): readonly Problem[];
   /**
-   * Returns the limit of an alternative text in UTF-16 units; absent: any number. Longer ones are cut before a step
+   * Returns the limit of an alternative text in UTF-16 units. Absent for any length. Longer ones are cut before a step
    * gets the draft, and `check` warns of it. `limits` as for `check`.
    */
   altTextMax?(limits: NetworkData): number;
-  /** Returns the media that it takes of the draft's files; absent: it takes any file. `limits` as for `check`. */
+  /** Returns the media that it accepts of the draft's files. Absent if it accepts any. `limits` as for `check`. */
   media?(draft: LegDraft, limits: NetworkData): MediaTargets;
-  /** The rules that `check` and publishing name by id; absent: none. */
+  /** The rules that `check` and publishing name by id, if any. */
   readonly rules?: RuleTable;
   /** Returns the rules that the draft breaks. `limits` is `{}` if the account is not known. Pure. */
   check(draft: LegDraft, limits: NetworkData): readonly Problem[];
   /**
-   * Returns what is chosen for a leg before its first attempt: record key, creation time … `prepare` may choose again
-   * while the leg is `isUnpublished`.
+   * Returns what is chosen for a leg before its first attempt, such as record key and creation time. `prepare` may
+   * choose again while the leg is `isUnpublished`.
    */
   begin(leg: { readonly key: string; readonly now: Date }): NetworkData;
   /** Renews the stored credentials if they are about to end. Called under a lease. */
@@ -155,7 +154,7 @@ export interface Network {
     instanceUrl: string | null,
     tools: NetworkTools,
   ): Promise<CredentialsOutcome>;
-  /** The check of an idle account; absent: `freshen` is called once a week. */
+  /** The check of an idle account. By default `freshen` is called once a week. */
   readonly accountCheck?: AccountCheck;
   readonly calls: NetworkCalls;
   /** Revokes the authorisation at the network, if possible. */
@@ -164,19 +163,19 @@ export interface Network {
 
 /** The visible call that publishes. The caller stores `sentAt`, then calls `perform`. */
 export interface PublishCall {
-  /** Makes uploads and containers. May be repeated, and shows nothing to anyone. Reads a status once and never waits. */
+  /** Makes uploads and containers. May be repeated, and is visible to nobody. Reads a status once and never waits. */
   prepare(leg: LegToPublish, tools: NetworkTools): Promise<PrepareOutcome>;
   /** Makes the one visible call. */
   perform(leg: LegToPublish, tools: NetworkTools): Promise<PublishOutcome>;
   /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
   lookUp(leg: LegToPublish, tools: NetworkTools): Promise<LookUpOutcome>;
-  /** Returns whether `lookUp` can show a post of the leg at all; absent: always. Pure. */
+  /** Reports whether `lookUp` can show a post of the leg at all. By default it always can. Pure. */
   canTell?(leg: LegToPublish): boolean;
 }
 
 export type CheckFiles = NonNullable<Network["checkFiles"]>;
 
-/** What was published, to whom, and how the network is reached for it. */
+/** What was published, on which account, and how to reach the network for it. */
 interface PublishedLeg extends Pick<
   LegToPublish,
   "account" | "credentials" | "instanceUrl" | "limits" | "remote"
@@ -187,17 +186,17 @@ interface PublishedLeg extends Pick<
 
 /** One call that follows a published post. */
 export interface FollowUp {
-  /** Stable over every attempt. */
+  /** The same for every attempt. */
   readonly key: string;
   readonly leg: PublishedLeg;
-  /** What is to be written; null where the call writes nothing. */
+  /** The text to write, or null when the call writes nothing. */
   readonly text: string | null;
   /**
-   * Time at which the last attempt was marked as sent: each mark sets its own. Null when the outcome of none is unknown:
-   * no attempt was made, or the network proved for each that it changed nothing.
+   * When the last attempt was marked as sent. Each mark sets its own time. Null when no attempt has an unknown outcome:
+   * none was made, or the network proved for each that it changed nothing.
    */
   readonly sentAt: Date | null;
-  /** What the last outcome with a `state` returned; `{}` before. */
+  /** What the last outcome with a `state` returned, or `{}` before. */
   readonly state: NetworkData;
 }
 
@@ -206,30 +205,27 @@ export type FollowedLeg = Pick<PublishedLeg, "account" | "limits" | "remote">;
 
 /**
  * A visible call that follows a published post: a comment, a removal. The caller stores `sentAt`, then calls `perform`.
- * It calls no other `perform` before `lookUp` while `sentAt` is not null. Each step may run again after a crash.
+ * While `sentAt` is not null, it calls `lookUp` before any other `perform`. Each step may run again after a crash.
  */
 export interface FollowUpCall {
-  /**
-   * Makes the call: one request that changes something, or several of which each may be repeated. Does not look at
-   * `sentAt`.
-   */
+  /** Makes the call: one request that changes something, or several of which each may be repeated. Ignores `sentAt`. */
   perform(call: FollowUp, tools: NetworkTools): Promise<FollowUpOutcome>;
   /** Finds out whether an earlier `perform` had its effect. Changes nothing. */
   lookUp(call: FollowUp, tools: NetworkTools): Promise<FollowUpLookUp>;
-  /** Returns whether the network can do it for this connection and this kind of post; absent: always. Pure. */
+  /** Reports whether the network can do it for this connection and kind of post. By default it always can. Pure. */
   readonly isSupported?: (leg: FollowedLeg) => boolean;
   /**
-   * Returns which of the permissions that it needs, beyond those of publishing, an authorisation with these scopes
-   * lacks; absent: it needs none. Pure.
+   * Returns the permissions that it needs, beyond those of publishing, and that an authorisation with these scopes
+   * lacks. Absent when it needs none. Pure.
    */
   readonly missingScopes?: (scopes: readonly string[]) => readonly string[];
 }
 
-/** By kind. A kind that is absent is one that the network lacks. */
+/** Calls by kind. The network lacks a kind that is absent. */
 export interface FollowUpCalls {
   /** Writes a first comment below the post, as its author. */
   readonly comment?: FollowUpCall;
-  /** Takes the post down. What the network no longer has counts as removed. */
+  /** Removes the post. A post that the network no longer has counts as removed. */
   readonly remove?: FollowUpCall;
 }
 
@@ -238,7 +234,7 @@ interface NetworkCalls extends FollowUpCalls {
   readonly publish: PublishCall;
 }
 
-/** Returns the network that a folder defines: its rules, its way of linking, and its calls. */
+/** Makes the network that a folder defines: its rules, its way of linking, and its calls. */
 export function network<const Name extends string, const Of extends Omit<Network, "name">>(
   name: Name,
   rest: Of,

@@ -1,6 +1,6 @@
 import { HttpFailure, type HttpResponse } from "../../runtime/http-call.ts";
 
-/** RFC 9110, 15.4, recalls that clients once followed five. */
+/** RFC 9110, 15.4, mentions that clients once followed five. */
 export const REDIRECTS_MAX = 5;
 
 /** A 300 names the choice that the server prefers, or none (RFC 9110, 15.4.1). */
@@ -17,8 +17,8 @@ export interface Arrived<Answer> {
 }
 
 /**
- * Returns the address that an answer redirects to; undefined where it is no redirect. Headers come as Latin-1: each
- * byte beyond ASCII is escaped, as browsers do, so that a path in UTF-8 is requested as it was sent.
+ * Returns the address that an answer redirects to, or undefined when it is no redirect. Headers come as Latin-1. As
+ * browsers do, each byte beyond ASCII is escaped, so that a path in UTF-8 is requested as it was sent.
  */
 function targetOf({ status, headers }: Answered, url: string): string | null | undefined {
   if (!REDIRECTS.includes(status)) return undefined;
@@ -30,8 +30,8 @@ function targetOf({ status, headers }: Answered, url: string): string | null | u
 }
 
 /**
- * Makes a call and follows its redirects; `ask` checks each address that it is given. Returns the first answer that is
- * no redirect, whatever its status, and `leave` ends the others.
+ * Makes a call and follows its redirects. `ask` checks each address that it gets. Returns the first answer that is no
+ * redirect, with any status, and `leave` ends the others.
  */
 export async function follow<Answer extends Answered | HttpFailure>(
   url: string,

@@ -13,13 +13,13 @@ export interface NetworkApp {
   readonly secret: string;
   /** Version of the network's API. */
   readonly version: string;
-  /** What is asked for beyond what linking and publishing take; absent: nothing. */
+  /** Permissions to request in addition to those for linking and publishing. The default is none. */
   readonly extraScopes?: readonly string[];
-  /** The network's own name for what is asked for, instead of a list of permissions; absent: there is none. */
+  /** The network's own name for the requested permissions, instead of a list. */
   readonly loginConfigId?: string;
-  /** Whether what belongs to a business is asked for as well; absent: it is. */
+  /** Whether permissions for a business are requested as well. The default is yes. */
   readonly asksForBusiness?: boolean;
-  /** A second registration, where the network wants one of its own for organisations. */
+  /** A second registration, for a network that requires a separate one for organisations. */
   readonly organizations?: { readonly id: string; readonly secret: string };
 }
 
@@ -27,9 +27,9 @@ export interface NetworkApp {
 export interface ServiceIdentity {
   readonly name: string;
   readonly url: string;
-  /** Where its operators help. */
+  /** Where operators help. */
   readonly supportUrl?: string;
-  /** How the pages behind links are asked for what their cards show; absent: as every call is made. */
+  /** The user agent for pages behind links, when a card is made. The default is that of all other calls. */
   readonly linkReader?: string;
 }
 
@@ -39,13 +39,13 @@ export type NetworkApps = Readonly<Partial<Record<string, NetworkApp>>>;
 /** What a network makes of its settings. */
 export interface FromSettings {
   readonly app?: NetworkApp | undefined;
-  /** Per rolling day and real account, by what `Network.quotaOf` answers. */
+  /** Per rolling day and network account, by the answers of `Network.quotaOf`. */
   readonly quotas?: Readonly<Record<string, number>>;
-  /** Rules between settings that are broken: nothing starts with these. */
+  /** Broken rules between settings. Nothing starts with these. */
   readonly problems?: readonly string[];
 }
 
-/** The settings of a network; made with `networkSettings`. */
+/** The settings of a network, made with `networkSettings`. */
 export interface NetworkSettings {
   readonly table: Readonly<Record<string, Setting<unknown>>>;
   read(values: Readonly<Record<string, unknown>>): FromSettings;
@@ -55,26 +55,26 @@ type Table = NetworkSettings["table"];
 
 type ValuesOf<T extends Table> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
 
-/** Returns a network's settings with a typed reader of their values. */
+/** Makes a network's settings with a typed reader of their values. */
 export function networkSettings<T extends Table>(
   table: T,
   read: (values: ValuesOf<T>) => FromSettings,
 ): NetworkSettings {
-  // Safe: every value was parsed by this table before it is read.
+  // Safe: this table has parsed every value before it is read.
   return { table, read: (values) => read(values as ValuesOf<T>) };
 }
 
-/** Returns the two settings of a registration, `<name>_ID` and `<name>_SECRET`. */
+/** Makes the two settings of a registration, `<name>_ID` and `<name>_SECRET`. */
 export function appSettings<Name extends string>(name: Name, about: string) {
   const table = {
     [`${name}_ID`]: setting(text, null, about),
     [`${name}_SECRET`]: setting(text, null, "Its secret."),
   };
-  // Safe: the two keys that were just made.
+  // Safe: these two keys were just made.
   return table as Readonly<Record<`${Name}_ID` | `${Name}_SECRET`, Setting<string | undefined>>>;
 }
 
-/** Returns the registration that two settings make. One without the other is a problem. */
+/** Reads the registration that two settings define. One without the other is a problem. */
 export function readApp(
   name: string,
   values: Readonly<Record<string, unknown>>,
@@ -89,8 +89,8 @@ export function readApp(
 }
 
 /**
- * Returns the setting that has people asked for the permissions to comment. An app that the network has not approved for
- * them could link nobody.
+ * Makes the setting that requests the permissions to comment. An app that the network has not approved for them could
+ * link nobody.
  */
 export function commentsSetting(title: string, permissions: readonly string[], approver = title) {
   const named = permissions.map((permission) => `\`${permission}\``).join(", ");

@@ -12,13 +12,13 @@ import type { FollowUpLookUp, FollowUpOutcome, PrepareOutcome } from "./outcome.
 import type { PublishOutcome, LookUpOutcome } from "./outcome.ts";
 import type { NetworkTools } from "./tools.ts";
 
-/** Returns the reader of what a network once wrote of a leg or an account. Anything else is a defect, and thrown. */
+/** Makes the reader of what a network once wrote about a leg or an account. Anything else is a defect and throws. */
 export function readerOf<Fields extends z.ZodRawShape>(fields: () => Fields) {
   const form = objectShape(fields);
   return (data: NetworkData) => form().parse(data);
 }
 
-/** What the steps of a network are given: its own data as its readers return them, and what they call with. */
+/** The arguments of a network's steps: its own data as its readers return them, and the tools. */
 type Own<Of, Credentials, Remote> = Omit<Of, "credentials" | "remote"> & {
   readonly credentials: Credentials;
   readonly remote: Remote;
@@ -28,11 +28,11 @@ type Own<Of, Credentials, Remote> = Omit<Of, "credentials" | "remote"> & {
 /** A leg as the steps of its network see it. */
 export type OwnLeg<Credentials, Remote> = Own<LegToPublish, Credentials, Remote>;
 
-/** A call that follows a post, with what the post's leg is. */
+/** A call that follows a post, with the data of the post's leg. */
 export type OwnFollowUp<Credentials, Remote> = Omit<FollowUp, "leg"> &
   Own<FollowUp["leg"], Credentials, Remote>;
 
-/** In whose name something is asked for. */
+/** The account for which something is requested. */
 type AsAccount<Credentials> = Pick<OwnLeg<Credentials, unknown>, "credentials" | "tools">;
 
 interface OwnCall<Credentials, Remote> {
@@ -53,7 +53,7 @@ interface Readers<Credentials, Remote> {
   readonly remoteOf: (data: NetworkData) => Remote;
 }
 
-/** Returns what makes steps that read their network's own data into those of the contract. */
+/** Turns steps that take their network's own data into those of the contract. */
 export function ownSteps<Credentials, Remote>({
   credentialsOf,
   remoteOf,

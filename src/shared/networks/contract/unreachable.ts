@@ -16,7 +16,7 @@ type Cause =
   | "busy";
 
 interface Words {
-  /** `{value}` is filled in. */
+  /** `{value}` is replaced by the value. */
   readonly message: string;
   readonly remediation: string;
 }
@@ -75,13 +75,13 @@ const CAUSES: Readonly<Record<Cause, Words>> = {
 };
 
 interface Details {
-  /** What the message names. */
+  /** The value in the message. */
   readonly value?: string | number;
   readonly error?: unknown;
   readonly reason?: MediaReason;
 }
 
-/** Returns the failure of a file that can't be downloaded, in words for the caller. */
+/** Makes the failure of a file that can't be downloaded, in words for the caller. */
 export function unreachable(
   cause: Cause,
   { value = "", error, reason }: Details = {},

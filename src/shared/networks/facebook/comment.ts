@@ -13,7 +13,7 @@ const written = graphComment<Credentials, Remote>({
   request: (access, path, message) =>
     graphPostJson(access, path, { message }, { fields: "id,permalink_url" }),
   query: {
-    // The usual list of a post is ranked, and may leave a comment out.
+    // A post's default list is ranked, and may omit a comment.
     filter: "stream",
     order: "reverse_chronological",
     fields: "id,message,created_time,from{id},permalink_url",

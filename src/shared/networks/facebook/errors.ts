@@ -7,7 +7,7 @@ const DUPLICATE = refused("duplicate_content");
 const RESTRICTED = refused("account_restricted");
 const CONTENT = refused("content_rejected");
 const LINK = refused("link_rejected");
-/** Said alike of a file that Facebook can't read and of an address that it can't reach. */
+/** Facebook gives the same error for a file that it can't read and an address that it can't reach. */
 const UNREADABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
 const IMAGE = refused("media_rejected", { rule: "facebook.media.image" });
 const VIDEO = refused("media_rejected");
@@ -31,8 +31,8 @@ const LIMITED =
   "Facebook limits this account for some days; look up until when at facebook.com and retry then.";
 
 /**
- * What a video is not taken as a reel or story for; as an ordinary video it may still be. These refusals are about the
- * size and form of the upload (https://developers.facebook.com/docs/video-api/guides/reels-publishing), and so a proof.
+ * Why a video is not accepted as a reel or story. It may still be an ordinary video. These refusals are about the size
+ * and form of the upload (https://developers.facebook.com/docs/video-api/guides/reels-publishing), so they are a proof.
  */
 const VIDEO_LIMITS = {
   1363040: "facebook.video.ratio",
@@ -42,22 +42,22 @@ const VIDEO_LIMITS = {
 } as const;
 
 /**
- * https://developers.facebook.com/docs/graph-api/guides/error-handling, the error codes of the edges `feed`, `photos` and
- * `videos` of a page, and the subcodes that clients have met.
+ * https://developers.facebook.com/docs/graph-api/guides/error-handling, the error codes of a page's edges `feed`,
+ * `photos` and `videos`, and the subcodes that clients have seen.
  */
 const OWN: readonly TableRow[] = [
   ...rows(ROLE, { code: 190, subcode: 492 }),
-  // One page is refused of a person whose other pages take posts: https://github.com/gitroomhq/postiz-app/pull/1912.
+  // One page is refused while others of the same person work: https://github.com/gitroomhq/postiz-app/pull/1912.
   ...rows(ROLE, { code: 190, message: /before impersonating a user's page/i }),
   ...rows(UNREADABLE, { code: 324, subcode: 2069019 }),
   ...rows(DUPLICATE, { code: 368, subcode: 1404082 }),
-  // For one to three days: no attempt of ours would come late enough.
+  // For one to three days, so no attempt of ours would come late enough.
   ...rows(refused("rate_limited", { remediation: PAUSE }), { code: 368, subcode: 1390008 }),
   ...rows({ ...RESTRICTED, remediation: IDENTITY }, { code: 368, subcode: 4854002 }),
   ...subcodes(EMPTY, 1349125),
   ...subcodes(CONTENT, 1346003, 1404102),
   ...subcodes(DUPLICATE, 1366051),
-  // An endpoint, a field or a feature that is not there; a token of a person where one of a page is needed.
+  // An endpoint, a field or a feature that doesn't exist; a person's token instead of a page's.
   ...subcodes(refused("feature_unsupported"), 2069030, 2069031, 2069033),
   // The same without its subcode: https://github.com/criso/fbgraph/issues/147.
   ...rows(refused("invalid_request"), { codes: [200, 299], message: /new pages experience/i }),
@@ -70,25 +70,25 @@ const OWN: readonly TableRow[] = [
   ...Object.entries(VIDEO_LIMITS).flatMap(([subcode, rule]) =>
     subcodes(unread("media_rejected", { rule }), Number(subcode)),
   ),
-  // Meta's Video API, "Error Codes", as https://github.com/restfb/restfb/issues/242 and
-  // https://github.com/arsduo/koala/issues/262 have met them: a file's size, format and length; an upload that failed,
-  // timed out or lost its place; a person who may not upload.
+  // Meta's Video API, "Error Codes", as seen in https://github.com/restfb/restfb/issues/242 and
+  // https://github.com/arsduo/koala/issues/262: a file's size, format and length; an upload that failed, timed out or
+  // lost its place; a person who may not upload.
   ...subcodes(VIDEO, 1363022, 1363023, 1363024, 1363025, 1363026),
   ...subcodes(FAILED_UPLOAD, 1363019, 1363030, 1363037),
   ...subcodes(ROLE, 1363042),
   ...rows(refused("text_invalid"), { code: 100, message: /parameter too long/i }),
-  // The person's role on the page does not allow videos. This error has no subcode.
+  // The person's role on the page doesn't allow videos. This error has no subcode.
   ...rows(ROLE, { code: 100, message: /no permission to publish/i }),
   ...codes(EMPTY, 197),
   ...codes(IMAGE, 324),
   ...codes(CONTENT, 368),
-  // Too small is 382.
+  // 382 means too small.
   ...codes(VIDEO, 351, 352, 382),
   ...codes(UNREADABLE, 389),
   ...codes(FAILED_UPLOAD, 381, 390),
   ...codes(DUPLICATE, 506),
   ...codes(LINK, 1500),
-  // "There was an error posting to this wall": of a comment, too.
+  // "There was an error posting to this wall", also for a comment.
   ...codes(refused("invalid_request"), 1705),
   ...codes({ code: "media_processing_failed", effect: "prepare_again" }, 6000, 6001),
 ];
@@ -100,12 +100,12 @@ export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
-/** Returns the reason why a video failed, by its status. */
+/** Returns why a video failed, by its status. */
 export function classifyStatus(text: string): Classified {
   return classifyFileStatus(text, ERRORS, "refuse");
 }
 
-/** Returns whether Facebook may still take the video in another form. */
+/** Reports whether Facebook may still accept the video in another form. */
 export function isVideoLimit({ rule = "" }: { readonly rule?: string }): boolean {
   return Object.values<string>(VIDEO_LIMITS).includes(rule);
 }

@@ -28,7 +28,7 @@ export const facebook = network("facebook", {
   link: facebookLink,
   missingScopes: lackedExtras,
   withdrawals: metaWithdrawals,
-  /** A page's token has no end, and nothing tells that it was taken back but a call. */
+  /** A page's token has no end, and only a call can tell that it was revoked. */
   freshen: () => Promise.resolve({ kind: "usable" }),
   accountCheck: facebookAccountCheck,
   revoke: steps.account(revoke),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { firstComment, linkUrl, optionsOf } from "../options.ts";
 
 export const { options: facebookOptions, read: ownOptionsOf } = optionsOf(() => ({
-  /** Without it, one video becomes a reel where Facebook takes it as one. */
+  /** By default, one video becomes a reel if Facebook accepts it as one. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
   link: linkUrl().optional(),
   /** Title of a video. */

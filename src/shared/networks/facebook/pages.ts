@@ -14,14 +14,14 @@ import { appAccess } from "./state.ts";
 const FIELDS = "id,name,username,tasks,access_token,picture{url}";
 const PAGE_LENGTH = 100;
 const BUSINESSES_LENGTH = 25;
-/** Of each list. */
+/** Per list. */
 const ENTRIES_MAX = 1_000;
 const SINGLE_PAGES_MAX = 50;
 const BUSINESSES_MAX = 50;
 const AT_ONCE = 10;
 /**
- * The guide on access tokens names `CREATE_CONTENT` alone. Those with the prefix are of pages of the New Pages Experience,
- * which most are by now (`PermittedTasks` of `Page` in Meta's SDKs); full control includes all.
+ * The guide on access tokens only names `CREATE_CONTENT`. Those with the prefix are of the New Pages Experience, which
+ * most pages now have (`PermittedTasks` of `Page` in Meta's SDKs). Full control includes all.
  */
 const PUBLISHING_TASKS = [
   "CREATE_CONTENT",
@@ -36,7 +36,7 @@ export const pageShape = objectShape(() => ({
   name: spare(z.string(), ""),
   username: spare(z.string()),
   access_token: spare(z.string().min(1)),
-  /** Some lists do not tell. */
+  /** Some lists don't say. */
   tasks: spare(z.array(z.string())),
   picture: spare(z.object({ data: z.object({ url: z.url() }) })),
 }));
@@ -45,7 +45,7 @@ export type FacebookPage = ShapeOf<typeof pageShape>;
 /** The pages that the person may publish for. */
 export interface FoundPages {
   readonly pages: readonly FacebookPage[];
-  /** Whether it is known that there is no other. */
+  /** Whether it is known that there are no others. */
   readonly isComplete: boolean;
   /** Whether there are more than were read. */
   readonly isCut: boolean;
@@ -60,9 +60,9 @@ interface Listed extends EdgeRead<FacebookPage> {
 const UNREAD: Listed = { entries: [], isCut: false, isRead: false };
 
 /**
- * Returns the pages that the person may publish for, from several lists: the plain list leaves out pages of a business
- * portfolio at times, even if they were allowed. The lists are the whole truth when all could be read, or when the
- * person allowed single pages and each of these is there.
+ * Finds the pages that the person may publish for, from several lists, because the plain list sometimes omits pages of
+ * a business portfolio that were allowed. The result is complete when all lists could be read, or when the person
+ * allowed single pages and all of these were found.
  */
 export async function findPages(access: GraphAccess): Promise<FoundPages | LinkFailure> {
   const listed = await listPages("me/accounts", access);
@@ -103,7 +103,7 @@ async function listPages(path: string, access: GraphAccess): Promise<Listed | Li
     : refusedLink(classify(pages, access.tools.now()));
 }
 
-/** Reads one of the additional addresses; undefined if it can't be read. */
+/** Reads one of the additional addresses. Undefined if it can't be read. */
 function read<Shape extends z.ZodType>(
   access: GraphAccess,
   { path, ...query }: { readonly path: string; readonly [name: string]: string },
@@ -112,7 +112,7 @@ function read<Shape extends z.ZodType>(
   return tryRead(graphGet(access, path, query), form, access.tools);
 }
 
-/** Returns a page with a new token; undefined if the person may not publish for it any more. */
+/** Returns a page with a new token, or undefined if the person may no longer publish for it. */
 export async function readPage(id: string, access: GraphAccess): Promise<FacebookPage | undefined> {
   const page = await read(access, { path: id, fields: FIELDS }, pageShape);
   return page && publishable([page])[0];

@@ -3,7 +3,7 @@ import { graphVersion, readGraphApp } from "../graph/settings.ts";
 import { appSettings, commentsSetting, networkSettings } from "../contract/settings.ts";
 
 export const COMMENTS = "pages_manage_engagement";
-/** The dialog refuses the first without it, even where it is not asked for. */
+/** The dialog refuses the first permission without this one, even if it isn't needed. */
 const COMMENTS_NEED = "pages_read_user_content";
 
 export const facebookSettings = networkSettings(

@@ -19,23 +19,23 @@ const listedShape = shape(() =>
     text: spare(z.string()),
     timestamp: spare(z.string()),
     username: spare(z.string()),
-    /** Only where the comment is the asking account's. */
+    /** Only present when the comment is the requesting account's. */
     user: spare(z.object({ id: idShape() })),
   }),
 );
 
-/** What differs between the two networks. */
+/** The differences between the two networks. */
 interface GraphComment<Call> {
   readonly accessOf: (call: Call) => GraphAccess;
   readonly request: (access: GraphAccess, path: string, message: string) => HttpRequest;
   /** How the comments are listed. */
   readonly query: Readonly<Record<string, string>>;
-  /** Returns whether a listed comment is the account's. */
+  /** Reports whether a listed comment is the account's. */
   readonly isOwn: (listed: ShapeOf<typeof listedShape>, call: Call) => boolean;
   readonly classify: (answer: HttpResponse, now: Date) => Classified;
 }
 
-/** Returns a first comment below a post of the Graph API. */
+/** Makes the steps of a first comment below a post of the Graph API. */
 export function graphComment<Credentials, Remote>(
   own: GraphComment<OwnFollowUp<Credentials, Remote>>,
 ) {
@@ -64,7 +64,7 @@ export function graphComment<Credentials, Remote>(
   });
 }
 
-/** Returns what is done. Of a comment on Instagram no field is its address. */
+/** Returns the result. An Instagram comment has no field with its address. */
 function doneBy({ id, permalink_url }: ShapeOf<typeof commentShape>) {
   return { kind: "done", externalId: id, url: pageUrl(permalink_url) } as const;
 }

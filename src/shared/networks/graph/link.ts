@@ -8,11 +8,11 @@ export function readCallback(params: Texts): string | LinkFailure {
   const { error_code: errorCode, error_message: message, code = "" } = params;
   if (params["error"] === undefined && errorCode !== undefined)
     return linkFailed("network_unavailable", `${errorCode} ${message ?? ""}`);
-  // Meta puts `#_` or `#_=_` behind everything that it sends back.
+  // Meta appends `#_` or `#_=_` to everything that it sends back.
   return readCode({ ...params, code: code.replace(/#_(?:=_)?$/, "") });
 }
 
-/** Returns the permissions that the app asks for besides and that were not granted. */
+/** Returns the additional permissions that the app requested but did not get. */
 export function lackedExtras(
   granted: readonly string[],
   app: NetworkApp | undefined,

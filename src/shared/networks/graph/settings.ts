@@ -2,7 +2,7 @@ import { matching, withDefault } from "../../runtime/setting.ts";
 import { shape } from "../../runtime/shape.ts";
 import { type FromSettings, readApp } from "../contract/settings.ts";
 
-/** One setting for both networks: they are two sides of one API. */
+/** One setting for both networks, because they use the same API. */
 export const graphVersion = {
   GRAPH_VERSION: withDefault(
     shape(() => matching(/^v\d{1,3}\.\d$/, "must be a version such as v26.0")),
@@ -11,7 +11,7 @@ export const graphVersion = {
   ),
 };
 
-/** Returns the registration with the Graph API that two settings make, asking for the permissions besides. */
+/** Reads the Graph API app that two settings define, with additional permissions to request. */
 export function readGraphApp(
   name: string,
   values: Readonly<Record<string, unknown>> & { readonly GRAPH_VERSION: string },

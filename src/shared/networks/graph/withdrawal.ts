@@ -8,7 +8,7 @@ import type { WithdrawalNotice, WithdrawalNotices } from "../contract/network.ts
 import type { NetworkApp } from "../contract/settings.ts";
 
 const AGE_MAX_SECONDS = 24 * 3_600;
-/** By how much Meta's clock may be ahead of ours. */
+/** How far Meta's clock may be ahead of ours. */
 const AHEAD_MAX_SECONDS = 300;
 const KEY_CHARACTERS = 40;
 
@@ -19,8 +19,8 @@ const payloadShape = objectShape(() => ({
 }));
 
 /**
- * Reads a `signed_request`: a signature and a payload in base64url, with a dot between them. The signature is made with
- * the app's secret (https://developers.facebook.com/docs/development/create-an-app/app-dashboard/data-deletion-callback).
+ * Reads a `signed_request`: a signature and a payload in base64url, separated by a dot. It is signed with the app's
+ * secret (https://developers.facebook.com/docs/development/create-an-app/app-dashboard/data-deletion-callback).
  */
 function read(
   signed: string,

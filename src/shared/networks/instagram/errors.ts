@@ -7,9 +7,9 @@ import type { HttpResponse } from "../../runtime/http-call.ts";
 export const ACCOUNT_KIND = "instagram.account.kind";
 
 const UNREACHABLE: ErrorRow = { code: "media_unreachable", effect: "later" };
-/** The container ended or was never there: only a new one can be published. */
+/** The container ended or never existed. Only a new one can be published. */
 const GONE: ErrorRow = { code: "media_processing_failed", effect: "prepare_again" };
-/** "The media is not ready for publishing": the table of codes below asks to publish the same container a minute later. */
+/** "The media is not ready for publishing". The codes below say to publish the same container a minute later. */
 const NOT_READY: ErrorRow = { code: "media_not_ready", effect: "prepare_again", isProof: true };
 const RESTRICTED = refused("account_restricted");
 const PROFESSIONAL =
@@ -23,11 +23,11 @@ const media = (rule: string) => refused("media_rejected", { rule });
 const text = (rule: string) => refused("text_invalid", { rule });
 
 /**
- * https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes: every subcode is
- * of one code alone, so that it tells as much as the pair.
+ * https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/error-codes: every subcode
+ * belongs to one code, so the subcode alone tells as much as the pair.
  */
 export const ERRORS = graphTable("instagram.com", [
-  // "Fatal" (2207085) of a call says no more than that it failed; of a file see `STATUS_ERRORS`.
+  // For a call, "Fatal" (2207085) only says that it failed. For a file see `STATUS_ERRORS`.
   ...subcodes(OUTAGE, 2207001, 2207032, 2207053, 2207085),
   ...subcodes(UNREACHABLE, 2207003, 2207052, 2207077, 2207082),
   ...subcodes(GONE, 2207006, 2207008, 2207020),
@@ -44,7 +44,7 @@ export const ERRORS = graphTable("instagram.com", [
   ...subcodes(refused("quota_exceeded"), 2207042),
   ...subcodes(RESTRICTED, 2207050),
   ...subcodes(refused("content_rejected", { remediation: SPAM }), 2207051),
-  // "Invalid user id", of an account that is named as a collaborator.
+  // "Invalid user id", for an account that is named as a collaborator.
   ...subcodes(refused("invalid_request", { remediation: COLLABORATORS }), 2207018),
   // Trial reels, which nothing here asks for.
   ...subcodes(refused("invalid_request"), 2207081),
@@ -52,7 +52,7 @@ export const ERRORS = graphTable("instagram.com", [
     { ...RESTRICTED, rule: ACCOUNT_KIND, remediation: PROFESSIONAL },
     { code: 10, message: /not an instagram (?:business|professional)/i },
   ),
-  // Both stand for several subcodes: a server that failed, and a file or container that is not there.
+  // Both cover several subcodes: a server that failed, and a file or container that doesn't exist.
   ...codes(OUTAGE, -1),
   ...codes(GONE, -2, 24),
   ...codes(RESTRICTED, 25),
@@ -66,7 +66,7 @@ export const ERRORS = graphTable("instagram.com", [
 ]);
 
 /**
- * Clients met both in the status of videos that Instagram had and could not process
+ * Clients saw both in the status of videos that Instagram had but could not process
  * (https://github.com/gitroomhq/postiz-app/pull/2033).
  */
 const STATUS_ERRORS = errorTable(
@@ -78,7 +78,7 @@ export function classify(response: HttpResponse, now: Date): Classified {
   return classifyGraph(response, ERRORS, now);
 }
 
-/** Returns the reason why a container failed, by its status. */
+/** Returns why a container failed, by its status. */
 export function classifyStatus(status: string): Classified {
   return classifyFileStatus(status, STATUS_ERRORS, "later");
 }

@@ -31,7 +31,7 @@ export const instagram = network("instagram", {
   withdrawals: metaWithdrawals,
   freshen: steps.account(freshen),
   accountCheck: instagramAccountCheck,
-  /** Documented for people only: in the settings of their account, under apps and websites. */
+  /** Only people can do this, in the settings of their account under apps and websites. */
   revoke: () => Promise.resolve(),
   /** Instagram chooses all ids itself. */
   begin: () => ({}),

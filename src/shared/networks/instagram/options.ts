@@ -4,9 +4,9 @@ import { firstComment, optionsOf, publicUrl } from "../options.ts";
 const COLLABORATORS_MAX = 3;
 
 export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() => ({
-  /** Without it, one video becomes a reel and several files a carousel. */
+  /** By default, one video becomes a reel and several files a carousel. */
   kind: z.enum(["feed", "reel", "story"]).optional(),
-  /** Whether a reel shows in the feed as well; it does when absent. */
+  /** Whether a reel shows in the feed as well. The default is yes. */
   shareToFeed: z.boolean().optional(),
   collaborators: z
     .array(
@@ -18,7 +18,7 @@ export const { options: instagramOptions, read: ownOptionsOf } = optionsOf(() =>
     .optional(),
   /** Cover of a reel. */
   coverUrl: publicUrl().optional(),
-  /** Where in a reel its cover is taken from. */
+  /** The position in a reel from which its cover is taken. */
   thumbOffsetMs: z.int().min(0).max(900_000).optional(),
   firstComment: firstComment(2_200),
 }));

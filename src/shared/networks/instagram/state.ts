@@ -9,10 +9,10 @@ import { FORMS } from "./rules.ts";
 export const GRAPH = "https://graph.instagram.com";
 
 const credentialsOf = readerOf(() => ({
-  /** The professional account's own id; the one that the app alone knows it by is of no use in paths. */
+  /** The professional account's own id. The app's own id for the account can't be used in paths. */
   userId: z.string(),
   accessToken: z.string(),
-  /** How it was linked: what Facebook's log-in gives out is used at another host. */
+  /** How it was linked. Tokens of Facebook's log-in are used at another host. */
   authVariant: z.literal("instagram_login"),
   issuedAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
@@ -29,14 +29,14 @@ const containerShape = objectShape(() => ({
 export type Container = ShapeOf<typeof containerShape>;
 
 export const remoteOf = readerOf(() => ({
-  /** Chosen when the leg is first prepared, and the kinds of its files with it. */
+  /** Chosen when the leg is first prepared, together with the kinds of its files. */
   form: z.enum(FORMS).optional(),
   kinds: z.array(z.enum(["image", "video"])).default([]),
   /** A carousel's items, in the draft's order, as far as they are made. */
   children: z.array(containerShape()).default([]),
-  /** What is published. */
+  /** The container to publish. */
   container: containerShape().optional(),
-  /** How often containers were given up lately, and when last. */
+  /** How often containers were recently given up, and when last. */
   restarts: z.number().int().default(0),
   restartedAt: z.iso.datetime().optional(),
 }));

@@ -38,7 +38,7 @@ const own = written({
   },
   async classify(answer, call) {
     const classified = await classifyFor(answer, call);
-    // A post that is not there has no comments, and a throttled call is turned away in front of them.
+    // A missing post has no comments, and a throttled call is refused before it reaches them.
     const isProof = answer.status === NOT_FOUND || answer.status === THROTTLED;
     const networkCode = answer.status === NOT_FOUND ? `HTTP ${NOT_FOUND}` : classified.networkCode;
     return { ...classified, networkCode, ...(isProof && { isProof }) };
@@ -52,7 +52,7 @@ const own = written({
     if (data?.actor !== author || data.created.time < sinceMs) return undefined;
     return hasWords(data.message.text, call) ? doneBy(data, call) : undefined;
   },
-  /** A member's can't be listed, since `r_member_social` is closed to new apps. */
+  /** A member's comments can't be listed, because `r_member_social` is closed to new apps. */
   canTell: ({ credentials }) => credentials.kind === "organization",
 });
 
@@ -63,7 +63,7 @@ export const comment: FollowUpCall = {
 
 type Said = z.output<ReturnType<typeof commentShape>>;
 
-/** Returns what is done, with the address that the site itself shows; no document names it. */
+/** Returns the result, with the address that the site itself shows. No document names it. */
 function doneBy({ id, commentUrn }: Said, { externalId }: Call) {
   const url =
     commentUrn === undefined

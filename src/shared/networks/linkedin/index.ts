@@ -29,7 +29,7 @@ export const linkedin = network("linkedin", {
   link: linkedinLink,
   missingScopes,
   freshen: steps.account(freshen),
-  /** Asks the network only within a week of the token's end: a read of the member counts against the app's day. */
+  /** Asks the network only within a week of the token's end, since reads count against the app's daily limit. */
   accountCheck: { idleDaysMax: 0 },
   revoke: steps.account(revoke),
   begin,

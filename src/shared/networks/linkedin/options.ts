@@ -5,7 +5,7 @@ export const TITLE_CHARACTERS_MAX = 400;
 
 export const { options: linkedinOptions, read: ownOptionsOf } = optionsOf(() => ({
   visibility: z.enum(["PUBLIC", "CONNECTIONS"]).optional(),
-  /** LinkedIn reads no page: what the card is to show has to be given. */
+  /** LinkedIn reads no page, so the content of the card has to be given. */
   link: z
     .strictObject({
       url: linkUrl(),
@@ -14,7 +14,7 @@ export const { options: linkedinOptions, read: ownOptionsOf } = optionsOf(() => 
       thumbnailUrl: publicUrl().optional(),
     })
     .optional(),
-  /** Readers see it above the document; absent: the name of the file. */
+  /** Readers see it above the document. The default is the file's name. */
   documentTitle: z.string().trim().min(1).max(TITLE_CHARACTERS_MAX).optional(),
   firstComment: firstComment(1_250),
 }));

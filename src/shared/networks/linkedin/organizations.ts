@@ -9,7 +9,7 @@ import type { NetworkTools } from "../contract/tools.ts";
 import { restRequest } from "./request.ts";
 import type { Tokens } from "./state.ts";
 
-/** Under both of the names that the documents use for one of them. */
+/** The documents use two names for one of them. */
 const PUBLISHING_ROLES: ReadonlySet<string> = new Set([
   "ADMINISTRATOR",
   "CONTENT_ADMIN",
@@ -29,7 +29,7 @@ export const organizationShape = objectShape(() => ({
   vanityName: z.string(),
   /** Whether it is a showcase page, which has its own kind of URN. */
   isBrand: z.boolean().optional(),
-  /** Who administers it, as this app alone knows that person. */
+  /** Its administrator, by an id that only this app has for that person. */
   member: z.string(),
 }));
 export type Organization = ShapeOf<typeof organizationShape>;
@@ -95,7 +95,7 @@ function publishingRole(element: unknown): readonly Held[] {
   return [{ id, member: held.roleAssignee, ...(isBrand ? { isBrand } : {}) }];
 }
 
-/** Returns an organisation's name; undefined if it can't be read, and the page is then shown by its number. */
+/** Returns an organisation's name. Undefined if it can't be read, and the page is then shown by its number. */
 async function readName(
   id: string,
   tokens: Tokens,

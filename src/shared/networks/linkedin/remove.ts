@@ -5,7 +5,7 @@ import { restMethod } from "./request.ts";
 import { classifyFor } from "./session.ts";
 import { type Call, steps } from "./state.ts";
 
-/** Deletes the post. A post that is gone is answered with 204, too ("Delete Posts" of the Posts API). */
+/** Deletes the post. For a post that is already gone, the answer is 204 too ("Delete Posts" of the Posts API). */
 const deletion = removal({
   send(call: Call) {
     const path = `posts/${encodeURIComponent(call.externalId)}`;

@@ -27,7 +27,7 @@ const PIXELS_MAX = 36_152_319;
 const ALT_TEXT_MAX = 4086;
 
 export const rules = {
-  // Of what was written, before it is escaped.
+  // The text before it is escaped.
   ...textRules({
     network: "linkedin",
     title: "LinkedIn",
@@ -108,7 +108,7 @@ export const rules = {
   }),
 };
 
-/** As a request writes it; what is not exactly so is text. */
+/** In the form of a request. Anything that isn't exactly in this form is text. */
 export const MENTION =
   /@\[([^[\]()\n]{1,200})\]\(urn:li:(?:(?:organization|organizationBrand):\d{1,20}|person:[\w-]{1,100})\)/g;
 
@@ -128,7 +128,7 @@ export function check(draft: LegDraft, limits: NetworkData): readonly Problem[] 
   return checkRules(rules, factsOf(draft, kinds, limits));
 }
 
-/** Returns problems that only the files show: kinds that can't share a post, and a document without a title. */
+/** Finds problems that only the files show: kinds that can't share a post, and a document without a title. */
 export const checkFiles: CheckFiles = (draft, limits, files) => {
   const kinds = files.map((file) => (file === null ? "image" : assetKindOf(file.contentType)));
   if (draft.media.length === 1) {
@@ -141,7 +141,7 @@ export const checkFiles: CheckFiles = (draft, limits, files) => {
   );
 };
 
-/** Returns the kind of an upload by its content type, which LinkedIn takes. */
+/** Returns the kind of an upload by its content type. */
 export function assetKindOf(contentType: string): Asset["kind"] {
   const kind = kindOfType(contentType);
   return kind === "audio" ? "document" : kind;
@@ -159,19 +159,19 @@ function isImage({ url }: MediaItem): boolean {
   return (namedKind(url) ?? "image") === "image";
 }
 
-/** Returns a file whose name suggests a type that LinkedIn does not take; of audio it is certain. */
+/** Returns a file whose name suggests a type that LinkedIn doesn't accept. For audio this is certain. */
 function foreignType({ url }: MediaItem, mediaIndex: number) {
   const kind = namedKind(url);
   const extension = extensionOf(url);
   if (kind === "audio") return [{ mediaIndex }];
-  // Of images those that can't be converted.
+  // Image types that can't be converted.
   const isForeign =
     /^(?:heic|heif|bmp|svg)$/.test(extension) ||
     (kind === "video" && !/^(?:mp4|m4v)$/.test(extension));
   return isForeign ? [{ mediaIndex, severity: "warning" as const }] : [];
 }
 
-/** Returns the title that readers see above a document: the one that was given, else the name of its file. */
+/** Returns the title that readers see above a document: the given one, or else the name of its file. */
 export function documentTitleOf(draft: LegDraft): string {
   const { documentTitle } = ownOptionsOf(draft);
   if (documentTitle !== undefined) return documentTitle;

@@ -3,8 +3,9 @@ import { shape } from "../../runtime/shape.ts";
 import { appSettings, commentsSetting, networkSettings, readApp } from "../contract/settings.ts";
 
 /**
- * What comments take (https://learn.microsoft.com/linkedin/marketing/community-management/shares/comments-api), the one to
- * write first. LinkedIn gives them to some apps only: asking for what an app does not have links nobody.
+ * The permissions for comments
+ * (https://learn.microsoft.com/linkedin/marketing/community-management/shares/comments-api), the one to write first.
+ * Only some apps have them, and an app that requests others can link nobody.
  */
 export const COMMENT_SCOPES = {
   member: ["w_member_social_feed"],

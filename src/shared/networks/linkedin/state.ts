@@ -10,7 +10,7 @@ export type AuthorKind = ShapeOf<typeof kindShape>;
 const tokenFields = () => ({
   accessToken: z.string(),
   accessExpiresAt: z.iso.datetime(),
-  /** Of apps that LinkedIn approved for it. */
+  /** Only for apps that LinkedIn approved for it. */
   refreshToken: z.string().optional(),
   refreshExpiresAt: z.iso.datetime().optional(),
 });
@@ -19,7 +19,7 @@ export type Tokens = ShapeOf<typeof tokensShape>;
 
 const credentialsOf = readerOf(() => ({
   ...tokenFields(),
-  /** In whose name is posted, as a URN. */
+  /** The author of posts, as a URN. */
   author: z.string(),
   /** Also tells which of the relay's two apps the tokens belong to. */
   kind: kindShape(),
@@ -44,7 +44,7 @@ const assetShape = objectShape(() => ({
     .object({
       token: z.string(),
       bytes: z.number().int(),
-      /** Which version of the file the parts are of, where its server tells. */
+      /** The version of the file that the parts are from, if its server states it. */
       version: z.string().nullable().optional(),
       parts: z.array(partShape()),
     })
@@ -54,11 +54,11 @@ export type Asset = ShapeOf<typeof assetShape>;
 export type Upload = NonNullable<Asset["upload"]>;
 
 const remoteOf = readerOf(() => ({
-  /** One per file of the draft, in its order, as far as they are there. */
+  /** One per file of the draft, in order, as far as they exist. */
   assets: z.array(assetShape()),
-  /** Whether an earlier call may have made the post: a duplicate is then the post itself. */
+  /** Whether an earlier call may have made the post. A duplicate is then the post itself. */
   isRepeat: z.boolean(),
-  /** Calls that may have made the post, as far as they were lived to see. */
+  /** Number of calls that may have made the post, as far as their process survived. */
   doubts: z.number().int().nonnegative(),
   /** How often LinkedIn refused the post because a file was not ready. */
   notReady: z.number().int().nonnegative().optional(),
@@ -76,7 +76,7 @@ export function begin(): Remote {
   return { assets: [], isRepeat: false, doubts: 0 };
 }
 
-/** Returns the kind of author; undefined if the account is not known. */
+/** Returns the kind of author, or undefined if the account is not known. */
 export function authorKindOf(limits: NetworkData): AuthorKind | undefined {
   return z.object({ kind: kindShape() }).safeParse(limits).data?.kind;
 }

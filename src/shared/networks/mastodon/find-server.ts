@@ -8,8 +8,8 @@ import { linkedBy, webfingerUrl } from "./handle.ts";
 import { findInstance, type Instance } from "./instance.ts";
 
 /**
- * Returns the server that a person typed. A domain may be no more than the name of its accounts, while their server is
- * at another host: WebFinger tells where the account is, or host-meta where WebFinger is asked.
+ * Finds the server that a person typed. A domain may only name the accounts, while their server is at another host:
+ * WebFinger tells where an account is, and host-meta where WebFinger is.
  */
 export async function findServer(
   { origin, name }: TypedServer,
@@ -29,7 +29,7 @@ export async function findServer(
   return instance;
 }
 
-/** Requests a document that tells where a server is. Its address after redirects may tell, too (RFC 7033, 4.2). */
+/** Requests a document that tells where a server is. Its address after redirects may tell this too (RFC 7033, 4.2). */
 async function fetchPointer(url: string, accept: string, tools: NetworkTools) {
   const arrived = await follow(url, (address) =>
     exchange(tools, { method: "GET", url: address, headers: { accept } }),
@@ -46,7 +46,7 @@ function originsOf(...addresses: readonly (string | undefined)[]): readonly stri
   return [...new Set(origins)].filter((each) => each !== undefined);
 }
 
-/** Returns the origins at which the account's server may be, the likeliest first. */
+/** Returns the origins at which the account's server may be, the most likely first. */
 async function byWebFinger(
   origin: string,
   name: string | undefined,
@@ -61,7 +61,7 @@ async function byWebFinger(
   return originsOf(hrefOf("self"), hrefOf(PROFILE_PAGE), found.origin);
 }
 
-/** Returns the origins of the addresses at which a domain says that WebFinger is asked (RFC 6415). */
+/** Returns the origins at which a domain says that its WebFinger is (RFC 6415). */
 async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly string[]> {
   for (const path of ["/.well-known/host-meta", "/.well-known/host-meta.json"]) {
     const accept = "application/xrd+xml, application/jrd+json, application/json";
@@ -75,12 +75,12 @@ async function byHostMeta(origin: string, tools: NetworkTools): Promise<readonly
   return [];
 }
 
-/** A domain has one server; more than one way to ask it is an exception. */
+/** A domain has one server. More than one way to ask it is an exception. */
 const TEMPLATES_MAX = 3;
 
 const withoutVariables = (template: string) => template.replaceAll(/[{}]/g, "");
 
-/** Returns the templates of links in an XRD document, which has no more than that. */
+/** Returns the templates of links in an XRD document. */
 function templatesIn(xml: string): readonly string[] {
   const found = xml.matchAll(/\btemplate=(?:"([^"<]*)"|'([^'<]*)')/g);
   return [...found]

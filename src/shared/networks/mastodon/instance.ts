@@ -33,16 +33,16 @@ const instanceShape = objectShape(() => ({
 
 export interface Instance {
   readonly origin: string;
-  /** As accounts of the instance are named: not always the host that serves them. */
+  /** The domain that names the instance's accounts. It is not always the host that serves them. */
   readonly domain: string;
   readonly limits: InstanceLimits;
-  /** Whether it describes itself to its members only: these are no more than the usual limits then. */
+  /** Whether it describes itself only to its members. The limits are then only the usual ones. */
   readonly isHidden?: true;
 }
 
 /**
- * Asks a host whether it speaks Mastodon's API, in the form of today and in that of before 4.0. A server that describes
- * itself to its members only (Mastodon's `LIMITED_FEDERATION_MODE`) is one, too: it is asked with a token later.
+ * Checks whether a host has Mastodon's API, in the present form or that before 4.0. A server that describes itself only
+ * to its members (Mastodon's `LIMITED_FEDERATION_MODE`) counts too. It is asked with a token later.
  */
 export async function findInstance(
   origin: string,
@@ -74,8 +74,8 @@ export async function findInstance(
 }
 
 /**
- * Requests an instance's description. People type the domain of their account, while its server may be at another host:
- * some domains redirect to its start page whatever is asked for.
+ * Requests an instance's description. People type the domain of their account, whose server may be at another host.
+ * Some domains redirect every path to its start page.
  */
 async function describe(
   origin: string,
@@ -117,7 +117,7 @@ function stringsOf(value: unknown): readonly string[] {
   return strings.slice(0, MEDIA_TYPES_MAX);
 }
 
-/** Tokens last until they are revoked, and nothing tells but a call. */
+/** Tokens last until they are revoked, and only a call can tell. */
 export const mastodonAccountCheck: AccountCheck = {
   idleDaysMax: 3,
   probe: steps.checked(({ credentials, tools }) =>
@@ -126,7 +126,7 @@ export const mastodonAccountCheck: AccountCheck = {
   readLimits: steps.checked(async ({ credentials, tools }): Promise<LimitsOutcome> => {
     const { origin, accessToken, software: known } = credentials;
     const shown = await findInstance(origin, tools);
-    // Without a token where that is enough: what all accounts of a server are told is asked for once.
+    // Without a token if possible, because public data of a server is requested once for all its accounts.
     const isHidden = "isHidden" in shown;
     const instance = isHidden ? await findInstance(origin, tools, accessToken) : shown;
     if ("code" in instance) return outage(instance.note ?? instance.code);

@@ -4,7 +4,7 @@ import type { NetworkData } from "../contract/draft.ts";
 
 const NO_TYPES: readonly string[] = [];
 
-/** Mastodon's own, which hold where the account's server tells no others. */
+/** Mastodon's own limits, used when the account's server states no others. */
 export const LIMITS = {
   charactersMax: 500,
   charactersPerUrl: 23,
@@ -13,17 +13,17 @@ export const LIMITS = {
   imageBytesMax: 16_777_216,
   imagePixelsMax: 33_177_600,
   videoBytesMax: 103_809_024,
-  /** Empty when the instance does not tell. */
+  /** Empty when the instance doesn't state them. */
   mediaTypes: NO_TYPES,
-  /** Whether images and videos may share a post: what the server runs tells, not its description. */
+  /** Whether images and videos may share a post. The server's software decides this, not its description. */
   mixesFiles: false,
-  /** Whether a post has to show a file, and whether it may be direct: known in the same way. */
+  /** Whether a post has to show a file, and whether it may be direct. Also decided by the software. */
   needsMedia: false,
   hasDirect: true,
 };
 export type InstanceLimits = Readonly<typeof LIMITS>;
 
-/** No server counts a link for more than the longest address. */
+/** No server counts a link as longer than the longest address. */
 const CHARACTERS_PER_URL_MAX = 2_048;
 
 const count = (usual: number) => spare(z.number().int().positive(), usual);
@@ -44,7 +44,7 @@ const limitsShape = objectShape(() => ({
   hasDirect: spare(z.boolean(), LIMITS.hasDirect),
 }));
 
-/** Returns the limits kept with a connection, and Mastodon's own for those that are missing. */
+/** Returns the limits stored with a connection, with Mastodon's own for those that are missing. */
 export function limitsOf(data: NetworkData): InstanceLimits {
   return limitsShape().parse(data);
 }

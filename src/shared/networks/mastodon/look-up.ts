@@ -9,25 +9,25 @@ import { getMedia, readMedia } from "./prepare.ts";
 import { findDefaultVisibility, keepsKeysOf, locksKeys } from "./software.ts";
 import type { Leg } from "./state.ts";
 
-/** A key is remembered for an hour; the rest is for the call itself and for clocks that differ. */
+/** A key is remembered for an hour. The rest allows for the call itself and for clocks that differ. */
 const KEY_LIFE_MS = 50 * 60_000;
 const ASK_AGAIN_SECONDS = 30;
-/** What the first attempt set off is done by then. Only from then on is the absence of the post a proof. */
+/** By then, all effects of the first attempt are finished. Before that, a missing post proves nothing. */
 const SETTLED_MS = 30_000;
-/** Clocks differ: a post may seem a little older than the call that made it. */
+/** Clocks differ, so a post may seem a little older than the call that made it. */
 const CLOCK_SKEW_MS = 60_000;
-/** Servers that note whole seconds make a post seem older by less than one. */
+/** Servers that store whole seconds make a post seem older by less than one. */
 const SECOND_MS = 1_000;
 
 /**
- * Finds out whether an earlier call published the post. A server that keeps idempotency keys may be asked to repeat the
- * call while it remembers the key. Of any other server only the account's own posts tell, and they are believed where
- * they would show the post: else the outcome stays unknown, and nothing is sent again.
+ * Finds out whether an earlier call published the post. A server that keeps idempotency keys can be asked to repeat the
+ * call while it remembers the key. On any other server, only the account's own posts tell, and they count only if they
+ * would show the post. Otherwise the outcome stays unknown, and nothing is sent again.
  */
 export const lookUp = lookingUp({
   find: findOwnPost,
   settledMs: SETTLED_MS,
-  // Where the server holds no lock for a key, a repeat must not run beside the first attempt.
+  // If the server holds no lock for a key, a repeat must not run in parallel with the first attempt.
   early: ({ leg }) =>
     keepsKeysOf(leg) && locksKeys(leg)
       ? { kind: "may_perform", isAbsent: false }
@@ -41,7 +41,7 @@ export const lookUp = lookingUp({
 
 const UNKNOWABLE = unknowable("the network can't tell whether the post was made");
 
-/** Asks for the leg's first file: one that is still free is in no post, and this leg's post would have it. */
+/** Asks about the leg's first file. If it is unused, no post has it, so this leg's post doesn't exist. */
 async function lookAtFile(leg: Leg): Promise<LookUpOutcome> {
   const { remote, tools } = leg;
   const [first] = remote.media;
@@ -57,7 +57,7 @@ async function lookAtFile(leg: Leg): Promise<LookUpOutcome> {
     : { kind: "ask_again", failure: state.failure, pollAfterSeconds: ASK_AGAIN_SECONDS };
 }
 
-/** Returns whether a server that keeps keys still knows the first attempt by its own. */
+/** Reports whether a server that keeps keys still remembers the first attempt's. */
 export function isKeyAlive({ sentAt, tools }: Leg): boolean {
   return sentAt === null || tools.now().getTime() - sentAt.getTime() < KEY_LIFE_MS;
 }
@@ -71,8 +71,8 @@ export function findOwnPost(leg: Leg): Promise<Lookup> {
 }
 
 /**
- * Looks for the post on a server that keeps keys and gives every file to one post only: by the files, else by the words
- * and the time of the call.
+ * Looks for the post on a server that keeps keys and gives every file to one post only: by the files, or else by the
+ * text and the time of the call.
  */
 async function findByTime(leg: Leg): Promise<Lookup> {
   const sentAt = (leg.sentAt ?? leg.tools.now()).getTime();
@@ -84,7 +84,7 @@ async function findByTime(leg: Leg): Promise<Lookup> {
   const found = hasFiles
     ? posts.statuses.find((status) => hasOurFile(status, leg))
     : ofTheTime.find((status) => hasOurWords(status, leg));
-  // The same words from shortly before the call: another post, or ours by a clock that is slow.
+  // The same text from shortly before the call is another post, or ours by a slow clock.
   const isOlder = found !== undefined && Date.parse(found.created_at) < sentAt - SECOND_MS;
   if (found !== undefined && (hasFiles || !isOlder))
     return { kind: "found", published: publishedOf(found) };
@@ -92,8 +92,8 @@ async function findByTime(leg: Leg): Promise<Lookup> {
 }
 
 /**
- * Looks for the post among those that the account did not have before the call: the one with the leg's words and its
- * files. Any other new post may be the leg's, changed by the server, and two that fit may both be somebody else's.
+ * Looks for the post among those that the account did not have before the call, by the leg's text and files. Any other
+ * new post may be the leg's, changed by the server, and two that fit may both be from elsewhere.
  */
 async function findNew(leg: Leg): Promise<Lookup> {
   const { before } = leg.remote;
@@ -109,7 +109,7 @@ async function findNew(leg: Leg): Promise<Lookup> {
   return absence(leg, posts, made.length === 0);
 }
 
-/** Returns whether a list without the post proves anything: if it shows another post of the same visibility. */
+/** Reports whether a list without the post proves anything, because it shows another post of the same visibility. */
 async function absence(
   leg: Leg,
   { statuses, isComplete }: OwnPosts,

@@ -8,7 +8,7 @@ export const { options: mastodonOptions, read: ownOptionsOf } = optionsOf(() => 
   /** From -1 (left, bottom) to 1 (right, top). */
   const coordinate = z.number().min(-1).max(1);
   return {
-    /** The account's own default when absent. */
+    /** The default is the account's own. */
     visibility: z.enum(VISIBILITIES).optional(),
     spoilerText: z.string().max(5000).optional(),
     sensitive: z.boolean().optional(),
@@ -18,7 +18,7 @@ export const { options: mastodonOptions, read: ownOptionsOf } = optionsOf(() => 
         error: "must be a language code such as en or pt-BR",
       })
       .optional(),
-    /** Per media file, what stays in sight where it is cropped. */
+    /** For each media file, the point that stays visible when it is cropped. */
     focus: z
       .array(z.strictObject({ x: coordinate, y: coordinate }).nullable())
       .max(MEDIA_MAX)

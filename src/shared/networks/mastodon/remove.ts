@@ -6,8 +6,8 @@ import { classify } from "./errors.ts";
 import { apiGet, type Call, steps } from "./state.ts";
 
 /**
- * Deletes the status with its files (the parameter is there since 4.4 and ignored before). At 30 deletions in 30 minutes
- * the answer says when the next one may come.
+ * Deletes the status with its files (with a parameter that exists since 4.4 and was ignored before). After 30 deletions
+ * in 30 minutes, the answer says when the next one may come.
  */
 export const remove = steps.following({
   async perform(call) {
@@ -24,9 +24,9 @@ export const remove = steps.following({
 });
 
 /**
- * Returns what it means that a status was not found. Mastodon looks among the account's own statuses alone, so that it is
- * gone (`destroy` in `app/controllers/api/v1/statuses_controller.rb` of mastodon/mastodon). Other servers may know no
- * deletions, and say it by a page as one in front of them would (snac).
+ * Interprets an answer that a status was not found. Mastodon searches only the account's own statuses, so it is gone
+ * (`destroy` in `app/controllers/api/v1/statuses_controller.rb` of mastodon/mastodon). Other servers may have no
+ * deletions and answer with a page as a proxy would (snac).
  */
 async function afterNotFound(answer: HttpResponse, call: Call): Promise<FollowUpOutcome> {
   const isPage = isProxyPage(answer);

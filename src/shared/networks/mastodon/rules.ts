@@ -104,7 +104,7 @@ export const rules = {
   }),
 };
 
-/** Returns a post's length as the server counts it, content warning included. */
+/** Returns a post's length as the server counts it, with the content warning. */
 export function countCharacters(text: string, spoilerText: string, perUrl: number): number {
   const counted = countedText(text);
   return countGraphemes(spoilerText + counted.text) + counted.links * (perUrl - 1);
@@ -123,7 +123,7 @@ export function check(draft: LegDraft, data: NetworkData): readonly Problem[] {
   return checkRules(rules, { draft, options, limits, measured: measure(draft, data) });
 }
 
-/** Returns problems that only the files show: a video with the name of an image. */
+/** Finds problems that only the files show, such as a video named like an image. */
 export const checkFiles: CheckFiles = (draft, limits, files) => {
   const field = fieldOf("mastodon", draft, "mediaUrls");
   return isMixed(kindsOf(draft, files), limitsOf(limits))
@@ -131,18 +131,18 @@ export const checkFiles: CheckFiles = (draft, limits, files) => {
     : [];
 };
 
-/** Returns whether files can't share a post: on most servers only images can. */
+/** Reports whether files can't share a post. On most servers only images can. */
 export function isMixed(kinds: readonly MediaKind[], { mixesFiles }: InstanceLimits): boolean {
   return !mixesFiles && kinds.length > 1 && kinds.some((kind) => kind !== "image");
 }
 
-/** Types for an instance that states none: those that Mastodon 4 takes without converting. */
+/** Types for an instance that states none: those that Mastodon 4 accepts without conversion. */
 const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
 
-/** What stays in motion: https://github.com/mastodon/mastodon/pull/28516. Of a moving WebP the server makes a still. */
+/** Types that stay animated: https://github.com/mastodon/mastodon/pull/28516. An animated WebP becomes a still. */
 const PLAYED_TYPES = ["image/gif", "image/png"] as const;
 
-/** Returns the media that the account's instance takes. The instance rotates photos and removes their metadata itself. */
+/** Returns the media that the account's instance accepts. It rotates photos and removes their metadata itself. */
 export function media(_draft: LegDraft, data: NetworkData): MediaTargets {
   const { mediaTypes, imageBytesMax, imagePixelsMax, videoBytesMax } = limitsOf(data);
   const stated = mediaTypes.filter((type) => type.startsWith("image/"));

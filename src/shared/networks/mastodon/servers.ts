@@ -1,26 +1,25 @@
 /**
- * What a server does with the `Idempotency-Key` of a post:
- * `locked`: it answers a repeat with the first post, once the first call has ended;
- * `kept`: the same, but a repeat that runs beside the first call makes a second post;
- * `spent`: it answers a repeat with a refusal, or with the refusal that it answered first, where there is no post, too;
- * `ignored`: it makes another post.
+ * What a server does with the `Idempotency-Key` of a post.
+ *
+ * - `locked`: it answers a repeat with the first post, once the first call has ended.
+ * - `kept`: the same, but a repeat that runs in parallel with the first call makes a second post.
+ * - `spent`: it refuses a repeat, or repeats its first refusal, even if there is no post.
+ * - `ignored`: it makes another post.
  */
 export type Keys = "locked" | "kept" | "spent" | "ignored";
 
-/** What a server does otherwise than Mastodon. */
+/** Differences between a server and Mastodon. */
 export interface Traits {
   readonly keys: Keys;
-  /** Whether images and videos may share a post. */
   readonly mixesFiles: boolean;
-  /** Whether a post has to show a file. */
   readonly needsMedia: boolean;
-  /** Whether a post may be for the people alone whom it mentions. */
+  /** Whether a post may be visible only to the people whom it mentions. */
   readonly hasDirect: boolean;
   /** Whether `read` and `write` are the only scopes for accounts and posts. */
   readonly hasCoarseScopes: boolean;
 }
 
-/** Server software that is not known: it makes another post of a repeat, and takes what Mastodon takes. */
+/** Unknown server software. It is assumed to make another post for a repeat, and to accept what Mastodon does. */
 const UNKNOWN: Traits = {
   keys: "ignored",
   mixesFiles: false,
@@ -38,31 +37,31 @@ const MIXING: Traits = { ...UNKNOWN, mixesFiles: true };
 /** Answers by key, refusals among them: `lib/pleroma/web/plugs/idempotency_plug.ex` of Pleroma, and Akkoma, its fork. */
 const PLEROMA: Traits = { ...MIXING, keys: "spent" };
 
-/** What servers are known to do, by the name in their nodeinfo; each line says where it is to be seen. */
+/** Known behaviour of servers, by the name in their nodeinfo. Each line names its source. */
 export const TRAITS: Readonly<Record<string, Traits>> = {
   mastodon: MASTODON,
-  // hometown-fork/hometown: as Mastodon.
+  // hometown-fork/hometown: like Mastodon.
   hometown: MASTODON,
   // fedibird/mastodon: no lock in the same file.
   fedibird: { ...MASTODON, keys: "kept" },
-  // superseriousbusiness/gotosocial: `processMedia` in `internal/processing/status/common.go` looks at no types, and the key
-  // is no more than a header that `internal/middleware/cors.go` allows.
+  // superseriousbusiness/gotosocial: `processMedia` in `internal/processing/status/common.go` doesn't check types, and
+  // the key is only a header that `internal/middleware/cors.go` allows.
   gotosocial: MIXING,
   pleroma: PLEROMA,
   akkoma: PLEROMA,
-  // friendica/friendica: `post` and `storeMediaIds` in `src/Module/Api/Mastodon/Statuses.php`. Scopes are looked through for
-  // the words `read` and `write` (`src/Module/Api/Mastodon/Apps.php`), so fine ones do.
+  // friendica/friendica: `post` and `storeMediaIds` in `src/Module/Api/Mastodon/Statuses.php`. Scopes are searched for
+  // the words `read` and `write` (`src/Module/Api/Mastodon/Apps.php`), so fine ones are accepted.
   friendica: MIXING,
-  // A fork of Misskey, which takes any files as they are: `postStatus` in
-  // `packages/backend/src/server/api/mastodon/endpoints/status.ts` of transfem-org/Sharkey, where no key is read.
+  // A fork of Misskey, which accepts any files: `postStatus` in
+  // `packages/backend/src/server/api/mastodon/endpoints/status.ts` of transfem-org/Sharkey, which reads no key.
   sharkey: MIXING,
   // kaido2ki/Iceshrimp.NET: `PostNote` in `Iceshrimp.Backend/Controllers/Mastodon/StatusController.cs` answers 408 to a
   // repeat after a refusal, for a day.
   "iceshrimp.net": { ...MIXING, keys: "spent" },
-  // Its first form, and Firefish of 2024, which took that over (Ernous/iceshrimp, blueset/fireghoti):
-  // `getFromIdempotencyCache` in `packages/backend/src/server/api/mastodon/helpers/note.ts` fails for an hour at a repeat
-  // after a refusal. Firefish of 2023 read no key and answered 401 to all that it refused, as Sharkey (`endpoints/status.ts`
-  // in jclaudan/firefish).
+  // Its first version, and Firefish of 2024, which adopted it (Ernous/iceshrimp, blueset/fireghoti): after a refusal,
+  // `getFromIdempotencyCache` in `packages/backend/src/server/api/mastodon/helpers/note.ts` fails for repeats for an
+  // hour. Firefish of 2023 read no key and answered 401 for every refusal, as Sharkey does (`endpoints/status.ts` in
+  // jclaudan/firefish).
   iceshrimp: { ...MIXING, keys: "spent" },
   firefish: { ...MIXING, keys: "spent" },
   // pixelfed/pixelfed: `statusCreate` in `app/Http/Controllers/Api/ApiV1Controller.php` (a repeat is "Duplicate idempotency
@@ -78,7 +77,6 @@ export const TRAITS: Readonly<Record<string, Traits>> = {
   },
 };
 
-/** Returns the known behaviour of a server's software. */
 export function traitsOf(software: unknown): Traits {
   const isKnown = typeof software === "string" && Object.hasOwn(TRAITS, software);
   return (isKnown ? TRAITS[software] : undefined) ?? UNKNOWN;

@@ -9,7 +9,7 @@ import type { AsAccount, Credentials } from "./state.ts";
 
 /** A token is renewed when a third of its life is left. */
 const RENEWED_SHARE = 2 / 3;
-/** With less left than this, an upload could run into the end of its token. */
+/** With less left than this, a token could end during an upload. */
 const USABLE_MS = 10 * 60_000;
 
 const tokenShape = objectShape(() => ({
@@ -24,13 +24,13 @@ export type IssuedToken = Pick<
   "accessToken" | "refreshToken" | "renewAt" | "accessExpiresAt"
 > & {
   readonly scopes: readonly string[];
-  /** Null: not before it is revoked, as Mastodon's. */
+  /** Null when it lasts until it is revoked, as Mastodon's do. */
   readonly endsAt: string | null;
 };
 
 /**
- * Returns the token of an answer. One that names no scopes has those that were asked for (RFC 6749, section 5.1). So has one
- * with an empty text, which snac answers from 2.96 on.
+ * Reads the token of an answer. A token without scopes has the requested ones (RFC 6749, section 5.1), and so has one
+ * with an empty text, which snac sends since 2.96.
  */
 export function readToken(
   answer: HttpResponse,
@@ -56,7 +56,7 @@ export function canPublish(scopes: readonly string[]): boolean {
   return isGranted("write:statuses") && isGranted("write:media");
 }
 
-/** Returns the request for a token in the name of the registration. */
+/** Makes the request for a token on behalf of the registration. */
 export function tokenRequest(
   { origin, clientId, clientSecret }: Pick<Credentials, "origin" | "clientId" | "clientSecret">,
   grant: Readonly<Record<string, string | undefined>>,
@@ -85,7 +85,7 @@ function renewed(
   credentials: Credentials,
   { scopes, endsAt, ...issued }: IssuedToken,
 ): CredentialsOutcome {
-  // A permission was taken back since.
+  // A permission has been withdrawn since.
   if (!canPublish(scopes)) return renewalRejected("permission_missing", scopes.join(" "));
   const fresh = { ...credentials, ...issued };
   const isLast = issued.refreshToken === undefined && endsAt === null;

@@ -6,12 +6,12 @@ import { type OwnFollowUp, type OwnLeg, ownSteps, readerOf } from "../contract/s
 const credentialsOf = readerOf(() => ({
   origin: z.string(),
   accessToken: z.string(),
-  /** Kept with the token: the registration of the host may be another one by the time it is revoked. */
+  /** Stored with the token, because the host's registration may be another one when the token is revoked. */
   clientId: z.string(),
   clientSecret: z.string(),
-  /** What the server runs, from its nodeinfo; absent where it did not tell, or was linked before it was asked. */
+  /** The server's software, from its nodeinfo. Absent if it wasn't stated, or wasn't asked for when linking. */
   software: z.string().optional(),
-  /** Of servers whose tokens end: what renews the token, when, and when it ends. */
+  /** For servers whose tokens end: the token for renewal, when to renew, and when the access token ends. */
   refreshToken: z.string().optional(),
   renewAt: z.iso.datetime().optional(),
   accessExpiresAt: z.iso.datetime().optional(),
@@ -20,24 +20,24 @@ export type Credentials = ReturnType<typeof credentialsOf>;
 
 const remoteOf = readerOf(() => ({
   idempotencyKey: z.string(),
-  /** One per media item of the draft, in its order, as far as they are uploaded. */
+  /** One per media item of the draft, in order, as far as they are uploaded. */
   media: z.array(
     z.object({
       id: z.string(),
       kind: z.enum(["image", "video", "audio"]),
       isReady: z.boolean(),
-      /** Where the server keeps the file, if it said so. */
+      /** Where the server stores the file, if it said so. */
       url: z.string().optional(),
     }),
   ),
   /** When files were last given up and uploaded again. */
   reuploadedAt: z.iso.datetime().optional(),
-  /** Whether the server keeps idempotency keys; absent until the first visible call is prepared. */
+  /** Whether the server keeps idempotency keys. Absent until the first visible call is prepared. */
   keepsKeys: z.boolean().optional(),
-  /** Absent where the server keeps keys, or does not list the account's posts. */
+  /** Absent when the server keeps keys, or doesn't list the account's posts. */
   before: z
     .object({
-      /** The time of the newest of them, by the server's clock; null when there was none. */
+      /** The time of the newest post, by the server's clock, or null when there was none. */
       newestAt: z.iso.datetime().nullable(),
       ids: z.array(z.string()),
     })
@@ -53,7 +53,7 @@ export type Leg = OwnLeg<Credentials, Remote>;
 export type Call = OwnFollowUp<Credentials, Remote>;
 export type AsAccount = Pick<Leg, "credentials" | "tools">;
 
-/** Returns the idempotency key, which is the same for every attempt at the same content. */
+/** Returns the idempotency key, which is the same for every attempt with the same content. */
 export function begin(leg: { readonly key: string }): Remote {
   const idempotencyKey = createHash("sha256").update(`mastodon ${leg.key}`).digest("hex");
   return { idempotencyKey, media: [] };
@@ -61,11 +61,11 @@ export function begin(leg: { readonly key: string }): Remote {
 
 interface Asker {
   readonly origin: string;
-  /** Null for what anybody may read. */
+  /** Null for public data. */
   readonly accessToken: string | null;
 }
 
-/** Returns headers under which sentences of errors come in English, which is what ours are matched in. */
+/** Returns headers that make errors come in English, because the error table matches English ones. */
 export function requestHeaders({ accessToken }: Pick<Asker, "accessToken">) {
   return {
     accept: "application/json",
@@ -74,7 +74,6 @@ export function requestHeaders({ accessToken }: Pick<Asker, "accessToken">) {
   };
 }
 
-/** Returns the request for what a server says at a path of its API. */
 export function apiGet({ origin, accessToken }: Asker, path: string): HttpRequest {
   const headers = requestHeaders({ accessToken });
   return { method: "GET", url: `${origin}/api/v1/${path}`, headers };

@@ -3,12 +3,12 @@ import type { HttpRequest, StreamedBody } from "../../runtime/http-call.ts";
 import type { LegDraft, Texts } from "../contract/draft.ts";
 import { ownOptionsOf } from "./options.ts";
 
-/** Returns a file's name, which no other file has: some servers keep files by name, and put one in another's place. */
+/** Makes a unique file name, because some servers store files by name and replace one with another. */
 function fileName(name: string, contentType: string): string {
   return `${name}.${contentType.split("/")[1]?.replace(/[^a-z0-9]/g, "") ?? "bin"}`;
 }
 
-/** Returns the form's fields for a file. A focal point is two numbers with a comma between them. */
+/** Returns the form's fields for a file. A focal point is two numbers separated by a comma. */
 export function fieldsOf(draft: LegDraft, mediaIndex: number): Texts {
   const altText = draft.media[mediaIndex]?.altText;
   const point = ownOptionsOf(draft).focus?.[mediaIndex];
@@ -18,7 +18,7 @@ export function fieldsOf(draft: LegDraft, mediaIndex: number): Texts {
   };
 }
 
-/** Returns the form that uploads a file: bytes as they are, or what is streamed. */
+/** Makes the form that uploads a file, in memory or streamed. */
 export function uploadForm(
   { body, contentType }: { readonly body: Uint8Array | StreamedBody; readonly contentType: string },
   name: string,
@@ -41,8 +41,8 @@ interface FilePart {
 }
 
 /**
- * Returns a form with one streamed file, for servers that require the exact length of the body (RFC 7578). A file that
- * is in memory is sent as `FormData`. Field names are ours; values may hold anything.
+ * Makes a form with one streamed file, for servers that require the exact length of the body (RFC 7578). A file in
+ * memory is sent as `FormData`. Field names are ours; values may contain anything.
  */
 export function multipartWithFile(
   fields: Texts,

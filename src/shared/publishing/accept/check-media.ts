@@ -25,7 +25,7 @@ export interface CheckedMedia {
 
 const AT_ONCE = 4;
 
-/** Probes media files, a few at a time. A file that can't be had is part of the result. */
+/** Probes media files, a few at a time. A file that can't be fetched is part of the result. */
 export async function checkMedia(
   services: PublishingDeps,
   platformId: string,
@@ -51,7 +51,7 @@ export async function checkMedia(
   return { checks, found };
 }
 
-/** Adds what the network finds in the draft's files, as far as they were probed. */
+/** Adds the network's findings about the draft's files, as far as they were probed. */
 export function withMedia(
   check: NetworkCheck,
   draft: Draft,
@@ -71,7 +71,7 @@ export function withMedia(
     if (file instanceof MediaFailure) return [failureProblem(network, file, at)];
     return checkMediaFile(network, targets, { probe: file, ...at });
   });
-  // Publishing refuses the first file that does not fit, and checks the files together only if each one does.
+  // Publishing refuses the first file that doesn't fit, and checks the files together only if each one fits.
   const isEachTaken = alone.every(({ severity }) => severity !== "error");
   const facts = files.map((file) => (isFound(file) ? file : null));
   const together = isEachTaken ? (network.checkFiles?.(content, limits, facts) ?? []) : [];

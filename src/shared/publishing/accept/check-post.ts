@@ -13,7 +13,7 @@ import { firstLeg, type Leg } from "../leg.ts";
 import { legDraft, type Draft, type Post } from "../post.ts";
 import { errorsOf, warningsOf, type NetworkCheck } from "../problems.ts";
 
-/** Returns an error with the message of its code. */
+/** Makes an error with the message of its code. */
 function problem(code: LegErrorCode, rule: string): Problem {
   const { message, remediation } = LEG_ERRORS[code];
   return { severity: "error", code, rule, message, remediation, field: null, mediaIndex: null };
@@ -51,9 +51,7 @@ function checkUnavailable(network: NetworkName, connection: Connection | undefin
   return { network, problems, measure: null, connection, quota: null };
 }
 
-/**
- * Runs a network's rules on a draft; pure. `later`: leaves out the connection, which is checked when the post starts.
- */
+/** Runs a network's rules on a draft, as a pure function. `later` leaves out the connection, for a later start. */
 export function checkDraft(
   draft: Draft,
   network: NetworkName,
@@ -76,7 +74,7 @@ export function checkDraft(
   };
 }
 
-/** Returns a network's findings as callers see them. `baseUrl`: the relay's own, where the codes are explained. */
+/** Returns a network's findings as callers see them. `baseUrl` is the relay's own, where the codes are explained. */
 export function checkView(check: NetworkCheck, baseUrl: string) {
   const { connection, measure } = check;
   const entry = ({ code, rule, message, remediation, field, mediaIndex }: Problem) => {
@@ -116,7 +114,7 @@ async function findDuplicate(services: PublishingDeps, draft: Draft, check: Netw
   return state.kind === "published" ? state : undefined;
 }
 
-/** Adds the findings on the real account: its quota, and whether the text was recently published to it. */
+/** Adds the findings about the network account: its quota, and whether the text was recently published to it. */
 async function checkQuotaAndDuplicates(
   services: PublishingDeps,
   draft: Draft,
@@ -129,7 +127,7 @@ async function checkQuotaAndDuplicates(
   if (published === undefined)
     return { ...check, quota, problems: [...check.problems, ...problems] };
   const { ref } = published.claim;
-  // The post may be another profile's or tenant's, which must not be named.
+  // The post may belong to another profile or tenant, and must not be named then.
   const isOwn = ref.profileId === check.connection?.profileId;
   return {
     ...check,
@@ -144,8 +142,8 @@ async function checkQuotaAndDuplicates(
 }
 
 /**
- * Checks a draft on every network: its rules and, if it is published at once, the connection, the quota and the
- * duplicates of the account. Claims nothing; a worker does that before it sends.
+ * Checks a draft on every network: its rules and, if it is published now, the connection, the quota and the duplicates
+ * of the account. Claims nothing, because a worker does that before it sends.
  */
 export async function checkPost(
   services: PublishingDeps,
@@ -163,7 +161,7 @@ export async function checkPost(
   return Promise.all(checks.map((check) => checkQuotaAndDuplicates(services, draft, check)));
 }
 
-/** Returns `duplicate_content` when this alone keeps every network from taking the post. */
+/** Returns `duplicate_content` when only this keeps every network from taking the post. */
 function duplicateRefusal(checks: readonly NetworkCheck[]): AppError | undefined {
   const isDuplicate = (check: NetworkCheck) =>
     check.duplicate !== undefined &&
@@ -197,7 +195,7 @@ function unpublishableRefusal(
   return new AppError("not_publishable", message, { details: { platforms } });
 }
 
-/** Returns the legs that a post begins with, those that a rule keeps back among them; or why no network can take it. */
+/** Returns the first legs of a post, including those that a rule stops, or why no network can take the post. */
 export async function firstLegs(
   services: PublishingDeps,
   post: Post,

@@ -57,7 +57,7 @@ const PostBody = shape(() =>
 );
 type Fields = ShapeOf<typeof PostBody>;
 
-/** PATCH of a scheduled post: absent fields stay, and null clears what a new post may leave out. */
+/** PATCH of a scheduled post. Absent fields stay, and null clears what a new post may leave out. */
 export const UpdatePostBody = shape(() =>
   z.strictObject({
     text: clearable(text(), "").describe(ABOUT.text),
@@ -70,11 +70,13 @@ export const UpdatePostBody = shape(() =>
     metadata: clearable(metadata(), {}),
     expectedUpdatedAt: instant()
       .optional()
-      .describe("`updatedAt` as you read it. If the post was changed since, nothing is changed."),
+      .describe(
+        "`updatedAt` as you read it. If the post has changed since, this request changes nothing.",
+      ),
   }),
 );
 export type UpdatePost = ShapeOf<typeof UpdatePostBody>;
-/** What a change sets, without what it depends on. */
+/** The fields that a change sets, without its condition. */
 type DraftChange = Omit<UpdatePost, "expectedUpdatedAt">;
 
 function toDraft(fields: Fields): Draft {
@@ -110,12 +112,12 @@ export function scheduleIssues(scheduleAt: string | null, now: Date): readonly I
   return [{ path: "scheduleAt", code: "out_of_range", message }];
 }
 
-/** The fields of a request, parsed or as they came: any of them may be missing or of another type. */
+/** The fields of a request, parsed or as they came. Any of them may be missing or of another type. */
 type RequestFields = Readonly<Record<string, unknown>>;
 
 const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
-/** Returns issues between fields that are right in themselves. The schema reports those that are not. */
+/** Returns issues between fields that are valid by themselves. The schema reports those that aren't. */
 function crossFieldIssues({
   altTexts,
   mediaUrls,
@@ -138,7 +140,7 @@ function crossFieldIssues({
   return issues;
 }
 
-/** Returns the issues of a new post that its schema does not report. */
+/** Returns issues of a new post that its schema doesn't report. */
 export function issuesOfDraft(body: RequestFields, now: Date): readonly Issue[] {
   return [...crossFieldIssues(body), ...scheduleIssues(timeIn(body), now)];
 }
@@ -156,7 +158,6 @@ function timeIn({ scheduleAt }: RequestFields): string | null {
   return instant().safeParse(scheduleAt).data ?? null;
 }
 
-/** Returns the draft with a valid change applied. */
 export function updatedDraft(draft: Draft, change: DraftChange): Draft {
   const { networks, ...rest } = draft;
   const defined = Object.fromEntries(
@@ -169,13 +170,13 @@ export function updatedDraft(draft: Draft, change: DraftChange): Draft {
 
 export const RetryBody = shape(() =>
   z.strictObject({
-    platforms: networkNames().optional().describe("All networks whose legs failed when absent."),
+    platforms: networkNames().optional().describe("The default is all networks whose legs failed."),
   }),
 );
 
 export const RemoveBody = shape(() =>
   z.strictObject({
-    platforms: networkNames().optional().describe("Everything that is published when absent."),
+    platforms: networkNames().optional().describe("The default is everything that is published."),
   }),
 );
 
@@ -185,6 +186,6 @@ export const ValidateQuery = shape(() =>
       .enum(["true", "false"])
       .default("false")
       .transform((value) => value === "true")
-      .describe("Whether every media URL is fetched and looked at, for 1 token each."),
+      .describe("Whether every media URL is fetched and checked, for 1 token each."),
   }),
 );

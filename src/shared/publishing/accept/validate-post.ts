@@ -14,7 +14,7 @@ import { scheduleIssues } from "./schema.ts";
 
 export interface ValidatePost {
   readonly draft: Draft;
-  /** Whether every media URL is fetched and looked at, which is charged per URL. */
+  /** Whether every media URL is fetched and checked, which is charged per URL. */
   readonly media: boolean;
 }
 
@@ -54,7 +54,7 @@ async function charge(
 }
 
 /**
- * Runs the rules that accepting runs, and publishes nothing. Charges first.
+ * Runs the rules that accepting runs, without publishing. Charges first.
  * @throws AppError 402; `rate_limited` when too many requests wait for files
  */
 export async function validatePost(
@@ -83,7 +83,7 @@ async function validate(
   return {
     valid:
       checked.every((check) => errorsOf(check).length === 0) && looked.checks.every(({ ok }) => ok),
-    // Accepting reads no file. It reserves for a leg that a file will fail, and releases that later.
+    // Accepting reads no file. For a leg that a file will fail, it reserves tokens and releases them later.
     tokensEstimate: estimateTokens(
       publishable.map(({ network }) => network),
       draft.scheduleAt !== null,

@@ -10,7 +10,7 @@ import type { NetworkAccount } from "./account-store.ts";
 import type { PostRef } from "../post.ts";
 
 const LEASE_KEY = "B";
-/** The rows of queued legs lie right behind the lease, so that one read has both. */
+/** The rows of queued legs follow directly after the lease, so that one read has both. */
 const QUEUED = "B|";
 /** Longer than the message of a called leg usually takes, so that no other leg gets in between. */
 const CALLED_MS = 10_000;
@@ -27,25 +27,25 @@ export interface AccountLease {
   readonly legKey: string;
   /** Undefined when it is unknown whether the lease was taken. */
   readonly etag: string | undefined;
-  /** Whether other legs were queued already when it was taken. */
+  /** Whether other legs were already queued when it was taken. */
   readonly isAwaited: boolean;
-  /** The ends that its worker has written, or tried to: another worker of the same leg writes others. */
+  /** The end times that its worker has written or tried to write. Another worker of the same leg writes others. */
   readonly ends: Set<string>;
 }
 
 export type TakenAccount =
   | { readonly kind: "taken"; readonly lease: AccountLease }
-  /** Another leg has the account until then, unless it gives it back or keeps it for longer. */
+  /** Another leg has the account until then, unless it gives it back or prolongs the lease. */
   | { readonly kind: "queued"; readonly heldUntil: string };
 
-/** Returns the lease of a worker that took the account, or may have. */
+/** Makes the lease of a worker that took the account, or may have. */
 export function leaseUntil(account: NetworkAccount, legKey: string, until: string): AccountLease {
   return { account, legKey, etag: undefined, isAwaited: true, ends: new Set([until]) };
 }
 
 /** What the tries to give back one account have in common. */
 export interface HandOver {
-  /** The leg that may have been called by a try whose answer was lost. */
+  /** The leg that a try with a lost answer may have called. */
   called?: QueuedLeg;
 }
 
@@ -54,13 +54,13 @@ type StoredLease = ReturnType<typeof accountLeaseRow.decode>;
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
   `${network}|${sha256Hex(accountId)}`;
 
-/** The leg that has an account: the lease has its key. */
+/** The leg that has an account, by its key in the lease. */
 export const accountLeaseRow = rowCodec("account lease", {
   ...LEASE_COLUMNS,
   isAwaited: truth(),
 });
 
-/** A leg that waits for the account. Its key begins with the post's id, so that legs lie in the order of acceptance. */
+/** A leg that waits for the account. Its key begins with the post's id, so that legs are in the order of acceptance. */
 export const queuedLegRow = rowCodec("queued leg", {
   platformId: text(),
   profileId: text(),
@@ -84,16 +84,16 @@ const isOfAnother = (lease: StoredLease, legKey: string, now: Date) =>
   lease.leaseId !== legKey && isHeld(lease, now);
 
 /**
- * The queue of each real account, no matter who linked it (table `accounts`): one leg at a time has the account's lease, and
- * the others wait, each with a row of its own, however many they are. A leg that ends calls the first of them, so that a
- * busy account is never idle, and no queued leg costs anything until it is called.
+ * The queue of each network account, over all tenants that link it (table `accounts`). One leg at a time has the
+ * account's lease. The others wait, each with a row of its own, however many they are. A leg that ends calls the first
+ * of them, so that a busy account is never idle, and a queued leg costs nothing until it is called.
  *
- * The columns are those of every lease. It is taken and given back by other writes than `Lease` makes, for it is never
- * free while a leg waits: to give it back is to hand it to the next leg, in the transaction that takes that one off the
- * queue, and any worker of the same leg goes on with it.
+ * The columns are those of every lease, but it is taken and given back by other writes than those of `Lease`, because
+ * it is never free while a leg waits. Giving it back hands it to the next leg, in the transaction that removes that leg
+ * from the queue, and any worker of the same leg continues with it.
  *
- * A leg joins the queue and marks the lease's row in one transaction. The worker that gives the account back removes that row
- * only in the version it knows, and so looks again when another leg has joined since.
+ * A leg joins the queue and marks the lease's row in one transaction. The worker that gives the account back removes
+ * that row only in the version it knows, so it checks again when another leg has joined since.
  */
 export class AccountQueueStore {
   readonly #table: Table;
@@ -103,9 +103,9 @@ export class AccountQueueStore {
   }
 
   /**
-   * Takes the account for a leg. When another leg has it, this one is queued, and the worker that has the account calls
-   * it. A leg that has the account already keeps it, since it was interrupted. After `until` another leg
-   * may take it, in case the worker has crashed.
+   * Takes the account for a leg. When another leg has it, this leg is queued, and the worker that has the account calls
+   * it. A leg that already has the account keeps it, because it was interrupted. After `until` another leg may take it,
+   * in case the worker has crashed.
    * @throws AppError `service_unavailable` when it is unknown whether that was done; repeating the call is safe
    */
   take(
@@ -136,12 +136,12 @@ export class AccountQueueStore {
     });
   }
 
-  /** Returns false when the lease is gone. */
+  /** Queues the leg. Returns false when the lease is gone. */
   async #join(partition: string, leg: QueuedLeg): Promise<boolean> {
     const row = { ...queuedLegRow.encode(leg.ref), rowKey: QUEUED + leg.legKey };
     const marked = { ...accountLeaseRow.encodePart({ isAwaited: true }), rowKey: LEASE_KEY };
     const result = await this.#table.transact(partition, [
-      // In any version: those that join at the same time don't disturb each other.
+      // In any version, because legs that join at the same time don't disturb each other.
       { kind: "merge", row: marked, etag: "*" },
       { kind: "put", row },
     ]);
@@ -149,7 +149,7 @@ export class AccountQueueStore {
     return result.kind === "applied";
   }
 
-  /** Keeps the account for longer, unless another leg, or another worker of this one, has taken it over. */
+  /** Prolongs the lease, unless another leg, or another worker of this one, has taken it over. */
   async extend(lease: AccountLease, until: string): Promise<void> {
     lease.ends.add(until);
     await this.#table.update(partitionOf(lease.account), LEASE_KEY, (row) =>
@@ -160,9 +160,9 @@ export class AccountQueueStore {
   }
 
   /**
-   * Gives the account to the first queued leg and returns that, to be worked on. Without one, removes the lease. May be
-   * repeated, however late, with the same `handOver`: leaves the lease of another leg, and that of another worker of the
-   * same leg.
+   * Gives the account to the first queued leg and returns that leg, to be worked on. Without one, removes the lease.
+   * May be repeated with the same `handOver`, however late. It never touches the lease of another leg, or of another
+   * worker of the same leg.
    * @throws AppError `service_unavailable` when it is unknown whether that was done
    */
   async release(
@@ -223,8 +223,8 @@ export class AccountQueueStore {
   }
 
   /**
-   * Reads the lease and the first other leg in the queue. A row that the leg itself left while it waited is removed, and
-   * so is a damaged row, whose leg the sweep finds. The read then counts as lost, since other rows may follow.
+   * Reads the lease and the first other leg in the queue. A row that the leg itself left while it waited is removed,
+   * and so is a damaged row, whose leg the sweep finds. The read then counts as lost, because other rows may follow.
    */
   async #readQueue(partition: string, legKey: string) {
     const range = { partitionKey: partition, from: LEASE_KEY, before: afterPrefix(QUEUED) };

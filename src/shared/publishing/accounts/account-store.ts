@@ -11,7 +11,7 @@ import type { PostRef } from "../post.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A real account of a network, no matter who linked it: profiles and platforms share it. */
+/** An account of a network, shared by all profiles and platforms that link it. */
 export interface NetworkAccount {
   readonly network: NetworkName;
   readonly accountId: string;
@@ -29,7 +29,7 @@ export interface StoredTextClaim extends TextClaim {
 
 export interface QuotaUse {
   readonly used: number;
-  /** When the oldest use stops counting; null when there is none. */
+  /** When the oldest use stops counting, or null when there is none. */
   readonly resetsAt: string | null;
 }
 
@@ -50,7 +50,7 @@ const usesForm = shape((): z.ZodType<readonly Use[]> =>
   z.array(z.looseObject({ leg: z.string(), at: z.string() })),
 );
 
-/** What legs used of an account's quota. */
+/** The uses of an account's quota by legs. */
 export const quotaRow = rowCodec("quota", { uses: longJson(usesForm) });
 
 const partitionOf = ({ network, accountId }: NetworkAccount) =>
@@ -103,7 +103,7 @@ export class AccountStore {
     return written !== undefined;
   }
 
-  /** Lists a page of the texts, of all accounts, claimed by posts older than the time. Reads the whole table. */
+  /** Lists a page of all accounts' texts that were claimed by posts before the time. Reads the whole table. */
   async listTextsBefore(time: Date, after: string | undefined) {
     const olderThan = { property: "postId", time: idBefore("post", time.getTime()) };
     const page = { from: TEXTS, before: afterPrefix(TEXTS), olderThan };

@@ -4,7 +4,7 @@ import type { PublishingDeps } from "../deps.ts";
 import type { Draft } from "../post.ts";
 import { lookForPost } from "../read/read-posts.ts";
 
-/** Returns an issue for each of the named networks that the post does not have. */
+/** Returns an issue for each of the named networks that the post doesn't have. */
 export function foreignIssues(draft: Draft, networks: readonly string[]): readonly Issue[] {
   return networks.flatMap((network, index) =>
     draft.networks.some((own) => own === network)
@@ -19,7 +19,7 @@ export function foreignIssues(draft: Draft, networks: readonly string[]): readon
   );
 }
 
-/** Returns the issues that the schema of a request for some of a post's legs does not report. */
+/** Returns issues that the schema of a request for some of a post's legs doesn't report. */
 export async function issuesOfPlatforms(
   services: PublishingDeps,
   scope: ProfileScope,

@@ -13,7 +13,7 @@ import { HAND_BACK_SECONDS, publishLeg } from "./publish-leg.ts";
 /** The events of a post's start wait this long for those of its legs, to be fanned out with them. */
 const START_EVENTS_MS = 500;
 
-/** How long after the begin of a message its worker may still fan out events: legs may take four of the host's five minutes. */
+/** How long after the start of a message its worker may still fan out events. Legs may take four of five minutes. */
 const FAN_OUT_MS_MAX = 20_000;
 
 /**
@@ -58,8 +58,8 @@ async function publishEach(
   const { posts } = services.stores;
   const first = await posts.findToPublish(ref, networks);
   if (first === undefined) return [];
-  // A read of several pages may show the post before and the leg after a change and the start. Legs are published with
-  // the draft at the start.
+  // A read of several pages may show the post before a change and the leg after the start. Legs are published with the
+  // draft at the start.
   const seen = hasStarted(first.post) ? first : await posts.findToPublish(ref, networks);
   if (seen === undefined) return [];
   const errors: unknown[] = [];
@@ -67,7 +67,7 @@ async function publishEach(
     try {
       await publishLeg(services, ref, stored, seen);
     } catch (error) {
-      // Left to an instance of the build that has written the row; reading it was logged.
+      // Left to an instance of the build that has written the row. Reading it was logged.
       if (error instanceof NewerRow) return;
       services.log.error("leg failed unexpectedly", { postId: ref.postId, error });
       errors.push(error);

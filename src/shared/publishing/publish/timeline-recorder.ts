@@ -8,12 +8,12 @@ import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 
 type Recorded = Pick<TimelineStep, "step" | "outcome"> & Partial<TimelineStep>;
 
-/** Collects what one worker does for one leg, and stores it when the worker is done. */
+/** Collects what one worker does for one leg, and stores it when the worker has finished. */
 export interface TimelineRecorder {
   record(step: Recorded): void;
   /** Returns the tools with every call recorded. */
   tools(tools: NetworkTools): NetworkTools;
-  /** Stores the steps, best effort: a failure must not undo what they record. */
+  /** Stores the steps. A failure is only logged, because it must not undo what the steps record. */
   save(services: PublishingDeps, postId: string, run: string): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ async function append(
   }
 }
 
-/** Stores one step of the post, best effort. */
+/** Stores one step of the post. A failure is only logged. */
 export function noteStep(
   services: PublishingDeps,
   postId: string,
@@ -46,7 +46,7 @@ export function noteStep(
   return append(services, postId, randomUUID(), [step]);
 }
 
-/** Returns an empty timeline of a leg; `attempt` is the number of the one under way. */
+/** Makes an empty timeline of a leg. `attempt` returns the number of the current attempt. */
 export function createTimelineRecorder(
   network: NetworkName,
   attempt: () => number,

@@ -2,13 +2,13 @@ import type { Log } from "../../runtime/log.ts";
 import type { LegFailure } from "../../networks/contract/outcome.ts";
 import type { Metrics } from "../../runtime/telemetry/metrics.ts";
 
-/** Kinds that one process counts apart. Others are logged all the same. */
+/** Kinds that one process counts separately. Others are only logged. */
 const KINDS_MAX = 1_000;
 
 /**
- * Logs refusals that no error table has, each of which is a missing row: one line of a fixed name per refusal, which an
- * alert counts over all processes, with the number of the same kind in this process. The network's own text is left
- * out.
+ * Logs refusals that no error table has. Each of them is a missing row. An alert counts the lines, which have a fixed
+ * name, over all processes, and each line has the number of the same kind in this process. The network's own text is
+ * left out.
  */
 export class UnmappedSignals {
   readonly #log: Log;

@@ -13,7 +13,7 @@ import type { PostWithLegs, PostStore } from "../post-store.ts";
 import { timelineStep, type TimelineStep } from "../timeline-store.ts";
 import { dependsOnConnections, postView, type PostView } from "./post-view.ts";
 
-/** Returns the post with its legs if it is the scope's own. */
+/** Finds the post with its legs if it belongs to the scope. */
 export async function lookForPost(
   posts: PostStore,
   scope: ProfileScope,
@@ -26,7 +26,7 @@ export async function lookForPost(
   return found?.post.applicationId === applicationId ? found : undefined;
 }
 
-/** Returns the post with its legs if it is the scope's own. @throws AppError `not_found` */
+/** Finds the post with its legs if it belongs to the scope. @throws AppError `not_found` */
 export async function findPostOf(
   posts: PostStore,
   scope: ProfileScope,
@@ -38,7 +38,7 @@ export async function findPostOf(
   return found;
 }
 
-/** Returns a post as its owner sees it. Reads the connections only if the answer depends on them. */
+/** Shows a post to its owner. Reads the connections only if the answer depends on them. */
 export async function viewPost(
   services: Pick<PublishingDeps, "config" | "connections">,
   scope: ProfileScope,
@@ -68,13 +68,13 @@ export const ListPostsQuery = shape(() =>
       .optional(),
     platform: z.enum(NETWORK_NAMES).optional().describe("Only those with a leg for this network."),
     externalId: externalIdFilter().optional(),
-    from: instantFilter().optional().describe("Created then or later."),
+    from: instantFilter().optional().describe("Only those created at this time or later."),
     to: instantFilter().optional().describe("Created before."),
   }),
 );
 type ListPosts = ShapeOf<typeof ListPostsQuery>;
 
-/** Returns whether the post belongs to the list; "stop" when no older one can. */
+/** Reports whether the post belongs to the list, or "stop" when no older one can. */
 function fits({ post }: PostWithLegs, filter: ListPosts): boolean | "stop" {
   if (filter.from !== undefined && post.createdAt < filter.from) return "stop";
   if (filter.to !== undefined && post.createdAt >= filter.to) return false;

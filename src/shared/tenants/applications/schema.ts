@@ -14,13 +14,13 @@ export const CreateApplicationBody = shape(() =>
     createDefaultKey: z
       .boolean()
       .default(true)
-      .describe("Whether an `app_admin` key comes with it."),
+      .describe("Whether to create an `app_admin` key with it."),
     defaultKeyName: z
       .string()
       .trim()
       .max(80)
       .optional()
-      .describe("The application's name and the word default when absent."),
+      .describe("The default is the application's name followed by the word default."),
   }),
 );
 export type CreateApplication = ShapeOf<typeof CreateApplicationBody>;
@@ -64,7 +64,7 @@ export const applicationCreated = shape(
             keyPrefix: z.string(),
             scope: z.enum(KEY_SCOPES),
             applicationId: idOf("application"),
-            secret: z.string().describe("In this answer and in no other."),
+            secret: z.string().describe("Only this answer contains it."),
           })
           .nullable()
           .describe("Null when `createDefaultKey` was false."),

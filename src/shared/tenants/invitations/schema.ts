@@ -41,7 +41,7 @@ const invitationFields = shape(() => ({
   invitedBy: z
     .strictObject({ id: idOf("user"), email: z.string() })
     .nullable()
-    .describe("The user who asked for its present link; null when they were removed."),
+    .describe("The user who requested its present link. Null when that user was removed."),
   createdAt: time(),
   expiresAt: time(),
   acceptedAt: time().nullable(),
@@ -62,7 +62,9 @@ export const madeInvitation = shape(() =>
       url: z
         .string()
         .optional()
-        .describe("The link to hand over, where the relay sends no mail. No other answer has it."),
+        .describe(
+          "The link to hand over, if the relay sends no mail. Only this answer contains it.",
+        ),
     })
     .meta({ id: "InvitationMade" }),
 );

@@ -21,7 +21,7 @@ export const CreateKeyBody = shape(() =>
       .datetime({ offset: true })
       .nullish()
       .describe(
-        "In the future; null or absent: never. A key that a key makes ends with that at the latest: its expiry is the default and the limit.",
+        "When the key expires, in the future. Without it, or with null, the key never expires. A key that is made by another key expires no later than that one, whose expiry is also the default.",
       ),
     scope: z
       .enum(KEY_SCOPES)
@@ -37,7 +37,9 @@ export const CreateKeyBody = shape(() =>
       .min(1)
       .max(64)
       .optional()
-      .describe("For sessions, instead of X-Application-Id; a key's is its own."),
+      .describe(
+        "For sessions, instead of X-Application-Id. A key always uses its own application.",
+      ),
   }),
 );
 export type CreateKey = ShapeOf<typeof CreateKeyBody>;
@@ -79,7 +81,7 @@ const fields = shape(() => ({
     .enum(KEY_SCOPES)
     .describe("`app_admin`: every profile of the application. `restricted`: the allowlist's."),
   allowedProfileIds: z.array(z.string()),
-  keyPrefix: z.string().describe("Enough of the secret to recognise it by."),
+  keyPrefix: z.string().describe("Enough of the secret to recognise it."),
   status: z.enum(["active", "revoked", "expired"]),
   expiresAt: time().nullable(),
   lastUsedAt: time().nullable().describe("Right to the minute."),
@@ -96,7 +98,7 @@ export const apiKeyCreated = shape(
     z
       .strictObject({
         ...fields(),
-        secret: z.string().describe("In this answer and in no other."),
+        secret: z.string().describe("Only this answer contains it."),
       })
       .meta({ id: "ApiKeyCreated" }) satisfies z.ZodType<KeyCreated>,
 );

@@ -22,7 +22,7 @@ export type LinkPage = (typeof LINK_PAGES)[number];
 export const locale = shape(() => z.enum(LOCALES));
 
 export const token = shape(() =>
-  z.string().max(TOKEN_LENGTH_MAX).describe("Of the link that was sent: what follows `token=`."),
+  z.string().max(TOKEN_LENGTH_MAX).describe("The part after `token=` of the link that was sent."),
 );
 
 export const VerifyBody = shape(() =>
@@ -33,7 +33,9 @@ export const VerifyBody = shape(() =>
       .min(1)
       .max(TYPED_LENGTH_MAX)
       .optional()
-      .describe("Of the user that the link is for. Not needed with a session of that user."),
+      .describe(
+        "The password of the user that the link is for. Not needed with a session of that user.",
+      ),
   }),
 );
 export type Verify = ShapeOf<typeof VerifyBody>;
@@ -45,7 +47,9 @@ export const AskForResetBody = shape(() =>
       .string()
       .max(DEVICE_LENGTH_MAX)
       .optional()
-      .describe("Of an earlier log-in from this device. It has three mails an hour of its own."),
+      .describe(
+        "The token of an earlier log-in from this device, which has a separate limit of three mails an hour.",
+      ),
   }),
 );
 export type AskForReset = ShapeOf<typeof AskForResetBody>;
@@ -57,7 +61,9 @@ export const ChangeEmailBody = shape(() =>
   z.strictObject({
     newEmail: z.string().trim().max(EMAIL_LENGTH_MAX).check(z.email()),
     password: tried("The present one."),
-    totpCode: tried("Of the authenticator app, where TOTP is on; or a recovery code.").optional(),
+    totpCode: tried(
+      "The code of the authenticator app if TOTP is on, or a recovery code.",
+    ).optional(),
   }),
 );
 export type ChangeEmail = ShapeOf<typeof ChangeEmailBody>;

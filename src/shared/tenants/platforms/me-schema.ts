@@ -23,9 +23,9 @@ export const me = shape(
           confirmedUntil: time()
             .nullable()
             .optional()
-            .describe("Of a session: until when `POST /v1/auth/confirm` is not needed."),
+            .describe("For a session: until when `POST /v1/auth/confirm` is not needed."),
         }),
-        user: user().optional().describe("Of a session: who is signed in."),
+        user: user().optional().describe("For a session: the user who is signed in."),
       })
       .meta({
         id: "Me",

@@ -28,7 +28,7 @@ export const notices = shape(
       })
       .meta({
         id: "Notices",
-        description: "What the platform's owners are told by mail.",
+        description: "The notices that the platform's owners get by mail.",
       }) satisfies z.ZodType<NoticeSettings>,
 );
 

@@ -13,7 +13,7 @@ import { shape, type ShapeOf } from "../../runtime/shape.ts";
 import { PROFILE_STATUSES, type ProfileView } from "./profile.ts";
 
 const title = shape(() =>
-  z.string().trim().min(1).max(120).describe("What your staff knows it by."),
+  z.string().trim().min(1).max(120).describe("The name that your staff knows it by."),
 );
 
 export const CreateProfileBody = shape(() =>

@@ -42,7 +42,7 @@ const name = shape(() => z.string().trim().min(1).max(120));
 export const chosenLocale = shape(() =>
   locale()
     .optional()
-    .describe("The language of the mails to this user; that of `Accept-Language` without it."),
+    .describe("The language of mails to this user. The default follows `Accept-Language`."),
 );
 
 export const SignUpBody = shape(() =>
@@ -66,7 +66,7 @@ const triedDevice = shape(() =>
     .max(DEVICE_TOKEN_LENGTH_MAX)
     .optional()
     .describe(
-      "From an earlier log-in on this device: what strangers try does not make this request wait.",
+      "From an earlier log-in on this device. With it, attempts by others don't delay this request.",
     ),
 );
 
@@ -76,7 +76,7 @@ export const LogInBody = shape(() =>
     password: triedPassword(),
     totpCode: triedCode()
       .optional()
-      .describe("Of the authenticator app, where TOTP is on; or a recovery code."),
+      .describe("The code of the authenticator app if TOTP is on, or a recovery code."),
     deviceToken: triedDevice(),
   }),
 );
@@ -176,7 +176,7 @@ const userFields = shape(() => ({
   role: role(),
   emailVerified: z
     .boolean()
-    .describe("A user who is not verified may only read, where the relay sends mail."),
+    .describe("If the relay sends mail, a user who is not verified may only read."),
   locale: locale().describe("The language of the mails to this user."),
   totpEnabled: z.boolean(),
   createdAt: time(),
@@ -219,14 +219,16 @@ export const confirmedSession = shape(
   () =>
     z
       .strictObject({
-        token: z.string().describe("Of the same session. The one before continues, too."),
+        token: z
+          .string()
+          .describe("A token of the same session. The previous one stays valid too."),
         expiresIn: count().describe("Seconds until the session ends, as it would have before."),
         expiresAt: time(),
         confirmedUntil: time(),
       })
       .meta({
         id: "ConfirmedSession",
-        description: "A session whose user has just given the password.",
+        description: "A session whose user has just entered the password.",
       }) satisfies z.ZodType<ConfirmedSession>,
 );
 
@@ -235,7 +237,7 @@ export const totpSecret = shape(
     z
       .strictObject({
         secret: z.string().describe("Base32, for typing it into an authenticator app."),
-        otpauthUrl: z.string().describe("The same and more, for a QR code."),
+        otpauthUrl: z.string().describe("The same secret in a URI, for a QR code."),
       })
       .meta({ id: "TotpSecret" }) satisfies z.ZodType<TotpSecret>,
 );
